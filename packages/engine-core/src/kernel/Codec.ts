@@ -1,0 +1,38 @@
+/** How a value of the kernel crosses the wire and the store: one parser, one printer, one place. */
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+/** Why a text is not the value it should be, in words a caller may read. */
+export interface Fault {
+  readonly detail: string
+}
+
+/** Refuses a text, with the sentence that tells why. */
+export const fault = (detail: string): Result.Result<never, Fault> => Result.fail({ detail })
+
+/** The value of a text that stands in the source: a fault there is a bug, so it throws. */
+export const orThrow = <A>(what: string, result: Result.Result<A, Fault>): A => {
+  if (Result.isSuccess(result)) return result.success
+  throw new RangeError(`${what}: ${result.failure.detail}`)
+}
+
+/** A codec from a parser that may refuse and a printer that may not. */
+export const make = <To extends Schema.Constraint, From extends Schema.Constraint>(options: {
+  readonly from: From
+  readonly to: To
+  readonly parse: (encoded: From["Type"]) => Result.Result<To["Encoded"], Fault>
+  readonly print: (value: To["Encoded"]) => From["Type"]
+}): Schema.decodeTo<To, From> =>
+  Schema.decodeTo(
+    options.to,
+    SchemaTransformation.transformEffect<To["Encoded"], From["Type"]>({
+      decode: (encoded, parseOptions) => {
+        const parsed = options.parse(encoded)
+        return Result.isSuccess(parsed)
+          ? Effect.succeed(parsed.success)
+          : Effect.fail(
+              new SchemaIssue.InvalidValue({ message: parsed.failure.detail }, encoded, parseOptions)
+            )
+      },
+      encode: (value) => Effect.succeed(options.print(value))
+    })
+  )(options.from)

@@ -1,0 +1,89 @@
+/** One kind of record: its shape, its facts, how they fold, what lists filter by, what must hold. */
+import type { Schema } from "effect"
+import type * as Instant from "./Instant.ts"
+import type { Invariants } from "./Invariant.ts"
+
+/** What the store adds to a record: columns, not part of its body. */
+export interface Kept {
+  readonly version: number
+  readonly createdAt: Instant.Instant
+  readonly updatedAt: Instant.Instant
+}
+
+/** Whom a record that is not terminal waits on: whose move it is, what, and by when. */
+export interface WaitingOn {
+  readonly party?: string
+  readonly role?: string
+  readonly action: string
+  readonly by: Instant.Instant | null
+}
+
+/** A clock move that comes next: when, and the fact it would be. */
+export interface Due<F> {
+  readonly at: Instant.Instant
+  readonly fact: F
+}
+
+export interface Collection<R, F> {
+  readonly name: string
+  readonly doc: string
+  readonly id: (record: R) => string
+  readonly record: Schema.Codec<R, unknown>
+  readonly fact: Schema.Codec<F, unknown>
+  /** The record after a fact. It decides nothing. */
+  readonly evolve: (self: R, fact: F) => R
+  /**
+   * `ledger`: asOf selects by the offset it resolves to. `engine`: by recorded instant. `own`: a
+   * record that no offset dates (an operation, an approval): always the latest.
+   */
+  readonly keptBy: "ledger" | "engine" | "own"
+  /** What lists are ordered by; the id when absent. */
+  readonly sortKey: (record: R, createdAt: Instant.Instant) => string
+  /** The columns lists filter by. */
+  readonly filters: Readonly<Record<string, (record: R) => string | null>>
+  /** The clock move that comes next, if any: reads ripen a record with the moves due at their pin. */
+  readonly due: (record: R) => Due<F> | undefined
+  readonly waitingOn: (record: R) => ReadonlyArray<WaitingOn>
+  readonly invariants: Invariants<R>
+  /** What we expect of facts that outside parties make true; a breach is a finding, never a refusal. */
+  readonly expectations: Readonly<Record<string, (before: R, fact: F) => boolean>>
+}
+
+/** Declares a collection; what is not said takes the plain default. */
+export const define = <R, F>(
+  name: string,
+  of: Pick<Collection<R, F>, "doc" | "id" | "record" | "fact" | "evolve" | "keptBy"> &
+    Partial<
+      Pick<
+        Collection<R, F>,
+        "sortKey" | "filters" | "due" | "waitingOn" | "invariants" | "expectations"
+      >
+    >
+): Collection<R, F> => ({
+  name,
+  sortKey: of.id,
+  filters: {},
+  due: () => undefined,
+  waitingOn: () => [],
+  invariants: {},
+  expectations: {},
+  ...of
+})
+
+/** The most clock moves one record can have due at once; more is a loop in `due`, a bug. */
+const ripenLimit = 16
+
+/** The record as the clock makes it at `now`: every clock move due by then, never stored. */
+export const ripen = <R, F>(
+  collection: Collection<R, F>,
+  record: R,
+  now: Instant.Instant
+): R => {
+  let self = record
+  for (let moves = 0; moves < ripenLimit; moves++) {
+    const next = collection.due(self)
+    if (next === undefined || next.at > now) return self
+    self = collection.evolve(self, next.fact)
+  }
+  throw new Error(`${collection.name} ${collection.id(record)}: clock moves do not end`)
+}

@@ -1,0 +1,214 @@
+/** Exact decimals, the only numbers money, units, prices and rates are ever held in. */
+import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
+import * as Codec from "./Codec.ts"
+import * as PlainNumber from "./PlainNumber.ts"
+import { quotient, placesMax, type RoundTo, tenTo, unitAt } from "./Rounding.ts"
+
+export type { Rounding, RoundTo } from "./Rounding.ts"
+
+/** A count of 10^-10: at most 28 digits before the point and exactly 10 after it. */
+export type Decimal = bigint & Brand.Brand<"Decimal">
+
+/** Why a text or number is no decimal. */
+export type DecimalFault = Codec.Fault
+
+/** How many places every decimal carries. */
+export { placesMax as places } from "./Rounding.ts"
+
+const ATOMS_PER_ONE = 10n ** 10n
+const LIMIT = 10n ** 38n
+const LOWEST = -LIMIT
+
+const overflow = (): never => {
+  throw new RangeError("Decimal: more than 28 digits before the point")
+}
+
+const bounded = (count: bigint): Decimal =>
+  count < LIMIT && count > LOWEST ? (count as Decimal) : overflow()
+
+// Construction
+
+export const zero = 0n as Decimal
+export const one = ATOMS_PER_ONE as Decimal
+
+/** The decimal that counts this many 10^-10. */
+export const fromAtoms = (count: bigint): Decimal => bounded(count)
+/** How many 10^-10 the decimal is. */
+export const atoms = (self: Decimal): bigint => self
+
+export const fromInteger = (integer: bigint | number): Decimal => {
+  if (typeof integer === "number" && !Number.isSafeInteger(integer)) {
+    throw new RangeError(`Decimal: ${integer} is no exact integer`)
+  }
+  return bounded(BigInt(integer) * ATOMS_PER_ONE)
+}
+
+const grammar = /^-?(?:0|[1-9][0-9]{0,27})(?:\.[0-9]{1,10})?$/
+
+const read = (text: string): Decimal => {
+  const point = text.indexOf(".")
+  if (point < 0) return (BigInt(text) * ATOMS_PER_ONE) as Decimal
+  const fraction = text.length - point - 1
+  const digits = BigInt(text.slice(0, point) + text.slice(point + 1))
+  return (digits * tenTo(placesMax - fraction)) as Decimal
+}
+
+/** Reads plain notation: no exponent, no plus, no negative zero, at most 28 and 10 digits. */
+export const parse = (text: string): Result.Result<Decimal, DecimalFault> => {
+  if (!grammar.test(text)) return Codec.fault(whyNot(text))
+  const value = read(text)
+  return value === 0n && text.charCodeAt(0) === 0x2d
+    ? Codec.fault("a decimal has no negative zero")
+    : Result.succeed(value)
+}
+
+const whyNot = (text: string): string => {
+  if (/^-?[0-9.]{1,40}[eE]/.test(text)) return "a decimal is written without an exponent"
+  if (/^-?(?:0|[1-9][0-9]{0,39})\.[0-9]{11,40}$/.test(text)) {
+    return "a decimal has at most 10 digits after the point"
+  }
+  if (/^-?[1-9][0-9]{28,40}(?:\.[0-9]{1,10})?$/.test(text)) {
+    return "a decimal has at most 28 digits before the point"
+  }
+  return "a decimal is written in plain notation, such as 12.5"
+}
+
+/** A decimal that stands in the source. Throws where the text is none. */
+export const of = (text: string): Decimal => Codec.orThrow("Decimal", parse(text))
+
+// Printing
+
+/** With all 10 places, as ledger figures are shown: `1.0000000000`. */
+export const format = (self: Decimal): string => print(self, placesMax)
+
+/** In least plain form: `1`, `1.5`, `-0.25`. */
+export const formatPlain = (self: Decimal): string => {
+  const text = print(self, placesMax)
+  let end = text.length
+  while (text.charCodeAt(end - 1) === 0x30) end--
+  return text.slice(0, text.charCodeAt(end - 1) === 0x2e ? end - 1 : end)
+}
+
+/** With exactly `n` places; a decimal that does not fit them is a bug, for printing rounds nothing. */
+export const formatPlaces = (self: Decimal, n: number): string => {
+  const unit = unitAt(n)
+  if (self % unit !== 0n) {
+    throw new RangeError(`Decimal: ${format(self)} does not fit ${n} places`)
+  }
+  return print(self / unit, n)
+}
+
+const print = (count: bigint, n: number): string => {
+  const negative = count < 0n
+  const digits = (negative ? -count : count).toString().padStart(n + 1, "0")
+  const sign = negative ? "-" : ""
+  if (n === 0) return sign + digits
+  const point = digits.length - n
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+// Arithmetic
+
+export const add = (self: Decimal, that: Decimal): Decimal => bounded(self + that)
+export const subtract = (self: Decimal, that: Decimal): Decimal => bounded(self - that)
+export const negate = (self: Decimal): Decimal => -self as Decimal
+export const abs = (self: Decimal): Decimal => (self < 0n ? negate(self) : self)
+
+/** The product, rounded once. */
+export const multiplyRounded = (self: Decimal, that: Decimal, to: RoundTo): Decimal => {
+  const unit = unitAt(to.places)
+  return bounded(quotient(self * that, ATOMS_PER_ONE * unit, to.rounding) * unit)
+}
+
+/** The quotient, rounded once. Division by zero is a bug of the caller. */
+export const divideRounded = (self: Decimal, that: Decimal, to: RoundTo): Decimal => {
+  if (that === 0n) throw new RangeError("Decimal: division by zero")
+  const unit = unitAt(to.places)
+  const numerator = self * tenTo(to.places)
+  return bounded(
+    (that > 0n
+      ? quotient(numerator, that, to.rounding)
+      : quotient(-numerator, -that, to.rounding)) * unit
+  )
+}
+
+/** The decimal at fewer places. */
+export const round = (self: Decimal, to: RoundTo): Decimal => {
+  const unit = unitAt(to.places)
+  return bounded(quotient(self, unit, to.rounding) * unit)
+}
+
+export const sum = (decimals: Iterable<Decimal>): Decimal => {
+  let total = 0n
+  for (const decimal of decimals) total += decimal
+  return bounded(total)
+}
+
+// Comparison
+
+export const compare = (self: Decimal, that: Decimal): -1 | 0 | 1 =>
+  self < that ? -1 : self > that ? 1 : 0
+export const lessThan = (self: Decimal, that: Decimal): boolean => self < that
+export const atMost = (self: Decimal, that: Decimal): boolean => self <= that
+export const greaterThan = (self: Decimal, that: Decimal): boolean => self > that
+export const atLeast = (self: Decimal, that: Decimal): boolean => self >= that
+export const equals = (self: Decimal, that: Decimal): boolean => self === that
+export const min = (self: Decimal, that: Decimal): Decimal => (self < that ? self : that)
+export const max = (self: Decimal, that: Decimal): Decimal => (self > that ? self : that)
+export const isZero = (self: Decimal): boolean => self === 0n
+export const isPositive = (self: Decimal): boolean => self > 0n
+export const isNegative = (self: Decimal): boolean => self < 0n
+export const order: Order.Order<Decimal> = Order.make(compare)
+
+// Schemas
+
+export const isDecimal = (value: unknown): value is Decimal =>
+  typeof value === "bigint" && value < LIMIT && value > LOWEST
+
+/** The decimal itself, as held in memory. */
+export const self: Schema.Codec<Decimal> = Schema.declare(isDecimal, {
+  title: "Decimal",
+  expected: "a decimal",
+  toFormatter: () => format,
+  toCodecArbitrary: () =>
+    Schema.link<Decimal>()(
+      Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: LOWEST + 1n, maximum: LIMIT - 1n })),
+      { decode: SchemaGetter.transform(bounded), encode: SchemaGetter.transform(atoms) }
+    ),
+  toCodecJson: () =>
+    Schema.link<Decimal>()(PlainNumber.decimal, {
+      decode: SchemaGetter.transform((n: PlainNumber.PlainNumber) => of(n.text)),
+      encode: SchemaGetter.transform((d: Decimal) => new PlainNumber.PlainNumber(format(d)))
+    })
+})
+
+const numeric = (printed: (self: Decimal) => string) =>
+  Codec.make({
+    from: PlainNumber.decimal,
+    to: self,
+    parse: (number: PlainNumber.PlainNumber) => parse(number.text),
+    print: (value: Decimal) => new PlainNumber.PlainNumber(printed(value))
+  })
+
+/** A figure on the wire and in the store: a JSON number, printed with all 10 places. */
+export const schema: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric(format).annotate({
+  title: "Decimal",
+  description: "A decimal in plain notation, printed with exactly 10 places."
+})
+
+/** A caller's own decimal: a JSON number, printed in least plain form. */
+export const plain: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric(formatPlain).annotate({
+  title: "Decimal",
+  description: "A decimal in plain notation, printed in least form."
+})
+
+/** A decimal of ledger JSON or of a statement's own form: a string, printed with all 10 places. */
+export const text: Schema.Codec<Decimal, string> = Codec.make({
+  from: Schema.String.annotate({ format: "decimal" }),
+  to: self,
+  parse,
+  print: format
+}).annotate({
+  title: "Decimal",
+  description: "A decimal in plain notation, as a string with exactly 10 places."
+})

@@ -1,0 +1,30 @@
+/** The cover of a fact: which record, which version, since when, and the one thing that caused it. */
+import { Match, type Schema } from "effect"
+import type * as Instant from "./Instant.ts"
+import type * as Offset from "./Offset.ts"
+
+/** Every fact has exactly one cause (domain.md rule 5); a caller's own act is a request. */
+export type Cause =
+  | { readonly by: "operation"; readonly operationId: string }
+  | {
+      readonly by: "update"
+      readonly updateId: string
+      readonly offset: Offset.Offset
+      readonly effectiveAt: Instant.Instant
+    }
+  | { readonly by: "run"; readonly runId: string }
+  | { readonly by: "request"; readonly requestId: string }
+  | { readonly by: "clock" }
+
+/** The cause in the one text that storage keeps. */
+export const causeText = Match.type<Cause>().pipe(
+  Match.when({ by: "operation" }, (c) => `operation:${c.operationId}`),
+  Match.when({ by: "update" }, (c) => `update:${c.updateId}`),
+  Match.when({ by: "run" }, (c) => `run:${c.runId}`),
+  Match.when({ by: "request" }, (c) => `request:${c.requestId}`),
+  Match.when({ by: "clock" }, () => "clock"),
+  Match.exhaustive
+)
+
+/** A fact's schema: stored for ever, so it only grows. */
+export type FactSchema<F> = Schema.Codec<F, unknown>

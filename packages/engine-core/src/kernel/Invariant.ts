@@ -1,0 +1,15 @@
+/** What must hold of a record at all times; a breach is a bug, never a refusal. */
+
+export type Invariants<R> = Readonly<Record<string, (record: R) => boolean>>
+
+/** The names of the invariants that do not hold. */
+export const breaches = <R>(invariants: Invariants<R>, record: R): ReadonlyArray<string> =>
+  Object.entries(invariants)
+    .filter(([, holds]) => !holds(record))
+    .map(([name]) => name)
+
+/** Throws, naming record and invariant, unless all hold: checked on every write and every load. */
+export const assert = <R>(invariants: Invariants<R>, record: R, what: string): void => {
+  const broken = breaches(invariants, record)
+  if (broken.length > 0) throw new Error(`${what} breaks its invariant ${broken.join(", ")}`)
+}

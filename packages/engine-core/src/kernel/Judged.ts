@@ -1,0 +1,31 @@
+/** A set of states that is not stored but judged: a pure function of a record and an instant. */
+import { Record, Schema } from "effect"
+
+export interface Judged<S extends string = string, Subject = never> {
+  readonly kind: "judged"
+  readonly name: string
+  readonly doc: string
+  readonly states: Readonly<Record<S, string>>
+  /** The state of a subject; a pinned read gives its pin's instant in the subject. */
+  readonly judge: (subject: Subject) => S
+  readonly schema: Schema.Literals<ReadonlyArray<S>>
+}
+
+/** Declares a judged set. What it depends on is its subject; the clock is part of it, never read. */
+export const declare =
+  <Subject>() =>
+  <const S extends string>(
+    name: string,
+    table: {
+      readonly doc: string
+      readonly states: Readonly<Record<S, string>>
+      readonly judge: (subject: Subject) => NoInfer<S>
+    }
+  ): Judged<S, Subject> => ({
+    kind: "judged",
+    name,
+    ...table,
+    schema: Schema.Literals<ReadonlyArray<S>>(
+      Record.keys(table.states) as ReadonlyArray<S>
+    ).annotate({ identifier: name, description: table.doc })
+  })

@@ -1,0 +1,141 @@
+/** A state machine as plain data: which states there are, and where each trigger leads. */
+import { Record, Result, Schema } from "effect"
+import type { EventType } from "../vocabulary/EventType.ts"
+import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import { type Refused, refuse } from "./Refusal.ts"
+
+/** Who can pull a trigger. `approver` and `maker` move only a four-eyes action. */
+export type By =
+  | OperationKind
+  | "ledger"
+  | "run"
+  | "clock"
+  | "screening"
+  | "worker"
+  | "approver"
+  | "maker"
+
+/** What makes a move: by whom, and which control events tell of it. */
+export interface Trigger {
+  readonly by: ReadonlyArray<By>
+  readonly announces?: ReadonlyArray<EventType>
+}
+
+/** For every state, the triggers it answers to and the state each leads to. */
+export type Moves<S extends string, T extends string> = {
+  readonly [From in S]: { readonly [On in T]?: S }
+}
+
+export interface Machine<
+  S extends string = string,
+  T extends string = string,
+  M extends Moves<S, T> = Moves<S, T>
+> {
+  readonly kind: "moved"
+  readonly name: string
+  readonly doc: string
+  /** Each state with the sentence that says what it means. */
+  readonly states: Readonly<Record<S, string>>
+  readonly triggers: Readonly<Record<T, Trigger>>
+  readonly initial: S
+  /** Every state a record may open in; just `initial` unless the table says more. */
+  readonly opensIn: ReadonlyArray<S>
+  /** Who opens a record and what that announces. */
+  readonly opens: Trigger
+  readonly moves: M
+  /**
+   * Which moves bring a record nearer to its end: the rows that domain.md marks ▸. Their actors are
+   * whom the record waits on.
+   */
+  readonly forward: ReadonlyArray<T>
+  /** The set's one schema: wire, storage, query filter. */
+  readonly schema: Schema.Literals<ReadonlyArray<S>>
+}
+
+export type State<X> = X extends { readonly states: Readonly<Record<infer S, string>> } ? S : never
+export type TriggerOf<X> = X extends { readonly triggers: Readonly<Record<infer T, Trigger>> }
+  ? T
+  : never
+/** The states that answer to the trigger `On`. */
+export type From<X extends { readonly moves: unknown }, On extends string> = {
+  [S in keyof X["moves"]]: On extends keyof X["moves"][S] ? S : never
+}[keyof X["moves"]]
+
+/** Declares a set of states that is reached by folding facts. */
+export const declare = <
+  const S extends string,
+  const T extends string,
+  const M extends Moves<NoInfer<S>, NoInfer<T>>
+>(
+  name: string,
+  table: {
+    readonly doc: string
+    readonly states: Readonly<Record<S, string>>
+    readonly triggers: Readonly<Record<T, Trigger>>
+    readonly initial: NoInfer<S>
+    readonly opensIn?: ReadonlyArray<NoInfer<S>>
+    readonly opens: Trigger
+    readonly moves: M
+    readonly forward?: ReadonlyArray<NoInfer<T>>
+  }
+): Machine<S, T, M> => ({
+  kind: "moved",
+  name,
+  ...table,
+  opensIn: table.opensIn ?? [table.initial],
+  forward: table.forward ?? [],
+  schema: Schema.Literals<ReadonlyArray<S>>(Record.keys(table.states) as ReadonlyArray<S>).annotate({
+    identifier: name,
+    description: table.doc
+  })
+})
+
+const target = (machine: Machine, state: string, on: string): string | undefined => {
+  const row = machine.moves[state]
+  return row !== undefined && Object.hasOwn(row, on) ? row[on] : undefined
+}
+
+/** May this trigger move a record in this state? Refuses `state-conflict`, naming the state set. */
+export const admit = <S extends string, T extends string>(
+  machine: Machine<S, T>,
+  self: { readonly state: S },
+  on: T
+): Result.Result<void, Refused<"state-conflict">> =>
+  target(machine as unknown as Machine, self.state, on) === undefined
+    ? refuse("state-conflict", {
+        check: machine.name,
+        detail: `A record in state ${self.state} does not answer to ${on}.`
+      })
+    : Result.void
+
+/** Is the move on the table? For facts that nobody decides: what outside parties did. */
+export const allows = <S extends string, T extends string>(
+  machine: Machine<S, T>,
+  state: S,
+  on: T
+): boolean => target(machine as unknown as Machine, state, on) !== undefined
+
+/** The state after a trigger. Throws on a move the table lacks: that is a corrupt history, a bug. */
+export const follow = <S extends string, T extends string>(
+  machine: Machine<S, T>,
+  state: S,
+  on: T
+): S => {
+  const to = target(machine as unknown as Machine, state, on)
+  if (to === undefined) {
+    throw new Error(`${machine.name}: corrupt history, ${state} does not answer to ${on}`)
+  }
+  return to as S
+}
+
+/** A state that no trigger leaves. */
+export const isTerminal = <S extends string, T extends string>(
+  machine: Machine<S, T>,
+  state: S
+): boolean => Object.keys(machine.moves[state]).length === 0
+
+/** The triggers a state answers to. */
+export const triggersFrom = <S extends string, T extends string>(
+  machine: Machine<S, T>,
+  state: S
+): ReadonlyArray<T> => Object.keys(machine.moves[state]) as unknown as ReadonlyArray<T>

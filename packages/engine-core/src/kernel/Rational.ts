@@ -1,0 +1,95 @@
+/** Exact fractions, for what is computed between the figures read and the one figure rounded. */
+import { Order } from "effect"
+import * as Decimal from "./Decimal.ts"
+import { quotient, type RoundTo, tenTo, unitAt } from "./Rounding.ts"
+
+/** A fraction; the denominator is above zero, and the two may share factors. */
+export interface Rational {
+  readonly numerator: bigint
+  readonly denominator: bigint
+}
+
+const UNIT = Decimal.atoms(Decimal.one)
+/** Above this the common factors are taken out, so that a long computation stays small. */
+const REDUCE_ABOVE = 2n ** 512n
+
+const fraction = (numerator: bigint, denominator: bigint): Rational => {
+  if (denominator <= REDUCE_ABOVE) return { numerator, denominator }
+  let a = numerator < 0n ? -numerator : numerator
+  let b = denominator
+  while (b !== 0n) [a, b] = [b, a % b]
+  return { numerator: numerator / a, denominator: denominator / a }
+}
+
+export const zero: Rational = { numerator: 0n, denominator: 1n }
+export const one: Rational = { numerator: 1n, denominator: 1n }
+
+export const of = (decimal: Decimal.Decimal): Rational => ({
+  numerator: Decimal.atoms(decimal),
+  denominator: UNIT
+})
+
+export const fromInteger = (integer: bigint | number): Rational => ({
+  numerator: BigInt(integer),
+  denominator: 1n
+})
+
+/** Sums of figures share a denominator, so the common case multiplies nothing. */
+export const add = (self: Rational, that: Rational): Rational =>
+  self.denominator === that.denominator
+    ? { numerator: self.numerator + that.numerator, denominator: self.denominator }
+    : fraction(
+        self.numerator * that.denominator + that.numerator * self.denominator,
+        self.denominator * that.denominator
+      )
+
+export const negate = (self: Rational): Rational => ({
+  numerator: -self.numerator,
+  denominator: self.denominator
+})
+
+export const subtract = (self: Rational, that: Rational): Rational => add(self, negate(that))
+
+export const multiply = (self: Rational, that: Rational): Rational =>
+  fraction(self.numerator * that.numerator, self.denominator * that.denominator)
+
+export const divide = (self: Rational, that: Rational): Rational => {
+  if (that.numerator === 0n) throw new RangeError("Rational: division by zero")
+  const sign = that.numerator < 0n ? -1n : 1n
+  return fraction(
+    sign * self.numerator * that.denominator,
+    sign * self.denominator * that.numerator
+  )
+}
+
+export const sum = (rationals: Iterable<Rational>): Rational => {
+  let total = zero
+  for (const rational of rationals) total = total === zero ? rational : add(total, rational)
+  return total
+}
+
+export const compare = (self: Rational, that: Rational): -1 | 0 | 1 => {
+  const left = self.numerator * that.denominator
+  const right = that.numerator * self.denominator
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+export const equals = (self: Rational, that: Rational): boolean => compare(self, that) === 0
+export const lessThan = (self: Rational, that: Rational): boolean => compare(self, that) < 0
+export const atMost = (self: Rational, that: Rational): boolean => compare(self, that) <= 0
+export const greaterThan = (self: Rational, that: Rational): boolean => compare(self, that) > 0
+export const atLeast = (self: Rational, that: Rational): boolean => compare(self, that) >= 0
+export const min = (self: Rational, that: Rational): Rational => (lessThan(that, self) ? that : self)
+export const max = (self: Rational, that: Rational): Rational =>
+  greaterThan(that, self) ? that : self
+export const isZero = (self: Rational): boolean => self.numerator === 0n
+export const isPositive = (self: Rational): boolean => self.numerator > 0n
+export const isNegative = (self: Rational): boolean => self.numerator < 0n
+export const order: Order.Order<Rational> = Order.make(compare)
+
+/** The one rounding of a computation: the decimal this fraction becomes. */
+export const round = (self: Rational, to: RoundTo): Decimal.Decimal =>
+  Decimal.fromAtoms(
+    quotient(self.numerator * tenTo(to.places), self.denominator, to.rounding) *
+      unitAt(to.places)
+  )

@@ -1,0 +1,223 @@
+/** Every way to say no: one table of slug, status and title, and the order of the gates. */
+import { Result } from "effect"
+
+interface Row {
+  readonly status: number
+  /** Whether the same call may succeed later without change. */
+  readonly retryable: boolean
+  readonly title: string
+}
+
+/** The one table. Statuses and meanings: contract.md section 3. */
+export const refusals = {
+  "invalid-request": { status: 400, retryable: false, title: "The request is malformed." },
+  unauthenticated: { status: 401, retryable: false, title: "Sign-in is missing or not valid." },
+  "signature-required": { status: 401, retryable: false, title: "This caller signs its requests." },
+  "signature-invalid": { status: 401, retryable: false, title: "The signature is not valid." },
+  "signature-expired": {
+    status: 401,
+    retryable: false,
+    title: "The signature's time is outside the window."
+  },
+  "nonce-reused": { status: 401, retryable: false, title: "The nonce has been used." },
+  "permission-denied": {
+    status: 403,
+    retryable: false,
+    title: "The caller's roles do not admit this."
+  },
+  "same-approver": {
+    status: 403,
+    retryable: false,
+    title: "The maker of an action never approves it."
+  },
+  "auditor-never-approves": { status: 403, retryable: false, title: "An auditor never approves." },
+  "not-found": { status: 404, retryable: false, title: "There is no such route or record." },
+  "method-not-allowed": {
+    status: 405,
+    retryable: false,
+    title: "The route does not take this method."
+  },
+  "not-acceptable": {
+    status: 406,
+    retryable: false,
+    title: "The answer's form is not one the caller accepts."
+  },
+  "request-timeout": {
+    status: 408,
+    retryable: true,
+    title: "The request was not received in time."
+  },
+  "offset-unavailable": {
+    status: 409,
+    retryable: true,
+    title: "The projection does not hold this offset."
+  },
+  "before-horizon": { status: 409, retryable: false, title: "The instant is before the history." },
+  "approval-rejected": { status: 409, retryable: false, title: "The action was rejected." },
+  "approval-decided": { status: 409, retryable: false, title: "The action is decided." },
+  "approval-ambiguous": {
+    status: 409,
+    retryable: false,
+    title: "Several awaiting actions match this call."
+  },
+  "idempotency-in-progress": {
+    status: 409,
+    retryable: true,
+    title: "The same write is still running."
+  },
+  "already-exists": { status: 409, retryable: false, title: "The id is taken." },
+  "state-conflict": {
+    status: 409,
+    retryable: false,
+    title: "The record's state does not allow this."
+  },
+  "contract-stale": {
+    status: 409,
+    retryable: true,
+    title: "A ledger contract was used up in between."
+  },
+  "webhook-configured": {
+    status: 409,
+    retryable: false,
+    title: "The webhook belongs to the configuration."
+  },
+  "cursor-expired": {
+    status: 410,
+    retryable: false,
+    title: "The cursor is before what the feed keeps."
+  },
+  "body-too-large": { status: 413, retryable: false, title: "The body is too large." },
+  "uri-too-long": { status: 414, retryable: false, title: "The request line is too long." },
+  "unsupported-media-type": {
+    status: 415,
+    retryable: false,
+    title: "The body's form is not one this route takes."
+  },
+  "headers-too-large": { status: 431, retryable: false, title: "The headers are too large." },
+  "idempotency-key-reused": {
+    status: 422,
+    retryable: false,
+    title: "The idempotency key named another write."
+  },
+  "rule-refused": { status: 422, retryable: false, title: "A business rule refuses this." },
+  "webhook-url-refused": {
+    status: 422,
+    retryable: false,
+    title: "The address is not one webhooks go to."
+  },
+  "ledger-rejected": { status: 422, retryable: false, title: "The ledger refused the command." },
+  "rate-limited": { status: 429, retryable: true, title: "Too many requests." },
+  internal: { status: 500, retryable: true, title: "Something went wrong." },
+  "not-ready": { status: 503, retryable: true, title: "The engine is not ready." },
+  "ledger-unavailable": { status: 503, retryable: true, title: "The ledger is not available." },
+  "identity-provider-unavailable": {
+    status: 503,
+    retryable: true,
+    title: "The identity provider is not available."
+  },
+  overloaded: { status: 503, retryable: true, title: "The engine is overloaded." },
+  "ledger-timeout": { status: 504, retryable: true, title: "The ledger did not answer in time." }
+} as const satisfies Readonly<Record<string, Row>>
+
+export type Slug = keyof typeof refusals
+
+/** The gates of a business rule, in the order in which they refuse (domain.md rule 7). */
+export const gates = [
+  "four-eyes",
+  "hold",
+  "restriction",
+  "admission",
+  "attribute",
+  "screening",
+  "consent",
+  "policy",
+  "window",
+  "units",
+  "cash",
+  "nav-feed",
+  "reserve-cover",
+  "ledger"
+] as const
+export type Gate = (typeof gates)[number]
+
+/** A fault of the request's shape: where it is (RFC 6901, in {body, query, path, header}) and what. */
+export interface Fault {
+  readonly pointer: string
+  readonly detail: string
+}
+
+/** What a refusal tells besides its slug: the members of the seed's Problem that apply. */
+export interface Told {
+  readonly detail?: string
+  readonly gate?: Gate
+  readonly check?: string
+  readonly reason?: string
+  readonly recovery?: string
+  readonly packageName?: string
+  readonly party?: string
+  readonly contractId?: string
+  readonly code?: number
+  readonly policyVersion?: number
+  readonly projectionOffset?: number
+  readonly ledgerEnd?: number
+  readonly retryAfter?: number
+  /** Only where one occurrence differs from the table. */
+  readonly retryable?: boolean
+  readonly errors?: ReadonlyArray<Fault>
+}
+
+/** A refusal: a value, cheap to make, never thrown. */
+export interface Refused<out S extends Slug = Slug> {
+  readonly _tag: "Refused"
+  readonly slug: S
+  readonly told: Told
+}
+
+export const refused = <const S extends Slug>(slug: S, told: Told = {}): Refused<S> => ({
+  _tag: "Refused",
+  slug,
+  told
+})
+
+export const refuse = <const S extends Slug>(
+  slug: S,
+  told: Told = {}
+): Result.Result<never, Refused<S>> => Result.fail(refused(slug, told))
+
+export const isRefused = (value: unknown): value is Refused =>
+  typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refused"
+
+/** Refuses on the first objection that holds. The order written is the order of precedence. */
+export const unless = <const S extends Slug>(
+  ...objections: ReadonlyArray<readonly [holds: boolean, slug: S, told?: Told]>
+): Result.Result<void, Refused<S>> => {
+  const first = objections.find(([holds]) => holds)
+  return first === undefined ? Result.void : refuse(first[1], first[2])
+}
+
+/** Every objection that holds, in order: what a precheck shows. */
+export const objections = <const S extends Slug>(
+  ...rows: ReadonlyArray<readonly [holds: boolean, slug: S, told?: Told]>
+): ReadonlyArray<Refused<S>> =>
+  rows.filter(([holds]) => holds).map(([, slug, told]) => refused(slug, told))
+
+/** The slugs that mean "a port may answer later". */
+export type UnavailableSlug = Extract<
+  Slug,
+  "not-ready" | "ledger-unavailable" | "identity-provider-unavailable" | "overloaded" | "ledger-timeout"
+>
+
+/** A port is away; the same call may succeed later. */
+export interface Unavailable {
+  readonly _tag: "Unavailable"
+  readonly slug: UnavailableSlug
+  readonly detail: string
+  /** Whole seconds. */
+  readonly retryAfter: number
+}
+
+export const unavailable = (
+  slug: UnavailableSlug,
+  detail: string,
+  retryAfter: number
+): Unavailable => ({ _tag: "Unavailable", slug, detail, retryAfter })

@@ -1,0 +1,22 @@
+/** One transaction around any number of storage calls: all of them happen, or none. */
+import { Context, type Effect } from "effect"
+import type { StorageUnavailable } from "./StorageError.ts"
+
+export class Atomically extends Context.Service<
+  Atomically,
+  {
+    /**
+     * Runs `effect` in one transaction (read committed). It MUST leave nothing behind when the
+     * effect fails, dies or is interrupted, and MUST have made everything durable when it
+     * succeeds. A call inside another joins the outer transaction.
+     */
+    readonly run: <A, E, R>(
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | StorageUnavailable, R>
+    /**
+     * Waits for and takes the lock of this name until the transaction ends. MUST be exclusive
+     * over every process that shares the store. Only inside `run`; outside it is a defect.
+     */
+    readonly lock: (name: string) => Effect.Effect<void, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/Atomically") {}

@@ -1,0 +1,15 @@
+/** Raw bytes by their hash: what a statement was read from. */
+import { Context, type Effect, type Option } from "effect"
+import type { StorageUnavailable } from "./StorageError.ts"
+
+export class Blobs extends Context.Service<
+  Blobs,
+  {
+    /** Stores bytes under their lower-case hex SHA-256; the same hash twice is one blob. */
+    readonly put: (of: {
+      readonly hash: string
+      readonly bytes: Uint8Array
+    }) => Effect.Effect<void, StorageUnavailable>
+    readonly get: (hash: string) => Effect.Effect<Option.Option<Uint8Array>, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/Blobs") {}

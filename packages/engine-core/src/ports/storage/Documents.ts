@@ -1,0 +1,80 @@
+/** Every version of every record, valid from one offset and instant to the next, ready to list. */
+import { Context, type Effect, type Stream } from "effect"
+import type { StorageUnavailable } from "./StorageError.ts"
+
+/** A version to write. It closes the record's open version at its own `from`. */
+export interface VersionRow {
+  readonly collection: string
+  readonly recordId: string
+  readonly version: number
+  /** The record as JSON text, without the columns beside it here. */
+  readonly body: string
+  /** What the collection's lists are ordered by: plain text compared by code unit, unique in the collection. */
+  readonly sortKey: string
+  /** The columns lists filter by; null does not match any value. */
+  readonly filters: Readonly<Record<string, string | null>>
+  /** When the record's first version was recorded (sortable text). */
+  readonly createdAt: string
+  /** The first projection offset at which this version is the one. */
+  readonly fromOffset: number
+  /** The recorded instant from which this version is the one (sortable text): its `updatedAt`. */
+  readonly fromInstant: string
+}
+
+/** Which version of a record is meant. */
+export type StoredPin =
+  | { readonly by: "latest" }
+  /** The version with fromOffset ≤ offset < toOffset. */
+  | { readonly by: "offset"; readonly offset: number }
+  /** The version with fromInstant ≤ instant < toInstant (sortable text). */
+  | { readonly by: "instant"; readonly instant: string }
+
+export interface StoredVersion {
+  readonly recordId: string
+  readonly version: number
+  readonly body: string
+  readonly sortKey: string
+  readonly createdAt: string
+  readonly fromOffset: number
+  readonly fromInstant: string
+}
+
+export interface ListQuery {
+  readonly collection: string
+  readonly pin: StoredPin
+  /** All must hold; inside one, any of the values. */
+  readonly where: ReadonlyArray<{ readonly column: string; readonly anyOf: ReadonlyArray<string> }>
+  /** updatedFrom ≤ fromInstant of the version (sortable text). */
+  readonly updatedFrom?: string
+  /** fromInstant of the version < updatedTo (sortable text). */
+  readonly updatedTo?: string
+  readonly direction: "asc" | "desc"
+  /** Only records strictly after this sort key in `direction`. */
+  readonly after?: string
+}
+
+export class Documents extends Context.Service<
+  Documents,
+  {
+    /**
+     * Writes versions: closes each record's open version at (fromOffset, fromInstant) and opens the
+     * new one. Version numbers MUST be consecutive per record; a repeated one is a defect.
+     * Validity ranges of one record never overlap and leave no gap.
+     */
+    readonly put: (rows: ReadonlyArray<VersionRow>) => Effect.Effect<void, StorageUnavailable>
+    /** The versions of these records at the pin; a record that did not exist then is left out. */
+    readonly get: (of: {
+      readonly collection: string
+      readonly recordIds: ReadonlyArray<string>
+      readonly pin: StoredPin
+    }) => Effect.Effect<ReadonlyArray<StoredVersion>, StorageUnavailable>
+    /** At most `limit` versions in the order of the sort key. */
+    readonly list: (
+      query: ListQuery & { readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<StoredVersion>, StorageUnavailable>
+    /** Every version the query matches, in order, in constant memory and from one snapshot. */
+    readonly stream: (query: ListQuery) => Stream.Stream<StoredVersion, StorageUnavailable>
+    /** How many records match. */
+    readonly count: (query: Omit<ListQuery, "after">) => Effect.Effect<number, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/Documents") {}

@@ -1,0 +1,44 @@
+/** The append-only log of facts: what happened to each record, in order, for ever. */
+import { Context, type Effect } from "effect"
+import type { StorageUnavailable, VersionMoved } from "./StorageError.ts"
+
+/** One fact as the store sees it: text, integers and nothing it has to understand. */
+export interface FactRow {
+  readonly collection: string
+  readonly recordId: string
+  /** 1 for the fact that made the record, then one more each time. */
+  readonly version: number
+  /** The fact as JSON text. */
+  readonly fact: string
+  /** `operation:<id>`, `update:<id>`, `run:<id>` or `clock`: every fact has exactly one cause. */
+  readonly cause: string
+  /** The first projection offset at which the fact holds. */
+  readonly offset: number
+  /** When it was recorded: an instant in sortable text. */
+  readonly recordedAt: string
+}
+
+export class FactLog extends Context.Service<
+  FactLog,
+  {
+    /**
+     * Appends facts. A row's version MUST be exactly one more than the record's last one (0 when
+     * there is none), else `VersionMoved` and nothing is written. Rows of one record come in order.
+     */
+    readonly append: (
+      rows: ReadonlyArray<FactRow>
+    ) => Effect.Effect<void, VersionMoved | StorageUnavailable>
+    /** The facts of one record in order of version, up to and including `through` if given. */
+    readonly read: (of: {
+      readonly collection: string
+      readonly recordId: string
+      readonly through?: number
+    }) => Effect.Effect<ReadonlyArray<FactRow>, StorageUnavailable>
+    /** The facts of a whole collection after a position, oldest record first: for replays and audits. */
+    readonly scan: (of: {
+      readonly collection: string
+      readonly after?: { readonly recordId: string; readonly version: number }
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<FactRow>, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/FactLog") {}

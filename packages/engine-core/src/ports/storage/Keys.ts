@@ -1,0 +1,53 @@
+/** Names that may be used once: idempotency keys, which remember their winner, and nonces. */
+import { Context, type Effect, type Option } from "effect"
+import type { StorageUnavailable } from "./StorageError.ts"
+
+export interface KeyRow {
+  /** Who the key belongs to: tenant and subject in one text. */
+  readonly scope: string
+  readonly key: string
+  /** What the key was used for; another fingerprint under the same key is another write. */
+  readonly fingerprint: string
+  /** What the write became, as the core wrote it. */
+  readonly target: string
+  /** After this recorded instant (sortable text) the key may be claimed anew; null: never. */
+  readonly bindsUntil: string | null
+}
+
+export class Keys extends Context.Service<
+  Keys,
+  {
+    /**
+     * Claims a key. Of any number of parallel claims exactly one MUST win; the others wait for the
+     * winner's transaction and read its row. A row whose `bindsUntil` is before `now` is replaced.
+     */
+    readonly claim: (
+      row: KeyRow & { readonly now: string }
+    ) => Effect.Effect<
+      { readonly claimed: true } | { readonly claimed: false; readonly winner: KeyRow },
+      StorageUnavailable
+    >
+    readonly find: (of: {
+      readonly scope: string
+      readonly key: string
+      readonly now: string
+    }) => Effect.Effect<Option.Option<KeyRow>, StorageUnavailable>
+    /** Rewrites the target of a key that is held. */
+    readonly retarget: (of: {
+      readonly scope: string
+      readonly key: string
+      readonly target: string
+    }) => Effect.Effect<void, StorageUnavailable>
+    /** True for the first use of the nonce in its scope; it MUST be remembered until `until`. */
+    readonly useNonce: (of: {
+      readonly scope: string
+      readonly nonce: string
+      readonly until: string
+    }) => Effect.Effect<boolean, StorageUnavailable>
+    /** Forgets nonces and lapsed keys before this instant; answers how many. At most `limit`. */
+    readonly forget: (of: {
+      readonly before: string
+      readonly limit: number
+    }) => Effect.Effect<number, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/Keys") {}

@@ -1,0 +1,76 @@
+/** How far the ledger has been read, and what each of its updates was: the projection's own book. */
+import { Context, type Effect, type Option } from "effect"
+import type { StorageUnavailable, WriterFenced } from "./StorageError.ts"
+
+export interface ProjectionHead {
+  readonly offset: number
+  /** The running maximum of effective times up to `offset` (sortable text); null before the first. */
+  readonly ledgerTime: string | null
+  /** Nothing at or before it can be read back. */
+  readonly horizonOffset: number
+  /** The first instant an asOf may name (sortable text); null: from the first update on. */
+  readonly horizonTime: string | null
+  readonly writerEpoch: number
+  /** The node the offsets belong to; null before the first start. */
+  readonly participant: string | null
+  readonly ledgerEpoch: number
+}
+
+export interface UpdateRow {
+  readonly offset: number
+  readonly prevOffset: number
+  readonly updateId: string
+  readonly commandId: string | null
+  readonly workflowId: string | null
+  readonly effectiveAt: string
+  readonly recordTime: string
+  /** The running maximum (sortable text). */
+  readonly ledgerTime: string
+  /** The update as it was received, as JSON text. */
+  readonly raw: string
+}
+
+export class ProjectionLog extends Context.Service<
+  ProjectionLog,
+  {
+    readonly head: Effect.Effect<ProjectionHead, StorageUnavailable>
+    /** Becomes the only writer: raises the epoch and answers the head under it. */
+    readonly takeOver: (of: {
+      readonly participant: string
+    }) => Effect.Effect<ProjectionHead, StorageUnavailable>
+    /**
+     * Stores updates and moves the head from `from` to `to`, within the caller's transaction.
+     * MUST change nothing and fail `WriterFenced` unless the epoch is the current one and the head
+     * stands at `from`.
+     */
+    readonly advance: (of: {
+      readonly epoch: number
+      readonly from: number
+      readonly to: number
+      readonly ledgerTime: string | null
+      readonly updates: ReadonlyArray<UpdateRow>
+    }) => Effect.Effect<void, WriterFenced | StorageUnavailable>
+    /** Sets horizon and position after a snapshot, under the epoch. */
+    readonly bootstrap: (of: {
+      readonly epoch: number
+      readonly offset: number
+      readonly ledgerTime: string | null
+      readonly horizonTime: string | null
+    }) => Effect.Effect<void, WriterFenced | StorageUnavailable>
+    /** The running ledger time at an offset: that of the last update at or before it. */
+    readonly ledgerTimeAt: (
+      offset: number
+    ) => Effect.Effect<Option.Option<string>, StorageUnavailable>
+    /** The greatest offset (of an update, or the head) whose ledger time is at or before the instant. */
+    readonly offsetAsOf: (
+      instant: string
+    ) => Effect.Effect<Option.Option<number>, StorageUnavailable>
+    readonly byCommand: (
+      commandId: string
+    ) => Effect.Effect<Option.Option<UpdateRow>, StorageUnavailable>
+    readonly read: (of: {
+      readonly after: number
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<UpdateRow>, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/ProjectionLog") {}

@@ -1,0 +1,28 @@
+/** How many calls a subject has made lately, counted once for all instances. */
+import { Context, type Effect } from "effect"
+import type { StorageUnavailable } from "./StorageError.ts"
+
+export class RateWindow extends Context.Service<
+  RateWindow,
+  {
+    /**
+     * The generic cell rate algorithm, in microseconds of the store's clock: admits `cost` calls if
+     * the theoretical arrival time stays within `tolerance`, and moves it; a refusal moves nothing.
+     */
+    readonly take: (of: {
+      readonly subject: string
+      readonly cost: number
+      /** Microseconds one call takes from the budget. */
+      readonly interval: number
+      /** Microseconds the theoretical arrival time may run ahead of now. */
+      readonly tolerance: number
+    }) => Effect.Effect<
+      {
+        readonly admitted: boolean
+        /** max(0, theoretical arrival − now) after this call, in microseconds. */
+        readonly ahead: number
+      },
+      StorageUnavailable
+    >
+  }
+>()("@bursar/engine-core/ports/storage/RateWindow") {}

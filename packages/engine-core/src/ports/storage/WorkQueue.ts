@@ -1,0 +1,77 @@
+/** Work to do once: leased to one worker at a time, one item per resource, oldest first. */
+import { Context, type Effect, type Option, type Stream } from "effect"
+import type { LeaseLost, StorageUnavailable } from "./StorageError.ts"
+
+export interface WorkItem {
+  /** `operations`, `deliveries`, `schedules`, … */
+  readonly queue: string
+  readonly itemId: string
+  /** Items of one resource run one at a time, in the order they were queued. */
+  readonly resource: string
+  readonly payload: string
+  /** Milliseconds until it may run. */
+  readonly delay: number
+}
+
+export interface Lease {
+  readonly queue: string
+  readonly itemId: string
+  readonly resource: string
+  readonly payload: string
+  /** Rises with every claim: a write with an older fence MUST be refused. */
+  readonly fence: number
+  /** How many times it has been claimed, this one included. */
+  readonly attempt: number
+  /** The store's time of the first claim (sortable text); never changes. */
+  readonly startedAt: string
+}
+
+/** Only the store's clock counts here: callers give durations, never instants. */
+export class WorkQueue extends Context.Service<
+  WorkQueue,
+  {
+    /** Adds items within the caller's transaction; an item id that is there already is left alone. */
+    readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void, StorageUnavailable>
+    /**
+     * Claims up to `limit` items that are due, not leased, and have no older unfinished item with
+     * the same resource in the same queue; oldest first. No item is ever leased twice at a time.
+     */
+    readonly lease: (of: {
+      readonly queue: string
+      readonly worker: string
+      readonly limit: number
+      readonly leaseMillis: number
+    }) => Effect.Effect<ReadonlyArray<Lease>, StorageUnavailable>
+    /** Takes the item's row for this transaction, or says that the lease is lost. */
+    readonly hold: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
+    readonly renew: (
+      lease: Lease,
+      leaseMillis: number
+    ) => Effect.Effect<void, LeaseLost | StorageUnavailable>
+    /** The item is done and leaves the queue. */
+    readonly finish: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
+    /** Done by somebody else (the projection saw it): leaves the queue whoever holds a lease. */
+    readonly settle: (of: {
+      readonly queue: string
+      readonly itemIds: ReadonlyArray<string>
+    }) => Effect.Effect<void, StorageUnavailable>
+    /** Gives the item back, to be claimed again after `delay` milliseconds; it keeps its place. */
+    readonly release: (
+      lease: Lease,
+      of: { readonly delay: number; readonly payload?: string }
+    ) => Effect.Effect<void, LeaseLost | StorageUnavailable>
+    readonly find: (of: {
+      readonly queue: string
+      readonly itemId: string
+    }) => Effect.Effect<
+      Option.Option<{ readonly payload: string; readonly attempt: number }>,
+      StorageUnavailable
+    >
+    readonly depth: (queue: string) => Effect.Effect<
+      { readonly waiting: number; readonly leased: number; readonly oldestMillis: number | null },
+      StorageUnavailable
+    >
+    /** An element whenever work may have come; it may lose some, so pollers poll as well. */
+    readonly wakes: (queue: string) => Stream.Stream<void, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/WorkQueue") {}

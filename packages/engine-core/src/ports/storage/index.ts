@@ -1,0 +1,17 @@
+/** The encoded half of storage: the small services that an adapter implements. */
+export { Atomically } from "./Atomically.ts"
+export { Blobs } from "./Blobs.ts"
+export {
+  Documents,
+  type ListQuery,
+  type StoredPin,
+  type StoredVersion,
+  type VersionRow
+} from "./Documents.ts"
+export { type FactRow, FactLog } from "./FactLog.ts"
+export { type EventRow, Feed, type FeedHead, type FeedQuery } from "./Feed.ts"
+export { type KeyRow, Keys } from "./Keys.ts"
+export { type ProjectionHead, ProjectionLog, type UpdateRow } from "./ProjectionLog.ts"
+export { RateWindow } from "./RateWindow.ts"
+export { LeaseLost, StorageUnavailable, VersionMoved, WriterFenced } from "./StorageError.ts"
+export { type Lease, type WorkItem, WorkQueue } from "./WorkQueue.ts"

@@ -1,0 +1,142 @@
+/** A contract template as the engine knows it: its name, its payload and what its choices take and give. */
+import { Schema } from "effect"
+import type { Result } from "effect"
+import type {
+  Command,
+  ContractId,
+  Create,
+  CreateAndExercise,
+  Exercise,
+  LfRecord,
+  LfValue,
+  TypeRef
+} from "../ports/Ledger.ts"
+
+export type AnyCodec = Schema.Codec<unknown, LfValue>
+export type RecordCodec = Schema.Codec<unknown, LfRecord>
+
+export interface Choice<A extends AnyCodec = AnyCodec, R extends AnyCodec = AnyCodec> {
+  readonly consuming: boolean
+  readonly argument: A
+  readonly result: R
+}
+
+export type Choices = { readonly [name: string]: Choice }
+
+export interface Template<P extends RecordCodec = RecordCodec, C extends Choices = Choices> {
+  readonly typeRef: TypeRef
+  readonly payload: P
+  readonly choices: C
+}
+
+export type Payload<T extends { readonly payload: RecordCodec }> = T["payload"]["Type"]
+export type ChoiceName<T extends { readonly choices: Choices }> = keyof T["choices"] & string
+export type Argument<
+  T extends { readonly choices: Choices },
+  K extends ChoiceName<T>
+> = T["choices"][K]["argument"]["Type"]
+export type Outcome<
+  T extends { readonly choices: Choices },
+  K extends ChoiceName<T>
+> = T["choices"][K]["result"]["Type"]
+
+/** Declares a template. It says nothing about who may do what: that is the ledger's to know. */
+export const define = <const P extends RecordCodec, const C extends Choices>(template: {
+  readonly typeRef: TypeRef
+  readonly payload: P
+  readonly choices: C
+}): Template<P, C> => template
+
+/** A command that creates a contract. */
+export const create = <T extends Template>(template: T, payload: Payload<T>): Create => ({
+  _tag: "Create",
+  template: template.typeRef,
+  args: encodePayload(template, payload)
+})
+
+/** A command that exercises a choice on a contract. */
+export const exercise = <T extends Template, K extends ChoiceName<T>>(
+  template: T,
+  contractId: ContractId,
+  choice: K,
+  argument: Argument<T, K>
+): Exercise => ({
+  _tag: "Exercise",
+  target: template.typeRef,
+  contractId,
+  choice,
+  arg: encodeArgument(template, choice, argument)
+})
+
+/** A command that creates a contract and at once exercises a choice on it. */
+export const createAndExercise = <T extends Template, K extends ChoiceName<T>>(
+  template: T,
+  payload: Payload<T>,
+  choice: K,
+  argument: Argument<T, K>
+): CreateAndExercise => ({
+  _tag: "CreateAndExercise",
+  template: template.typeRef,
+  args: encodePayload(template, payload),
+  choice,
+  arg: encodeArgument(template, choice, argument)
+})
+
+export const encodePayload = <T extends Template>(template: T, payload: Payload<T>): LfRecord =>
+  encode(template.payload, payload)
+
+export const encodeArgument = <T extends Template, K extends ChoiceName<T>>(
+  template: T,
+  choice: K,
+  argument: Argument<T, K>
+): LfValue => encode(choiceOf(template, choice).argument, argument)
+
+export const encodeResult = <T extends Template, K extends ChoiceName<T>>(
+  template: T,
+  choice: K,
+  result: Outcome<T, K>
+): LfValue => encode(choiceOf(template, choice).result, result)
+
+/** The typed payload of a created contract of this template. Unknown fields are ignored. */
+export const decodePayload = <T extends Template>(
+  template: T,
+  payload: LfRecord
+): Result.Result<Payload<T>, Schema.SchemaError> => decode(template.payload, payload)
+
+export const decodeArgument = <T extends Template, K extends ChoiceName<T>>(
+  template: T,
+  choice: K,
+  argument: LfValue
+): Result.Result<Argument<T, K>, Schema.SchemaError> =>
+  decode(choiceOf(template, choice).argument, argument)
+
+export const decodeResult = <T extends Template, K extends ChoiceName<T>>(
+  template: T,
+  choice: K,
+  result: LfValue
+): Result.Result<Outcome<T, K>, Schema.SchemaError> =>
+  decode(choiceOf(template, choice).result, result)
+
+/** `package:Module:Entity`, the key under which types are looked up. */
+export const key = (ref: TypeRef): string => `${ref.packageName}:${ref.module}:${ref.entity}`
+
+export const same = (left: TypeRef, right: TypeRef): boolean =>
+  left.entity === right.entity &&
+  left.module === right.module &&
+  left.packageName === right.packageName
+
+export type { Command, LfRecord, LfValue, TypeRef }
+
+const choiceOf = (template: Template, name: string): Choice => {
+  const choice = template.choices[name]
+  if (choice === undefined) throw new Error(`${key(template.typeRef)} has no choice ${name}`)
+  return choice
+}
+
+const encode = <A, E extends LfValue>(schema: Schema.Codec<A, E>, value: A): E =>
+  Schema.encodeSync(schema)(value)
+
+const decode = <A>(
+  schema: Schema.Codec<A, LfValue>,
+  value: LfValue
+): Result.Result<A, Schema.SchemaError> => Schema.decodeUnknownResult(schema)(value)

@@ -1,0 +1,243 @@
+/** The primary market of an instrument and a subscription's way through it, from order to delivered lot. */
+import { Schema } from "effect"
+import * as Field from "./Field.ts"
+import { define } from "./Template.ts"
+import type { TypeRef } from "./Template.ts"
+
+const named = (entity: string): TypeRef => ({
+  packageName: "bursar-admin-v1",
+  module: "Bursar.Admin.Market",
+  entity
+})
+
+const cid = Field.contractId
+const created = Schema.Struct({ contractId: cid })
+const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
+
+const market = {
+  venue: Field.party,
+  marketId: Field.text,
+  instrument: Field.asset,
+  fund: Field.party,
+  registrar: Field.party,
+  /** The asset in which ledger-paid orders are paid. */
+  cash: Field.asset,
+  attestors: Field.parties,
+  required: Field.count,
+  oracle: Field.party,
+  until: Field.optional(Field.instant)
+}
+
+/** One of the listed parties speaks; the contract says which may. */
+const by = Schema.Struct({ party: Field.party })
+
+export const PrimaryMarketProposal = define({
+  typeRef: named("PrimaryMarketProposal"),
+  payload: Schema.Struct({ ...market, accepted: Field.parties }),
+  choices: {
+    /** Gives the proposal again with one more signature, or the market on the last. */
+    Accept: {
+      consuming: true,
+      argument: by,
+      result: Schema.Struct({
+        proposal: Field.optional(cid),
+        market: Field.optional(cid)
+      })
+    },
+    Decline: { consuming: true, argument: by, result: Field.unit },
+    Withdraw: nothing
+  }
+})
+
+export const PaymentMode = Schema.Literals(["wire", "ledger"])
+
+export const PrimaryMarket = define({
+  typeRef: named("PrimaryMarket"),
+  payload: Schema.Struct(market),
+  choices: {
+    ClaimSubscription: {
+      consuming: false,
+      argument: Schema.Struct({
+        orderCid: cid,
+        subscriptionId: Field.text,
+        custodian: Field.optional(Field.party),
+        currency: Field.text
+      }),
+      result: created
+    },
+    MintFor: {
+      consuming: false,
+      argument: Schema.Struct({
+        subscriptionId: Field.text,
+        units: Field.decimal,
+        credentialCid: cid,
+        attestors: Field.parties,
+        configurationCid: Field.optional(cid)
+      }),
+      result: Schema.Struct({ holding: cid })
+    },
+    End: nothing
+  }
+})
+
+export const SubscriptionOrder = define({
+  typeRef: named("SubscriptionOrder"),
+  payload: Schema.Struct({
+    venue: Field.party,
+    fund: Field.party,
+    holder: Field.party,
+    orderId: Field.text,
+    instrument: Field.asset,
+    paymentAsset: Field.asset,
+    /** Exactly one of amount and units is given. */
+    amount: Field.optional(Field.decimal),
+    units: Field.optional(Field.decimal),
+    expiresAt: Field.optional(Field.instant)
+  }),
+  choices: {
+    Claim: {
+      consuming: true,
+      argument: Schema.Struct({
+        subscriptionId: Field.text,
+        custodian: Field.optional(Field.party),
+        currency: Field.text,
+        oracle: Field.party,
+        attestors: Field.parties,
+        required: Field.count
+      }),
+      result: created
+    },
+    Withdraw: nothing
+  }
+})
+
+/** What a claim says and a lot keeps. In ledger mode fund and paymentAsset are given. */
+const claimed = {
+  venue: Field.party,
+  subscriptionId: Field.text,
+  orderId: Field.optional(Field.text),
+  instrument: Field.asset,
+  holder: Field.party,
+  custodian: Field.optional(Field.party),
+  fund: Field.optional(Field.party),
+  mode: PaymentMode,
+  currency: Field.text,
+  paymentAsset: Field.optional(Field.asset),
+  /** The cash expected; absent while an order in units is unpriced. */
+  cash: Field.optional(Field.decimal),
+  oracle: Field.optional(Field.party)
+}
+
+export const SubscriptionClaim = define({
+  typeRef: named("SubscriptionClaim"),
+  payload: Schema.Struct({
+    ...claimed,
+    orderedUnits: Field.optional(Field.decimal),
+    attestors: Field.parties,
+    required: Field.count,
+    attested: Field.parties,
+    pointCid: Field.optional(cid),
+    price: Field.optional(Field.decimal),
+    units: Field.optional(Field.decimal)
+  }),
+  choices: {
+    /** Gives the claim again with one more signature, or the lot on the last required one. */
+    Attest: {
+      consuming: true,
+      argument: Schema.Struct({
+        attestor: Field.party,
+        pointCid: cid,
+        price: Field.decimal,
+        units: Field.decimal
+      }),
+      result: Schema.Struct({
+        claim: Field.optional(cid),
+        lot: Field.optional(cid)
+      })
+    },
+    Withdraw: {
+      consuming: true,
+      argument: Schema.Struct({
+        allocationCid: Field.optional(cid),
+        intentCid: Field.optional(cid)
+      }),
+      result: Field.unit
+    }
+  }
+})
+
+const priced = {
+  ...claimed,
+  units: Field.decimal,
+  price: Field.decimal,
+  pointCid: cid,
+  valuationTime: Field.instant,
+  attestors: Field.parties
+}
+
+export const Lot = define({
+  typeRef: named("Lot"),
+  payload: Schema.Struct(priced),
+  choices: {
+    /** Mints through the market where one is given with a credential, else asks the registrar to. */
+    Deliver: {
+      consuming: true,
+      argument: Schema.Struct({
+        marketCid: Field.optional(cid),
+        credentialCid: Field.optional(cid),
+        configurationCid: Field.optional(cid),
+        executeBefore: Field.optional(Field.instant)
+      }),
+      result: Schema.Struct({
+        deliveredLot: cid,
+        holding: Field.optional(cid),
+        mintRequest: Field.optional(cid)
+      })
+    },
+    Settle: {
+      consuming: true,
+      argument: Schema.Struct({
+        marketCid: cid,
+        allocationCid: cid,
+        credentialCid: cid,
+        configurationCid: Field.optional(cid),
+        intentCid: Field.optional(cid)
+      }),
+      result: Schema.Struct({ holding: cid, cash: cid })
+    },
+    Release: {
+      consuming: true,
+      argument: Schema.Struct({
+        allocationCid: Field.optional(cid),
+        intentCid: Field.optional(cid)
+      }),
+      result: Field.unit
+    }
+  }
+})
+
+export const DeliveredLot = define({
+  typeRef: named("DeliveredLot"),
+  payload: Schema.Struct({
+    ...priced,
+    deliveredAt: Field.instant,
+    holdingCid: Field.optional(cid),
+    mintRequestCid: Field.optional(cid)
+  }),
+  choices: {
+    Settle: {
+      consuming: true,
+      argument: Schema.Struct({
+        allocationCid: Field.optional(cid),
+        /** The SHA-256 of what shows the cash outside the ledger. */
+        evidence: Field.optional(Field.digest)
+      }),
+      result: Schema.Struct({ cash: Field.optional(cid) })
+    },
+    Redeliver: {
+      consuming: true,
+      argument: Schema.Struct({ executeBefore: Field.optional(Field.instant) }),
+      result: Schema.Struct({ deliveredLot: cid, mintRequest: cid })
+    }
+  }
+})

@@ -1,0 +1,237 @@
+/** The registrar's contracts: instruments, who holds what, and the movements that need a second party. */
+import { Schema } from "effect"
+import * as Field from "./Field.ts"
+import { define } from "./Template.ts"
+import type { TypeRef } from "./Template.ts"
+
+const named = (entity: string): TypeRef => ({
+  packageName: "bursar-registry-v1",
+  module: "Bursar.Registry",
+  entity
+})
+
+const cid = Field.contractId
+const created = Schema.Struct({ contractId: cid })
+const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
+
+export const Identifier = Schema.Struct({
+  source: Field.text,
+  id: Field.text,
+  scheme: Field.text
+})
+
+/** A claim a holder or issuer must carry, and who must have issued it. */
+export const Requirement = Schema.Struct({
+  issuer: Field.party,
+  property: Field.text,
+  value: Field.text
+})
+
+const configurable = {
+  defaultIdentifier: Identifier,
+  additionalIdentifiers: Field.list(Identifier),
+  holderRequirements: Field.list(Requirement),
+  issuerRequirements: Field.list(Requirement)
+}
+
+export const InstrumentConfiguration = define({
+  typeRef: named("InstrumentConfiguration"),
+  payload: Schema.Struct({
+    registrar: Field.party,
+    provider: Field.party,
+    issuer: Field.party,
+    instrument: Field.asset,
+    ...configurable
+  }),
+  choices: {
+    Update: { consuming: true, argument: Schema.Struct(configurable), result: created },
+    Retire: nothing
+  }
+})
+
+export const Lock = Schema.Struct({
+  holders: Field.parties,
+  observers: Field.parties,
+  context: Field.text,
+  expiresAt: Field.optional(Field.instant)
+})
+
+/** What remains of a holding after a part of it moved; null when nothing does. */
+const change = Field.optional(cid)
+
+export const Holding = define({
+  typeRef: named("Holding"),
+  payload: Schema.Struct({
+    registrar: Field.party,
+    owner: Field.party,
+    provider: Field.party,
+    instrument: Field.asset,
+    amount: Field.decimal,
+    restricted: Field.flag,
+    lock: Field.optional(Lock),
+    label: Field.text,
+    meta: Field.textMap
+  }),
+  choices: {
+    Transfer: {
+      consuming: true,
+      argument: Schema.Struct({
+        newOwner: Field.party,
+        amount: Field.decimal,
+        credentialCid: Field.optional(cid)
+      }),
+      result: Schema.Struct({ received: cid, change })
+    },
+    Lock: {
+      consuming: true,
+      argument: Schema.Struct({ ...Lock.fields, amount: Field.decimal }),
+      result: Schema.Struct({ locked: cid, change })
+    },
+    Merge: {
+      consuming: true,
+      argument: Schema.Struct({ holdingCids: Field.list(cid) }),
+      result: created
+    },
+    Allocate: {
+      consuming: true,
+      argument: Schema.Struct({
+        allocationId: Field.text,
+        executor: Field.party,
+        receiver: Field.party,
+        amount: Field.decimal,
+        settleBefore: Field.instant
+      }),
+      result: Schema.Struct({ allocation: cid, change })
+    },
+    OfferTransfer: {
+      consuming: true,
+      argument: Schema.Struct({
+        receiver: Field.party,
+        amount: Field.decimal,
+        executeBefore: Field.instant
+      }),
+      result: Schema.Struct({ offer: cid, change })
+    },
+    Unlock: {
+      consuming: true,
+      /** Who releases: the lock's holders beside the owner, or the owner alone after expiry. */
+      argument: Schema.Struct({ releasers: Field.parties }),
+      result: created
+    },
+    Burn: nothing
+  }
+})
+
+export const Allocation = define({
+  typeRef: named("Allocation"),
+  payload: Schema.Struct({
+    registrar: Field.party,
+    sender: Field.party,
+    receiver: Field.party,
+    executor: Field.party,
+    reference: Field.text,
+    holdingCid: cid,
+    instrument: Field.asset,
+    amount: Field.decimal,
+    settleBefore: Field.instant
+  }),
+  choices: {
+    Allocation_ExecuteTransfer: {
+      consuming: true,
+      argument: Schema.Struct({ credentialCid: Field.optional(cid) }),
+      result: Schema.Struct({ received: cid })
+    },
+    Allocation_Cancel: { consuming: true, argument: Field.unit, result: created },
+    Allocation_Withdraw: { consuming: true, argument: Field.unit, result: created }
+  }
+})
+
+export const TransferOffer = define({
+  typeRef: named("TransferOffer"),
+  payload: Schema.Struct({
+    registrar: Field.party,
+    provider: Field.party,
+    sender: Field.party,
+    receiver: Field.party,
+    holdingCid: cid,
+    instrument: Field.asset,
+    amount: Field.decimal,
+    executeBefore: Field.instant
+  }),
+  choices: {
+    Accept: {
+      consuming: true,
+      argument: Schema.Struct({ credentialCid: Field.optional(cid) }),
+      result: Schema.Struct({ received: cid })
+    },
+    Reject: { consuming: true, argument: Field.unit, result: created },
+    Withdraw: { consuming: true, argument: Field.unit, result: created }
+  }
+})
+
+export const MintRequest = define({
+  typeRef: named("MintRequest"),
+  payload: Schema.Struct({
+    requester: Field.party,
+    holder: Field.party,
+    instrument: Field.asset,
+    amount: Field.decimal,
+    reference: Field.reference,
+    executeBefore: Field.optional(Field.instant)
+  }),
+  choices: {
+    Accept: {
+      consuming: true,
+      argument: Schema.Struct({
+        credentialCid: cid,
+        configurationCid: Field.optional(cid)
+      }),
+      result: Schema.Struct({ holding: cid })
+    },
+    Reject: nothing,
+    Withdraw: nothing
+  }
+})
+
+export const Claim = Schema.Struct({
+  subject: Field.party,
+  property: Field.text,
+  value: Field.text
+})
+
+export const Credential = define({
+  typeRef: named("Credential"),
+  payload: Schema.Struct({
+    issuer: Field.party,
+    holder: Field.party,
+    registrar: Field.party,
+    instrumentId: Field.text,
+    credentialId: Field.text,
+    claims: Field.list(Claim),
+    validFrom: Field.optional(Field.instant),
+    validUntil: Field.optional(Field.instant)
+  }),
+  choices: {
+    Receive: {
+      consuming: false,
+      argument: Schema.Struct({
+        amount: Field.decimal,
+        reference: Field.reference,
+        /** Tells whether the instrument has holder requirements; without it the units are restricted. */
+        configurationCid: Field.optional(cid)
+      }),
+      result: Schema.Struct({ holding: cid })
+    },
+    ReceiveTransfer: {
+      consuming: false,
+      argument: Schema.Struct({
+        holdingCid: cid,
+        sender: Field.party,
+        amount: Field.decimal
+      }),
+      result: Schema.Struct({ received: cid, change })
+    },
+    Revoke: nothing,
+    Renounce: nothing
+  }
+})

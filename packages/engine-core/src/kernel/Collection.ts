@@ -1,5 +1,6 @@
 /** One kind of record: its shape, its facts, how they fold, what lists filter by, what must hold. */
 import type { Schema } from "effect"
+import type { Announcement } from "./Announcement.ts"
 import type * as Instant from "./Instant.ts"
 import type { Invariants } from "./Invariant.ts"
 
@@ -45,6 +46,8 @@ export interface Collection<R, F> {
   readonly due: (record: R) => Due<F> | undefined
   readonly waitingOn: (record: R) => ReadonlyArray<WaitingOn>
   readonly invariants: Invariants<R>
+  /** What the feed tells when a record opens (`fact` undefined) or a fact moves it. */
+  readonly announce: (after: R, fact: F | undefined) => ReadonlyArray<Announcement>
   /** What we expect of facts that outside parties make true; a breach is a finding, never a refusal. */
   readonly expectations: Readonly<Record<string, (before: R, fact: F) => boolean>>
 }
@@ -56,7 +59,7 @@ export const define = <R, F>(
     Partial<
       Pick<
         Collection<R, F>,
-        "sortKey" | "filters" | "due" | "waitingOn" | "invariants" | "expectations"
+        "sortKey" | "filters" | "due" | "waitingOn" | "invariants" | "announce" | "expectations"
       >
     >
 ): Collection<R, F> => ({
@@ -66,6 +69,7 @@ export const define = <R, F>(
   due: () => undefined,
   waitingOn: () => [],
   invariants: {},
+  announce: () => [],
   expectations: {},
   ...of
 })
@@ -74,11 +78,7 @@ export const define = <R, F>(
 const ripenLimit = 16
 
 /** The record as the clock makes it at `now`: every clock move due by then, never stored. */
-export const ripen = <R, F>(
-  collection: Collection<R, F>,
-  record: R,
-  now: Instant.Instant
-): R => {
+export const ripen = <R, F>(collection: Collection<R, F>, record: R, now: Instant.Instant): R => {
   let self = record
   for (let moves = 0; moves < ripenLimit; moves++) {
     const next = collection.due(self)

@@ -1,0 +1,5 @@
+/** What the engine needs from outside: implement these, and prove them with the exported suites. */
+export { Crypto } from "./Crypto.ts"
+export { Ids } from "./Ids.ts"
+export * as Ledger from "./Ledger.ts"
+export * from "./storage/index.ts"

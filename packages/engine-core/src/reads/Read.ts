@@ -1,0 +1,85 @@
+/** A read, declared once: its route, who may ask and how much of it they see, and what it answers. */
+import type { Effect, Schema } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
+import type { Records, Stored } from "../records/Records.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import type { Caller } from "../writes/Caller.ts"
+
+export type ReadRoute = `GET /v1/${string}`
+
+/**
+ * How much a role sees: everything, what is its own (an investor's holder, an app's operations),
+ * what is near (a registrar's instruments), or a redacted view (the monitor).
+ */
+export type Sight = "all" | "own" | "near" | "redacted"
+export type Audience = { readonly [R in Role]?: Sight }
+
+/** Who asks and at which point; every clock state is judged at `pin.judgedAt`. */
+export interface Asking {
+  readonly caller: Caller
+  /** The role the read is answered under: the first of the audience that the caller holds. */
+  readonly role: Role
+  readonly sight: Sight
+  readonly pin: Pin.Resolved
+  readonly now: Instant.Instant
+}
+
+/** Filter columns that must hold for a caller who does not see everything. */
+export type Scope = Readonly<Record<string, ReadonlyArray<string>>>
+
+interface Declared {
+  /** `instruments.list`: the group and the member of the typed client. */
+  readonly name: `${string}.${string}`
+  readonly doc: string
+  readonly route: ReadRoute
+  readonly audience: Audience
+  /** Whether it takes at and asOf and answers with the ledger time; else its offset is 0. */
+  readonly pinned: boolean
+}
+
+/** The answer is one value. */
+export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends Declared {
+  readonly shape: "one"
+  /** Path parameters and query parameters in one struct of texts. */
+  readonly params: Schema.Codec<P, unknown>
+  readonly value: Schema.Codec<V, unknown>
+  readonly refuses: ReadonlyArray<S>
+  run(params: P, asking: Asking): Effect.Effect<V, Refused<S> | Unavailable, Records>
+}
+
+/** The answer is a page of a collection's records, or all of them. */
+export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extends Declared {
+  readonly shape: "list"
+  readonly collection: Collection<R, F>
+  readonly params: Schema.Codec<P, unknown>
+  readonly item: Schema.Codec<V, unknown>
+  /** The order by the collection's sort key, said in words in the docs. */
+  readonly direction: "asc" | "desc"
+  readonly order: string
+  /** Whether it takes updatedFrom and updatedTo. */
+  readonly changes: boolean
+  /** The filter columns that the parameters ask for. */
+  where(params: P): Scope
+  /** The filter columns that must hold for this caller; absent: everybody sees everything. */
+  scope?(asking: Asking): Effect.Effect<Scope, Refused<"permission-denied"> | Unavailable, Records>
+  /** What a page's records look like to the caller, in the same order; one look-up for all. */
+  view(
+    records: ReadonlyArray<Stored<R>>,
+    asking: Asking,
+    params: P
+  ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records>
+}
+
+export type Read = One | List
+
+export const one = <P, V, const S extends Slug>(
+  of: Omit<One<P, V, S>, "shape">
+): One<P, V, S> => ({ shape: "one", ...of })
+
+export const list = <R, F, P, V>(of: Omit<List<R, F, P, V>, "shape">): List<R, F, P, V> => ({
+  shape: "list",
+  ...of
+})

@@ -1,0 +1,66 @@
+/** Answers any declared read: who may see it, at which point, which page, under which cursor. */
+import { Context, type Effect, type Stream } from "effect"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Offset from "../kernel/Offset.ts"
+import type { Refused, Unavailable } from "../kernel/Refusal.ts"
+import type { Caller } from "../writes/Caller.ts"
+import type { List, One } from "./Read.ts"
+
+/** The point asked for; both at once is `invalid-request`. */
+export interface PointAsked {
+  readonly at?: Offset.Offset
+  readonly asOf?: Instant.Instant
+}
+
+export interface PageAsked {
+  /** 1 to 1000; absent means every record. */
+  readonly limit?: number
+  readonly after?: string
+  readonly updatedFrom?: Instant.Instant
+  readonly updatedTo?: Instant.Instant
+}
+
+/** What stands around a value in the read envelope. */
+export interface Around {
+  readonly offset: Offset.Offset
+  /** Absent on reads that do not take at or asOf. */
+  readonly ledgerTime?: Instant.Instant | null
+  readonly now: Instant.Instant
+}
+
+export class Reads extends Context.Service<
+  Reads,
+  {
+    /** One value at a point. Refuses `permission-denied`, `offset-unavailable`, `before-horizon`. */
+    readonly one: <P, V>(
+      read: One<P, V>,
+      of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+    ) => Effect.Effect<Around & { readonly value: V }, Refused | Unavailable>
+    /** A page at a point; `next` is null on the last. A cursor the list did not issue is refused. */
+    readonly page: <R, F, P, V>(
+      read: List<R, F, P, V>,
+      of: {
+        readonly caller: Caller
+        readonly params: P
+        readonly point: PointAsked
+        readonly page: PageAsked & { readonly limit: number }
+      }
+    ) => Effect.Effect<
+      Around & { readonly value: ReadonlyArray<V>; readonly next: string | null },
+      Refused | Unavailable
+    >
+    /** Every record at a point, as a stream in constant memory. */
+    readonly all: <R, F, P, V>(
+      read: List<R, F, P, V>,
+      of: {
+        readonly caller: Caller
+        readonly params: P
+        readonly point: PointAsked
+        readonly page: Omit<PageAsked, "limit">
+      }
+    ) => Effect.Effect<
+      Around & { readonly value: Stream.Stream<V, Unavailable> },
+      Refused | Unavailable
+    >
+  }
+>()("@bursar/engine-core/reads/Reads") {}

@@ -1,0 +1,102 @@
+/** The typed repository of every collection: get, list, open and record, one transaction at a time. */
+import { Context, type Effect, type Option, type Stream } from "effect"
+import type { Announcement } from "../kernel/Announcement.ts"
+import type { Collection, Kept } from "../kernel/Collection.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import type { Refused, Unavailable } from "../kernel/Refusal.ts"
+import type { WorkItem } from "../ports/storage/WorkQueue.ts"
+import type { Act } from "./Act.ts"
+
+/** A record and what the store keeps beside it. */
+export type Stored<R> = R & Kept
+
+export interface Query {
+  /** The point of the read; the latest when absent. */
+  readonly pin?: Pin.Resolved
+  /** All must hold; inside one column, any of the values. */
+  readonly where?: Readonly<Record<string, ReadonlyArray<string>>>
+  readonly updatedFrom?: Instant.Instant
+  readonly updatedTo?: Instant.Instant
+  readonly direction?: "asc" | "desc"
+  /** Only records after this sort key. */
+  readonly after?: string
+}
+
+export class Records extends Context.Service<
+  Records,
+  {
+    /**
+     * Runs `effect` as one transaction. What it opens, records, announces and queues is written at
+     * its end under one stamp of the feed, all or nothing; an effect that fails leaves nothing.
+     * When another writer was first at a record, the whole effect runs again, at most 16 times. A
+     * call inside another joins it.
+     */
+    readonly transact: <A, E, R>(
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | Unavailable, R>
+    /** Runs `effect` as `transact` would and throws away what it wrote: what a precheck asks. */
+    readonly rehearse: <A, E, R>(
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | Unavailable, R>
+
+    /** The record as it stands at the pin, ripened by its clock; refuses `not-found`. */
+    readonly get: <R, F>(
+      collection: Collection<R, F>,
+      id: string,
+      pin?: Pin.Resolved
+    ) => Effect.Effect<Stored<R>, Refused<"not-found"> | Unavailable>
+    readonly find: <R, F>(
+      collection: Collection<R, F>,
+      id: string,
+      pin?: Pin.Resolved
+    ) => Effect.Effect<Option.Option<Stored<R>>, Unavailable>
+    /** The records of these ids that exist at the pin, in no particular order. */
+    readonly many: <R, F>(
+      collection: Collection<R, F>,
+      ids: ReadonlyArray<string>,
+      pin?: Pin.Resolved
+    ) => Effect.Effect<ReadonlyArray<Stored<R>>, Unavailable>
+    /**
+     * At most `limit` records in the order of the sort key. It reads what is committed: what this
+     * transaction wrote itself is seen by get, find and many only.
+     */
+    readonly list: <R, F>(
+      collection: Collection<R, F>,
+      query: Query & { readonly limit: number }
+    ) => Effect.Effect<
+      ReadonlyArray<{ readonly sortKey: string; readonly record: Stored<R> }>,
+      Unavailable
+    >
+    /** Every record the query matches, in order, in constant memory. */
+    readonly stream: <R, F>(
+      collection: Collection<R, F>,
+      query: Query
+    ) => Stream.Stream<{ readonly sortKey: string; readonly record: Stored<R> }, Unavailable>
+    readonly count: <R, F>(
+      collection: Collection<R, F>,
+      query: Omit<Query, "after">
+    ) => Effect.Effect<number, Unavailable>
+
+    /** Makes a record; refuses `already-exists` when the id is taken. Only inside `transact`. */
+    readonly open: <R, F>(
+      collection: Collection<R, F>,
+      record: NoInfer<R>,
+      act: Act
+    ) => Effect.Effect<Stored<R>, Refused<"already-exists"> | Unavailable>
+    /**
+     * The record after a fact, which is appended to its log. Clock moves that were due are appended
+     * before it as notices. Only inside `transact`.
+     */
+    readonly record: <R, F>(
+      collection: Collection<R, F>,
+      before: NoInfer<Stored<R>>,
+      fact: NoInfer<F>,
+      act: Act
+    ) => Effect.Effect<Stored<R>, Unavailable>
+    /** Announces what no record's fact announces by itself. Only inside `transact`. */
+    readonly announce: (announcements: ReadonlyArray<Announcement>) => Effect.Effect<void>
+    /** Queues work that starts once the transaction is committed. Only inside `transact`. */
+    readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void>
+  }
+>()("@bursar/engine-core/records/Records") {}

@@ -1,0 +1,66 @@
+/** The only door to a write: one person's call, or one person's call and others' signatures. */
+import { Context, type Effect } from "effect"
+import type { Plain } from "../kernel/PlainJson.ts"
+import type { Refused, Unavailable } from "../kernel/Refusal.ts"
+import type { Caller, RequestIdentity } from "./Caller.ts"
+import type { Operation } from "./Operation.ts"
+
+/** A call on a write's route, as it came. */
+export interface Call {
+  readonly caller: Caller
+  readonly identity: RequestIdentity
+  /** The Idempotency-Key as sent, unquoted; null: the write is keyed on its body. */
+  readonly key: string | null
+  /** Path and raw query as sent; what the fingerprint is made of. */
+  readonly path: string
+  readonly query: string
+  /** The body as sent: parsed JSON, or absent. */
+  readonly body: Plain | undefined
+  /** The values of the path's parameters. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** A write's answer: an operation or an awaiting action in the one shape of api-v1.md. */
+export interface Answer {
+  /** 202 when this call opened it, or signed it; 200 when it was there already. */
+  readonly status: 200 | 202
+  /** The write answer on the wire's shape. */
+  readonly value: Plain
+  /** `/v1/operations/{id}` or `/v1/approvals/{actionKey}`. */
+  readonly location: string
+  readonly replayed: boolean
+  /** Whole seconds after which polling makes sense; null when final. */
+  readonly retryAfter: number | null
+}
+
+export class FourEyes extends Context.Service<
+  FourEyes,
+  {
+    /**
+     * Makes a write, or counts as an approval of one that awaits (contract.md sections 1, 2 and 4).
+     * The order of refusals is: idempotency, record, four eyes, then the rules of the domain.
+     */
+    readonly submit: (
+      operation: Operation,
+      call: Call
+    ) => Effect.Effect<Answer, Refused | Unavailable>
+    /** Opens a write of the engine's own; nobody is its actor. */
+    readonly open: (
+      operation: Operation,
+      input: Plain
+    ) => Effect.Effect<Answer, Refused | Unavailable>
+    readonly approve: (of: {
+      readonly actionKey: string
+      readonly caller: Caller
+      readonly identity: RequestIdentity
+    }) => Effect.Effect<Answer, Refused | Unavailable>
+    /** Rejects, or withdraws when the caller is the maker; answers the approval's record. */
+    readonly reject: (of: {
+      readonly actionKey: string
+      readonly caller: Caller
+      readonly identity: RequestIdentity
+      readonly key: string | null
+      readonly reason: string | null
+    }) => Effect.Effect<{ readonly value: Plain }, Refused | Unavailable>
+  }
+>()("@bursar/engine-core/writes/FourEyes") {}

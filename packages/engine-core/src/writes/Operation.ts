@@ -1,0 +1,106 @@
+/** A write, declared once: who may ask, on which route, how many must agree, and what it does. */
+import type { Effect, Schema } from "effect"
+import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
+import type { Command, Disclosed, Receipt } from "../ports/Ledger.ts"
+import type { OperationAct } from "../records/Act.ts"
+import type { Records } from "../records/Records.ts"
+import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import type { Role } from "../vocabulary/Role.ts"
+
+/** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
+export type Route = `${"POST" | "DELETE"} /v1/${string}`
+
+/** What a write is made of, whatever it does. */
+export interface Declared<K extends OperationKind, I, R, S extends Slug> {
+  readonly kind: K
+  /** One sentence: what it does to whose record. */
+  readonly doc: string
+  readonly route: Route
+  /** Who may make it, in the order in which a caller's role is chosen. */
+  readonly makers: ReadonlyArray<Role>
+  /** Distinct approvers besides the maker; 0: it runs at once. */
+  readonly approvers: 0 | 1 | 2
+  /** The record it acts on or makes. */
+  readonly resource: {
+    readonly kind: ResourceKind
+    /** The id the record has or will have. */
+    readonly id: (input: I) => string
+    /** Where it is read; no path when the record is read through another. */
+    readonly href: (input: I) => string
+    /** The instrument and holder that the write concerns, for scopes and the feed. */
+    readonly instrumentId?: (input: I) => string | null
+    readonly holderId?: (input: I) => string | null
+  }
+  /**
+   * The path's ids and the body's members in one struct: a path parameter is the member of its name.
+   */
+  readonly input: Schema.Codec<I, unknown>
+  /** Fills what a caller may leave to the engine, such as the id of the record to make. */
+  complete?(input: I, makeId: () => string): I
+  readonly result: Schema.Codec<R, unknown>
+  /** Every refusal that judging or running it can give. */
+  readonly refuses: ReadonlyArray<S>
+}
+
+/** What a step sends to the ledger: one transaction, as the venue. */
+export interface Plan {
+  readonly commands: readonly [Command, ...ReadonlyArray<Command>]
+  readonly disclosed?: ReadonlyArray<Disclosed>
+  /** Whether this is the operation's last step; steps count from 1. */
+  readonly last: boolean
+}
+
+/** A write of the engine's own records: `run` judges and records, in one transaction. */
+export interface OnRecords<K extends OperationKind = OperationKind, I = unknown, R = unknown, S extends Slug = Slug>
+  extends Declared<K, I, R, S> {
+  readonly on: "records"
+  run(input: I, act: OperationAct): Effect.Effect<R, Refused<S> | Unavailable, Records>
+}
+
+/** A write on the ledger: `plan` judges and says what to send; `finish` reads what it became. */
+export interface OnLedger<K extends OperationKind = OperationKind, I = unknown, R = unknown, S extends Slug = Slug>
+  extends Declared<K, I, R, S> {
+  readonly on: "ledger"
+  /** Judges every gate against the projection at its head and says what to send as this step. */
+  plan(
+    input: I,
+    act: OperationAct,
+    step: number
+  ): Effect.Effect<Plan, Refused<S> | Unavailable, Records>
+  /** The result, once the last step's update has been projected; in the same transaction. */
+  finish(input: I, act: OperationAct, receipt: Receipt): Effect.Effect<R, Unavailable, Records>
+}
+
+export type Operation<
+  K extends OperationKind = OperationKind,
+  I = unknown,
+  R = unknown,
+  S extends Slug = Slug
+> = OnRecords<K, I, R, S> | OnLedger<K, I, R, S>
+
+/** Declares a write of the engine's own records. */
+export const define = <
+  const K extends OperationKind,
+  I,
+  R,
+  const S extends Slug
+>(
+  kind: K,
+  of: Omit<OnRecords<K, I, R, S>, "kind" | "on">
+): OnRecords<K, I, R, S> => ({ kind, on: "records", ...of })
+
+/** Declares a write that the venue makes on the ledger. */
+export const defineOnLedger = <
+  const K extends OperationKind,
+  I,
+  R,
+  const S extends Slug
+>(
+  kind: K,
+  of: Omit<OnLedger<K, I, R, S>, "kind" | "on">
+): OnLedger<K, I, R, S> => ({ kind, on: "ledger", ...of })
+
+/** The names of the path's parameters, in order. */
+export const pathNames = (route: string): ReadonlyArray<string> =>
+  [...route.matchAll(/\{([a-zA-Z]+)\}/g)].map((match) => match[1] ?? "")

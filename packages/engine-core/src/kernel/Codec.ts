@@ -22,7 +22,7 @@ export const make = <To extends Schema.Constraint, From extends Schema.Constrain
   readonly parse: (encoded: From["Type"]) => Result.Result<To["Encoded"], Fault>
   readonly print: (value: To["Encoded"]) => From["Type"]
 }): Schema.decodeTo<To, From> =>
-  Schema.decodeTo(
+  Schema.decodeTo<To, From>(
     options.to,
     SchemaTransformation.transformEffect<To["Encoded"], From["Type"]>({
       decode: (encoded, parseOptions) => {
@@ -30,7 +30,11 @@ export const make = <To extends Schema.Constraint, From extends Schema.Constrain
         return Result.isSuccess(parsed)
           ? Effect.succeed(parsed.success)
           : Effect.fail(
-              new SchemaIssue.InvalidValue({ message: parsed.failure.detail }, encoded, parseOptions)
+              new SchemaIssue.InvalidValue(
+                { message: parsed.failure.detail },
+                encoded,
+                parseOptions
+              )
             )
       },
       encode: (value) => Effect.succeed(options.print(value))

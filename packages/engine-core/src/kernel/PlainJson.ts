@@ -1,17 +1,10 @@
 /** The one JSON codec: what callers, ledgers and stores send, read and printed without losing a digit. */
 import { Result } from "effect"
+import { FAULT, type JsonFault, JsonReader, type Limits, type Plain } from "./JsonReader.ts"
 import { lengthMax, PlainNumber } from "./PlainNumber.ts"
 
+export type { JsonFault, Limits, Plain } from "./JsonReader.ts"
 export { isPlainNumber, PlainNumber } from "./PlainNumber.ts"
-
-/** JSON as it was read: numbers are their own text. */
-export type Plain =
-  | null
-  | boolean
-  | string
-  | PlainNumber
-  | ReadonlyArray<Plain>
-  | { readonly [member: string]: Plain }
 
 /** JSON to be printed: besides read numbers, the integers of the program itself. */
 export type Printable =
@@ -23,26 +16,6 @@ export type Printable =
   | PlainNumber
   | ReadonlyArray<Printable>
   | { readonly [member: string]: Printable | undefined }
-
-/** Why a text is refused, and where: an RFC 6901 pointer to the value or member at fault. */
-export interface JsonFault {
-  readonly pointer: string
-  readonly detail: string
-}
-
-/** A limit on everything a body can make the parser do. */
-export interface Limits {
-  readonly depth: number
-  /** Values and member names together. */
-  readonly tokens: number
-  readonly number: number
-  /** Members of one object. */
-  readonly members: number
-  /** Items of one array. */
-  readonly items: number
-  /** UTF-8 bytes of one string or member name. */
-  readonly string: number
-}
 
 export const limits: Limits = {
   depth: 32,
@@ -84,7 +57,7 @@ export const parse = (
   if (typeof input === "string" && !text.isWellFormed()) {
     return refuseWhole("the text holds a lone surrogate")
   }
-  const reader = new Reader(text, within)
+  const reader = new JsonReader(text, within)
   const value = reader.document()
   return value === FAULT ? Result.fail(reader.fault()) : Result.succeed(value)
 }
@@ -93,7 +66,9 @@ export const parse = (
 export const parseTrusted = (text: string): Plain => {
   const result = parse(text, trusted)
   if (Result.isSuccess(result)) return result.success
-  throw new Error(`PlainJson: stored text is corrupt at "${result.failure.pointer}": ${result.failure.detail}`)
+  throw new Error(
+    `PlainJson: stored text is corrupt at "${result.failure.pointer}": ${result.failure.detail}`
+  )
 }
 
 const decode = (bytes: Uint8Array): string | undefined => {
@@ -107,312 +82,131 @@ const decode = (bytes: Uint8Array): string | undefined => {
 const refuseWhole = (detail: string): Result.Result<never, JsonFault> =>
   Result.fail({ pointer: "", detail })
 
-/** What a step of the reader returns instead of a value once it has refused. */
-const FAULT = Symbol("fault")
-type Fault = typeof FAULT
+/** Prints compact JSON without loss. What JSON cannot carry exactly is a bug, so it throws. */
+export const stringify = (value: Printable): string => print(value)
 
-/** A pointer longer than this is cut to the last ancestor that fits, so a fault stays small. */
-const POINTER_MAX = 512
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const MINUS = 0x2d
-
-/** Reads one text from its start to its end; recursion is bounded by the limit on depth. */
-class Reader {
-  readonly text: string
-  readonly within: Limits
-  at = 0
-  depth = 0
-  tokens = 0
-  detail = ""
-  /** The way down to the fault, innermost first. */
-  readonly path: Array<string | number> = []
-
-  constructor(text: string, within: Limits) {
-    this.text = text
-    this.within = within
+const print = (value: Printable): string => {
+  switch (typeof value) {
+    case "string":
+      return printString(value)
+    case "boolean":
+      return value ? "true" : "false"
+    case "number":
+      return printInteger(value)
+    case "bigint":
+      return value.toString()
+    case "object":
+      break
+    default:
+      throw new TypeError(`PlainJson: a ${typeof value} cannot be printed`)
   }
-
-  document(): Plain | Fault {
-    const value = this.value(this.next())
-    if (value === FAULT) return FAULT
-    return Number.isNaN(this.next()) ? value : this.refuse("text follows the value")
-  }
-
-  fault(): JsonFault {
-    let pointer = ""
-    for (const step of this.path.reverse()) {
-      const longer = `${pointer}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`
-      if (longer.length > POINTER_MAX) break
-      pointer = longer
+  if (value === null) return "null"
+  if (value instanceof PlainNumber) return printNumber(value)
+  if (isArray(value)) {
+    let out = "["
+    for (let i = 0; i < value.length; i++) {
+      if (i > 0) out += ","
+      out += print(value[i] as Printable)
     }
-    return { pointer, detail: this.detail }
+    return `${out}]`
   }
-
-  /** Remembers why, and where in the text; returns what the caller returns. */
-  refuse(detail: string): Fault {
-    this.detail = `${detail} (at character ${this.at})`
-    return FAULT
+  let out = ""
+  for (const name of Object.keys(value)) {
+    const member = value[name]
+    if (member === undefined) continue
+    out += `${out === "" ? "" : ","}${printString(name)}:${print(member)}`
   }
-
-  /** Skips white space; the code of the character then under the cursor, NaN at the end. */
-  next(): number {
-    const { text } = this
-    let code = text.charCodeAt(this.at)
-    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
-      code = text.charCodeAt(++this.at)
-    }
-    return code
-  }
-
-  value(code: number): Plain | Fault {
-    if (++this.tokens > this.within.tokens) {
-      return this.refuse(`there are more than ${this.within.tokens} values and members`)
-    }
-    switch (code) {
-      case QUOTE:
-        return this.string()
-      case OPEN_BRACE:
-        return this.object()
-      case OPEN_BRACKET:
-        return this.array()
-      case 0x74:
-        return this.word("true", true)
-      case 0x66:
-        return this.word("false", false)
-      case 0x6e:
-        return this.word("null", null)
-    }
-    return code === MINUS || isDigit(code)
-      ? this.number()
-      : this.refuse(Number.isNaN(code) ? "the text ends too early" : "a value is expected")
-  }
-
-  word<A extends boolean | null>(word: string, value: A): A | Fault {
-    if (!this.text.startsWith(word, this.at)) return this.refuse("a value is expected")
-    this.at += word.length
-    return value
-  }
-
-  number(): PlainNumber | Fault {
-    const { text } = this
-    const start = this.at
-    let at = start
-    if (text.charCodeAt(at) === MINUS) at++
-    const first = at
-    at = digitsEnd(text, at)
-    if (at === first || (text.charCodeAt(first) === 0x30 && at > first + 1)) return this.noNumber()
-    if (text.charCodeAt(at) === 0x2e) {
-      const fraction = ++at
-      at = digitsEnd(text, at)
-      if (at === fraction) return this.noNumber()
-    }
-    if ((text.charCodeAt(at) | 0x20) === 0x65) {
-      const sign = text.charCodeAt(++at)
-      if (sign === 0x2b || sign === MINUS) at++
-      const exponent = at
-      at = digitsEnd(text, at)
-      if (at === exponent) return this.noNumber()
-    }
-    if (at - start > this.within.number) {
-      return this.refuse(`a number is longer than ${this.within.number} characters`)
-    }
-    this.at = at
-    return new PlainNumber(text.slice(start, at))
-  }
-
-  noNumber(): Fault {
-    return this.refuse("a number is written wrongly")
-  }
-
-  string(): string | Fault {
-    const { text } = this
-    const start = ++this.at
-    let at = start
-    let code = text.charCodeAt(at)
-    while (code !== QUOTE && code !== BACKSLASH && code >= 0x20) code = text.charCodeAt(++at)
-    this.at = at
-    if (code === QUOTE) {
-      this.at++
-      return this.fitting(text.slice(start, at))
-    }
-    return code === BACKSLASH ? this.escaped(text.slice(start, at)) : this.badCharacter(code)
-  }
-
-  badCharacter(code: number): Fault {
-    return this.refuse(
-      Number.isNaN(code) ? "a string does not end" : "a string holds a control character"
-    )
-  }
-
-  /** The rest of a string from its first escape on. */
-  escaped(head: string): string | Fault {
-    const { text } = this
-    let out = head
-    let named = false
-    for (;;) {
-      const start = this.at
-      let code = text.charCodeAt(start)
-      if (code === BACKSLASH) {
-        const unit = this.escape()
-        if (unit === FAULT) return FAULT
-        named ||= text.charCodeAt(start + 1) === 0x75
-        out += unit
-        continue
-      }
-      let at = start
-      while (code !== QUOTE && code !== BACKSLASH && code >= 0x20) code = text.charCodeAt(++at)
-      if (at > start) out += text.slice(start, at)
-      this.at = at
-      if (code === BACKSLASH) continue
-      if (code !== QUOTE) return this.badCharacter(code)
-      this.at++
-      if (named && !out.isWellFormed()) return this.refuse("a string holds a lone surrogate")
-      return this.fitting(out)
-    }
-  }
-
-  escape(): string | Fault {
-    const letter = this.text.charAt(this.at + 1)
-    if (letter !== "u") {
-      const simple = ESCAPES.get(letter)
-      if (simple === undefined) return this.refuse("a string holds an unknown escape")
-      this.at += 2
-      return simple
-    }
-    const hex = this.text.slice(this.at + 2, this.at + 6)
-    if (!HEX4.test(hex)) return this.refuse("a string holds an unknown escape")
-    const unit = Number.parseInt(hex, 16)
-    if (unit === 0) return this.refuse("a string holds NUL")
-    this.at += 6
-    return String.fromCharCode(unit)
-  }
-
-  fitting(value: string): string | Fault {
-    const most = this.within.string
-    // A UTF-16 unit takes at most three bytes, so almost every string needs no counting.
-    if (value.length * 3 <= most || utf8Length(value) <= most) return value
-    return this.refuse(`a string is longer than ${most} bytes`)
-  }
-
-  array(): ReadonlyArray<Plain> | Fault {
-    if (++this.depth > this.within.depth) return this.tooDeep()
-    const items: Array<Plain> = []
-    this.at++
-    let code = this.next()
-    if (code !== CLOSE_BRACKET) {
-      for (;;) {
-        const value =
-          items.length < this.within.items
-            ? this.value(code)
-            : this.refuse(`an array has more than ${this.within.items} items`)
-        if (value === FAULT) {
-          this.path.push(items.length)
-          return FAULT
-        }
-        items.push(value)
-        code = this.next()
-        if (code !== COMMA) break
-        this.at++
-        code = this.next()
-      }
-      if (code !== CLOSE_BRACKET) return this.refuse("a comma or ] is expected")
-    }
-    this.at++
-    this.depth--
-    return items
-  }
-
-  object(): { readonly [member: string]: Plain } | Fault {
-    if (++this.depth > this.within.depth) return this.tooDeep()
-    const members: { [member: string]: Plain } = {}
-    let count = 0
-    this.at++
-    let code = this.next()
-    if (code !== CLOSE_BRACE) {
-      for (;;) {
-        if (code !== QUOTE) return this.refuse("a member name is expected")
-        const name = this.name(members, ++count)
-        if (name === FAULT) return FAULT
-        if (this.next() !== COLON) return this.refuse("a colon is expected")
-        this.at++
-        const value = this.value(this.next())
-        if (value === FAULT) {
-          this.path.push(name)
-          return FAULT
-        }
-        members[name] = value
-        code = this.next()
-        if (code !== COMMA) break
-        this.at++
-        code = this.next()
-      }
-      if (code !== CLOSE_BRACE) return this.refuse("a comma or } is expected")
-    }
-    this.at++
-    this.depth--
-    return members
-  }
-
-  /** The name of the next member, refused when it is one too many, dangerous or repeated. */
-  name(members: { readonly [member: string]: Plain }, count: number): string | Fault {
-    if (count > this.within.members) {
-      return this.refuse(`an object has more than ${this.within.members} members`)
-    }
-    if (++this.tokens > this.within.tokens) {
-      return this.refuse(`there are more than ${this.within.tokens} values and members`)
-    }
-    const name = this.string()
-    if (name === FAULT) return FAULT
-    // No value is undefined, so a name never met before costs one look-up.
-    if (members[name] === undefined) return name
-    this.path.push(name)
-    if (FORBIDDEN.has(name)) return this.refuse("a member has a forbidden name")
-    if (Object.hasOwn(members, name)) return this.refuse("a member is repeated")
-    this.path.pop()
-    return name
-  }
-
-  tooDeep(): Fault {
-    return this.refuse(`values are nested deeper than ${this.within.depth}`)
-  }
+  return `{${out}}`
 }
 
-const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"])
-const HEX4 = /^[0-9a-fA-F]{4}$/
-const ESCAPES = new Map([
-  ['"', '"'],
-  ["\\", "\\"],
-  ["/", "/"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"]
-])
+// Array.isArray does not narrow a readonly array.
+const isArray = (value: object): value is ReadonlyArray<Printable> => Array.isArray(value)
 
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
-
-const digitsEnd = (text: string, from: number): number => {
-  let at = from
-  while (isDigit(text.charCodeAt(at))) at++
-  return at
+const printInteger = (value: number): string => {
+  if (!Number.isSafeInteger(value)) {
+    throw new TypeError(`PlainJson: ${value} is no exact integer; give a PlainNumber or a bigint`)
+  }
+  return value === 0 ? "0" : value.toString()
 }
 
-const utf8Length = (text: string): number => {
-  let bytes = text.length
+/** An exponent is legal JSON on the way in and never printed, so its number is written out. */
+const printNumber = ({ text }: PlainNumber): string => {
+  if (!hasExponent(text)) return text
+  const plain = leastPlain(text)
+  if (hasExponent(plain)) throw new TypeError(`PlainJson: ${text} has no plain form`)
+  return plain
+}
+
+const hasExponent = (text: string): boolean => text.includes("e") || text.includes("E")
+
+const printString = (text: string): string => {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    // A surrogate pair is two units and four bytes: each half adds one.
-    if (code >= 0x800 && (code < 0xd800 || code > 0xdfff)) bytes += 2
-    else if (code >= 0x80) bytes += 1
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return printEscaped(text)
   }
-  return bytes
+  return `"${text}"`
+}
+
+const printEscaped = (text: string): string => {
+  if (text.includes("\0") || !text.isWellFormed()) {
+    throw new TypeError("PlainJson: a text with NUL or a lone surrogate cannot be printed")
+  }
+  return JSON.stringify(text)
+}
+
+/**
+ * The canonical form of contract.md section 1: members sorted by code unit, no spaces, the escapes
+ * of RFC 8785, numbers in least plain form. Two texts that mean the same give the same bytes.
+ */
+export const canonical = (value: Plain): string => {
+  if (value === null) return "null"
+  if (typeof value === "string") return printString(value)
+  if (typeof value === "boolean") return value ? "true" : "false"
+  if (value instanceof PlainNumber) return leastPlain(value.text)
+  if (isPlainArray(value)) return `[${value.map(canonical).join(",")}]`
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${printString(name)}:${canonical(value[name] as Plain)}`)
+  return `{${members.join(",")}}`
+}
+
+const isPlainArray = (value: object): value is ReadonlyArray<Plain> => Array.isArray(value)
+
+/** An exponent that would write out more digits than this keeps its exponent. */
+const WRITTEN_OUT_MAX = 400
+
+/**
+ * The one shortest way to write a number: `1`, `1.0` and `1.00` are `1`, and `-0` is `0`. A number
+ * with an exponent is written out, unless that takes more than 400 digits: then it is its digits,
+ * `e`, and the exponent, which is as unique and cannot be made huge by a caller.
+ */
+export const leastPlain = (text: string): string => {
+  const parts = NUMBER.exec(text)
+  if (parts === null) throw new RangeError("PlainJson: no JSON number")
+  const [, sign = "", whole = "", fraction = "", exponent] = parts
+  return exponent === undefined
+    ? signed(sign, joined(whole, fraction.replace(TRAILING_ZEROS, "")))
+    : signed(sign, scaled(whole + fraction, BigInt(exponent) - BigInt(fraction.length)))
+}
+
+const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]\+?(-?[0-9]+))?$/
+const TRAILING_ZEROS = /0+$/
+const LEADING_ZEROS = /^0+/
+
+const signed = (sign: string, digits: string): string => (digits === "0" ? "0" : sign + digits)
+
+const joined = (whole: string, fraction: string): string =>
+  fraction === "" ? whole : `${whole}.${fraction}`
+
+/** `digits` × 10^`exponent` in least plain form. */
+const scaled = (digits: string, exponent: bigint): string => {
+  const significant = digits.replace(LEADING_ZEROS, "").replace(TRAILING_ZEROS, "")
+  if (significant === "") return "0"
+  const trailing = digits.length - digits.replace(TRAILING_ZEROS, "").length
+  const power = exponent + BigInt(trailing)
+  if (power > WRITTEN_OUT_MAX || power < -WRITTEN_OUT_MAX) return `${significant}e${power}`
+  const shift = Number(power)
+  if (shift >= 0) return significant + "0".repeat(shift)
+  const padded = significant.padStart(1 - shift, "0")
+  return joined(padded.slice(0, shift), padded.slice(shift))
 }

@@ -22,7 +22,9 @@ export const isPlainNumber = (value: unknown): value is PlainNumber => value ins
 /** A number whose text the program itself wrote; a text that is no JSON number is a bug. */
 export const of = (text: string): PlainNumber => {
   if (text.length > lengthMax || !grammar.test(text)) {
-    throw new RangeError(`PlainNumber: ${JSON.stringify(text.slice(0, lengthMax))} is no JSON number`)
+    throw new RangeError(
+      `PlainNumber: ${JSON.stringify(text.slice(0, lengthMax))} is no JSON number`
+    )
   }
   return new PlainNumber(text)
 }

@@ -79,7 +79,8 @@ export const lessThan = (self: Rational, that: Rational): boolean => compare(sel
 export const atMost = (self: Rational, that: Rational): boolean => compare(self, that) <= 0
 export const greaterThan = (self: Rational, that: Rational): boolean => compare(self, that) > 0
 export const atLeast = (self: Rational, that: Rational): boolean => compare(self, that) >= 0
-export const min = (self: Rational, that: Rational): Rational => (lessThan(that, self) ? that : self)
+export const min = (self: Rational, that: Rational): Rational =>
+  lessThan(that, self) ? that : self
 export const max = (self: Rational, that: Rational): Rational =>
   greaterThan(that, self) ? that : self
 export const isZero = (self: Rational): boolean => self.numerator === 0n
@@ -90,6 +91,5 @@ export const order: Order.Order<Rational> = Order.make(compare)
 /** The one rounding of a computation: the decimal this fraction becomes. */
 export const round = (self: Rational, to: RoundTo): Decimal.Decimal =>
   Decimal.fromAtoms(
-    quotient(self.numerator * tenTo(to.places), self.denominator, to.rounding) *
-      unitAt(to.places)
+    quotient(self.numerator * tenTo(to.places), self.denominator, to.rounding) * unitAt(to.places)
   )

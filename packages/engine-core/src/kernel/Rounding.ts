@@ -22,7 +22,9 @@ export interface RoundTo {
 export const quotient = (numerator: bigint, denominator: bigint, rounding: Rounding): bigint => {
   switch (rounding) {
     case "floor":
-      return numerator >= 0n ? numerator / denominator : -((denominator - 1n - numerator) / denominator)
+      return numerator >= 0n
+        ? numerator / denominator
+        : -((denominator - 1n - numerator) / denominator)
     case "ceiling":
       return numerator > 0n ? (numerator + denominator - 1n) / denominator : numerator / denominator
     case "half-up": {

@@ -1,0 +1,104 @@
+/** A calendar day, such as a value date or a record date: `yyyy-MM-dd`, in the zone its reader names. */
+import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
+import * as Codec from "./Codec.ts"
+import * as Gregorian from "./Gregorian.ts"
+
+/** `yyyy-MM-dd`; as text it sorts as it does in time. */
+export type Date = string & Brand.Brand<"Date">
+
+export type DateFault = Codec.Fault
+
+export const weekdays = [
+  "monday",
+  "tuesday",
+  "wednesday",
+  "thursday",
+  "friday",
+  "saturday",
+  "sunday"
+] as const
+export type Weekday = (typeof weekdays)[number]
+
+const grammar = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
+
+export const parse = (text: string): Result.Result<Date, DateFault> => {
+  if (!grammar.test(text)) return Codec.fault("a date is written yyyy-MM-dd")
+  return Gregorian.isDay(civil(text))
+    ? Result.succeed(text as Date)
+    : Codec.fault("there is no such date")
+}
+
+/** A date that stands in the source. Throws where the text is none. */
+export const of = (text: string): Date => Codec.orThrow("Date", parse(text))
+
+const civil = (text: string): Gregorian.Civil => ({
+  year: Number(text.slice(0, 4)),
+  month: Number(text.slice(5, 7)),
+  day: Number(text.slice(8, 10))
+})
+
+/** Year, month and day as numbers. */
+export const parts = (self: Date): Gregorian.Civil => civil(self)
+
+export const fromParts = (parts: Gregorian.Civil): Date => {
+  if (!Gregorian.isDay(parts)) throw new RangeError("Date: there is no such date")
+  const { year, month, day } = parts
+  return `${Gregorian.digits(year, 4)}-${Gregorian.digits(month, 2)}-${Gregorian.digits(day, 2)}` as Date
+}
+
+/** How many days after 1970-01-01. */
+export const epochDay = (self: Date): number => Gregorian.toEpochDay(civil(self))
+
+export const fromEpochDay = (day: number): Date => {
+  if (!Number.isInteger(day)) throw new RangeError("Date: a day is counted in whole numbers")
+  return fromParts(Gregorian.fromEpochDay(day))
+}
+
+export const addDays = (self: Date, days: number): Date => fromEpochDay(epochDay(self) + days)
+export const next = (self: Date): Date => addDays(self, 1)
+export const previous = (self: Date): Date => addDays(self, -1)
+
+/** The date that many months later; a day the month lacks becomes its last day. */
+export const addMonths = (self: Date, months: number): Date => {
+  const { year, month, day } = civil(self)
+  const count = year * 12 + month - 1 + months
+  const moved = { year: Math.floor(count / 12), month: (((count % 12) + 12) % 12) + 1 }
+  return fromParts({ ...moved, day: Math.min(day, Gregorian.lengthOfMonth(moved)) })
+}
+
+/** How many days `to` is after `from`; below zero where it is before. */
+export const daysBetween = (span: { readonly from: Date; readonly to: Date }): number =>
+  epochDay(span.to) - epochDay(span.from)
+
+export const weekday = (self: Date): Weekday => {
+  const index = (((epochDay(self) + 3) % 7) + 7) % 7
+  return weekdays[index] as Weekday
+}
+
+export const compare = (self: Date, that: Date): -1 | 0 | 1 =>
+  self < that ? -1 : self > that ? 1 : 0
+export const isBefore = (self: Date, that: Date): boolean => self < that
+export const isAfter = (self: Date, that: Date): boolean => self > that
+export const min = (self: Date, that: Date): Date => (self < that ? self : that)
+export const max = (self: Date, that: Date): Date => (self > that ? self : that)
+export const order: Order.Order<Date> = Order.make(compare)
+
+export const isDate = (value: unknown): value is Date =>
+  typeof value === "string" && Result.isSuccess(parse(value))
+
+/** `yyyy-MM-dd` on the wire and in the store. */
+export const schema: Schema.Codec<Date, string> = Codec.make({
+  from: Schema.String.annotate({ format: "date" }),
+  to: Schema.declare(isDate, {
+    expected: "a date",
+    toCodecArbitrary: () =>
+      Schema.link<Date>()(
+        Schema.Int.check(
+          Schema.isBetween({ minimum: Gregorian.EPOCH_DAY_MIN, maximum: Gregorian.EPOCH_DAY_MAX })
+        ),
+        { decode: SchemaGetter.transform(fromEpochDay), encode: SchemaGetter.transform(epochDay) }
+      )
+  }),
+  parse,
+  print: (value: Date) => value
+}).annotate({ title: "Date", description: "A calendar day, yyyy-MM-dd." })

@@ -1,0 +1,138 @@
+/** A length of time as a setting or a term names it: ISO 8601, such as PT24H, P1D or P7Y. */
+import { Result, Schema, SchemaGetter } from "effect"
+import * as Codec from "./Codec.ts"
+
+/**
+ * Years and months have no length of their own, so they stay apart from days and time, which do:
+ * every instant is UTC and there a day is 24 hours. Hours are not carried into days, so that PT24H
+ * and P1D each print as they were written.
+ */
+export interface Duration {
+  readonly years: number
+  readonly months: number
+  readonly days: number
+  /** Hours, minutes and seconds together. */
+  readonly time: bigint
+}
+
+export type DurationFault = Codec.Fault
+
+export const NANOS_PER_SECOND = 1_000_000_000n
+export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND
+
+/** No part is longer than the calendar of this engine: 9999 years. */
+const PARTS_MAX = { years: 9_999, months: 119_988, days: 3_652_059 }
+const TIME_MAX = BigInt(PARTS_MAX.days) * NANOS_PER_DAY
+
+const grammar =
+  /^P(?=[0-9T])(?:([0-9]{1,4})Y)?(?:([0-9]{1,6})M)?(?:([0-9]{1,6})W)?(?:([0-9]{1,7})D)?(?:T(?=[0-9])(?:([0-9]{1,8})H)?(?:([0-9]{1,10})M)?(?:([0-9]{1,12})(?:\.([0-9]{1,9}))?S)?)?$/
+
+/** Reads years, months, weeks, days, hours, minutes and seconds; no sign, a fraction of seconds only. */
+export const parse = (text: string): Result.Result<Duration, DurationFault> => {
+  const parts = grammar.exec(text)
+  if (parts === null) return Codec.fault("a duration is written as in ISO 8601, such as PT24H")
+  const [, years = "0", months = "0", weeks = "0", days = "0", hours = "0", minutes = "0"] = parts
+  const seconds = BigInt(hours) * 3600n + BigInt(minutes) * 60n + BigInt(parts[7] ?? "0")
+  const duration: Duration = {
+    years: Number(years),
+    months: Number(months),
+    days: Number(weeks) * 7 + Number(days),
+    time: seconds * NANOS_PER_SECOND + BigInt((parts[8] ?? "").padEnd(9, "0"))
+  }
+  return fits(duration)
+    ? Result.succeed(duration)
+    : Codec.fault("a duration is at most 9999 years long")
+}
+
+const fits = ({ years, months, days, time }: Duration): boolean =>
+  years <= PARTS_MAX.years &&
+  months <= PARTS_MAX.months &&
+  days <= PARTS_MAX.days &&
+  time <= TIME_MAX
+
+/** A duration that stands in the source. Throws where the text is none. */
+export const of = (text: string): Duration => Codec.orThrow("Duration", parse(text))
+
+/** The shortest ISO 8601 text with the same parts: weeks as days, 90 minutes as PT1H30M. */
+export const format = (self: Duration): string => {
+  const date = `${part(self.years, "Y")}${part(self.months, "M")}${part(self.days, "D")}`
+  const seconds = self.time / NANOS_PER_SECOND
+  const nanos = self.time % NANOS_PER_SECOND
+  const fraction = nanos === 0n ? "" : `.${nanos.toString().padStart(9, "0").replace(/0+$/, "")}`
+  const rest = `${seconds % 60n}${fraction}`
+  const time = `${part(seconds / 3600n, "H")}${part((seconds / 60n) % 60n, "M")}${rest === "0" ? "" : `${rest}S`}`
+  if (time !== "") return `P${date}T${time}`
+  return date === "" ? "PT0S" : `P${date}`
+}
+
+const part = (count: number | bigint, unit: string): string =>
+  Number(count) === 0 ? "" : `${count}${unit}`
+
+const exact = (time: bigint): Duration => {
+  if (time < 0n || time > TIME_MAX) throw new RangeError("Duration: below zero or above 9999 years")
+  return { years: 0, months: 0, days: 0, time }
+}
+
+export const zero: Duration = exact(0n)
+export const fromNanos = (nanos: bigint): Duration => exact(nanos)
+export const millis = (count: number): Duration => exact(BigInt(count) * 1_000_000n)
+export const seconds = (count: number): Duration => exact(BigInt(count) * NANOS_PER_SECOND)
+export const minutes = (count: number): Duration => seconds(count * 60)
+export const hours = (count: number): Duration => seconds(count * 3600)
+export const days = (count: number): Duration => of(`P${count}D`)
+
+/** Whether it has no years and no months, and so a length. */
+export const isExact = (self: Duration): boolean => self.years === 0 && self.months === 0
+
+/** How many nanoseconds it lasts; asking this of years or months is a bug. */
+export const nanos = (self: Duration): bigint => {
+  if (!isExact(self)) throw new RangeError(`Duration: ${format(self)} has no exact length`)
+  return BigInt(self.days) * NANOS_PER_DAY + self.time
+}
+
+/** How many whole milliseconds it lasts. */
+export const toMillis = (self: Duration): number => Number(nanos(self) / 1_000_000n)
+
+export const isDuration = (value: unknown): value is Duration =>
+  typeof value === "object" &&
+  value !== null &&
+  "years" in value &&
+  "months" in value &&
+  "days" in value &&
+  "time" in value &&
+  isCount(value.years) &&
+  isCount(value.months) &&
+  isCount(value.days) &&
+  typeof value.time === "bigint" &&
+  value.time >= 0n &&
+  fits({ years: value.years, months: value.months, days: value.days, time: value.time })
+
+const isCount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0
+
+/** ISO 8601 on the wire and in the store. */
+export const schema: Schema.Codec<Duration, string> = Codec.make({
+  from: Schema.String.annotate({ format: "duration" }),
+  to: Schema.declare(isDuration, {
+    expected: "a duration",
+    toCodecArbitrary: () =>
+      Schema.link<Duration>()(
+        Schema.Struct({
+          years: counted(PARTS_MAX.years),
+          months: counted(PARTS_MAX.months),
+          days: counted(PARTS_MAX.days),
+          time: Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: TIME_MAX }))
+        }),
+        {
+          decode: SchemaGetter.transform((parts: Duration): Duration => parts),
+          encode: SchemaGetter.transform((duration: Duration): Duration => duration)
+        }
+      )
+  }),
+  parse,
+  print: format
+}).annotate({ title: "Duration", description: "A length of time in ISO 8601, such as PT24H." })
+
+function counted(maximum: number) {
+  return Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
+}

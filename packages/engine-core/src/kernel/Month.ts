@@ -1,0 +1,80 @@
+/** A calendar month, such as a distribution period: `uuuu-MM`. */
+import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
+import * as Codec from "./Codec.ts"
+import * as Date from "./Date.ts"
+import * as Gregorian from "./Gregorian.ts"
+
+/** `uuuu-MM`; as text it sorts as it does in time. */
+export type Month = string & Brand.Brand<"Month">
+
+export type MonthFault = Codec.Fault
+
+const grammar = /^(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])$/
+
+export const parse = (text: string): Result.Result<Month, MonthFault> =>
+  grammar.test(text) ? Result.succeed(text as Month) : Codec.fault("a month is written uuuu-MM")
+
+/** A month that stands in the source. Throws where the text is none. */
+export const of = (text: string): Month => Codec.orThrow("Month", parse(text))
+
+/** Year and month as numbers. */
+export const parts = (self: Month): { readonly year: number; readonly month: number } => ({
+  year: Number(self.slice(0, 4)),
+  month: Number(self.slice(5, 7))
+})
+
+/** How many months after 0000-01. */
+const count = (self: Month): number => {
+  const { year, month } = parts(self)
+  return year * 12 + month - 1
+}
+
+const fromCount = (months: number): Month => {
+  const year = Gregorian.digits(Math.floor(months / 12), 4)
+  return of(`${year}-${Gregorian.digits((months % 12) + 1, 2)}`)
+}
+
+/** The month the day lies in. */
+export const fromDate = (date: Date.Date): Month => date.slice(0, 7) as Month
+
+export const add = (self: Month, months: number): Month => fromCount(count(self) + months)
+export const next = (self: Month): Month => add(self, 1)
+export const previous = (self: Month): Month => add(self, -1)
+
+/** How many months `to` is after `from`. */
+export const monthsBetween = (span: { readonly from: Month; readonly to: Month }): number =>
+  count(span.to) - count(span.from)
+
+export const daysInMonth = (self: Month): number => Gregorian.lengthOfMonth(parts(self))
+
+/** That day of the month, or its last day where the month is shorter. */
+export const clampDay = (self: Month, day: number): Date.Date =>
+  Date.fromParts({ ...parts(self), day: Math.min(day, daysInMonth(self)) })
+
+export const firstDay = (self: Month): Date.Date => clampDay(self, 1)
+export const lastDay = (self: Month): Date.Date => clampDay(self, 31)
+export const contains = (self: Month, date: Date.Date): boolean => date.startsWith(self)
+
+export const compare = (self: Month, that: Month): -1 | 0 | 1 =>
+  self < that ? -1 : self > that ? 1 : 0
+export const isBefore = (self: Month, that: Month): boolean => self < that
+export const isAfter = (self: Month, that: Month): boolean => self > that
+export const order: Order.Order<Month> = Order.make(compare)
+
+export const isMonth = (value: unknown): value is Month =>
+  typeof value === "string" && grammar.test(value)
+
+/** `uuuu-MM` on the wire and in the store. */
+export const schema: Schema.Codec<Month, string> = Codec.make({
+  from: Schema.String.check(Schema.isPattern(/^[0-9]{4}-(?:0[1-9]|1[0-2])$/u)),
+  to: Schema.declare(isMonth, {
+    expected: "a month",
+    toCodecArbitrary: () =>
+      Schema.link<Month>()(
+        Schema.Int.check(Schema.isBetween({ minimum: 12, maximum: 9999 * 12 + 11 })),
+        { decode: SchemaGetter.transform(fromCount), encode: SchemaGetter.transform(count) }
+      )
+  }),
+  parse,
+  print: (value: Month) => value
+}).annotate({ title: "Month", description: "A calendar month, uuuu-MM." })

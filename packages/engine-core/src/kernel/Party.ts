@@ -1,0 +1,36 @@
+/** Who acts on the ledger: a readable hint, then the fingerprint of the party's key. */
+import { type Brand, Result, Schema } from "effect"
+import * as Codec from "./Codec.ts"
+
+/** `hint::fingerprint`, at most 255 characters. */
+export type Party = string & Brand.Brand<"Party">
+
+export type PartyFault = Codec.Fault
+
+export const pattern = /^[A-Za-z0-9_-]{1,185}::[0-9a-f]{1,68}$/u
+
+export const isParty = (value: unknown): value is Party =>
+  typeof value === "string" && pattern.test(value)
+
+export const parse = (text: string): Result.Result<Party, PartyFault> =>
+  isParty(text)
+    ? Result.succeed(text)
+    : Codec.fault("a party is hint::fingerprint, the fingerprint in lower-case hex")
+
+/** A party that stands in the source. Throws where the text is none. */
+export const of = (text: string): Party => Codec.orThrow("Party", parse(text))
+
+export const make = (party: { readonly hint: string; readonly fingerprint: string }): Party =>
+  of(`${party.hint}::${party.fingerprint}`)
+
+export const hint = (self: Party): string => self.slice(0, self.indexOf("::"))
+export const fingerprint = (self: Party): string => self.slice(self.indexOf("::") + 2)
+
+/** The party id on the wire and in the store. */
+export const schema: Schema.Codec<Party, string> = Schema.String.check(
+  Schema.isPattern(pattern, {
+    expected: "a party id",
+    title: "Party",
+    description: "A party: hint::fingerprint."
+  })
+).pipe(Schema.brand("Party"))

@@ -1,0 +1,31 @@
+/** The names records go by: chosen by the caller or by the engine, safe in a path and in a log. */
+import { type Brand, Result, Schema } from "effect"
+import * as Codec from "./Codec.ts"
+
+/** 1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or digit; never a colon. */
+export type RecordId<Name extends string> = string & Brand.Brand<Name>
+
+export const pattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/u
+
+/** Whether the text can name a record. */
+export const isRecordId = (text: string): boolean => pattern.test(text)
+
+/** Reads a record's name off a path or a query. */
+export const parse = <Name extends string>(
+  text: string
+): Result.Result<RecordId<Name>, Codec.Fault> =>
+  isRecordId(text)
+    ? Result.succeed(text as RecordId<Name>)
+    : Codec.fault("a record id is 1 to 128 of A-Z a-z 0-9 . _ ~ -, starting with a letter or digit")
+
+/** The schema of one kind of record's names; `name` is the brand and the title. */
+export const make = <const Name extends string>(
+  name: Name
+): Schema.brand<Schema.String, Name> & Schema.Codec<RecordId<Name>, string> =>
+  Schema.String.check(
+    Schema.isPattern(pattern, {
+      expected: "a record id",
+      title: name,
+      description: `Names one ${name}.`
+    })
+  ).pipe(Schema.brand<Name>(name as never)) as never

@@ -1,0 +1,28 @@
+/** The name one request goes by in answers, logs and the audit: the caller's own, or one given. */
+import { type Brand, Result, Schema } from "effect"
+import * as Codec from "./Codec.ts"
+
+/** 1 to 128 printable ASCII characters, no space. */
+export type RequestId = string & Brand.Brand<"RequestId">
+
+export const pattern = /^[\x21-\x7E]{1,128}$/u
+
+export const isRequestId = (value: unknown): value is RequestId =>
+  typeof value === "string" && pattern.test(value)
+
+export const parse = (text: string): Result.Result<RequestId, Codec.Fault> =>
+  isRequestId(text)
+    ? Result.succeed(text)
+    : Codec.fault("a request id is 1 to 128 printable ASCII characters without a space")
+
+/** A request id the program itself made; anything else is a bug. */
+export const of = (text: string): RequestId => Codec.orThrow("RequestId", parse(text))
+
+/** The request id on the wire and in the store. */
+export const schema: Schema.Codec<RequestId, string> = Schema.String.check(
+  Schema.isPattern(pattern, {
+    expected: "a request id",
+    title: "RequestId",
+    description: "Names one request: 1 to 128 printable ASCII characters."
+  })
+).pipe(Schema.brand("RequestId"))

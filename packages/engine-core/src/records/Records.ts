@@ -16,6 +16,8 @@ export interface Query {
   readonly pin?: Pin.Resolved
   /** All must hold; inside one column, any of the values. */
   readonly where?: Readonly<Record<string, ReadonlyArray<string>>>
+  /** Columns of instants that must be null or later than the pin's judged instant. */
+  readonly alive?: ReadonlyArray<string>
   readonly updatedFrom?: Instant.Instant
   readonly updatedTo?: Instant.Instant
   readonly direction?: "asc" | "desc"
@@ -73,10 +75,12 @@ export class Records extends Context.Service<
       collection: Collection<R, F>,
       query: Query
     ) => Stream.Stream<{ readonly sortKey: string; readonly record: Stored<R> }, Unavailable>
-    readonly count: <R, F>(
+    /** How many records match for each value of a filter column; one look-up. */
+    readonly countBy: <R, F>(
       collection: Collection<R, F>,
-      query: Omit<Query, "after">
-    ) => Effect.Effect<number, Unavailable>
+      column: string,
+      query: Omit<Query, "after" | "direction">
+    ) => Effect.Effect<ReadonlyMap<string, number>, Unavailable>
 
     /** Makes a record; refuses `already-exists` when the id is taken. Only inside `transact`. */
     readonly open: <R, F>(

@@ -44,6 +44,11 @@ export interface ListQuery {
   readonly pin: StoredPin
   /** All must hold; inside one, any of the values. */
   readonly where: ReadonlyArray<{ readonly column: string; readonly anyOf: ReadonlyArray<string> }>
+  /**
+   * Columns that must be null or after this text: how a list leaves out what the clock has ended
+   * (the column holds sortable instants).
+   */
+  readonly notBefore?: ReadonlyArray<{ readonly column: string; readonly after: string }>
   /** updatedFrom ≤ fromInstant of the version (sortable text). */
   readonly updatedFrom?: string
   /** fromInstant of the version < updatedTo (sortable text). */
@@ -58,7 +63,9 @@ export class Documents extends Context.Service<
   {
     /**
      * Writes versions: closes each record's open version at (fromOffset, fromInstant) and opens the
-     * new one. Version numbers MUST be consecutive per record; a repeated one is a defect.
+     * new one. Version numbers MUST be consecutive per record; a repeated one is a defect. One call
+     * may hold several versions of one record, in order: each closes the one before it, possibly at
+     * the same offset or instant (an empty range, which no pin selects).
      * Validity ranges of one record never overlap and leave no gap.
      */
     readonly put: (rows: ReadonlyArray<VersionRow>) => Effect.Effect<void, StorageUnavailable>
@@ -74,7 +81,12 @@ export class Documents extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<StoredVersion>, StorageUnavailable>
     /** Every version the query matches, in order, in constant memory and from one snapshot. */
     readonly stream: (query: ListQuery) => Stream.Stream<StoredVersion, StorageUnavailable>
-    /** How many records match. */
-    readonly count: (query: Omit<ListQuery, "after">) => Effect.Effect<number, StorageUnavailable>
+    /**
+     * How many records match for each value of `column` that occurs; one statement. A record whose
+     * column is null is not counted.
+     */
+    readonly countBy: (
+      query: Omit<ListQuery, "after" | "direction"> & { readonly column: string }
+    ) => Effect.Effect<ReadonlyMap<string, number>, StorageUnavailable>
   }
 >()("@bursar/engine-core/ports/storage/Documents") {}

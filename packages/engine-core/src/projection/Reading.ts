@@ -1,0 +1,38 @@
+/** What a ledger template means to the engine: which facts its creation and its choices make true. */
+import type { Effect } from "effect"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Offset from "../kernel/Offset.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Created, Exercised, LfRecord, LfValue, TypeRef } from "../ports/Ledger.ts"
+import type { Act } from "../records/Act.ts"
+import type { Records } from "../records/Records.ts"
+
+/** Where in the ledger's history a node stands. */
+export interface Node {
+  /** The act that every fact read off this node is recorded under: the update is its cause. */
+  readonly act: Act
+  readonly offset: Offset.Offset
+  readonly updateId: string
+  readonly nodeId: number
+  readonly effectiveAt: Instant.Instant
+  readonly contractId: string
+}
+
+/**
+ * Nobody decides what outside parties do: a reading asks the machine whether the move is on its
+ * table, and hands what is not to `Unexpected`, which keeps it.
+ */
+export interface Reading {
+  readonly template: TypeRef
+  /** A contract of this template came into the venue's sight. */
+  created?(payload: LfRecord, node: Node, event: Created): Effect.Effect<void, Unavailable, Records>
+  /** A choice was exercised on it; `payload` is what the contract said. */
+  exercised?(
+    choice: string,
+    payload: LfRecord,
+    node: Node,
+    event: Exercised
+  ): Effect.Effect<void, Unavailable, Records>
+}
+
+export type { LfValue }

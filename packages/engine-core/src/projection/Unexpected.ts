@@ -1,0 +1,51 @@
+/** Ledger facts that no state set allows: kept, moving nothing, until a reconciliation reports them. */
+import { Effect, Schema } from "effect"
+import * as Collection from "../kernel/Collection.ts"
+import type { Act } from "../records/Act.ts"
+import { Records } from "../records/Records.ts"
+import type { Node } from "./Reading.ts"
+
+export const UnexpectedFact = Schema.Struct({
+  unexpectedFactId: Schema.String,
+  contractId: Schema.String,
+  /** The record it would have moved. */
+  resourceKind: Schema.String,
+  resourceId: Schema.String,
+  /** The trigger it would have been. */
+  on: Schema.String,
+  detail: Schema.String
+})
+export type UnexpectedFact = typeof UnexpectedFact.Type
+
+export const unexpectedFacts = Collection.define<UnexpectedFact, never>("unexpected-fact", {
+  doc: "A ledger fact that broke what a state set allows or a collection expects.",
+  id: (record) => record.unexpectedFactId,
+  record: UnexpectedFact,
+  fact: Schema.Never,
+  evolve: (self) => self,
+  keptBy: "ledger",
+  filters: { resourceKind: (record) => record.resourceKind, resourceId: (record) => record.resourceId }
+})
+
+/** Keeps a fact that may not move its record. */
+export const keep = (
+  node: Node,
+  of: Omit<UnexpectedFact, "unexpectedFactId" | "contractId">,
+  act: Act = node.act
+) =>
+  Effect.flatMap(Records.asEffect(), (records) =>
+    records.open(
+      unexpectedFacts,
+      {
+        unexpectedFactId: `${node.updateId}:${node.nodeId}:${of.resourceKind}`,
+        contractId: node.contractId,
+        ...of
+      },
+      act
+    )
+  ).pipe(
+    Effect.asVoid,
+    Effect.catchTag("Refused", (again) =>
+      Effect.die(new Error(`the same ledger fact was read twice: ${again.slug}`))
+    )
+  )

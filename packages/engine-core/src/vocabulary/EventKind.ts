@@ -1,0 +1,9 @@
+/** The two kinds of event: what the engine did, and what the ledger says. */
+import * as ValueSet from "../kernel/ValueSet.ts"
+
+export const EventKind = ValueSet.extensible(
+  "EventKind",
+  "A journal event is a fact of the ledger; a control event is an act of the engine.",
+  ["journal", "control"]
+)
+export type EventKind = ValueSet.Member<typeof EventKind>

@@ -1,0 +1,81 @@
+/** Every kind of write there is, named by the record it moves and what it does to it. */
+import * as ValueSet from "../kernel/ValueSet.ts"
+
+/** What a caller can ask for; each has one route. */
+const asked = [
+  "instrument.record",
+  "policy.set",
+  "admission-consent.propose",
+  "instrument.pause",
+  "holder.register",
+  "holder.onboard",
+  "holder.close",
+  "holder.register-successor",
+  "holder.set-attributes",
+  "admission.offer",
+  "admission.withdraw",
+  "accepted-terms.accept",
+  "subscription.claim",
+  "subscription.withdraw",
+  "subscription.deliver",
+  "subscription.settle",
+  "subscription.release",
+  "primary-market.propose",
+  "redemption.claim",
+  "redemption.withdraw",
+  "redemption.release",
+  "redemption.settle",
+  "dealing-cycle.open",
+  "dealing-cycle.settle",
+  "dealing-cycle.release",
+  "standing-settlement.open",
+  "standing-settlement.settle",
+  "standing-settlement.pause",
+  "standing-settlement.resume",
+  "standing-settlement.close",
+  "reserve.propose",
+  "reserve.close",
+  "lock-agreement.propose",
+  "lock-agreement.release",
+  "mint.start",
+  "mint.cancel",
+  "reserve-redemption.start",
+  "reserve-redemption.cancel",
+  "reserve-report.create",
+  "amendment.propose",
+  "amendment.withdraw",
+  "provision-settlement.propose",
+  "distribution.execute",
+  "distribution.roll",
+  "standing-approval.grant",
+  "standing-approval.revoke",
+  "holder.restrict",
+  "holder.restrict-batch",
+  "restriction.lift",
+  "issuer-powers-agreement.propose",
+  "issuer-powers-consent.offer",
+  "holder.force-transfer",
+  "holder.recover",
+  "instrument.force-transfer",
+  "instrument.recover",
+  "hold.release",
+  "external-account.map",
+  "webhook.register",
+  "webhook.remove",
+  "webhook.test"
+] as const
+
+/** What only the engine opens, when it sees that an order is ready; these have no route. */
+export const engineOpened = ["mint.settle", "reserve-redemption.settle"] as const
+
+export const OperationKind = ValueSet.extensible(
+  "OperationKind",
+  "What a write does, as <record>.<verb>.",
+  [...asked, ...engineOpened]
+)
+export type OperationKind = ValueSet.Member<typeof OperationKind>
+export type AskedOperationKind = (typeof asked)[number]
+export type EngineOpenedOperationKind = (typeof engineOpened)[number]
+
+/** The kinds a caller can ask for: all but those the engine opens by itself. */
+export const askedOperationKinds: ReadonlyArray<AskedOperationKind> = asked

@@ -33,8 +33,9 @@ export const keep = (
   of: Omit<UnexpectedFact, "unexpectedFactId" | "contractId">,
   act: Act = node.act
 ) =>
-  Effect.flatMap(Records.asEffect(), (records) =>
-    records.open(
+  Effect.gen(function* () {
+    const records = yield* Records
+    yield* records.open(
       unexpectedFacts,
       {
         unexpectedFactId: `${node.updateId}:${node.nodeId}:${of.resourceKind}`,
@@ -43,8 +44,7 @@ export const keep = (
       },
       act
     )
-  ).pipe(
-    Effect.asVoid,
+  }).pipe(
     Effect.catchTag("Refused", (again) =>
       Effect.die(new Error(`the same ledger fact was read twice: ${again.slug}`))
     )

@@ -1,16 +1,26 @@
 /** Who or what makes a fact true: the one cause that every fact's cover records. */
 import type { Cause } from "../kernel/Fact.ts"
 import type * as Instant from "../kernel/Instant.ts"
+import type * as Offset from "../kernel/Offset.ts"
+import type * as Party from "../kernel/Party.ts"
 
 export interface Act {
   readonly cause: Cause
   /** The engine's clock when the act was judged. */
   readonly now: Instant.Instant
+  /**
+   * The first offset at which the fact holds. Absent: the update's own offset where an update is the
+   * cause, else one past what the projection has reached, so that a read pinned to an offset that
+   * has been read already never changes.
+   */
+  readonly offset?: Offset.Offset
 }
 
 /** An operation's act, as its `run` and `plan` see it. */
 export interface OperationAct extends Act {
   readonly operationId: string
+  /** The party the engine acts as; it has no other. */
+  readonly venue: Party.Party
   /** Who asked, by sub; `engine` for what the engine opened itself. */
   readonly actor: string
   /** The distinct approvers, in the order they signed. */

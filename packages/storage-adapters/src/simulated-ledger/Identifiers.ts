@@ -1,0 +1,60 @@
+/** The ids of changes, transactions, contracts, packages and parties: functions of what they name, nothing random. */
+import { createHash } from "node:crypto"
+import { Party } from "@bursar/engine-core/kernel"
+
+export interface Change {
+  readonly userId: string
+  readonly actAs: ReadonlyArray<string>
+  readonly commandId: string
+}
+
+const zero = Uint8Array.of(0)
+
+const sha256 = (...parts: ReadonlyArray<string | Uint8Array>): Buffer => {
+  const hash = createHash("sha256")
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+const int32be = (value: number): Uint8Array => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
+
+/** One name for all submissions of one change: the same user, the same acting parties, the same commandId. */
+export const changeId = (change: Change): string =>
+  sha256(
+    "bursar-sim-change-v1",
+    zero,
+    JSON.stringify([change.userId, [...change.actAs].sort(), change.commandId])
+  ).toString("hex")
+
+/** From the seed of a transaction follow its own id and those of the contracts it creates. */
+export const seed = (at: {
+  readonly ledgerId: string
+  readonly changeId: string
+  readonly offset: number
+}): Uint8Array =>
+  sha256("bursar-sim-tx-v1", zero, at.ledgerId, zero, at.changeId, zero, at.offset.toString())
+
+export const updateId = (seed: Uint8Array): string => `1220${Buffer.from(seed).toString("hex")}`
+
+export const contractId = (seed: Uint8Array, nodeId: number): string =>
+  `00${sha256(seed, int32be(nodeId)).toString("hex")}`
+
+export const packageId = (of: { readonly name: string; readonly version: string }): string =>
+  sha256("bursar-sim-package-v1", zero, of.name, zero, of.version).toString("hex")
+
+/** The fingerprint of a party's Ed25519 public key, given as its 32 raw bytes. */
+export const fingerprint = (publicKey: Uint8Array): string =>
+  `1220${sha256(int32be(12), publicKey).toString("hex")}`
+
+export const party = (of: { readonly hint: string; readonly publicKey: Uint8Array }): Party.Party =>
+  Party.make({ hint: of.hint, fingerprint: fingerprint(of.publicKey) })
+
+export const tokenHash = (token: string): string => sha256(token).toString("hex")
+
+/** What a wallet signs. */
+export const preparedHash = (prepared: Uint8Array): Uint8Array =>
+  sha256("bursar-sim-prepared-v1", zero, prepared)

@@ -1,0 +1,83 @@
+/** Who may speak to the ledger and for whom: users, their tokens and their rights. */
+import { randomBytes } from "node:crypto"
+import type { Instant, Party } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Result } from "effect"
+import * as Identifiers from "./Identifiers.ts"
+import * as LedgerError from "./LedgerError.ts"
+
+/** A party of this ledger. A local one acts by token, an external one by its own key only. */
+export interface PartyRecord {
+  readonly party: Party.Party
+  readonly hint: string
+  readonly kind: "local" | "external"
+  /** 32 bytes. The ledger never holds a private key. */
+  readonly publicKey: Uint8Array
+}
+
+export interface User {
+  readonly userId: string
+  /** Null once the token is revoked. */
+  readonly tokenHash: string | null
+  readonly rights: ReadonlyArray<Ledger.Right>
+  readonly expiresAt: Instant.Instant | null
+  readonly active: boolean
+}
+
+/** A bearer token; only its SHA-256 is ever stored. */
+export const makeToken = (): string => `blt_${randomBytes(32).toString("base64url")}`
+
+export const hash = Identifiers.tokenHash
+
+/** The one sentence a caller learns of a failed authorization. */
+const redacted = "A security-sensitive error has been received"
+
+export const unauthenticated = (): LedgerError.LedgerError =>
+  LedgerError.make("UNAUTHENTICATED", redacted)
+
+export const permissionDenied = (): LedgerError.LedgerError =>
+  LedgerError.make("PERMISSION_DENIED", redacted)
+
+/** The user whose token it is, if the token still stands. */
+export const admit = (
+  user: User | undefined,
+  now: Instant.Instant
+): Result.Result<User, LedgerError.LedgerError> =>
+  user === undefined || !user.active || (user.expiresAt !== null && user.expiresAt <= now)
+    ? Result.fail(unauthenticated())
+    : Result.succeed(user)
+
+const implied: { readonly [kind in Ledger.Right["kind"]]: ReadonlyArray<Ledger.Right["kind"]> } = {
+  CanActAs: ["CanActAs"],
+  CanReadAs: ["CanActAs", "CanReadAs"],
+  CanExecuteAs: ["CanActAs", "CanExecuteAs"]
+}
+
+/** Whether the user has the right for the party; CanActAs implies the other two. */
+export const can = (user: User, kind: Ledger.Right["kind"], party: string): boolean =>
+  user.rights.some((right) => right.party === party && implied[kind].includes(right.kind))
+
+/** Refuses unless the user has the right for every party named. */
+export const demand = (
+  user: User,
+  kind: Ledger.Right["kind"],
+  parties: Iterable<string>
+): Result.Result<void, LedgerError.LedgerError> => {
+  for (const party of parties) {
+    if (!can(user, kind, party)) return Result.fail(permissionDenied())
+  }
+  return Result.void
+}
+
+/** Preparing needs the right to read or to execute as the party. */
+export const demandPrepare = (
+  user: User,
+  parties: Iterable<string>
+): Result.Result<void, LedgerError.LedgerError> => {
+  for (const party of parties) {
+    if (!can(user, "CanReadAs", party) && !can(user, "CanExecuteAs", party)) {
+      return Result.fail(permissionDenied())
+    }
+  }
+  return Result.void
+}

@@ -1,0 +1,58 @@
+/** The storage of one process that forgets: every storage port, for tests and first steps. */
+import {
+  Atomically,
+  Blobs,
+  Documents,
+  FactLog,
+  Feed,
+  Keys,
+  ProjectionLog,
+  RateWindow,
+  WorkQueue
+} from "@bursar/engine-core/ports"
+import { Context, Effect, Layer } from "effect"
+import * as MemoryBlobs from "./MemoryBlobs.ts"
+import * as MemoryDocuments from "./MemoryDocuments.ts"
+import * as MemoryFactLog from "./MemoryFactLog.ts"
+import * as MemoryFeed from "./MemoryFeed.ts"
+import * as MemoryKeys from "./MemoryKeys.ts"
+import * as MemoryProjectionLog from "./MemoryProjectionLog.ts"
+import * as MemoryRateWindow from "./MemoryRateWindow.ts"
+import * as MemoryWorkQueue from "./MemoryWorkQueue.ts"
+import * as Transactions from "./Transactions.ts"
+import * as Wakes from "./Wakes.ts"
+
+/** The nine services the engine stores by. */
+export type Storage =
+  | Atomically
+  | Blobs
+  | Documents
+  | FactLog
+  | Feed
+  | Keys
+  | ProjectionLog
+  | RateWindow
+  | WorkQueue
+
+const storage = Effect.sync((): Context.Context<Storage> => {
+  const transactions = Transactions.make()
+  const wakes = Wakes.make()
+  const head = MemoryFeed.makeHead()
+  return Context.make(Atomically, {
+    run: transactions.run,
+    // One transaction at a time already keeps everybody else out.
+    lock: () => transactions.inside("Atomically.lock", () => {})
+  }).pipe(
+    Context.add(Blobs, MemoryBlobs.make(transactions)),
+    Context.add(Documents, MemoryDocuments.make(transactions)),
+    Context.add(FactLog, MemoryFactLog.make(transactions)),
+    Context.add(Feed, MemoryFeed.make({ transactions, head, wakes })),
+    Context.add(Keys, MemoryKeys.make(transactions)),
+    Context.add(ProjectionLog, MemoryProjectionLog.make({ transactions, head })),
+    Context.add(RateWindow, MemoryRateWindow.make()),
+    Context.add(WorkQueue, MemoryWorkQueue.make({ transactions, wakes }))
+  )
+})
+
+/** A store of its own each time the layer is built; its clock is effect's. */
+export const layer: Layer.Layer<Storage> = Layer.effectContext(storage)

@@ -1,0 +1,78 @@
+/** The log of facts in memory: one list for each record, the records in the order they came. */
+import { Result } from "effect"
+import { type FactLog, type FactRow, VersionMoved } from "@bursar/engine-core/ports"
+import type { Transactions } from "./Transactions.ts"
+import * as Undo from "./Undo.ts"
+
+interface Collection {
+  readonly facts: Map<string, Array<FactRow>>
+  readonly born: Array<string>
+  readonly place: Map<string, number>
+}
+
+export const make = (transactions: Transactions): FactLog["Service"] => {
+  const collections = new Map<string, Collection>()
+  const collection = (name: string): Collection => {
+    const known = collections.get(name)
+    if (known !== undefined) return known
+    const made: Collection = { facts: new Map(), born: [], place: new Map() }
+    collections.set(name, made)
+    return made
+  }
+
+  return {
+    append: (rows) =>
+      transactions.attempt((transaction) => {
+        const moved = firstMoved(
+          rows,
+          (row) => collections.get(row.collection)?.facts.get(row.recordId)?.length ?? 0
+        )
+        if (moved !== undefined) return Result.fail(moved)
+        for (const row of rows) {
+          const { facts, born, place } = collection(row.collection)
+          const log = facts.get(row.recordId)
+          if (log !== undefined) {
+            Undo.push(transaction, log, row)
+            continue
+          }
+          Undo.set(transaction, facts, row.recordId, [row])
+          Undo.set(transaction, place, row.recordId, born.length)
+          Undo.push(transaction, born, row.recordId)
+        }
+        return Result.void
+      }),
+    read: ({ collection: name, recordId, through }) =>
+      transactions.read(() => (collections.get(name)?.facts.get(recordId) ?? []).slice(0, through)),
+    scan: ({ collection: name, after, limit }) =>
+      transactions.read(() => {
+        const known = collections.get(name)
+        if (known === undefined) return []
+        const found: Array<FactRow> = []
+        let index = after === undefined ? 0 : (known.place.get(after.recordId) ?? known.born.length)
+        let skip = after?.version ?? 0
+        for (; index < known.born.length && found.length < limit; index++, skip = 0) {
+          const log = known.facts.get(known.born[index] ?? "") ?? []
+          found.push(...log.slice(skip, skip + limit - found.length))
+        }
+        return found
+      })
+  }
+}
+
+/** The first row whose version is not one more than the record's last. */
+const firstMoved = (
+  rows: ReadonlyArray<FactRow>,
+  lastVersion: (row: FactRow) => number
+): VersionMoved | undefined => {
+  const last = new Map<string, number>()
+  for (const row of rows) {
+    const key = `${row.collection}\u0000${row.recordId}`
+    const before = last.get(key) ?? lastVersion(row)
+    if (row.version !== before + 1) {
+      const { collection, recordId, version } = row
+      return new VersionMoved({ collection, recordId, expected: version })
+    }
+    last.set(key, row.version)
+  }
+  return undefined
+}

@@ -1,0 +1,67 @@
+/** Idempotency keys and nonces in memory. */
+import { Option } from "effect"
+import type { KeyRow, Keys } from "@bursar/engine-core/ports"
+import type { Transactions } from "./Transactions.ts"
+import * as Undo from "./Undo.ts"
+
+export const make = (transactions: Transactions): Keys["Service"] => {
+  const keys = new Map<string, KeyRow>()
+  const nonces = new Map<string, string>()
+
+  const held = (of: { scope: string; key: string; now: string }): KeyRow | undefined => {
+    const row = keys.get(name(of.scope, of.key))
+    return row !== undefined && lapsed(row, of.now) ? undefined : row
+  }
+
+  return {
+    claim: (of) =>
+      transactions.write((transaction) => {
+        const winner = held(of)
+        if (winner !== undefined) return { claimed: false, winner } as const
+        const { scope, key, fingerprint, target, bindsUntil } = of
+        Undo.set(transaction, keys, name(scope, key), {
+          scope,
+          key,
+          fingerprint,
+          target,
+          bindsUntil
+        })
+        return { claimed: true } as const
+      }),
+    find: (of) => transactions.read(() => Option.fromUndefinedOr(held(of))),
+    retarget: ({ scope, key, target }) =>
+      transactions.write((transaction) => {
+        const row = keys.get(name(scope, key))
+        if (row === undefined) throw new Error("Keys.retarget: nobody holds this key")
+        Undo.set(transaction, keys, name(scope, key), { ...row, target })
+      }),
+    useNonce: ({ scope, nonce, until }) =>
+      transactions.write((transaction) => {
+        if (nonces.has(name(scope, nonce))) return false
+        Undo.set(transaction, nonces, name(scope, nonce), until)
+        return true
+      }),
+    forget: ({ before, limit }) =>
+      transactions.write((transaction) => {
+        let forgotten = 0
+        for (const [nonce, until] of nonces) {
+          if (forgotten >= limit) return forgotten
+          if (until >= before) continue
+          Undo.remove(transaction, nonces, nonce)
+          forgotten += 1
+        }
+        for (const [key, row] of keys) {
+          if (forgotten >= limit) return forgotten
+          if (!lapsed(row, before)) continue
+          Undo.remove(transaction, keys, key)
+          forgotten += 1
+        }
+        return forgotten
+      })
+  }
+}
+
+const name = (scope: string, key: string): string => `${scope}\u0000${key}`
+
+const lapsed = (row: KeyRow, now: string): boolean =>
+  row.bindsUntil !== null && row.bindsUntil < now

@@ -1,0 +1,30 @@
+/** Call budgets in memory: the theoretical arrival time of each subject that called lately. */
+import { Clock, Effect } from "effect"
+import type { RateWindow } from "@bursar/engine-core/ports"
+
+const SUBJECTS_BEFORE_SWEEP = 10_000
+
+/** A window is no part of a transaction: a call counts although its write is taken back. */
+export const make = (): RateWindow["Service"] => {
+  const arrivals = new Map<string, number>()
+  let sweepAt = SUBJECTS_BEFORE_SWEEP
+
+  const sweep = (now: number): void => {
+    if (arrivals.size < sweepAt) return
+    for (const [subject, arrival] of arrivals) if (arrival <= now) arrivals.delete(subject)
+    sweepAt = Math.max(SUBJECTS_BEFORE_SWEEP, arrivals.size * 2)
+  }
+
+  return {
+    take: ({ subject, cost, interval, tolerance }) =>
+      Effect.map(Clock.currentTimeNanos, (nanos) => {
+        const now = Number(nanos / 1000n)
+        sweep(now)
+        const arrival = Math.max(arrivals.get(subject) ?? now, now)
+        const moved = arrival + cost * interval
+        const admitted = moved - now <= tolerance
+        if (admitted) arrivals.set(subject, moved)
+        return { admitted, ahead: (admitted ? moved : arrival) - now }
+      })
+  }
+}

@@ -1,0 +1,209 @@
+/** Leased work in memory: the oldest item of each resource first, one at a time. */
+import { Instant } from "@bursar/engine-core/kernel"
+import { type Lease, LeaseLost, type WorkItem, type WorkQueue } from "@bursar/engine-core/ports"
+import { Clock, Effect, Option, Result } from "effect"
+import * as SortedRows from "./SortedRows.ts"
+import type { Transaction, Transactions } from "./Transactions.ts"
+import * as Undo from "./Undo.ts"
+import type { Wakes } from "./Wakes.ts"
+
+interface Item extends WorkItem {
+  readonly place: number
+  payload: string
+  runAt: number
+  /** Null while nobody works on it; the instant is in milliseconds of the clock. */
+  leasedUntil: number | null
+  fence: number
+  attempt: number
+  startedAt: string | null
+}
+
+/** Items wait behind the oldest of their resource, so only those in front are looked at. */
+interface Queue {
+  readonly items: Map<string, Item>
+  readonly lines: Map<string, SortedRows.SortedRows<Item>>
+  readonly fronts: SortedRows.SortedRows<Item>
+}
+
+export const make = (of: {
+  readonly transactions: Transactions
+  readonly wakes: Wakes
+}): WorkQueue["Service"] => {
+  const { transactions, wakes } = of
+  const queues = new Map<string, Queue>()
+  let places = 0
+  let fences = 0
+  const queue = (name: string): Queue => {
+    const known = queues.get(name)
+    if (known !== undefined) return known
+    const made = {
+      items: new Map(),
+      lines: new Map(),
+      fronts: SortedRows.make<Item>(byPlace)
+    }
+    queues.set(name, made)
+    return made
+  }
+  const awaken = (transaction: Transaction, name: string): void => {
+    transaction.afterCommit.push(() => wakes.wake(`work:${name}`))
+  }
+
+  /** The item, if the lease on it still holds. */
+  const held = (lease: Lease, now: number): Result.Result<Item, LeaseLost> => {
+    const item = queues.get(lease.queue)?.items.get(lease.itemId)
+    const holds =
+      item !== undefined &&
+      item.fence === lease.fence &&
+      item.leasedUntil !== null &&
+      item.leasedUntil > now
+    return holds
+      ? Result.succeed(item)
+      : Result.fail(new LeaseLost({ queue: lease.queue, itemId: lease.itemId }))
+  }
+
+  const leased = (
+    lease: Lease,
+    f: (transaction: Transaction, item: Item, now: number) => void
+  ): Effect.Effect<void, LeaseLost> =>
+    Effect.flatMap(Clock.Clock, (clock) =>
+      transactions.attempt((transaction) => {
+        const now = clock.currentTimeMillisUnsafe()
+        return Result.map(held(lease, now), (item) => f(transaction, item, now))
+      })
+    )
+
+  const leave = (transaction: Transaction, item: Item): void => {
+    const from = queue(item.queue)
+    Undo.remove(transaction, from.items, item.itemId)
+    stepOut(from, item)
+    transaction.undo.push(() => stepIn(from, item))
+    awaken(transaction, item.queue)
+  }
+
+  return {
+    enqueue: (items) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        transactions.write((transaction) => {
+          for (const item of items) {
+            const into = queue(item.queue)
+            if (into.items.has(item.itemId)) continue
+            const row: Item = {
+              ...item,
+              place: ++places,
+              runAt: now + item.delay,
+              leasedUntil: null,
+              fence: 0,
+              attempt: 0,
+              startedAt: null
+            }
+            Undo.set(transaction, into.items, item.itemId, row)
+            stepIn(into, row)
+            transaction.undo.push(() => stepOut(into, row))
+            awaken(transaction, item.queue)
+          }
+        })
+      ),
+    lease: ({ queue: name, limit, leaseMillis }) =>
+      Effect.flatMap(Clock.Clock, (clock) =>
+        transactions.write((transaction) => {
+          const now = clock.currentTimeMillisUnsafe()
+          const claimed: Array<Lease> = []
+          for (const item of queue(name).fronts.walk({ direction: "asc" })) {
+            if (claimed.length >= limit) break
+            if (item.runAt > now || (item.leasedUntil !== null && item.leasedUntil > now)) continue
+            const startedAt = item.startedAt ?? Instant.sortable(Instant.fromEpochMillis(now))
+            Undo.patch(transaction, item, {
+              leasedUntil: now + leaseMillis,
+              fence: ++fences,
+              attempt: item.attempt + 1,
+              startedAt
+            })
+            claimed.push({
+              queue: name,
+              itemId: item.itemId,
+              resource: item.resource,
+              payload: item.payload,
+              fence: item.fence,
+              attempt: item.attempt,
+              startedAt
+            })
+          }
+          return claimed
+        })
+      ),
+    hold: (lease) => leased(lease, () => {}),
+    renew: (lease, leaseMillis) =>
+      leased(lease, (transaction, item, now) =>
+        Undo.patch(transaction, item, { leasedUntil: now + leaseMillis })
+      ),
+    finish: (lease) => leased(lease, leave),
+    settle: ({ queue: name, itemIds }) =>
+      transactions.write((transaction) => {
+        for (const itemId of itemIds) {
+          const item = queues.get(name)?.items.get(itemId)
+          if (item !== undefined) leave(transaction, item)
+        }
+      }),
+    release: (lease, { delay, payload }) =>
+      leased(lease, (transaction, item, now) => {
+        const runAt = now + delay
+        Undo.patch(transaction, item, {
+          leasedUntil: null,
+          runAt,
+          payload: payload ?? item.payload
+        })
+        awaken(transaction, item.queue)
+      }),
+    find: ({ queue: name, itemId }) =>
+      transactions.read(() =>
+        Option.map(
+          Option.fromUndefinedOr(queues.get(name)?.items.get(itemId)),
+          ({ payload, attempt }) => ({ payload, attempt })
+        )
+      ),
+    depth: (name) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        transactions.read(() => {
+          const items = [...(queues.get(name)?.items.values() ?? [])]
+          const waiting = items.filter((i) => i.leasedUntil === null || i.leasedUntil <= now)
+          const due = waiting.filter((item) => item.runAt <= now)
+          return {
+            waiting: waiting.length,
+            leased: items.length - waiting.length,
+            oldestMillis: due.reduce<number | null>(
+              (oldest, item) => Math.max(oldest ?? 0, now - item.runAt),
+              null
+            )
+          }
+        })
+      ),
+    wakes: (name) => wakes.stream(`work:${name}`)
+  }
+}
+
+const byPlace = (a: Item, b: Item): number => a.place - b.place
+
+const frontOf = (line: SortedRows.SortedRows<Item> | undefined): Item | undefined =>
+  line?.walk({ direction: "asc" }).next().value
+
+/** Puts an item into its resource's line, and forward if it now stands first. */
+const stepIn = (queue: Queue, item: Item): void => {
+  const line = queue.lines.get(item.resource) ?? SortedRows.make<Item>(byPlace)
+  queue.lines.set(item.resource, line)
+  const before = frontOf(line)
+  line.add(item)
+  if (frontOf(line) !== item) return
+  if (before !== undefined) queue.fronts.remove(before)
+  queue.fronts.add(item)
+}
+
+const stepOut = (queue: Queue, item: Item): void => {
+  const line = queue.lines.get(item.resource)
+  if (line === undefined) return
+  const first = frontOf(line) === item
+  line.remove(item)
+  if (first) queue.fronts.remove(item)
+  const next = frontOf(line)
+  if (first && next !== undefined) queue.fronts.add(next)
+  if (next === undefined) queue.lines.delete(item.resource)
+}

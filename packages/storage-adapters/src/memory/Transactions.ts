@@ -1,0 +1,132 @@
+/** The memory store's transactions: one at a time, taken back by an undo log where they fail. */
+import { Context, Effect, Exit, type Result, Semaphore } from "effect"
+
+/** One open transaction: how to take back what it did, and what to do once it has happened. */
+export interface Transaction {
+  readonly undo: Array<() => void>
+  readonly afterCommit: Array<() => void>
+  /** Counts the write transactions of a store, so that a head taken in another one is noticed. */
+  readonly id: number
+  ended: boolean
+}
+
+/**
+ * Everything waits for the one open transaction, readers too, so nobody sees what may yet be taken
+ * back. A run that waits for another fiber's call outside the transaction therefore never ends.
+ */
+export interface Transactions {
+  readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly read: <A>(f: () => A) => Effect.Effect<A>
+  /** Runs `f` in the open transaction, or in one of its own; what it throws is a defect. */
+  readonly write: <A>(f: (transaction: Transaction) => A) => Effect.Effect<A>
+  /** The same for a write that may be refused: a refusal leaves nothing behind. */
+  readonly attempt: <A, E>(
+    f: (transaction: Transaction) => Result.Result<A, E>
+  ) => Effect.Effect<A, E>
+  /** Only inside `run`. */
+  readonly inside: <A>(what: string, f: (transaction: Transaction) => A) => Effect.Effect<A>
+}
+
+let stores = 0
+
+export const make = (): Transactions => {
+  const turn = Semaphore.makeUnsafe(1)
+  // A reference of its own for each store: two memory stores in one program do not meet.
+  const Current = Context.Reference<Transaction | undefined>(
+    `@bursar/storage-adapters/memory/Transaction/${++stores}`,
+    { defaultValue: () => undefined }
+  )
+  let transactions = 0
+  const open = (): Transaction => ({
+    undo: [],
+    afterCommit: [],
+    id: ++transactions,
+    ended: false
+  })
+
+  const current = <A, E, R>(
+    f: (transaction: Transaction | undefined) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Current, (transaction) =>
+      transaction?.ended === true
+        ? Effect.die(new Error("This transaction has ended; its fiber outlived it."))
+        : f(transaction)
+    )
+
+  const run: Transactions["run"] = (effect) =>
+    current((outer) =>
+      outer === undefined
+        ? turn.withPermit(
+            Effect.suspend(() => {
+              const transaction = open()
+              return effect.pipe(
+                Effect.provideService(Current, transaction),
+                Effect.onExit((exit) =>
+                  Effect.sync(() => {
+                    transaction.ended = true
+                    if (Exit.isSuccess(exit)) commit(transaction)
+                    else takeBack(transaction, 0)
+                  })
+                )
+              )
+            })
+          )
+        : Effect.suspend(() => {
+            const mark = outer.undo.length
+            const announced = outer.afterCommit.length
+            return Effect.onExit(effect, (exit) =>
+              Effect.sync(() => {
+                if (Exit.isSuccess(exit)) return
+                takeBack(outer, mark)
+                outer.afterCommit.length = announced
+              })
+            )
+          })
+    )
+
+  const inTurn = <A>(f: (transaction: Transaction) => A): Effect.Effect<A> =>
+    turn.withPermit(
+      Effect.sync(() => {
+        const transaction = open()
+        const answer = orTakeBack(transaction, f)
+        commit(transaction)
+        return answer
+      })
+    )
+
+  const write: Transactions["write"] = (f) =>
+    current((outer) => (outer === undefined ? inTurn(f) : Effect.sync(() => orTakeBack(outer, f))))
+
+  return {
+    run,
+    read: (f) =>
+      current((outer) => (outer === undefined ? turn.withPermit(Effect.sync(f)) : Effect.sync(f))),
+    write,
+    attempt: (f) => Effect.flatMap(write(f), Effect.fromResult),
+    inside: (what, f) =>
+      current((outer) =>
+        outer === undefined
+          ? Effect.die(new Error(`${what} is only possible inside Atomically.run.`))
+          : Effect.sync(() => orTakeBack(outer, f))
+      )
+  }
+}
+
+const commit = (transaction: Transaction): void => {
+  transaction.ended = true
+  for (const announce of transaction.afterCommit) announce()
+}
+
+const takeBack = (transaction: Transaction, mark: number): void => {
+  while (transaction.undo.length > mark) transaction.undo.pop()?.()
+}
+
+const orTakeBack = <A>(transaction: Transaction, f: (transaction: Transaction) => A): A => {
+  const mark = transaction.undo.length
+  try {
+    return f(transaction)
+  } catch (defect) {
+    takeBack(transaction, mark)
+    throw defect
+  }
+}

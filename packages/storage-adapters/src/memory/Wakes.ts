@@ -1,0 +1,32 @@
+/** Who waits for news of a topic, and one element for each of them when it comes. */
+import { Effect, Queue, Stream } from "effect"
+
+export interface Wakes {
+  readonly wake: (topic: string) => void
+  readonly stream: (topic: string) => Stream.Stream<void>
+}
+
+export const make = (): Wakes => {
+  const waiting = new Map<string, Set<Queue.Queue<void>>>()
+  return {
+    wake: (topic) => {
+      for (const queue of waiting.get(topic) ?? []) Queue.offerUnsafe(queue, undefined)
+    },
+    // One element is enough to say that something came, so a slow listener holds one.
+    stream: (topic) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const queue = yield* Queue.sliding<void>(1)
+          const listeners = waiting.get(topic) ?? new Set()
+          waiting.set(topic, listeners.add(queue))
+          yield* Effect.addFinalizer(() =>
+            Effect.sync(() => {
+              listeners.delete(queue)
+              if (listeners.size === 0) waiting.delete(topic)
+            })
+          )
+          return Stream.fromQueue(queue)
+        })
+      )
+  }
+}

@@ -1,0 +1,26 @@
+/** A bounded memory of values that never change: the least recently used goes first. */
+
+export interface Cache<A> {
+  readonly get: (key: string) => A | undefined
+  readonly set: (key: string, value: A) => void
+}
+
+export const make = <A>(limit: number): Cache<A> => {
+  const kept = new Map<string, A>()
+  return {
+    get: (key) => {
+      const value = kept.get(key)
+      if (value === undefined) return undefined
+      kept.delete(key)
+      kept.set(key, value)
+      return value
+    },
+    set: (key, value) => {
+      kept.set(key, value)
+      if (kept.size > limit) {
+        const oldest = kept.keys().next().value
+        if (oldest !== undefined) kept.delete(oldest)
+      }
+    }
+  }
+}

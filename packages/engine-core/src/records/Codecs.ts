@@ -1,0 +1,42 @@
+/** How a collection's records and facts become the JSON text that storage keeps, and back. */
+import { Schema } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import * as Invariant from "../kernel/Invariant.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+
+export interface Codecs<R, F> {
+  readonly encodeRecord: (record: R) => string
+  readonly decodeRecord: (text: string) => R
+  readonly encodeFact: (fact: F) => string
+  readonly decodeFact: (text: string) => F
+}
+
+const made = new WeakMap<object, unknown>()
+
+/** The codecs of a collection, built once. A text that does not decode dies: the store is corrupt. */
+export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
+  const known = made.get(collection) as Codecs<R, F> | undefined
+  if (known !== undefined) return known
+  const encodeRecord = Schema.encodeSync(collection.record)
+  const decodeRecord = Schema.decodeUnknownSync(collection.record)
+  const encodeFact = Schema.encodeSync(collection.fact)
+  const decodeFact = Schema.decodeUnknownSync(collection.fact)
+  const codecs: Codecs<R, F> = {
+    encodeRecord: (record) => {
+      Invariant.assert(collection.invariants, record, collection.name)
+      return PlainJson.stringify(encodeRecord(record) as PlainJson.Printable)
+    },
+    decodeRecord: (text) => {
+      const record = decodeRecord(PlainJson.parseTrusted(text))
+      Invariant.assert(collection.invariants, record, collection.name)
+      return record
+    },
+    encodeFact: (fact) => PlainJson.stringify(encodeFact(fact) as PlainJson.Printable),
+    decodeFact: (text) => decodeFact(PlainJson.parseTrusted(text))
+  }
+  made.set(collection, codecs)
+  return codecs
+}
+
+/** The fact that opens every record: the record as it was made. */
+export const openedText = (body: string): string => `{"on":"open","record":${body}}`

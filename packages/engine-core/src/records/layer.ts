@@ -1,0 +1,470 @@
+/** Records over the storage ports: typed records in, encoded rows out, one stamp a transaction. */
+import { Effect, Layer, Option, Stream } from "effect"
+import type { Announcement } from "../kernel/Announcement.ts"
+import * as Collection from "../kernel/Collection.ts"
+import { causeText } from "../kernel/Fact.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import { refused, type Unavailable, unavailable } from "../kernel/Refusal.ts"
+import { Atomically } from "../ports/storage/Atomically.ts"
+import { Documents, type ListQuery, type StoredPin, type StoredVersion } from "../ports/storage/Documents.ts"
+import { FactLog } from "../ports/storage/FactLog.ts"
+import { type EventRow, Feed, type FeedHead } from "../ports/storage/Feed.ts"
+import type { StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
+import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import type { Act } from "./Act.ts"
+import * as Cache from "./Cache.ts"
+import * as Codecs from "./Codecs.ts"
+import { type Query, Records, type Stored } from "./Records.ts"
+import * as UnitOfWork from "./UnitOfWork.ts"
+
+/** How often a transaction runs again when another writer was first at a record. */
+const attemptsMax = 16
+
+/** How many decoded versions are remembered; a version never changes, so it is never stale. */
+const cacheMax = 10_000
+
+/** The largest payload of an event, in characters (contract.md section 7). */
+const payloadMax = 16_384
+
+/** A store that is away is the engine not being ready: nothing else is known to be wrong. */
+export const away = (error: StorageUnavailable): Unavailable =>
+  unavailable("not-ready", "The engine's store is not available.", error.retryAfter)
+
+const orAway = <A, E, R>(effect: Effect.Effect<A, E | StorageUnavailable, R>) =>
+  Effect.catchTag(
+    effect as Effect.Effect<A, StorageUnavailable, R>,
+    "StorageUnavailable",
+    (error) => Effect.fail(away(error))
+  ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
+
+/** Which stored version a resolved pin selects, by who keeps the collection. */
+export const storedPin = (
+  keptBy: "ledger" | "engine" | "own",
+  pin: Pin.Resolved | undefined
+): StoredPin => {
+  if (pin === undefined || pin.select.by === "latest") return { by: "latest" }
+  if (pin.select.by === "snapshot") {
+    return { by: "instant", instant: Instant.sortable(pin.select.instant) }
+  }
+  if (keptBy === "own") return { by: "latest" }
+  if (pin.select.by === "instant" && keptBy === "engine") {
+    return { by: "instant", instant: Instant.sortable(pin.select.instant) }
+  }
+  return { by: "offset", offset: pin.offset }
+}
+
+const eventRow = (announcement: Announcement, head: FeedHead, seq: number): EventRow => {
+  const payload = PlainJson.stringify(announcement.payload)
+  if (payload.length > payloadMax) {
+    throw new Error(`the payload of ${announcement.type} is larger than an event may carry`)
+  }
+  return {
+    seq,
+    kind: announcement.journal === undefined ? "control" : "journal",
+    type: announcement.type,
+    at: announcement.journal === undefined ? head.at : Instant.sortable(announcement.journal.at),
+    offset: announcement.journal?.offset ?? null,
+    instrumentId: announcement.instrumentId,
+    party: announcement.party,
+    resourceKind: announcement.resourceKind,
+    resourceId: announcement.resourceId,
+    holderIds: announcement.holderIds,
+    payload,
+    source: announcement.journal?.source ?? null
+  }
+}
+
+const make = Effect.gen(function* () {
+  const atomically = yield* Atomically
+  const factLog = yield* FactLog
+  const documents = yield* Documents
+  const feed = yield* Feed
+  const queue = yield* WorkQueue
+  const cache = Cache.make<unknown>(cacheMax)
+  /** The stored record behind one that the clock has ripened. */
+  const unripened = new WeakMap<object, object>()
+
+  const current = Effect.map(Effect.serviceOption(UnitOfWork.Current), Option.getOrUndefined)
+
+  const within = Effect.flatMap(current, (work) =>
+    work === undefined
+      ? Effect.die(new Error("a record was written outside Records.transact"))
+      : Effect.succeed(work)
+  )
+
+  const flush = Effect.fnUntraced(function* (work: UnitOfWork.UnitOfWork) {
+    if (work.drafts.length + work.announcements.length + work.work.length === 0) return
+    const head = yield* feed.take(Instant.sortable(yield* Instant.now))
+    const stamp = Instant.of(fromSortable(head.at))
+    const next = head.projectionOffset + 1
+    if (work.drafts.length > 0) {
+      yield* factLog.append(
+        work.drafts.map((draft) => ({
+          collection: draft.collection,
+          recordId: draft.recordId,
+          version: draft.version,
+          fact: draft.fact,
+          cause: draft.cause,
+          offset: draft.offset ?? next,
+          recordedAt: head.at
+        }))
+      )
+      yield* documents.put(
+        work.drafts.map((draft) => ({
+          collection: draft.collection,
+          recordId: draft.recordId,
+          version: draft.version,
+          body: draft.body,
+          sortKey: draft.sortKey(draft.createdAt ?? stamp),
+          filters: draft.filters,
+          createdAt: draft.createdAt === undefined ? head.at : Instant.sortable(draft.createdAt),
+          fromOffset: draft.offset ?? next,
+          fromInstant: head.at
+        }))
+      )
+    }
+    yield* queue.enqueue(work.work)
+    yield* feed.append(
+      head,
+      work.announcements.map((announcement, index) =>
+        eventRow(announcement, head, head.seq + 1 + index)
+      )
+    )
+  })
+
+  const transact = <A, E, R>(
+    effect: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | Unavailable, R> =>
+    Effect.flatMap(current, (outer) => {
+      if (outer !== undefined) return effect
+      const attempt: Effect.Effect<A, E | VersionMoved | StorageUnavailable, R> = Effect.suspend(
+        () => {
+          const work = UnitOfWork.make()
+          return atomically.run(
+            Effect.tap(Effect.provideService(effect, UnitOfWork.Current, work), () => flush(work))
+          )
+        }
+      )
+      const again = (left: number): Effect.Effect<A, E | Unavailable, R> =>
+        attempt.pipe(
+          Effect.catchIf(
+            (error): error is VersionMoved | StorageUnavailable => isMoved(error) || isAway(error),
+            (error): Effect.Effect<A, E | Unavailable, R> => {
+              if (isAway(error)) return Effect.fail(away(error))
+              return left > 0
+                ? again(left - 1)
+                : Effect.fail(
+                    unavailable("overloaded", "Too many writers are at the same record.", 1)
+                  )
+            }
+          )
+        ) as Effect.Effect<A, E | Unavailable, R>
+      return again(attemptsMax - 1)
+    })
+
+  const rehearse = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(current, (outer) =>
+      Effect.provideService(effect, UnitOfWork.Current, UnitOfWork.make(outer))
+    )
+
+  const keep = <R, F>(
+    collection: Collection.Collection<R, F>,
+    record: R,
+    kept: Collection.Kept,
+    judgedAt: Instant.Instant
+  ): Stored<R> => {
+    const stored = { ...record, ...kept } as Stored<R>
+    const ripe = Collection.ripen(collection, stored as R, judgedAt)
+    if (ripe === (stored as R)) return stored
+    const kind = { ...ripe, ...kept } as Stored<R>
+    unripened.set(kind as object, stored as object)
+    return kind
+  }
+
+  const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion): R => {
+    const key = `${collection.name}/${row.recordId}/${row.version}`
+    const known = cache.get(key) as R | undefined
+    if (known !== undefined) return known
+    const record = Codecs.of(collection).decodeRecord(row.body)
+    cache.set(key, record)
+    return record
+  }
+
+  const fromRow = <R, F>(
+    collection: Collection.Collection<R, F>,
+    row: StoredVersion,
+    judgedAt: Instant.Instant
+  ): Stored<R> =>
+    keep(
+      collection,
+      decode(collection, row),
+      {
+        version: row.version,
+        createdAt: Instant.of(fromSortable(row.createdAt)),
+        updatedAt: Instant.of(fromSortable(row.fromInstant))
+      },
+      judgedAt
+    )
+
+  const judgedAt = (pin: Pin.Resolved | undefined) =>
+    pin === undefined ? Instant.now : Effect.succeed(pin.judgedAt)
+
+  const many = Effect.fnUntraced(function* <R, F>(
+    collection: Collection.Collection<R, F>,
+    ids: ReadonlyArray<string>,
+    pin?: Pin.Resolved
+  ) {
+    const work = pin === undefined ? yield* current : undefined
+    const at = yield* judgedAt(pin)
+    const found: Array<Stored<R>> = []
+    const missing: Array<string> = []
+    for (const id of new Set(ids)) {
+      const own = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, id))
+      if (own === undefined) missing.push(id)
+      else {
+        const kept = {
+          version: own.version,
+          createdAt: own.createdAt ?? at,
+          updatedAt: at
+        }
+        found.push(keep(collection, own.record as R, kept, at))
+      }
+    }
+    if (missing.length > 0) {
+      const rows = yield* documents.get({
+        collection: collection.name,
+        recordIds: missing,
+        pin: storedPin(collection.keptBy, pin)
+      })
+      for (const row of rows) found.push(fromRow(collection, row, at))
+    }
+    return found
+  }, orAway)
+
+  const find = <R, F>(
+    collection: Collection.Collection<R, F>,
+    id: string,
+    pin?: Pin.Resolved
+  ): Effect.Effect<Option.Option<Stored<R>>, Unavailable> =>
+    Effect.map(many(collection, [id], pin), (found) => Option.fromNullishOr(found[0]))
+
+  const get = <R, F>(collection: Collection.Collection<R, F>, id: string, pin?: Pin.Resolved) =>
+    Effect.flatMap(
+      find(collection, id, pin),
+      Option.match({
+        onNone: () =>
+          Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` })),
+        onSome: (record) => Effect.succeed(record)
+      })
+    )
+
+  const queryOf = <R, F>(
+    collection: Collection.Collection<R, F>,
+    query: Query,
+    at: Instant.Instant
+  ): ListQuery => ({
+    collection: collection.name,
+    pin: storedPin(collection.keptBy, query.pin),
+    where: Object.entries(query.where ?? {}).map(([column, anyOf]) => ({ column, anyOf })),
+    direction: query.direction ?? "asc",
+    ...(query.alive === undefined
+      ? {}
+      : {
+          notBefore: query.alive.map((column) => ({ column, after: Instant.sortable(at) }))
+        }),
+    ...(query.updatedFrom === undefined
+      ? {}
+      : { updatedFrom: Instant.sortable(query.updatedFrom) }),
+    ...(query.updatedTo === undefined ? {} : { updatedTo: Instant.sortable(query.updatedTo) }),
+    ...(query.after === undefined ? {} : { after: query.after })
+  })
+
+  const list = Effect.fnUntraced(function* <R, F>(
+    collection: Collection.Collection<R, F>,
+    query: Query & { readonly limit: number }
+  ) {
+    const at = yield* judgedAt(query.pin)
+    const rows = yield* documents.list({ ...queryOf(collection, query, at), limit: query.limit })
+    return rows.map((row) => ({
+      sortKey: row.sortKey,
+      record: fromRow(collection, row, at)
+    }))
+  }, orAway)
+
+  const stream = <R, F>(collection: Collection.Collection<R, F>, query: Query) =>
+    Stream.unwrap(
+      Effect.map(judgedAt(query.pin), (at) =>
+        documents.stream(queryOf(collection, query, at)).pipe(
+          Stream.map((row) => ({
+            sortKey: row.sortKey,
+            // A whole collection passes here once: it would only push out what pages need.
+            record: keep(
+              collection,
+              Codecs.of(collection).decodeRecord(row.body),
+              {
+                version: row.version,
+                createdAt: Instant.of(fromSortable(row.createdAt)),
+                updatedAt: Instant.of(fromSortable(row.fromInstant))
+              },
+              at
+            )
+          })),
+          Stream.mapError(away)
+        )
+      )
+    )
+
+  const countBy = Effect.fnUntraced(function* <R, F>(
+    collection: Collection.Collection<R, F>,
+    column: string,
+    query: Omit<Query, "after" | "direction">
+  ) {
+    const at = yield* judgedAt(query.pin)
+    const { direction: _, ...asked } = queryOf(collection, query, at)
+    return yield* documents.countBy({ ...asked, column })
+  }, orAway)
+
+  const draft = <R, F>(
+    work: UnitOfWork.UnitOfWork,
+    collection: Collection.Collection<R, F>,
+    record: R,
+    of: {
+      readonly version: number
+      readonly fact: string
+      readonly cause: string
+      readonly act: Act
+      readonly body: string
+      readonly createdAt: Instant.Instant | undefined
+    }
+  ) => {
+    const id = collection.id(record)
+    const filters: Record<string, string | null> = {}
+    for (const [column, value] of Object.entries(collection.filters)) filters[column] = value(record)
+    work.drafts.push({
+      collection: collection.name,
+      recordId: id,
+      version: of.version,
+      fact: of.fact,
+      cause: of.cause,
+      offset: offsetOf(collection.keptBy, of.act),
+      body: of.body,
+      sortKey: (createdAt) => collection.sortKey(record, createdAt),
+      filters,
+      createdAt: of.createdAt
+    })
+    work.written.set(UnitOfWork.keyOf(collection, id), {
+      record,
+      version: of.version,
+      createdAt: of.createdAt
+    })
+  }
+
+  const open = Effect.fnUntraced(function* <R, F>(
+    collection: Collection.Collection<R, F>,
+    record: R,
+    act: Act
+  ) {
+    const work = yield* within
+    const id = collection.id(record)
+    if (Option.isSome(yield* find(collection, id))) {
+      return yield* Effect.fail(
+        refused("already-exists", { detail: `A ${collection.name} of this id exists.` })
+      )
+    }
+    const body = Codecs.of(collection).encodeRecord(record)
+    draft(work, collection, record, {
+      version: 1,
+      fact: Codecs.openedText(body),
+      cause: causeText(act.cause),
+      act,
+      body,
+      createdAt: undefined
+    })
+    work.announcements.push(...collection.announce(record, undefined))
+    return { ...record, version: 1, createdAt: act.now, updatedAt: act.now } as Stored<R>
+  })
+
+  const record = Effect.fnUntraced(function* <R, F>(
+    collection: Collection.Collection<R, F>,
+    before: Stored<R>,
+    fact: F,
+    act: Act
+  ) {
+    const work = yield* within
+    const codecs = Codecs.of(collection)
+    const own = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, collection.id(before)))
+    if (own !== undefined && own.version !== before.version) {
+      return yield* Effect.die(
+        new Error(`${collection.name} ${collection.id(before)} was written from an older version`)
+      )
+    }
+    // A record opened in this transaction has no stamp yet: the flush gives it one.
+    const createdAt = own === undefined ? before.createdAt : own.createdAt
+    let self = (unripened.get(before as object) ?? before) as R
+    let version = before.version
+    const add = (one: F, cause: string) => {
+      self = collection.evolve(self, one)
+      version += 1
+      draft(work, collection, self, {
+        version,
+        fact: codecs.encodeFact(one),
+        cause,
+        act,
+        body: codecs.encodeRecord(self),
+        createdAt
+      })
+      work.announcements.push(...collection.announce(self, one))
+    }
+    if (unripened.has(before as object)) {
+      for (let due = collection.due(self); due !== undefined && due.at <= act.now; ) {
+        add(due.fact, "clock")
+        due = collection.due(self)
+      }
+    }
+    add(fact, causeText(act.cause))
+    return { ...self, version, createdAt: before.createdAt, updatedAt: act.now } as Stored<R>
+  })
+
+  return Records.of({
+    transact,
+    rehearse,
+    get,
+    find,
+    many,
+    list,
+    stream,
+    countBy,
+    open,
+    record,
+    announce: (announcements) =>
+      Effect.map(within, (work) => void work.announcements.push(...announcements)),
+    enqueue: (items) => Effect.map(within, (work) => void work.work.push(...items))
+  })
+})
+
+/** A record that no offset dates is at 0; an update's fact holds from its own offset. */
+const offsetOf = (keptBy: "ledger" | "engine" | "own", act: Act): number | undefined => {
+  if (keptBy === "own") return 0
+  if (act.offset !== undefined) return act.offset
+  return act.cause.by === "update" ? act.cause.offset : undefined
+}
+
+/** Sortable text is RFC 3339 with nine digits already. */
+const fromSortable = (text: string): string => text
+
+const isMoved = (error: unknown): error is VersionMoved =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMoved"
+
+const isAway = (error: unknown): error is StorageUnavailable =>
+  typeof error === "object" &&
+  error !== null &&
+  "_tag" in error &&
+  error._tag === "StorageUnavailable"
+
+export const layer: Layer.Layer<
+  Records,
+  never,
+  Atomically | FactLog | Documents | Feed | WorkQueue
+> = Layer.effect(Records, make)

@@ -11,6 +11,9 @@ export interface Judged<S extends string = string, Subject = never> {
   readonly schema: Schema.Literals<ReadonlyArray<S>>
 }
 
+/** A judged set of whose subject nothing is known: what the catalogue lists. */
+export type AnyJudged = Omit<Judged, "judge">
+
 /** Declares a judged set. What it depends on is its subject; the clock is part of it, never read. */
 export const declare =
   <Subject>() =>

@@ -48,6 +48,8 @@ export interface Machine<
    * whom the record waits on.
    */
   readonly forward: ReadonlyArray<T>
+  /** Why no state ends such a record, where none does; null for a machine that can end. */
+  readonly endless: string | null
   /** The set's one schema: wire, storage, query filter. */
   readonly schema: Schema.Literals<ReadonlyArray<S>>
 }
@@ -77,6 +79,7 @@ export const declare = <
     readonly opens: Trigger
     readonly moves: M
     readonly forward?: ReadonlyArray<NoInfer<T>>
+    readonly endless?: string
   }
 ): Machine<S, T, M> => ({
   kind: "moved",
@@ -84,10 +87,13 @@ export const declare = <
   ...table,
   opensIn: table.opensIn ?? [table.initial],
   forward: table.forward ?? [],
-  schema: Schema.Literals<ReadonlyArray<S>>(Record.keys(table.states) as ReadonlyArray<S>).annotate({
-    identifier: name,
-    description: table.doc
-  })
+  endless: table.endless ?? null,
+  schema: Schema.Literals<ReadonlyArray<S>>(Record.keys(table.states) as ReadonlyArray<S>).annotate(
+    {
+      identifier: name,
+      description: table.doc
+    }
+  )
 })
 
 const target = (machine: Machine, state: string, on: string): string | undefined => {

@@ -1,0 +1,48 @@
+/** Everything that is declared, context by context: what docs, checks and tests are read off. */
+import * as controls from "./controls/index.ts"
+import * as distributions from "./distributions/index.ts"
+import * as feeds from "./feeds/index.ts"
+import * as holders from "./holders/index.ts"
+import * as instruments from "./instruments/index.ts"
+import type { AnyJudged } from "./kernel/Judged.ts"
+import type { Machine } from "./kernel/Machine.ts"
+import type { ValueSet } from "./kernel/ValueSet.ts"
+import * as orders from "./orders/index.ts"
+import * as reconciliation from "./reconciliation/index.ts"
+import * as reserves from "./reserves/index.ts"
+import * as vocabulary from "./vocabulary/index.ts"
+import * as writes from "./writes/index.ts"
+
+/** State sets reached by folding facts. */
+export const machines: ReadonlyArray<Machine> = [
+  ...instruments.machines,
+  ...holders.machines,
+  ...orders.machines,
+  ...distributions.machines,
+  ...controls.machines,
+  ...reserves.machines,
+  ...reconciliation.machines,
+  ...writes.machines,
+  ...feeds.machines
+]
+
+/** State sets judged as of the read. */
+export const judged: ReadonlyArray<AnyJudged> = [
+  ...instruments.judged,
+  ...holders.judged,
+  ...orders.judged,
+  ...distributions.judged,
+  ...controls.judged,
+  ...reserves.judged,
+  ...reconciliation.judged,
+  ...writes.judged,
+  ...feeds.judged
+]
+
+const isValueSet = (value: unknown): value is ValueSet =>
+  typeof value === "object" && value !== null && "growth" in value && "members" in value
+
+/** The sets of words that have no states behind them, in the order of their names. */
+export const valueSets: ReadonlyArray<ValueSet> = Object.values(vocabulary)
+  .filter((value) => isValueSet(value))
+  .toSorted((a, b) => (a.name < b.name ? -1 : 1))

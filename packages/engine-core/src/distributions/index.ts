@@ -1,0 +1,9 @@
+/** What the distributions context holds: its state sets, then its writes and reads. */
+import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
+import { DistributionMachine } from "./distribution/DistributionMachine.ts"
+import { DistributionPeriod } from "./period/DistributionPeriod.ts"
+import { DistributionRoll } from "./roll/DistributionRoll.ts"
+import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
+
+export const machines = [DistributionMachine, DistributionLineMachine] as const
+export const judged = [DistributionPeriod, DistributionRoll, StandingApprovalState] as const

@@ -1,0 +1,22 @@
+/** How far the lots of a distribution have moved forward to the next period. */
+import * as Judged from "../../kernel/Judged.ts"
+
+export interface Subject {
+  /** Lines that were delivered and are not rolled. */
+  readonly delivered: number
+  readonly rolled: number
+}
+
+export const DistributionRoll = Judged.declare<Subject>()("DistributionRollState", {
+  doc: "How many of a distribution's delivered lines are rolled.",
+  states: {
+    waiting: "No line is delivered.",
+    ready: "Lines are delivered, none is rolled.",
+    partial: "Some of the delivered lines are rolled.",
+    rolled: "All that were delivered are rolled."
+  },
+  judge: ({ delivered, rolled }) => {
+    if (rolled === 0) return delivered === 0 ? "waiting" : "ready"
+    return delivered === 0 ? "rolled" : "partial"
+  }
+})

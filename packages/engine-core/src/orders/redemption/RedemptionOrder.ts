@@ -1,0 +1,54 @@
+/** What stands between a redemption and its value date: the view of the list of open orders. */
+import { match, P } from "ts-pattern"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Judged from "../../kernel/Judged.ts"
+import type { State } from "../../kernel/Machine.ts"
+import type { PaymentMode } from "../../vocabulary/sets.ts"
+import type { RedemptionMachine } from "./RedemptionMachine.ts"
+
+export interface Subject {
+  readonly state: State<typeof RedemptionMachine>
+  readonly payment: PaymentMode
+  /** Whether the holder's units are allocated; only an order paid on the ledger allocates them. */
+  readonly unitsAllocated: boolean
+  /** Whether the fund's cash stands: evidenced when paid by wire, allocated when on the ledger. */
+  readonly cashStands: boolean
+  /** Null until the order is priced, and where no date is set. */
+  readonly settleBy: Instant.Instant | null
+  readonly now: Instant.Instant
+}
+
+/** What an order paid on the ledger waits for, once priced. */
+const judgeAllocated = ({ unitsAllocated, cashStands }: Subject) => {
+  if (!unitsAllocated) return "awaiting-units"
+  return cashStands ? "ready" : "awaiting-payment"
+}
+
+const isPast = ({ now, settleBy }: Subject) => settleBy !== null && Instant.atOrAfter(now, settleBy)
+
+export const RedemptionOrder = Judged.declare<Subject>()("RedemptionOrderState", {
+  doc: "What a redemption still needs before its value date. Open are the first five.",
+  states: {
+    "awaiting-price": "No price yet.",
+    "awaiting-units": "The holder's custodian moves next.",
+    "awaiting-registrar": "The registrar accepts the burn.",
+    "awaiting-payment": "The fund's cash is missing.",
+    ready: "The venue may settle.",
+    expired:
+      "Its time to settle passed; the next act is to release it. A burned one never expires.",
+    settled: "Its value date is reached.",
+    withdrawn: "Withdrawn before its units were burned.",
+    released: "Let go before its units were burned."
+  },
+  judge: (subject) =>
+    match(subject)
+      .with({ state: "claimed" }, () => "awaiting-price" as const)
+      .with({ state: P.union("priced", "funded") }, isPast, () => "expired" as const)
+      .with({ state: P.union("priced", "funded"), payment: "ledger" }, judgeAllocated)
+      .with({ state: "priced" }, () => "awaiting-units" as const)
+      .with({ state: "funded" }, () => "awaiting-registrar" as const)
+      .with({ state: "burned", cashStands: true }, () => "ready" as const)
+      .with({ state: "burned" }, () => "awaiting-payment" as const)
+      .with({ state: P.union("settled", "withdrawn", "released") }, ({ state }) => state)
+      .exhaustive()
+})

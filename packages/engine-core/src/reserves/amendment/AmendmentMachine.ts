@@ -1,0 +1,38 @@
+/** Which states an amendment of a reserve's terms passes through. */
+import * as Machine from "../../kernel/Machine.ts"
+
+export const AmendmentMachine = Machine.declare("AmendmentState", {
+  doc: "An amendment of a reserve's terms: a tightening takes effect at once, a loosening waits.",
+  states: {
+    proposed: "Asked of the issuer.",
+    accepted: "The issuer accepted it; it waits out the reserve's delay.",
+    effective: "In force.",
+    superseded: "The next one took effect.",
+    declined: "The issuer declined it.",
+    withdrawn: "The venue took it back before it took effect."
+  },
+  triggers: {
+    decline: { by: ["ledger"] },
+    tighten: { by: ["ledger"], announces: ["reserve.amended"] },
+    loosen: { by: ["ledger"], announces: ["reserve.amended"] },
+    begin: { by: ["clock"] },
+    withdraw: { by: ["amendment.withdraw"] },
+    supersede: { by: ["ledger", "clock"] }
+  },
+  initial: "proposed",
+  opens: { by: ["amendment.propose"] },
+  moves: {
+    proposed: {
+      decline: "declined",
+      tighten: "effective",
+      loosen: "accepted",
+      withdraw: "withdrawn"
+    },
+    accepted: { begin: "effective", withdraw: "withdrawn" },
+    effective: { supersede: "superseded" },
+    superseded: {},
+    declined: {},
+    withdrawn: {}
+  },
+  forward: ["tighten", "loosen", "begin"]
+})

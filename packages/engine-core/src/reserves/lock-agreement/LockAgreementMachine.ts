@@ -1,0 +1,29 @@
+/** Which states an agreement to lock holdings for a reserve passes through. */
+import * as Machine from "../../kernel/Machine.ts"
+
+export const LockAgreementMachine = Machine.declare("LockAgreementState", {
+  doc: "An agreement to lock holdings for a reserve.",
+  states: {
+    proposed: "Asked of the holder and its custodian.",
+    active: "Holdings may be locked.",
+    declined: "One of them declined.",
+    withdrawn: "The venue took it back before all signed.",
+    released: "Ended: the holdings are free."
+  },
+  triggers: {
+    sign: { by: ["ledger"] },
+    decline: { by: ["ledger"] },
+    withdraw: { by: ["lock-agreement.release"] },
+    release: { by: ["lock-agreement.release"] }
+  },
+  initial: "proposed",
+  opens: { by: ["lock-agreement.propose"] },
+  moves: {
+    proposed: { sign: "active", decline: "declined", withdraw: "withdrawn" },
+    active: { release: "released" },
+    declined: {},
+    withdrawn: {},
+    released: {}
+  },
+  forward: ["sign"]
+})

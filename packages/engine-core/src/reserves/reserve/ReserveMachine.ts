@@ -1,0 +1,47 @@
+/** Which states the reserve of a backed instrument passes through. */
+import * as Machine from "../../kernel/Machine.ts"
+
+export const ReserveMachine = Machine.declare("ReserveState", {
+  doc: "The reserve of a backed instrument. Cover is not a state; it stands beside it.",
+  states: {
+    proposed: "Binds nobody: the issuer and the holder have not both accepted.",
+    active: "Both accepted.",
+    declined: "One of them declined.",
+    withdrawn: "The venue took it back before both accepted.",
+    closing: "No more mints; what is outstanding is redeemed.",
+    closed: "Nothing is outstanding, open or locked."
+  },
+  triggers: {
+    accept: { by: ["ledger"] },
+    activate: { by: ["ledger"] },
+    decline: { by: ["ledger"] },
+    withdraw: { by: ["reserve.close"] },
+    close: { by: ["reserve.close"] },
+    empty: {
+      by: [
+        "ledger",
+        "clock",
+        "mint.cancel",
+        "reserve-redemption.settle",
+        "reserve-redemption.cancel",
+        "lock-agreement.release"
+      ]
+    }
+  },
+  initial: "proposed",
+  opens: { by: ["reserve.propose"] },
+  moves: {
+    proposed: {
+      accept: "proposed",
+      activate: "active",
+      decline: "declined",
+      withdraw: "withdrawn"
+    },
+    active: { close: "closing" },
+    declined: {},
+    withdrawn: {},
+    closing: { empty: "closed" },
+    closed: {}
+  },
+  forward: ["activate", "empty"]
+})

@@ -1,0 +1,6 @@
+/** What the writes context holds: the states of an operation and of a four-eyes action. */
+import { ApprovalMachine } from "./ApprovalMachine.ts"
+import { OperationMachine } from "./OperationMachine.ts"
+
+export const machines = [OperationMachine, ApprovalMachine] as const
+export const judged = [] as const

@@ -8,8 +8,7 @@ const RANDOM_BYTES = 10
 export const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** 10 characters of time, 16 of chance: 48 bit milliseconds and the 80 random bits given. */
-export const make = (seed: { readonly millis: number; readonly random: Uint8Array }): string => {
-  const { millis, random } = seed
+export const encode = (millis: number, random: Uint8Array): string => {
   if (!Number.isInteger(millis) || millis < 0 || millis > MILLIS_MAX) {
     throw new RangeError(`Base32: ${millis} is no 48 bit millisecond time`)
   }

@@ -2,7 +2,7 @@
 import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
 import * as Codec from "./Codec.ts"
 import * as PlainNumber from "./PlainNumber.ts"
-import { quotient, placesMax, type RoundTo, tenTo, unitAt } from "./Rounding.ts"
+import { placesMax, product, quotient, type RoundTo, tenTo, unitAt } from "./Rounding.ts"
 
 export type { Rounding, RoundTo } from "./Rounding.ts"
 
@@ -115,10 +115,8 @@ export const negate = (self: Decimal): Decimal => -self as Decimal
 export const abs = (self: Decimal): Decimal => (self < 0n ? negate(self) : self)
 
 /** The product, rounded once. */
-export const multiplyRounded = (self: Decimal, that: Decimal, to: RoundTo): Decimal => {
-  const unit = unitAt(to.places)
-  return bounded(quotient(self * that, ATOMS_PER_ONE * unit, to.rounding) * unit)
-}
+export const multiplyRounded = (self: Decimal, that: Decimal, to: RoundTo): Decimal =>
+  bounded(product(self, that, to))
 
 /** The quotient, rounded once. Division by zero is a bug of the caller. */
 export const divideRounded = (self: Decimal, that: Decimal, to: RoundTo): Decimal => {

@@ -21,16 +21,19 @@ export const format = (self: number): string => {
   return self === 0 ? "0" : self.toString()
 }
 
-const coded = (to: Schema.Codec<number>) =>
+const coded = (from: Schema.Codec<PlainNumber.PlainNumber>, to: Schema.Codec<number>) =>
   Codec.make({
-    from: PlainNumber.integer,
+    from,
     to,
     parse: (number: PlainNumber.PlainNumber) => parse(number.text),
     print: (value: number) => new PlainNumber.PlainNumber(format(value))
   })
 
 /** A JSON integer on the wire and in the store. */
-export const schema: Schema.Codec<number, PlainNumber.PlainNumber> = coded(Schema.Int).annotate({
+export const schema: Schema.Codec<number, PlainNumber.PlainNumber> = coded(
+  PlainNumber.integer,
+  Schema.Int
+).annotate({
   title: "Integer",
   description: "A whole number of at most 2^53 − 1 either way."
 })
@@ -40,7 +43,7 @@ export const between = (range: {
   readonly minimum: number
   readonly maximum: number
 }): Schema.Codec<number, PlainNumber.PlainNumber> =>
-  coded(Schema.Int.check(Schema.isBetween(range))).annotate({
+  coded(PlainNumber.integerBetween(range), Schema.Int.check(Schema.isBetween(range))).annotate({
     title: "Integer",
     description: `A whole number from ${range.minimum} to ${range.maximum}.`
   })

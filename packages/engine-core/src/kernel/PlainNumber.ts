@@ -29,6 +29,13 @@ export const of = (text: string): PlainNumber => {
   return new PlainNumber(text)
 }
 
+interface Shown {
+  readonly type: "number" | "integer"
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
 /**
  * The schema of a number's text, shown in JSON Schema as `shown`.
  *
@@ -36,7 +43,7 @@ export const of = (text: string): PlainNumber => {
  * alone: the check is there for what it shows. The JSON form is the PlainNumber itself, since the
  * bytes are printed by PlainJson.
  */
-const declared = (shown: { readonly type: "number" | "integer"; readonly format?: string }) =>
+const declared = (shown: Shown) =>
   Schema.declare(isPlainNumber, {
     expected: `a JSON ${shown.type}`,
     toCodecJson: () => undefined,
@@ -45,7 +52,7 @@ const declared = (shown: { readonly type: "number" | "integer"; readonly format?
         decode: SchemaGetter.transform((n: number) => new PlainNumber(String(n))),
         encode: SchemaGetter.transform((n: PlainNumber) => Number(n.text))
       })
-  }).check(Schema.makeFilter(() => true, { toJsonSchema: () => shown }))
+  }).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ ...shown }) }))
 
 /** Any JSON number. */
 export const schema = declared({ type: "number" })
@@ -53,3 +60,6 @@ export const schema = declared({ type: "number" })
 export const decimal = declared({ type: "number", format: "decimal" })
 /** The wire form of an integer. */
 export const integer = declared({ type: "integer" })
+/** The wire form of an integer within bounds. Only the shown bounds are its own: see Integer.ts. */
+export const integerBetween = (bounds: { readonly minimum: number; readonly maximum: number }) =>
+  declared({ type: "integer", ...bounds })

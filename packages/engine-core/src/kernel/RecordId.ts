@@ -19,13 +19,15 @@ export const parse = <Name extends string>(
     : Codec.fault("a record id is 1 to 128 of A-Z a-z 0-9 . _ ~ -, starting with a letter or digit")
 
 /** The schema of one kind of record's names; `name` is the brand and the title. */
-export const make = <const Name extends string>(
-  name: Name
-): Schema.brand<Schema.String, Name> & Schema.Codec<RecordId<Name>, string> =>
+export const make = <const Name extends string>(name: Name): Schema.Codec<RecordId<Name>, string> =>
   Schema.String.check(
     Schema.isPattern(pattern, {
       expected: "a record id",
       title: name,
       description: `Names one ${name}.`
     })
-  ).pipe(Schema.brand<Name>(name as never)) as never
+  ).pipe(branded<Name>(name))
+
+// A literal name holds one key, which the compiler cannot see of a type parameter.
+const branded = <Name extends string>(name: Name) =>
+  Schema.brand<Name>(name as Parameters<typeof Schema.brand<Name>>[0])

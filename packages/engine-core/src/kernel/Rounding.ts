@@ -19,34 +19,44 @@ export interface RoundTo {
 }
 
 /** `numerator / denominator` as an integer; the denominator must be above zero. */
-export const quotient = (numerator: bigint, denominator: bigint, rounding: Rounding): bigint => {
+export const quotient = (numerator: bigint, denominator: bigint, rounding: Rounding): bigint =>
+  divided(numerator, { denominator, half: denominator >> 1n, coarse: false }, rounding)
+
+/** A denominator above zero, with its half rounded down. */
+interface Divisor {
+  readonly denominator: bigint
+  readonly half: bigint
+  /** A multiple of 2^10: a tie then ends in nine zero bits, which rules most numerators out at once. */
+  readonly coarse: boolean
+}
+
+/** Bigint operations dominate money arithmetic, so each way of rounding makes as few as it can. */
+const divided = (numerator: bigint, divisor: Divisor, rounding: Rounding): bigint => {
+  const { denominator, half } = divisor
+  const negative = numerator < 0n
   switch (rounding) {
     case "floor":
-      return numerator >= 0n
-        ? numerator / denominator
-        : -((denominator - 1n - numerator) / denominator)
+      return negative ? -((denominator - 1n - numerator) / denominator) : numerator / denominator
     case "ceiling":
-      return numerator > 0n ? (numerator + denominator - 1n) / denominator : numerator / denominator
-    case "half-up": {
-      const half = denominator >> 1n
-      // For an odd denominator there is no tie and half is rounded down, which changes nothing.
-      return numerator >= 0n
-        ? (numerator + half) / denominator
-        : -((half - numerator) / denominator)
-    }
-    case "nearest": {
-      const doubled = 2n * numerator + denominator
-      return quotient(doubled, 2n * denominator, "floor")
-    }
+      return negative ? numerator / denominator : (numerator + denominator - 1n) / denominator
+    // An odd denominator knows no tie, and its half rounded down leads to the nearest all the same.
+    case "half-up":
+      return negative ? -((half - numerator) / denominator) : (numerator + half) / denominator
     case "half-even": {
-      const below = quotient(numerator, denominator, "floor")
-      const twice = 2n * (numerator - below * denominator)
-      if (twice < denominator) return below
-      if (twice > denominator) return below + 1n
-      return (below & 1n) === 0n ? below : below + 1n
+      const magnitude = negative ? -numerator : numerator
+      const count = (magnitude + half) / denominator
+      const tied =
+        !(divisor.coarse && BigInt.asUintN(9, magnitude) !== 0n) && isTie(magnitude, divisor)
+      const even = tied && (count & 1n) === 1n ? count - 1n : count
+      return negative ? -even : even
     }
+    case "nearest":
+      return divided(numerator + half, divisor, "floor")
   }
 }
+
+const isTie = (magnitude: bigint, { denominator, half }: Divisor): boolean =>
+  magnitude % denominator === half && half * 2n === denominator
 
 /** How many places a decimal carries, and so the most a rounding can name. */
 export const placesMax = 10
@@ -62,3 +72,17 @@ export const tenTo = (n: number): bigint => {
 
 /** How many 10^-10 one unit at `n` places is. */
 export const unitAt = (n: number): bigint => tenTo(placesMax - n)
+
+/** The product of two counts of 10^-10 as such a count, rounded to its places. */
+export const product = (left: bigint, right: bigint, to: RoundTo): bigint => {
+  const step = STEPS[to.places]
+  if (step === undefined) return tenTo(to.places)
+  const count = divided(left * right, step, to.rounding)
+  return step.unit === 1n ? count : count * step.unit
+}
+
+/** By places: what a product of two decimals is divided by, and what it is then multiplied by. */
+const STEPS = POWERS.map((_, places) => {
+  const denominator = 10n ** BigInt(2 * placesMax - places)
+  return { denominator, half: denominator >> 1n, coarse: true, unit: unitAt(places) }
+})

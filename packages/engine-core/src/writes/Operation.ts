@@ -1,6 +1,7 @@
 /** A write, declared once: who may ask, on which route, how many must agree, and what it does. */
 import type { Effect, Schema } from "effect"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
+import type { Crypto } from "../ports/Crypto.ts"
 import type { Command, Disclosed, Receipt } from "../ports/Ledger.ts"
 import type { OperationAct } from "../records/Act.ts"
 import type { Records } from "../records/Records.ts"
@@ -52,22 +53,30 @@ export interface Plan {
 }
 
 /** A write of the engine's own records: `run` judges and records, in one transaction. */
-export interface OnRecords<K extends OperationKind = OperationKind, I = unknown, R = unknown, S extends Slug = Slug>
-  extends Declared<K, I, R, S> {
+export interface OnRecords<
+  K extends OperationKind = OperationKind,
+  I = unknown,
+  R = unknown,
+  S extends Slug = Slug
+> extends Declared<K, I, R, S> {
   readonly on: "records"
   run(input: I, act: OperationAct): Effect.Effect<R, Refused<S> | Unavailable, Records>
 }
 
 /** A write on the ledger: `plan` judges and says what to send; `finish` reads what it became. */
-export interface OnLedger<K extends OperationKind = OperationKind, I = unknown, R = unknown, S extends Slug = Slug>
-  extends Declared<K, I, R, S> {
+export interface OnLedger<
+  K extends OperationKind = OperationKind,
+  I = unknown,
+  R = unknown,
+  S extends Slug = Slug
+> extends Declared<K, I, R, S> {
   readonly on: "ledger"
   /** Judges every gate against the projection at its head and says what to send as this step. */
   plan(
     input: I,
     act: OperationAct,
     step: number
-  ): Effect.Effect<Plan, Refused<S> | Unavailable, Records>
+  ): Effect.Effect<Plan, Refused<S> | Unavailable, Records | Crypto>
   /** The result, once the last step's update has been projected; in the same transaction. */
   finish(input: I, act: OperationAct, receipt: Receipt): Effect.Effect<R, Unavailable, Records>
 }
@@ -80,23 +89,13 @@ export type Operation<
 > = OnRecords<K, I, R, S> | OnLedger<K, I, R, S>
 
 /** Declares a write of the engine's own records. */
-export const define = <
-  const K extends OperationKind,
-  I,
-  R,
-  const S extends Slug
->(
+export const define = <const K extends OperationKind, I, R, const S extends Slug>(
   kind: K,
   of: Omit<OnRecords<K, I, R, S>, "kind" | "on">
 ): OnRecords<K, I, R, S> => ({ kind, on: "records", ...of })
 
 /** Declares a write that the venue makes on the ledger. */
-export const defineOnLedger = <
-  const K extends OperationKind,
-  I,
-  R,
-  const S extends Slug
->(
+export const defineOnLedger = <const K extends OperationKind, I, R, const S extends Slug>(
   kind: K,
   of: Omit<OnLedger<K, I, R, S>, "kind" | "on">
 ): OnLedger<K, I, R, S> => ({ kind, on: "ledger", ...of })

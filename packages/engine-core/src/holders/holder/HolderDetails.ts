@@ -1,0 +1,82 @@
+/** What a venue knows of a holder: who it is in law, its attributes, its screening and its terms. */
+import { Schema } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Field from "../../templates/Field.ts"
+import { HolderClassification } from "../../vocabulary/sets.ts"
+import { AttributeMachine } from "../attribute/AttributeMachine.ts"
+import { ScreeningMachine } from "../screening/ScreeningMachine.ts"
+
+const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+const country = Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/))
+const lei = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{18}[0-9]{2}$/))
+
+/** The number comes in masked: no more than its last four signs, so that no store holds it whole. */
+const maskedTin = Schema.String.check(Schema.isPattern(/^[*]{0,28}[*-]{0,8}[A-Za-z0-9]{0,4}$/))
+
+export const TaxResidence = Schema.Struct({
+  country,
+  tin: Field.optional(maskedTin),
+  tinType: Field.optional(name)
+})
+
+/** How many tax residences or attributes a holder may have. */
+const entriesMax = 32
+
+export const Details = Schema.Struct({
+  legalName: Field.optional(name),
+  lei: Field.optional(lei),
+  classification: Field.optional(HolderClassification.schema),
+  taxResidences: Schema.Array(TaxResidence).check(Schema.isMaxLength(entriesMax))
+})
+export type Details = typeof Details.Type
+
+/** An eligibility attribute as somebody states it; its evidence is verified later. */
+export const Stated = Schema.Struct({
+  name: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/)),
+  value: name,
+  validFrom: Field.optional(Instant.schema),
+  validUntil: Field.optional(Instant.schema),
+  evidenceHash: Field.digest
+})
+export type Stated = typeof Stated.Type
+export const StatedList = Schema.Array(Stated).check(Schema.isMaxLength(entriesMax))
+
+export const Attribute = Schema.Struct({
+  name: Schema.String,
+  value: Schema.String,
+  state: AttributeMachine.schema,
+  validFrom: Instant.schema,
+  validUntil: Schema.NullOr(Instant.schema),
+  evidenceHash: Field.digest,
+  setBy: Schema.String
+})
+export type Attribute = typeof Attribute.Type
+
+export const Screening = Schema.Struct({
+  state: ScreeningMachine.schema,
+  screenedAt: Schema.NullOr(Instant.schema),
+  listVersion: Schema.NullOr(Schema.String),
+  validUntil: Schema.NullOr(Instant.schema)
+})
+export type Screening = typeof Screening.Type
+
+/** The terms that the holder signed and the venue countersigned. */
+export const Terms = Schema.Struct({
+  documentHash: Field.digest,
+  acceptedAt: Instant.schema,
+  cid: Field.contractId
+})
+export type Terms = typeof Terms.Type
+
+export const Successor = Schema.Struct({
+  party: Schema.String,
+  registeredAt: Instant.schema,
+  usableFrom: Instant.schema
+})
+
+/** The holder's consent to forced acts: on one instrument, or on all when none is named. */
+export const Consent = Schema.Struct({
+  instrumentId: Schema.NullOr(Schema.String),
+  state: Schema.String,
+  cid: Field.contractId
+})

@@ -204,7 +204,11 @@ export const objections = <const S extends Slug>(
 /** The slugs that mean "a port may answer later". */
 export type UnavailableSlug = Extract<
   Slug,
-  "not-ready" | "ledger-unavailable" | "identity-provider-unavailable" | "overloaded" | "ledger-timeout"
+  | "not-ready"
+  | "ledger-unavailable"
+  | "identity-provider-unavailable"
+  | "overloaded"
+  | "ledger-timeout"
 >
 
 /** A port is away; the same call may succeed later. */

@@ -14,11 +14,7 @@ export interface ValueSet<V extends string = string> {
 
 const make =
   (growth: "closed" | "extensible") =>
-  <const V extends string>(
-    name: string,
-    doc: string,
-    members: ReadonlyArray<V>
-  ): ValueSet<V> => {
+  <const V extends string>(name: string, doc: string, members: ReadonlyArray<V>): ValueSet<V> => {
     const known = new Set<string>(members)
     return {
       name,

@@ -153,6 +153,9 @@ const SHOWN = /^(\d+)\/(\d+)\/(\d+) (A|AD|B|BC), (\d+):(\d+):(\d+)$/
 const CLOCKS_MAX = 64
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
+/** How many formatters are kept; never above 64. */
+export const cached = (): number => clocks.size
+
 const clock = (name: string): Intl.DateTimeFormat | undefined => {
   const kept = clocks.get(name)
   if (kept !== undefined) return kept

@@ -1,0 +1,36 @@
+/** What a deployment may decide about the engine itself, with the default each has. */
+import { Context } from "effect"
+
+export interface Settings {
+  /** The venue's id: 1 to 64 of [A-Za-z0-9-]. */
+  readonly tenantId: string
+  /** Milliseconds for which a write without a key is the same write when its body repeats. */
+  readonly bodyKeyWindow: number
+  /** Milliseconds after which an awaiting action lapses; null: never. */
+  readonly approvalExpiry: number | null
+  /** How many operations one instance runs at a time. */
+  readonly operationsAtOnce: number
+  /** Milliseconds a worker holds an operation without renewing. */
+  readonly lease: number
+  /** Milliseconds between looks at the queue when nothing wakes it. */
+  readonly poll: number
+  /** Milliseconds for which a ledger that is busy or away is asked again before an operation fails. */
+  readonly giveUpAfter: number
+  /** Ledger updates projected in one transaction. */
+  readonly batchMax: number
+}
+
+export const defaults: Settings = {
+  tenantId: "venue-1",
+  bodyKeyWindow: 24 * 3_600_000,
+  approvalExpiry: null,
+  operationsAtOnce: 8,
+  lease: 30_000,
+  poll: 1_000,
+  giveUpAfter: 15 * 60_000,
+  batchMax: 500
+}
+
+export const Settings = Context.Reference<Settings>("@bursar/engine-core/engine/Settings", {
+  defaultValue: () => defaults
+})

@@ -1,0 +1,71 @@
+/** A refusal as the wire tells it: RFC 9457, every member of the seed's Problem, null when not given. */
+import { Schema } from "effect"
+import * as Integer from "./Integer.ts"
+import { type Refused, refusals, type Slug, type Unavailable } from "./Refusal.ts"
+
+const text = Schema.NullOr(Schema.String)
+const integer = Schema.NullOr(Integer.schema)
+
+export const Problem = Schema.Struct({
+  /** `urn:bursar:problem:<slug>`: an identifier, never an address. */
+  type: Schema.String,
+  title: Schema.String,
+  status: Integer.schema,
+  detail: Schema.String,
+  requestId: Schema.String,
+  gate: text,
+  check: text,
+  recovery: text,
+  packageName: text,
+  party: text,
+  contractId: text,
+  reason: text,
+  retryAfter: integer,
+  retryable: Schema.Boolean,
+  projectionOffset: integer,
+  ledgerEnd: integer,
+  code: integer,
+  policyVersion: integer,
+  errors: Schema.NullOr(
+    Schema.Array(Schema.Struct({ pointer: Schema.String, detail: Schema.String }))
+  )
+}).annotate({ identifier: "Problem", description: "Why a call was refused." })
+export type Problem = typeof Problem.Type
+
+const prefix = "urn:bursar:problem:"
+
+/** The slug of a problem's type: the segment after its last colon. */
+export const slugOf = (problem: Pick<Problem, "type">): string =>
+  problem.type.slice(problem.type.lastIndexOf(":") + 1)
+
+/** The one mapping from a refusal, or a port that is away, to a problem. */
+export const from = (cause: Refused | Unavailable, requestId: string): Problem => {
+  const told = cause._tag === "Refused" ? cause.told : cause
+  const row = refusals[cause.slug as Slug]
+  const given = cause._tag === "Refused" ? cause.told : {}
+  return {
+    type: `${prefix}${cause.slug}`,
+    title: row.title,
+    status: row.status,
+    detail: told.detail ?? row.title,
+    requestId,
+    gate: given.gate ?? null,
+    check: given.check ?? null,
+    recovery: given.recovery ?? null,
+    packageName: given.packageName ?? null,
+    party: given.party ?? null,
+    contractId: given.contractId ?? null,
+    reason: given.reason ?? null,
+    retryAfter: told.retryAfter ?? null,
+    retryable: given.retryable ?? row.retryable,
+    projectionOffset: given.projectionOffset ?? null,
+    ledgerEnd: given.ledgerEnd ?? null,
+    code: given.code ?? null,
+    policyVersion: given.policyVersion ?? null,
+    errors: given.errors ?? null
+  }
+}
+
+/** What an unplanned failure tells: its request id, so that it can be found, and nothing else. */
+export const internal = (requestId: string): Problem =>
+  from({ _tag: "Refused", slug: "internal", told: { detail: requestId } }, requestId)

@@ -1,0 +1,54 @@
+/** What outside input must look like: decoded by its schema, every fault named with its place. */
+import { Exit, Result, Schema, SchemaIssue } from "effect"
+import { type Fault, type Refused, refuse } from "./Refusal.ts"
+
+/** More faults than this are not listed: whoever sends so many reads the first ones. */
+const faultsMax = 50
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** One step of an RFC 6901 pointer. */
+const escape = (segment: string): string => segment.replaceAll("~", "~0").replaceAll("/", "~1")
+
+type Segment = PropertyKey | { readonly key: PropertyKey }
+const keyOf = (segment: Segment): string =>
+  String(typeof segment === "object" ? segment.key : segment)
+
+/** The faults of a schema's issue; `place` says under which root a first member lies. */
+export const faults = (
+  issue: SchemaIssue.Issue,
+  place: (member: string | undefined) => string
+): ReadonlyArray<Fault> => {
+  const seen = new Map<string, Fault>()
+  for (const one of format(issue).issues) {
+    const path = (one.path ?? []).map(keyOf)
+    const pointer = [place(path[0]), ...path.map(escape)].join("/")
+    if (!seen.has(pointer)) seen.set(pointer, { pointer, detail: one.message })
+  }
+  return [...seen.values()].slice(0, faultsMax)
+}
+
+export interface Decoder<A> {
+  readonly decode: (
+    input: unknown,
+    place: (member: string | undefined) => string
+  ) => Result.Result<A, Refused<"invalid-request">>
+}
+
+/** A decoder that refuses unknown members and lists every fault it finds. */
+export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
+  const decode = Schema.decodeUnknownExit(schema)
+  return {
+    decode: (input, place) => {
+      const exit = decode(input, { errors: "all", onExcessProperty: "error" })
+      if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
+      const reason = exit.cause.reasons.find((one) => one._tag === "Fail")
+      if (reason === undefined) throw new Error("a decoder died on outside input", { cause: exit.cause })
+      const errors = faults(reason.error.issue, place)
+      return refuse("invalid-request", {
+        detail: errors[0]?.detail ?? "The request is malformed.",
+        errors
+      })
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/** A write that awaits others: who made it, who signed, and what will run once enough have. */
+import { Result, Schema } from "effect"
+import { match } from "ts-pattern"
+import type { Announcement } from "../kernel/Announcement.ts"
+import * as Collection from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as Machine from "../kernel/Machine.ts"
+import { PlainSchema } from "../kernel/PlainSchema.ts"
+import { type Refused, unless } from "../kernel/Refusal.ts"
+import { OperationKind } from "../vocabulary/OperationKind.ts"
+import { Role } from "../vocabulary/Role.ts"
+import { ApprovalMachine } from "./ApprovalMachine.ts"
+import type { Caller } from "./Caller.ts"
+import { Resource } from "./OperationRecord.ts"
+
+export const Signature = Schema.Struct({
+  sub: Schema.String,
+  role: Role.schema,
+  at: Instant.schema
+})
+
+export const Approval = Schema.Struct({
+  actionKey: Schema.String,
+  kind: OperationKind.schema,
+  state: ApprovalMachine.schema,
+  resource: Resource,
+  instrumentId: Schema.NullOr(Schema.String),
+  holderId: Schema.NullOr(Schema.String),
+  method: Schema.String,
+  path: Schema.String,
+  fingerprint: Schema.String,
+  /** What will run: the request as it was made, completed by the engine. */
+  request: PlainSchema,
+  maker: Schema.String,
+  makerName: Schema.NullOr(Schema.String),
+  makerEmail: Schema.NullOr(Schema.String),
+  makerRole: Role.schema,
+  madeAt: Instant.schema,
+  required: Integer.schema,
+  signatures: Schema.Array(Signature),
+  /** The key the maker's call was keyed with, sent or derived. */
+  key: Schema.String,
+  rejectedBy: Schema.NullOr(Schema.String),
+  rejectedAt: Schema.NullOr(Instant.schema),
+  /** The key of the call that rejected it; null when none was sent. */
+  rejectedKey: Schema.NullOr(Schema.String),
+  reason: Schema.NullOr(Schema.String),
+  /** Set once it has run. */
+  operationId: Schema.NullOr(Schema.String),
+  expiresAt: Schema.NullOr(Instant.schema),
+  requestId: Schema.String,
+  traceId: Schema.NullOr(Schema.String)
+})
+export type Approval = typeof Approval.Type
+
+const Signed = Schema.Struct({ on: Schema.Literal("sign"), signature: Signature })
+const Approved = Schema.Struct({
+  on: Schema.Literal("approve"),
+  signature: Signature,
+  operationId: Schema.String
+})
+const Refusal = Schema.Struct({
+  on: Schema.Literals(["reject", "withdraw"]),
+  by: Schema.String,
+  at: Instant.schema,
+  key: Schema.NullOr(Schema.String),
+  reason: Schema.NullOr(Schema.String)
+})
+const Lapsed = Schema.Struct({ on: Schema.Literal("lapse") })
+export const Fact = Schema.Union([Signed, Approved, Refusal, Lapsed])
+export type Fact = typeof Fact.Type
+
+export const signedBy = (self: Pick<Approval, "signatures">): ReadonlyArray<string> =>
+  self.signatures.map((signature) => signature.sub)
+
+/** Who may sign at all: never an auditor, never the maker (contract.md section 4). */
+export const mayApprove = (
+  self: Approval,
+  caller: Caller
+): Result.Result<void, Refused<"auditor-never-approves" | "permission-denied" | "same-approver">> =>
+  unless(
+    [caller.roles.includes("auditor"), "auditor-never-approves"],
+    [!caller.roles.includes("approver"), "permission-denied"],
+    [self.maker === caller.sub, "same-approver"]
+  )
+
+/** What the state of an action says to a signature. */
+export const decided = (
+  self: Approval
+): Result.Result<void, Refused<"approval-rejected" | "approval-decided">> =>
+  unless(
+    [self.state === "rejected", "approval-rejected"],
+    [self.state !== "awaiting", "approval-decided"]
+  )
+
+/**
+ * What a person's signature makes true: one more signature, or the last one, which opens the
+ * operation. A person signs once; the caller has asked `signedBy` before.
+ */
+export const sign = (
+  self: Approval,
+  caller: Caller,
+  of: { readonly at: Instant.Instant; readonly operationId: string }
+): Result.Result<
+  Fact,
+  Refused<
+    | "auditor-never-approves"
+    | "permission-denied"
+    | "same-approver"
+    | "approval-rejected"
+    | "approval-decided"
+  >
+> =>
+  Result.gen(function* () {
+    yield* mayApprove(self, caller)
+    yield* decided(self)
+    const signature = { sub: caller.sub, role: "approver" as const, at: of.at }
+    return self.signatures.length + 1 >= self.required
+      ? { on: "approve" as const, signature, operationId: of.operationId }
+      : { on: "sign" as const, signature }
+  })
+
+/** The action after `fact`. Decides nothing. */
+export const evolve = (self: Approval, fact: Fact): Approval => ({
+  ...self,
+  ...match(fact)
+    .with({ on: "sign" }, ({ signature }) => ({ signatures: [...self.signatures, signature] }))
+    .with({ on: "approve" }, ({ signature, operationId }) => ({
+      signatures: [...self.signatures, signature],
+      operationId
+    }))
+    .with({ on: "reject" }, { on: "withdraw" }, ({ by, at, key, reason }) => ({
+      rejectedBy: by,
+      rejectedAt: at,
+      rejectedKey: key,
+      reason
+    }))
+    .with({ on: "lapse" }, () => ({}))
+    .exhaustive(),
+  state: Machine.follow(ApprovalMachine, self.state, fact.on)
+})
+
+const announce = (self: Approval, fact: Fact | undefined): ReadonlyArray<Announcement> => {
+  const type = match(fact)
+    .with(undefined, () => "approval.requested" as const)
+    .with({ on: "sign" }, () => "approval.signed" as const)
+    .with({ on: "approve" }, () => "approval.approved" as const)
+    .with({ on: "reject" }, { on: "withdraw" }, () => "approval.rejected" as const)
+    .with({ on: "lapse" }, () => "approval.lapsed" as const)
+    .exhaustive()
+  const payload = { state: self.state, kind: self.kind, makerRole: self.makerRole }
+  return [
+    {
+      type,
+      resourceKind: self.resource.kind,
+      resourceId: self.resource.id,
+      instrumentId: self.instrumentId,
+      party: null,
+      holderIds: self.holderId === null ? [] : [self.holderId],
+      payload:
+        type === "approval.rejected" ? { ...payload, withdrawn: fact?.on === "withdraw" } : payload
+    }
+  ]
+}
+
+export const approvals = Collection.define<Approval, Fact>("approval", {
+  doc: "A four-eyes action, from its maker's call to the decision.",
+  id: (self) => self.actionKey,
+  record: Approval,
+  fact: Fact,
+  evolve,
+  keptBy: "own",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.actionKey}`,
+  filters: {
+    state: (self) => self.state,
+    kind: (self) => self.kind,
+    resourceKind: (self) => self.resource.kind,
+    fingerprint: (self) => self.fingerprint
+  },
+  due: (self) =>
+    self.state === "awaiting" && self.expiresAt !== null
+      ? { at: self.expiresAt, fact: { on: "lapse" } }
+      : undefined,
+  waitingOn: (self) =>
+    self.state === "awaiting"
+      ? [{ role: "approver", action: "approve", by: self.expiresAt }]
+      : [],
+  announce,
+  invariants: {
+    "an approved action has exactly the distinct signers it needs": (self) =>
+      self.state !== "approved" ||
+      (self.signatures.length === self.required &&
+        new Set(signedBy(self)).size === self.required),
+    "an awaiting action has fewer": (self) =>
+      self.state !== "awaiting" || self.signatures.length < self.required,
+    "the maker never signs": (self) => !signedBy(self).includes(self.maker),
+    "an approved action has its operation": (self) =>
+      (self.state === "approved") === (self.operationId !== null)
+  }
+})

@@ -1,0 +1,601 @@
+/** The implementation of the only door to a write: keys, actions, signatures, and what they open. */
+import { Effect, Layer, Option, Result } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
+import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
+import * as Shape from "../kernel/Shape.ts"
+import { Crypto } from "../ports/Crypto.ts"
+import { Ids } from "../ports/Ids.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import { Atomically } from "../ports/storage/Atomically.ts"
+import { Keys } from "../ports/storage/Keys.ts"
+import type { OperationAct } from "../records/Act.ts"
+import { away } from "../records/layer.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import * as Approval from "./Approval.ts"
+import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
+import { type Answer, type Call, FourEyes } from "./FourEyes.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { type Operation, pathNames } from "./Operation.ts"
+import { operations, type OperationRecord } from "./OperationRecord.ts"
+import { Operations } from "./Operations.ts"
+import { Settings } from "../engine/Settings.ts"
+import * as Request from "./Request.ts"
+import * as WriteAnswer from "./WriteAnswer.ts"
+
+/** The queue that operations wait in. */
+export const queue = "operations"
+
+/** Actions of one fingerprint that are looked through; more than this await nobody's reading. */
+const sameMax = 100
+
+const final = new Set(["succeeded", "failed"])
+
+/** How long a poller waits, by how old the operation is (contract.md section 2). */
+export const pollAfter = (age: bigint): number => {
+  const seconds = age / 1_000_000_000n
+  return seconds < 10n ? 1 : seconds < 60n ? 2 : 5
+}
+
+const operationAnswer = (
+  record: Stored<OperationRecord>,
+  now: Instant.Instant,
+  of: Pick<Answer, "status" | "replayed">
+): Answer => ({
+  ...of,
+  value: WriteAnswer.plainAnswer(WriteAnswer.ofOperation(record)),
+  location: `/v1/operations/${record.operationId}`,
+  retryAfter: final.has(record.state) ? null : pollAfter(now - record.createdAt)
+})
+
+const actionAnswer = (
+  record: Approval.Approval,
+  of: Pick<Answer, "status" | "replayed">
+): Answer => ({
+  ...of,
+  value: WriteAnswer.plainAnswer(WriteAnswer.ofApproval(record)),
+  location: `/v1/approvals/${record.actionKey}`,
+  retryAfter: null
+})
+
+/** A write's decoder, made once. */
+const decoders = new WeakMap<Operation, Shape.Decoder<unknown>>()
+const decoderOf = (operation: Operation): Shape.Decoder<unknown> => {
+  const known = decoders.get(operation)
+  if (known !== undefined) return known
+  const decoder = Shape.decoder(operation.input)
+  decoders.set(operation, decoder)
+  return decoder
+}
+
+/** The call's input: the ids its path named and the members of its body, decoded as one. */
+export const decodeInput = (
+  operation: Operation,
+  call: Pick<Call, "body" | "params">
+): Result.Result<unknown, Refused<"invalid-request">> => {
+  const body = call.body ?? {}
+  const names = pathNames(operation.route)
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    return Result.fail(
+      refused("invalid-request", {
+        errors: [{ pointer: "/body", detail: "The body is a JSON object." }]
+      })
+    )
+  }
+  const doubled = names.filter((name) => Object.hasOwn(body, name))
+  if (doubled.length > 0) {
+    return Result.fail(
+      refused("invalid-request", {
+        errors: doubled.map((name) => ({
+          pointer: `/body/${name}`,
+          detail: "The path names this already."
+        }))
+      })
+    )
+  }
+  return decoderOf(operation).decode({ ...body, ...call.params }, (member) =>
+    member !== undefined && names.includes(member) ? "/path" : "/body"
+  )
+}
+
+const denied = (detail: string) => Effect.fail(refused("permission-denied", { detail }))
+
+const make = Effect.gen(function* () {
+  const records = yield* Records
+  const atomically = yield* Atomically
+  const keys = yield* Keys
+  const ids = yield* Ids
+  const crypto = yield* Crypto
+  const ledger = yield* Ledger
+  const declared = yield* Operations
+  const settings = yield* Settings
+
+  const makers: ReadonlySet<Role> = new Set(declared.all.flatMap((operation) => operation.makers))
+
+  const lock = (name: string) =>
+    Effect.catchTag(atomically.lock(name), "StorageUnavailable", (error) => Effect.fail(away(error)))
+
+  const scopeOf = (caller: Caller) => `${settings.tenantId}/${caller.sub}`
+
+  /** Judges a write as it would run now, and writes nothing. */
+  const precheck = (
+    operation: Operation,
+    input: unknown,
+    act: OperationAct
+  ): Effect.Effect<void, Refused | Unavailable> =>
+    records
+      .rehearse(
+        operation.on === "records"
+          ? Effect.asVoid(operation.run(input, act))
+          : Effect.asVoid(operation.plan(input, act, 1))
+      )
+      .pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
+
+  const actOf = (
+    operationId: string,
+    now: Instant.Instant,
+    of: { readonly actor: string; readonly signedBy: ReadonlyArray<string> }
+  ): OperationAct => ({
+    cause: { by: "operation", operationId },
+    now,
+    operationId,
+    venue: ledger.venue,
+    ...of
+  })
+
+  interface Opening {
+    readonly operation: Operation
+    readonly operationId: string
+    readonly input: unknown
+    readonly request: Plain
+    readonly actor: string
+    readonly actorName: string | null
+    readonly actorEmail: string | null
+    readonly role: Role | null
+    readonly identity: RequestIdentity
+    readonly action: Approval.Approval | null
+    readonly now: Instant.Instant
+  }
+
+  /** The operation's row, its place in the queue: one transaction with whatever led to it. */
+  const open = Effect.fnUntraced(function* (of: Opening) {
+    const { operation, operationId, input, action } = of
+    const resource = resourceOf(operation, input)
+    const opened = yield* records
+      .open(
+        operations,
+        {
+          operationId,
+          kind: operation.kind,
+          state: "queued",
+          resource,
+          instrumentId: operation.resource.instrumentId?.(input) ?? null,
+          holderId: operation.resource.holderId?.(input) ?? null,
+          request: of.request,
+          result: null,
+          problem: null,
+          actor: of.actor,
+          actorName: of.actorName,
+          actorEmail: of.actorEmail,
+          role: of.role,
+          startedAt: null,
+          finishedAt: null,
+          updateId: null,
+          offset: null,
+          actionKey: action?.actionKey ?? null,
+          maker: action?.maker ?? null,
+          makerRole: action?.makerRole ?? null,
+          madeAt: action?.madeAt ?? null,
+          required: action?.required ?? null,
+          signedBy: action === null ? null : Approval.signedBy(action),
+          requestId: of.identity.requestId,
+          traceId: of.identity.traceId,
+          step: null
+        },
+        { cause: { by: "operation", operationId }, now: of.now }
+      )
+      .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an operation id came twice"))))
+    yield* records.enqueue([
+      {
+        queue,
+        itemId: operationId,
+        resource: `${resource.kind}:${resource.id}`,
+        payload: "",
+        delay: 0
+      }
+    ])
+    return opened
+  })
+
+  const complete = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
+    if (operation.complete === undefined) return input
+    const made = yield* ids.make(prefixOf(operation))
+    return operation.complete(input, () => made)
+  })
+
+  const operationById = (id: string) =>
+    Effect.catchTag(records.get(operations, id), "Refused", () =>
+      Effect.die(new Error(`a key names operation ${id}, which is not there`))
+    )
+  const approvalById = (id: string) =>
+    Effect.catchTag(records.get(Approval.approvals, id), "Refused", () =>
+      Effect.die(new Error(`a key names action ${id}, which is not there`))
+    )
+
+  const reused = () => Effect.fail(refused("idempotency-key-reused"))
+
+  // ---- writes of one person -------------------------------------------------------------------
+
+  const single = Effect.fnUntraced(function* (
+    operation: Operation,
+    call: Call,
+    of: { readonly input: unknown; readonly fingerprint: string; readonly role: Role }
+  ) {
+    const now = yield* Instant.now
+    const operationId = yield* ids.make("op")
+    const sortable = Instant.sortable(now)
+    const claim = yield* keys
+      .claim({
+        scope: scopeOf(call.caller),
+        key: call.key ?? `b:${of.fingerprint}`,
+        fingerprint: of.fingerprint,
+        target: Idempotency.target("operation", operationId),
+        bindsUntil: call.key === null ? later(now, settings.bodyKeyWindow) : null,
+        now: sortable
+      })
+      .pipe(Effect.catchTag("StorageUnavailable", (error) => Effect.fail(away(error))))
+    if (!claim.claimed) {
+      if (claim.winner.fingerprint !== of.fingerprint) return yield* reused()
+      const { id } = Idempotency.parseTarget(claim.winner.target)
+      return operationAnswer(yield* operationById(id), now, { status: 200, replayed: true })
+    }
+    const input = yield* complete(operation, of.input)
+    yield* precheck(
+      operation,
+      input,
+      actOf(operationId, now, { actor: call.caller.sub, signedBy: [] })
+    )
+    const opened = yield* open({
+      operation,
+      operationId,
+      input,
+      request: Request.encode(operation, input),
+      actor: call.caller.sub,
+      actorName: call.caller.name,
+      actorEmail: call.caller.email,
+      role: of.role,
+      identity: call.identity,
+      action: null,
+      now
+    })
+    return operationAnswer(opened, now, { status: 202, replayed: false })
+  })
+
+  // ---- four eyes ------------------------------------------------------------------------------
+
+  /** What an action is to somebody who calls its route again: contract.md section 4, row b. */
+  const standing = Effect.fnUntraced(function* (
+    action: Approval.Approval,
+    now: Instant.Instant
+  ) {
+    if (action.state === "awaiting") return actionAnswer(action, { status: 200, replayed: true })
+    if (action.operationId !== null) {
+      const ran = yield* operationById(action.operationId)
+      return operationAnswer(ran, now, { status: 200, replayed: true })
+    }
+    return yield* Effect.fail(
+      refused(action.state === "rejected" ? "approval-rejected" : "approval-decided")
+    )
+  })
+
+  /** One signature; the last opens the operation with the stored request, judged again now. */
+  const sign = Effect.fnUntraced(function* (
+    before: Stored<Approval.Approval>,
+    caller: Caller,
+    now: Instant.Instant
+  ) {
+    if (Approval.signedBy(before).includes(caller.sub)) {
+      if (before.state === "awaiting") {
+        return actionAnswer(before, { status: 200, replayed: true })
+      }
+      return yield* standing(before, now)
+    }
+    const operationId = yield* ids.make("op")
+    const fact = yield* Effect.fromResult(Approval.sign(before, caller, { at: now, operationId }))
+    const operation = declared.of(before.kind)
+    const act = actOf(operationId, now, {
+      actor: before.maker,
+      signedBy: [...Approval.signedBy(before), caller.sub]
+    })
+    const input = Request.decode(operation, before.request)
+    if (fact.on === "approve") yield* precheck(operation, input, act)
+    const after = yield* records.record(Approval.approvals, before, fact, {
+      cause: { by: "operation", operationId },
+      now
+    })
+    if (fact.on !== "approve") return actionAnswer(after, { status: 202, replayed: false })
+    const opened = yield* open({
+      operation,
+      operationId,
+      input,
+      request: before.request,
+      actor: before.maker,
+      actorName: before.makerName,
+      actorEmail: before.makerEmail,
+      role: before.makerRole,
+      identity: { requestId: before.requestId, traceId: before.traceId },
+      action: after,
+      now
+    })
+    return operationAnswer(opened, now, { status: 202, replayed: false })
+  })
+
+  const matching = (fingerprint: string) =>
+    Effect.map(
+      records.list(Approval.approvals, {
+        where: { fingerprint: [fingerprint] },
+        direction: "desc",
+        limit: sameMax
+      }),
+      (rows) => rows.map((row) => row.record)
+    )
+
+  const shared = Effect.fnUntraced(function* (
+    operation: Operation,
+    call: Call,
+    of: {
+      readonly input: unknown
+      readonly fingerprint: string
+      readonly role: Role | undefined
+      readonly method: string
+    }
+  ) {
+    const { caller, key } = call
+    const now = yield* Instant.now
+    const scope = scopeOf(caller)
+    yield* lock(`write:${settings.tenantId}:${of.fingerprint}`)
+    const bound =
+      key === null
+        ? Option.none()
+        : yield* keys
+            .find({ scope, key, now: Instant.sortable(now) })
+            .pipe(Effect.catchTag("StorageUnavailable", (error) => Effect.fail(away(error))))
+    // a, b: the caller has used this key.
+    if (Option.isSome(bound)) {
+      if (bound.value.fingerprint !== of.fingerprint) return yield* reused()
+      const target = Idempotency.parseTarget(bound.value.target)
+      return yield* standing(yield* approvalById(target.id), now)
+    }
+    const same = yield* matching(of.fingerprint)
+    const own = same.filter((action) => action.maker === caller.sub)
+    const bind = (actionKey: string) =>
+      key === null
+        ? Effect.void
+        : keys
+            .claim({
+              scope,
+              key,
+              fingerprint: of.fingerprint,
+              target: Idempotency.target("action", actionKey),
+              bindsUntil: null,
+              now: Instant.sortable(now)
+            })
+            .pipe(
+              Effect.catchTag("StorageUnavailable", (error) => Effect.fail(away(error))),
+              Effect.flatMap((claim) =>
+                claim.claimed || claim.winner.fingerprint === of.fingerprint
+                  ? Effect.void
+                  : reused()
+              )
+            )
+    // c: the caller made an action with this request that still awaits.
+    const awaiting = own.find((action) => action.state === "awaiting")
+    if (awaiting !== undefined) {
+      yield* bind(awaiting.actionKey)
+      return actionAnswer(awaiting, { status: 200, replayed: true })
+    }
+    // b without a key: the write is keyed on its body.
+    if (key === null) {
+      const last = own.find((action) => action.key === `b:${of.fingerprint}`)
+      if (last !== undefined && (last.state === "rejected" || isWithin(last, now, settings))) {
+        return yield* standing(last, now)
+      }
+    }
+    const others = same.filter(
+      (action) => action.maker !== caller.sub && (key === null || action.key === key)
+    )
+    if (caller.roles.includes("approver")) {
+      // d: repeating the call of another's awaiting action is an approval.
+      const candidates = others.filter((action) => action.state === "awaiting")
+      if (candidates.length > 0 && caller.roles.includes("auditor")) {
+        return yield* Effect.fail(refused("auditor-never-approves"))
+      }
+      if (candidates.length > 1) return yield* Effect.fail(refused("approval-ambiguous"))
+      const [candidate] = candidates
+      if (candidate !== undefined) {
+        yield* lock(`action:${settings.tenantId}:${candidate.actionKey}`)
+        return yield* sign(yield* approvalById(candidate.actionKey), caller, now)
+      }
+      // e: the caller signed an action with this request that has run.
+      const ran = others.find(
+        (action) => action.operationId !== null && Approval.signedBy(action).includes(caller.sub)
+      )
+      if (ran !== undefined) return yield* standing(ran, now)
+    }
+    // f: whoever may not make one is told that it was rejected.
+    if (of.role === undefined && others.some((action) => action.state === "rejected")) {
+      return yield* Effect.fail(refused("approval-rejected"))
+    }
+    // h, g.
+    if (of.role === undefined) return yield* denied("None of the caller's roles makes this write.")
+    const actionKey = yield* ids.make("ak")
+    yield* bind(actionKey)
+    const input = yield* complete(operation, of.input)
+    yield* precheck(operation, input, actOf(actionKey, now, { actor: caller.sub, signedBy: [] }))
+    const made = yield* records
+      .open(
+        Approval.approvals,
+        {
+          actionKey,
+          kind: operation.kind,
+          state: "awaiting",
+          resource: resourceOf(operation, input),
+          instrumentId: operation.resource.instrumentId?.(input) ?? null,
+          holderId: operation.resource.holderId?.(input) ?? null,
+          method: of.method,
+          path: call.path,
+          fingerprint: of.fingerprint,
+          request: Request.encode(operation, input),
+          maker: caller.sub,
+          makerName: caller.name,
+          makerEmail: caller.email,
+          makerRole: of.role,
+          madeAt: now,
+          required: operation.approvers,
+          signatures: [],
+          key: key ?? `b:${of.fingerprint}`,
+          rejectedBy: null,
+          rejectedAt: null,
+          rejectedKey: null,
+          reason: null,
+          operationId: null,
+          expiresAt:
+            settings.approvalExpiry === null
+              ? null
+              : Instant.fromEpochMillis(Instant.toEpochMillis(now) + settings.approvalExpiry),
+          requestId: call.identity.requestId,
+          traceId: call.identity.traceId
+        },
+        { cause: { by: "request", requestId: call.identity.requestId }, now }
+      )
+      .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
+    return actionAnswer(made, { status: 202, replayed: false })
+  })
+
+  const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
+    const role = roleOf(call.caller, operation.makers)
+    const mayApprove = operation.approvers > 0 && call.caller.roles.includes("approver")
+    if (role === undefined && !mayApprove) {
+      return yield* denied("None of the caller's roles makes or approves this write.")
+    }
+    const input = yield* Effect.fromResult(decodeInput(operation, call))
+    const method = operation.route.slice(0, operation.route.indexOf(" "))
+    const fingerprint = crypto.sha256(Idempotency.fingerprintText({ method, ...call }))
+    return yield* records.transact(
+      role !== undefined && operation.approvers === 0
+        ? single(operation, call, { input, fingerprint, role })
+        : shared(operation, call, { input, fingerprint, role, method })
+    )
+  })
+
+  const approve: FourEyes["Service"]["approve"] = Effect.fnUntraced(function* (of) {
+    if (of.caller.roles.includes("auditor")) {
+      return yield* Effect.fail(refused("auditor-never-approves"))
+    }
+    if (!of.caller.roles.includes("approver")) {
+      return yield* denied("The caller does not hold the approver role.")
+    }
+    return yield* records.transact(
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        yield* lock(`action:${settings.tenantId}:${of.actionKey}`)
+        const action = yield* records.get(Approval.approvals, of.actionKey)
+        return yield* sign(action, of.caller, now)
+      })
+    )
+  })
+
+  const reject: FourEyes["Service"]["reject"] = Effect.fnUntraced(function* (of) {
+    const { caller } = of
+    if (!caller.roles.some((role) => role === "approver" || makers.has(role))) {
+      return yield* denied("None of the caller's roles makes or approves a four-eyes write.")
+    }
+    return yield* records.transact(
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        yield* lock(`action:${settings.tenantId}:${of.actionKey}`)
+        const action = yield* records.get(Approval.approvals, of.actionKey)
+        const isMaker = action.maker === caller.sub
+        if (!isMaker && caller.roles.includes("auditor")) {
+          return yield* Effect.fail(refused("auditor-never-approves"))
+        }
+        if (!isMaker && !caller.roles.includes("approver")) {
+          return yield* denied("The caller does not approve this kind of write.")
+        }
+        if (
+          action.state === "rejected" &&
+          action.rejectedBy === caller.sub &&
+          action.rejectedKey === of.key
+        ) {
+          return { value: WriteAnswer.plainView(WriteAnswer.approvalView(action)) }
+        }
+        yield* Effect.fromResult(Approval.decided(action))
+        const after = yield* records.record(
+          Approval.approvals,
+          action,
+          {
+            on: isMaker ? "withdraw" : "reject",
+            by: caller.sub,
+            at: now,
+            key: of.key,
+            reason: of.reason
+          },
+          { cause: { by: "request", requestId: of.identity.requestId }, now }
+        )
+        return { value: WriteAnswer.plainView(WriteAnswer.approvalView(after)) }
+      })
+    )
+  })
+
+  const openOwn: FourEyes["Service"]["open"] = Effect.fnUntraced(function* (operation, request) {
+    const input = yield* complete(operation, Request.decode(operation, request))
+    return yield* records.transact(
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        const operationId = yield* ids.make("op")
+        const opened = yield* open({
+          operation,
+          operationId,
+          input,
+          request: Request.encode(operation, input),
+          actor: "engine",
+          actorName: null,
+          actorEmail: null,
+          role: null,
+          identity: { requestId: operationId, traceId: null },
+          action: null,
+          now
+        })
+        return operationAnswer(opened, now, { status: 202, replayed: false })
+      })
+    )
+  })
+
+  return FourEyes.of({ submit, open: openOwn, approve, reject })
+})
+
+/** The record a write acts on, as its answer names it. */
+const resourceOf = (operation: Operation, input: unknown) => ({
+  kind: operation.resource.kind,
+  id: operation.resource.id(input),
+  href: operation.resource.href(input)
+})
+
+/** The prefix of an id the engine makes: the resource's kind without its dashes. */
+const prefixOf = (operation: Operation): string => operation.resource.kind.replaceAll("-", "")
+
+const later = (now: Instant.Instant, millis: number): string =>
+  Instant.sortable(Instant.fromEpochMillis(Instant.toEpochMillis(now) + millis))
+
+const isWithin = (
+  action: Stored<Approval.Approval>,
+  now: Instant.Instant,
+  settings: { readonly bodyKeyWindow: number }
+): boolean => now - action.createdAt < BigInt(settings.bodyKeyWindow) * 1_000_000n
+
+export const layer: Layer.Layer<
+  FourEyes,
+  never,
+  Records | Atomically | Keys | Ids | Crypto | Ledger | Operations
+> = Layer.effect(FourEyes, make)

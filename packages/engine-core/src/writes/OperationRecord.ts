@@ -1,0 +1,161 @@
+/** A write on its way: what was asked, by whom, which step it is at, and how it ended. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import type { Announcement } from "../kernel/Announcement.ts"
+import * as Collection from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as Offset from "../kernel/Offset.ts"
+import { PlainSchema } from "../kernel/PlainSchema.ts"
+import { Problem } from "../kernel/Problem.ts"
+import { OperationKind } from "../vocabulary/OperationKind.ts"
+import { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import { Role } from "../vocabulary/Role.ts"
+import { OperationMachine } from "./OperationMachine.ts"
+
+/** The record a write acts on. */
+export const Resource = Schema.Struct({
+  kind: ResourceKind.schema,
+  id: Schema.String,
+  href: Schema.String
+}).annotate({ identifier: "Resource", description: "The record a write acts on or makes." })
+export type Resource = typeof Resource.Type
+
+/** What is sent to the ledger as one step, kept before the first send so that a crash repeats it. */
+export const Step = Schema.Struct({
+  /** Counts from 1. */
+  step: Integer.schema,
+  /** How often this step was planned anew; a new plan has a new command id. */
+  replan: Integer.schema,
+  commandId: Schema.String,
+  /** The ledger's end when it was planned: a commit of the command id since then is this one. */
+  dedupOffset: Offset.schema,
+  /** The commands as the port takes them. */
+  commands: PlainSchema,
+  disclosed: PlainSchema,
+  last: Schema.Boolean,
+  plannedAt: Instant.schema,
+  /** When an answer last left it open whether the step committed; null: none has. */
+  unknownSince: Schema.NullOr(Instant.schema)
+})
+export type Step = typeof Step.Type
+
+export const OperationRecord = Schema.Struct({
+  operationId: Schema.String,
+  kind: OperationKind.schema,
+  state: OperationMachine.schema,
+  resource: Resource,
+  instrumentId: Schema.NullOr(Schema.String),
+  holderId: Schema.NullOr(Schema.String),
+  /** The body it was opened with, beside the ids its path named; completed by the engine. */
+  request: PlainSchema,
+  result: Schema.NullOr(PlainSchema),
+  problem: Schema.NullOr(Problem),
+  /** Who asked, by sub; `engine` for what the engine opened itself. */
+  actor: Schema.String,
+  actorName: Schema.NullOr(Schema.String),
+  actorEmail: Schema.NullOr(Schema.String),
+  role: Schema.NullOr(Role.schema),
+  startedAt: Schema.NullOr(Instant.schema),
+  finishedAt: Schema.NullOr(Instant.schema),
+  updateId: Schema.NullOr(Schema.String),
+  offset: Schema.NullOr(Offset.schema),
+  actionKey: Schema.NullOr(Schema.String),
+  maker: Schema.NullOr(Schema.String),
+  makerRole: Schema.NullOr(Role.schema),
+  madeAt: Schema.NullOr(Instant.schema),
+  required: Schema.NullOr(Integer.schema),
+  signedBy: Schema.NullOr(Schema.Array(Schema.String)),
+  requestId: Schema.String,
+  traceId: Schema.NullOr(Schema.String),
+  /** The ledger step it is at; null before the first, and for a write of the engine's own records. */
+  step: Schema.NullOr(Step)
+})
+export type OperationRecord = typeof OperationRecord.Type
+
+const Take = Schema.Struct({ on: Schema.Literal("take"), at: Instant.schema })
+const Planned = Schema.Struct({ on: Schema.Literal("plan"), step: Step })
+/** An answer left it open whether the step committed. */
+const Unknown = Schema.Struct({ on: Schema.Literal("unknown"), at: Instant.schema })
+const Committed = Schema.Struct({
+  on: Schema.Literal("commit"),
+  updateId: Schema.String,
+  offset: Offset.schema
+})
+const Succeed = Schema.Struct({
+  on: Schema.Literal("succeed"),
+  at: Instant.schema,
+  result: PlainSchema
+})
+const Fail = Schema.Struct({ on: Schema.Literal("fail"), at: Instant.schema, problem: Problem })
+export const Fact = Schema.Union([Take, Planned, Unknown, Committed, Succeed, Fail])
+export type Fact = typeof Fact.Type
+
+/** The operation after `fact`. Decides nothing. */
+export const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
+  match(fact)
+    .with({ on: "take" }, ({ on, at }) => ({
+      ...self,
+      state: Machine.follow(OperationMachine, self.state, on),
+      startedAt: at
+    }))
+    .with({ on: "plan" }, ({ step }) => ({ ...self, step }))
+    .with({ on: "unknown" }, ({ at }) => ({
+      ...self,
+      step: self.step === null ? null : { ...self.step, unknownSince: at }
+    }))
+    .with({ on: "commit" }, ({ updateId, offset }) => ({ ...self, updateId, offset }))
+    .with({ on: "succeed" }, ({ on, at, result }) => ({
+      ...self,
+      state: Machine.follow(OperationMachine, self.state, on),
+      result,
+      finishedAt: at
+    }))
+    .with({ on: "fail" }, ({ on, at, problem }) => ({
+      ...self,
+      state: Machine.follow(OperationMachine, self.state, on),
+      problem,
+      finishedAt: at
+    }))
+    .exhaustive()
+
+const announce = (self: OperationRecord, fact: Fact | undefined): ReadonlyArray<Announcement> =>
+  fact === undefined || (fact.on !== "succeed" && fact.on !== "fail")
+    ? []
+    : [
+        {
+          type: fact.on === "succeed" ? "operation.succeeded" : "operation.failed",
+          resourceKind: self.resource.kind,
+          resourceId: self.resource.id,
+          instrumentId: self.instrumentId,
+          party: null,
+          holderIds: self.holderId === null ? [] : [self.holderId],
+          payload: { kind: self.kind, role: self.role, operationId: self.operationId }
+        }
+      ]
+
+export const operations = Collection.define<OperationRecord, Fact>("operation", {
+  doc: "A write, from the call that asked for it to its end.",
+  id: (self) => self.operationId,
+  record: OperationRecord,
+  fact: Fact,
+  evolve,
+  keptBy: "own",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.operationId}`,
+  filters: {
+    state: (self) => self.state,
+    kind: (self) => self.kind,
+    resourceKind: (self) => self.resource.kind,
+    actor: (self) => self.actor
+  },
+  announce,
+  invariants: {
+    "a final operation says when it finished": (self) =>
+      Machine.isTerminal(OperationMachine, self.state) === (self.finishedAt !== null),
+    "a result stands exactly where it succeeded": (self) =>
+      (self.state === "succeeded") === (self.result !== null),
+    "a problem stands exactly where it failed": (self) =>
+      (self.state === "failed") === (self.problem !== null)
+  }
+})

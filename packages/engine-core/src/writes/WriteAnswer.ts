@@ -1,0 +1,142 @@
+/** The one shape that every write answers: an operation, or an action that awaits its approvers. */
+import { Schema } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as Offset from "../kernel/Offset.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
+import { PlainSchema } from "../kernel/PlainSchema.ts"
+import { Problem } from "../kernel/Problem.ts"
+import type { Stored } from "../records/Records.ts"
+import { OperationKind } from "../vocabulary/OperationKind.ts"
+import { Role } from "../vocabulary/Role.ts"
+import { type Approval, signedBy } from "./Approval.ts"
+import { ApprovalMachine } from "./ApprovalMachine.ts"
+import { OperationMachine } from "./OperationMachine.ts"
+import { type OperationRecord, Resource } from "./OperationRecord.ts"
+
+const text = Schema.NullOr(Schema.String)
+const instant = Schema.NullOr(Instant.schema)
+
+const fields = {
+  operationId: text,
+  kind: OperationKind.schema,
+  resource: Resource,
+  request: PlainSchema,
+  result: Schema.NullOr(PlainSchema),
+  problem: Schema.NullOr(Problem),
+  actor: text,
+  actorName: text,
+  actorEmail: text,
+  role: Schema.NullOr(Role.schema),
+  createdAt: instant,
+  startedAt: instant,
+  finishedAt: instant,
+  updateId: text,
+  offset: Schema.NullOr(Offset.schema),
+  actionKey: text,
+  maker: text,
+  makerRole: Schema.NullOr(Role.schema),
+  madeAt: instant,
+  required: Schema.NullOr(Integer.schema),
+  signedBy: Schema.NullOr(Schema.Array(Schema.String)),
+  recovery: text
+}
+
+/** queued, running, succeeded, failed for an operation; awaiting and its ends for an action. */
+const state = Schema.Union([OperationMachine.schema, ApprovalMachine.schema])
+
+export const WriteAnswer = Schema.Struct({ state, ...fields }).annotate({
+  identifier: "WriteAnswer",
+  description: "What every write answers: an operation, or an action that awaits its approvers."
+})
+export type WriteAnswer = typeof WriteAnswer.Type
+
+export const ApprovalView = Schema.Struct({
+  state: ApprovalMachine.schema,
+  ...fields,
+  method: Schema.String,
+  path: Schema.String,
+  fingerprint: Schema.String,
+  rejectedBy: text,
+  rejectedAt: instant,
+  reason: text
+}).annotate({ identifier: "Approval", description: "A four-eyes action as its record stands." })
+export type ApprovalView = typeof ApprovalView.Type
+
+export const ofOperation = (self: Stored<OperationRecord>): WriteAnswer => ({
+  state: self.state,
+  operationId: self.operationId,
+  kind: self.kind,
+  resource: self.resource,
+  request: self.request,
+  result: self.result,
+  problem: self.problem,
+  actor: self.actor,
+  actorName: self.actorName,
+  actorEmail: self.actorEmail,
+  role: self.role,
+  createdAt: self.createdAt,
+  startedAt: self.startedAt,
+  finishedAt: self.finishedAt,
+  updateId: self.updateId,
+  offset: self.offset,
+  actionKey: self.actionKey,
+  maker: self.maker,
+  makerRole: self.makerRole,
+  madeAt: self.madeAt,
+  required: self.required,
+  signedBy: self.signedBy,
+  recovery: null
+})
+
+const recovery = (self: Approval): string | null => {
+  if (self.state !== "awaiting") return null
+  const left = self.required - self.signatures.length
+  const people = left === 1 ? "One approver" : `${left} approvers`
+  return `${people} other than the maker must call POST /v1/approvals/${self.actionKey}:approve.`
+}
+
+const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
+  operationId: null,
+  kind: self.kind,
+  resource: self.resource,
+  request: self.request,
+  result: null,
+  problem: null,
+  actor: null,
+  actorName: null,
+  actorEmail: null,
+  role: null,
+  createdAt: null,
+  startedAt: null,
+  finishedAt: null,
+  updateId: null,
+  offset: null,
+  actionKey: self.actionKey,
+  maker: self.maker,
+  makerRole: self.makerRole,
+  madeAt: self.madeAt,
+  required: self.required,
+  signedBy: signedBy(self),
+  recovery: recovery(self)
+})
+
+export const ofApproval = (self: Approval): WriteAnswer => ({ state: self.state, ...ofAction(self) })
+
+export const approvalView = (self: Approval): ApprovalView => ({
+  ...ofAction(self),
+  state: self.state,
+  operationId: self.operationId,
+  method: self.method,
+  path: self.path,
+  fingerprint: self.fingerprint,
+  rejectedBy: self.rejectedBy,
+  rejectedAt: self.rejectedAt,
+  reason: self.reason
+})
+
+const encodeAnswer = Schema.encodeSync(WriteAnswer)
+const encodeView = Schema.encodeSync(ApprovalView)
+
+export const plainAnswer = (answer: WriteAnswer): Plain => encodeAnswer(answer) as unknown as Plain
+export const plainView = (view: ApprovalView): Plain => encodeView(view) as unknown as Plain

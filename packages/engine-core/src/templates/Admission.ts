@@ -22,6 +22,7 @@ const making = { consuming: true, argument: Field.unit, result: created } as con
 
 const consent = Schema.Struct({
   venue: Field.party,
+  admissionConsentId: Field.text,
   registrar: Field.party,
   fund: Field.party,
   instrumentId: Field.text,

@@ -2,6 +2,7 @@
 import type { Effect } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
+import type * as Party from "../kernel/Party.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Created, Exercised, LfRecord, LfValue, TypeRef } from "../ports/Ledger.ts"
 import type { Act } from "../records/Act.ts"
@@ -11,6 +12,8 @@ import type { Records } from "../records/Records.ts"
 export interface Node {
   /** The act that every fact read off this node is recorded under: the update is its cause. */
   readonly act: Act
+  /** The party the engine acts as: only contracts of this venue move its records. */
+  readonly venue: Party.Party
   readonly offset: Offset.Offset
   readonly updateId: string
   readonly nodeId: number

@@ -24,7 +24,10 @@ export const unexpectedFacts = Collection.define<UnexpectedFact, never>("unexpec
   fact: Schema.Never,
   evolve: (self) => self,
   keptBy: "ledger",
-  filters: { resourceKind: (record) => record.resourceKind, resourceId: (record) => record.resourceId }
+  filters: {
+    resourceKind: (record) => record.resourceKind,
+    resourceId: (record) => record.resourceId
+  }
 })
 
 /** Keeps a fact that may not move its record. */

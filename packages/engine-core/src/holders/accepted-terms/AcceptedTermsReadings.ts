@@ -1,0 +1,86 @@
+/** What the ledger says of a holder's terms: signed by its wallet, taken back, countersigned. */
+import { Effect, Option } from "effect"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { AcceptedTerms as AcceptedTermsTemplate, SignedTerms } from "../../templates/Admission.ts"
+import type { Payload } from "../../templates/Template.ts"
+import { type Holder, holders } from "../holder/Holder.ts"
+import { activated, known, surprise } from "../holder/HolderReadings.ts"
+import { acceptedTerms, type Fact } from "./AcceptedTerms.ts"
+
+const signed = TypedReading.of(SignedTerms, {
+  created: (payload, node) =>
+    known(payload.holderId, node, "sign", (holder) =>
+      holder.party === payload.holder
+        ? signs(holder, payload, node)
+        : // Anybody may sign a contract that names a holder's id; only the holder's own counts.
+          surprise(node, holder.holderId, { on: "sign", detail: "Another party signed terms." })
+    ),
+  exercised: {
+    AcceptTerms: ({ result }, node) =>
+      noted(node, { on: "accept", at: node.effectiveAt, acceptedCid: result.contractId }),
+    Withdraw: ({ payload }, node) =>
+      Effect.gen(function* () {
+        yield* noted(node, { on: "withdraw" })
+        yield* unsigned(payload.holderId, node)
+      })
+  }
+})
+
+const accepted = TypedReading.of(AcceptedTermsTemplate, {
+  created: (payload, node) =>
+    known(payload.holderId, node, "accept-terms", (holder) => accepts(holder, payload, node))
+})
+
+export const readings = [signed, accepted] as const
+
+const signs = Effect.fnUntraced(function* (
+  holder: Stored<Holder>,
+  { documentHash, signedAt }: Payload<typeof SignedTerms>,
+  node: Node
+) {
+  const records = yield* Records
+  yield* records
+    .open(
+      acceptedTerms,
+      {
+        signedCid: node.contractId,
+        holderId: holder.holderId,
+        party: holder.party,
+        documentHash,
+        signedAt,
+        state: "signed",
+        acceptedAt: null,
+        acceptedCid: null
+      },
+      node.act
+    )
+    .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
+  yield* records.record(holders, holder, { on: "sign", signedTermsCid: node.contractId }, node.act)
+})
+
+/** A contract that was never taken for this holder's terms has no record, and nothing to note. */
+const noted = Effect.fnUntraced(function* (node: Node, fact: Fact) {
+  const records = yield* Records
+  const terms = yield* records.find(acceptedTerms, node.contractId)
+  if (Option.isSome(terms)) yield* records.record(acceptedTerms, terms.value, fact, node.act)
+})
+
+const unsigned = Effect.fnUntraced(function* (holderId: string, node: Node) {
+  const records = yield* Records
+  const holder = yield* records.find(holders, holderId)
+  if (Option.isNone(holder) || holder.value.signedTermsCid !== node.contractId) return
+  yield* records.record(holders, holder.value, { on: "sign", signedTermsCid: null }, node.act)
+})
+
+const accepts = Effect.fnUntraced(function* (
+  holder: Stored<Holder>,
+  { documentHash, acceptedAt }: Payload<typeof AcceptedTermsTemplate>,
+  node: Node
+) {
+  const records = yield* Records
+  const terms = { documentHash, acceptedAt, cid: node.contractId }
+  const after = yield* records.record(holders, holder, { on: "accept-terms", terms }, node.act)
+  yield* activated(after, node)
+})

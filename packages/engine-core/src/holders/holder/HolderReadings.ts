@@ -1,0 +1,152 @@
+/** What the ledger says of a holder: invited, registered, gone. */
+import { Effect, Option, Schema } from "effect"
+import * as Machine from "../../kernel/Machine.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { HolderInvitation, HolderRegistration } from "../../templates/Admission.ts"
+import type { Payload } from "../../templates/Template.ts"
+import { type Holder, HolderId, holderParties, holders } from "./Holder.ts"
+import { HolderMachine, isReady } from "./HolderMachine.ts"
+
+const invitation = TypedReading.of(HolderInvitation, {
+  created: Effect.fn("HolderInvitation.created")(function* (payload, node) {
+    const records = yield* Records
+    if (Option.isSome(yield* records.find(holders, payload.holderId))) {
+      return yield* surprise(node, payload.holderId, {
+        on: "register",
+        detail: "A holder of this id exists."
+      })
+    }
+    yield* records
+      .open(holders, opened(payload, node), node.act)
+      .pipe(Effect.catchTag("Refused", twice))
+    const known = yield* records.find(holderParties, payload.holder)
+    if (Option.isNone(known)) return yield* namesParty(payload, node)
+    yield* surprise(node, payload.holderId, {
+      on: "register",
+      detail: `The party is the holder ${known.value.holderId} already.`
+    })
+  }),
+  exercised: {
+    Decline: ({ payload }, node) => uninvited(payload.holderId, node),
+    Withdraw: ({ payload }, node) => uninvited(payload.holderId, node)
+  }
+})
+
+const registration = TypedReading.of(HolderRegistration, {
+  created: (payload, node) =>
+    known(payload.holderId, node, "accept", (holder) => registered(holder, payload, node)),
+  exercised: {
+    Close: ({ payload }, node) =>
+      known(payload.holderId, node, "close", (holder) => closed(holder, node))
+  }
+})
+
+export const readings = [invitation, registration] as const
+
+const opened = (payload: Payload<typeof HolderInvitation>, node: Node): Holder => ({
+  holderId: Schema.decodeSync(HolderId)(payload.holderId),
+  party: payload.holder,
+  state: HolderMachine.initial,
+  custodian: payload.custodian,
+  legalName: null,
+  lei: null,
+  classification: null,
+  taxResidences: [],
+  registeredAt: node.effectiveAt,
+  acceptedAt: null,
+  validUntil: payload.validUntil,
+  attributes: [],
+  screening: null,
+  terms: null,
+  successor: null,
+  predecessor: payload.predecessor,
+  consents: [],
+  externalAccounts: [],
+  closedAs: null,
+  endedAt: null,
+  invitationCid: node.contractId,
+  registrationCid: null,
+  signedTermsCid: null
+})
+
+const namesParty = Effect.fnUntraced(function* (
+  payload: Payload<typeof HolderInvitation>,
+  node: Node
+) {
+  const records = yield* Records
+  const holderId = Schema.decodeSync(HolderId)(payload.holderId)
+  yield* records
+    .open(holderParties, { party: payload.holder, holderId }, node.act)
+    .pipe(Effect.catchTag("Refused", twice))
+})
+
+const uninvited = (holderId: string, node: Node) =>
+  known(holderId, node, "decline", (holder) =>
+    Effect.flatMap(Records, (records) =>
+      records.record(holders, holder, { on: "decline" }, node.act)
+    )
+  )
+
+const registered = Effect.fnUntraced(function* (
+  holder: Stored<Holder>,
+  { validUntil }: Payload<typeof HolderRegistration>,
+  node: Node
+) {
+  const records = yield* Records
+  const from = { registrationCid: node.contractId, at: node.effectiveAt, validUntil }
+  if (Machine.allows(HolderMachine, holder.state, "renew")) {
+    return yield* records.record(holders, holder, { on: "renew", ...from }, node.act)
+  }
+  if (Machine.isTerminal(HolderMachine, holder.state)) {
+    return yield* surprise(node, holder.holderId, {
+      on: "accept",
+      detail: `A holder in state ${holder.state} was registered.`
+    })
+  }
+  const accepted = yield* records.record(holders, holder, { on: "accept", ...from }, node.act)
+  yield* activated(accepted, node)
+})
+
+/** The last of the facts that a pending holder waits for makes it active. */
+export const activated = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) {
+  if (!isReady(holder)) return
+  const records = yield* Records
+  yield* records.record(holders, holder, { on: "activate" }, node.act)
+})
+
+const closed = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) {
+  const records = yield* Records
+  if (!Machine.allows(HolderMachine, holder.state, "close")) {
+    return yield* surprise(node, holder.holderId, {
+      on: "close",
+      detail: `A holder in state ${holder.state} was closed.`
+    })
+  }
+  yield* records.record(holders, holder, { on: "close", at: node.effectiveAt }, node.act)
+})
+
+/** Reads a contract about a holder; one about a holder that is not there is kept as unexpected. */
+export const known = <A, E, R>(
+  holderId: string,
+  node: Node,
+  on: string,
+  read: (holder: Stored<Holder>) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const holder = yield* records.find(holders, holderId)
+    if (Option.isSome(holder)) yield* read(holder.value)
+    else yield* surprise(node, holderId, { on, detail: "There is no such holder." })
+  })
+
+export const surprise = (
+  node: Node,
+  holderId: string,
+  of: { readonly on: string; readonly detail: string }
+) => Unexpected.keep(node, { resourceKind: "holder", resourceId: holderId, ...of })
+
+const twice = (again: { readonly slug: string }) =>
+  Effect.die(new Error(`the same ledger fact was read twice: ${again.slug}`))

@@ -1,0 +1,99 @@
+/** A reading in a template's own types: what was created, and what each choice took and gave. */
+import { Effect, Result } from "effect"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Created, Exercised, LfRecord } from "../ports/Ledger.ts"
+import type { Records } from "../records/Records.ts"
+import {
+  type Argument,
+  type ChoiceName,
+  decodeArgument,
+  decodePayload,
+  decodeResult,
+  key,
+  type Outcome,
+  type Payload,
+  type Template
+} from "../templates/Template.ts"
+import type { Node, Reading } from "./Reading.ts"
+import * as Unexpected from "./Unexpected.ts"
+
+/** One exercise: what the contract said, what the choice took and what it gave. */
+export interface Choosing<T extends Template, K extends ChoiceName<T>> {
+  readonly payload: Payload<T>
+  readonly argument: Argument<T, K>
+  readonly result: Outcome<T, K>
+}
+
+type Read = Effect.Effect<void, Unavailable, Records>
+
+export interface Of<T extends Template> {
+  created?(payload: Payload<T>, node: Node, event: Created): Read
+  readonly exercised?: {
+    readonly [K in ChoiceName<T>]?: (choosing: Choosing<T, K>, node: Node) => Read
+  }
+}
+
+/**
+ * What does not decode, names another venue, or ends by no choice of ours is kept as unexpected: an
+ * outside party wrote it, so it must neither move a record nor stop the projection.
+ */
+export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
+  template: template.typeRef,
+  created: (payload, node, event) => {
+    if (!isOurs(payload, node)) return unread(template, node, "it is another venue's")
+    return Result.match(decodePayload(template, payload), {
+      onFailure: (error) => unread(template, node, error.message),
+      onSuccess: (typed) => on.created?.(typed, node, event) ?? Effect.void
+    })
+  },
+  exercised: (choice, payload, node, event) =>
+    isOurs(payload, node) ? chosen(template, on, { choice, payload, node, event }) : Effect.void
+})
+
+/** Anybody may make a contract that calls itself the venue's and shows it to us; it binds nobody here. */
+const isOurs = (payload: LfRecord, node: Node): boolean =>
+  payload.venue === undefined || payload.venue === node.venue
+
+interface Exercise {
+  readonly choice: string
+  readonly payload: LfRecord
+  readonly node: Node
+  readonly event: Exercised
+}
+
+const chosen = <T extends Template>(
+  template: T,
+  on: Of<T>,
+  { choice, payload, node, event }: Exercise
+): Read => {
+  if (!isChoice(template, choice)) {
+    return event.consuming ? unread(template, node, `it was ended by ${choice}`) : Effect.void
+  }
+  const read = on.exercised?.[choice]
+  if (read === undefined) return Effect.void
+  const choosing = Result.gen(function* () {
+    return {
+      payload: yield* decodePayload(template, payload),
+      argument: yield* decodeArgument(template, choice, event.arg),
+      result: yield* decodeResult(template, choice, event.result)
+    }
+  })
+  return Result.match(choosing, {
+    onFailure: (error) => unread(template, node, error.message),
+    onSuccess: (typed) => read(typed, node)
+  })
+}
+
+const isChoice = <T extends Template>(template: T, choice: string): choice is ChoiceName<T> =>
+  Object.hasOwn(template.choices, choice)
+
+/** How much of a decoder's complaint is kept. */
+const detailMax = 500
+
+const unread = (template: Template, node: Node, why: string): Read =>
+  Unexpected.keep(node, {
+    resourceKind: "contract",
+    resourceId: node.contractId,
+    on: "read",
+    detail: `${key(template.typeRef)}: ${why}`.slice(0, detailMax)
+  })

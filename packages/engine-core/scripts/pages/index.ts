@@ -1,0 +1,15 @@
+/** Every page that is drawn from the tables of the core. */
+import { eventPage } from "./events.ts"
+import { machinePages } from "./machines.ts"
+import { operationPage } from "./operations.ts"
+import type { Page } from "./page.ts"
+import { refusalPage } from "./refusals.ts"
+import { rolePage } from "./roles.ts"
+
+export const pages = (): ReadonlyArray<Page> => [
+  ...machinePages(),
+  operationPage(),
+  refusalPage(),
+  eventPage(),
+  rolePage()
+]

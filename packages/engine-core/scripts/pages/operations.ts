@@ -1,0 +1,54 @@
+/** Every write: its route, who makes it, how many approve it, and how it can be refused. */
+import { askedOperationKinds, engineOpened } from "../../src/vocabulary/OperationKind.ts"
+import { type Write, writes } from "./declared.ts"
+import { anchor, code, codes, type Page, page, table } from "./page.ts"
+
+const eyes = (approvers: number): string =>
+  approvers === 0 ? "runs at once" : `${approvers} besides the maker`
+
+const section = (write: Write): ReadonlyArray<string> => [
+  `### ${write.kind}`,
+  write.doc,
+  [
+    `- Route: ${code(write.route)}`,
+    `- Made by: ${codes(write.makers)}`,
+    `- Approvers: ${eyes(write.approvers)}`,
+    `- Refuses: ${write.refuses.map((slug) => `[${code(slug)}](refusals.md)`).join(", ") || "–"}`
+  ].join("\n")
+]
+
+const declaredBlocks = (): ReadonlyArray<string> =>
+  writes.length === 0
+    ? ["No write is declared yet."]
+    : [
+        table(
+          ["Operation", "Route", "Made by", "Approvers"],
+          writes.map(({ approvers, kind, makers, route }) => [
+            `[${code(kind)}](#${anchor(kind)})`,
+            code(route),
+            codes(makers),
+            `${approvers}`
+          ])
+        ),
+        "## One by one",
+        ...writes.flatMap(section)
+      ]
+
+const waiting = (): ReadonlyArray<string> => {
+  const known = new Set(writes.map(({ kind }) => kind))
+  const missing = askedOperationKinds.filter((kind) => !known.has(kind))
+  return missing.length === 0
+    ? []
+    : ["## Named, not built yet", `The API names these as well: ${codes(missing)}.`]
+}
+
+export const operationPage = (): Page =>
+  page(
+    "operations.md",
+    "# Operations",
+    "Every write, as it is declared in the core. A write that needs approvers runs once they signed.",
+    ...declaredBlocks(),
+    "## Opened by the engine itself",
+    `${codes(engineOpened)} have no route: the engine opens them when an order is ready.`,
+    ...waiting()
+  )

@@ -159,6 +159,44 @@ describe("a rounding", () => {
     )
   })
 
+  it("differs from the schoolbook in a product that ties at the tenth place", () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -500n, max: 500n }),
+        fc.constantFrom(...roundings),
+        (n, rounding) => {
+          const odd = Decimal.fromAtoms(5n * (2n * n + 1n))
+          const product = Decimal.multiplyRounded(odd, d("0.1"), { places: 10, rounding })
+          expect(Decimal.atoms(product)).toBe(
+            naive(5n * (2n * n + 1n) * 10n ** 9n, 10n ** 10n, rounding)
+          )
+        }
+      )
+    )
+  })
+
+  it("differs from the schoolbook in a fraction of small integers, odd and even", () => {
+    const small = fc.integer({ min: -60, max: 60 })
+    fc.assert(
+      fc.property(small, small, to, (a, b, to) => {
+        fc.pre(b !== 0)
+        const fraction = Rational.divide(Rational.fromInteger(a), Rational.fromInteger(b))
+        const unit = 10n ** BigInt(10 - to.places)
+        const expected = naive(BigInt(a) * 10n ** BigInt(to.places), BigInt(b), to.rounding) * unit
+        expect(Decimal.atoms(Rational.round(fraction, to))).toBe(expected)
+      }),
+      { numRuns: 3000 }
+    )
+    const third = (n: number) => Rational.divide(Rational.fromInteger(n), Rational.fromInteger(3))
+    const even = { places: 0, rounding: "half-even" } as const
+    expect([4, 5, -4, -5].map((n) => Decimal.formatPlain(Rational.round(third(n), even)))).toEqual([
+      "1",
+      "2",
+      "-1",
+      "-2"
+    ])
+  })
+
   it("moves a figure that already has the places asked, or moves it a second time", () => {
     fc.assert(
       fc.property(modest, to, to, (x, first, second) => {
@@ -212,8 +250,8 @@ describe("a rounding", () => {
     }
     expect(() =>
       Decimal.divideRounded(Decimal.one, Decimal.zero, { places: 2, rounding: "floor" })
-    ).toThrow(/zero/)
-    expect(() => Rational.divide(Rational.one, Rational.zero)).toThrow(/zero/)
+    ).toThrow(/: division by zero/)
+    expect(() => Rational.divide(Rational.one, Rational.zero)).toThrow(/: division by zero/)
   })
 })
 

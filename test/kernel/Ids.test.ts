@@ -112,6 +112,7 @@ describe("an integer", () => {
     "null"
   ])("takes %s", (text) => {
     expect(decodes(Integer.schema, json(text))).toBe(false)
+    expect(succeeds(Integer.parse(text))).toBe(false)
   })
   it("tells -0 from 0, or leaves its bounds", () => {
     expect(Object.is(Schema.decodeUnknownSync(Integer.schema)(json("-0")), 0)).toBe(true)

@@ -406,6 +406,7 @@ describe("a guard", () => {
     ]) {
       expect([input, taken(input)]).toEqual([input, false])
     }
+    expect(refusal("\ufeff1")?.detail).toContain("byte order mark")
     const bytes = (...codes: ReadonlyArray<number>) => new Uint8Array([0x22, ...codes, 0x22])
     expect(taken(bytes(0xc3, 0xa9))).toBe(true)
     for (const bad of [
@@ -459,6 +460,12 @@ describe("a guard", () => {
       expect([why, refusal(make(figure))]).toEqual([why, undefined])
       expect(refusal(make(figure + 1))?.detail).toContain(why)
     }
+    const named = (n: number) =>
+      `[${Array.from({ length: 20 }, (_, i) => `[${Array.from({ length: 3333 }, () => '{"a":0}').join(",")}${i < 19 ? "" : ",0".repeat(n - 200_001)}]`).join(",")}]`
+    // 21 arrays and 20 times 3333 objects of three: one object, one name, one value each.
+    expect(refusal(named(200_001))?.detail).toContain("more than 200000 values")
+    expect(taken(named(200_001), { ...limits, tokens: 200_001 })).toBe(true)
+    expect(taken(`[${Array.from({ length: 100 }, () => '[{"a":{}}]').join(",")}]`)).toBe(true)
     expect(taken(items(20_000), { ...limits, items: 20_000 })).toBe(true)
   })
 

@@ -44,8 +44,8 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  * surrogates, NUL.
  *
  * The text is read by one pass of our own rather than by `JSON.parse` with a reviver and
- * `context.source`: the reviver needs a pass before it for limits and repeated members, is called
- * back for every value, and together they take about three times as long (test/bench).
+ * `context.source`: the reviver is called back for every value and alone took 2.7 times as long on a
+ * list of 50 records, and it would still need a pass before it for limits and repeated members.
  */
 export const parse = (
   input: string | Uint8Array,

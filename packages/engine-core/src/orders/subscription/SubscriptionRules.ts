@@ -1,0 +1,135 @@
+/** The figures of a subscription: fee, units, cash due and residual, and the cut-off it deals at. */
+import * as Date from "../../kernel/Date.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Rational from "../../kernel/Rational.ts"
+import type * as TimeOfDay from "../../kernel/TimeOfDay.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import type { PricingRule, ResidualRule } from "../../vocabulary/sets.ts"
+
+/** What the figures of an order depend on besides what was ordered. */
+export interface Dealing {
+  readonly price: Decimal.Decimal
+  /** The order's own fee rate, a fraction of its cash. */
+  readonly feeRate: Decimal.Decimal
+  readonly unitDecimals: number
+  readonly cashDecimals: number
+  readonly residual: ResidualRule
+}
+
+export interface Figures {
+  readonly units: Decimal.Decimal
+  readonly fee: Decimal.Decimal
+  /** All the cash the holder pays, fee included. */
+  readonly due: Decimal.Decimal
+  /** Cash that bought no unit: exact, cut to the places a figure has. */
+  readonly residual: Decimal.Decimal
+  /** What of the residual goes back to the holder; the rest stays in the fund. */
+  readonly refund: Decimal.Decimal
+}
+
+/** The formula subscribe-amount: the fee comes out of the amount, the rest buys units. */
+export const byAmount = (amount: Decimal.Decimal, dealing: Dealing): Figures => {
+  const { price, unitDecimals, cashDecimals } = dealing
+  const fee = feeOf(amount, dealing)
+  const invested = Rational.subtract(Rational.of(amount), Rational.of(fee))
+  const units = Rational.round(Rational.divide(invested, Rational.of(price)), {
+    places: unitDecimals,
+    rounding: "floor"
+  })
+  const residual = Rational.subtract(invested, cost(units, price))
+  const refunded = dealing.residual === "refund" ? residual : Rational.zero
+  return {
+    units,
+    fee,
+    due: amount,
+    residual: Rational.round(residual, { places: 10, rounding: "floor" }),
+    refund: Rational.round(refunded, { places: cashDecimals, rounding: "floor" })
+  }
+}
+
+/** The formula subscribe-units: the units' cash, and the fee on top. */
+export const byUnits = (units: Decimal.Decimal, dealing: Dealing): Figures => {
+  const taken = { places: dealing.cashDecimals, rounding: "ceiling" } as const
+  const worth = cost(units, dealing.price)
+  const cash = Rational.round(worth, taken)
+  const fee = Rational.round(Rational.multiply(worth, Rational.of(dealing.feeRate)), taken)
+  return {
+    units,
+    fee,
+    due: Rational.round(Rational.add(Rational.of(cash), Rational.of(fee)), taken),
+    // What rounding up took stays in the fund: it buys no unit, and nothing goes back.
+    residual: Rational.round(Rational.subtract(Rational.of(cash), worth), {
+      places: 10,
+      rounding: "floor"
+    }),
+    refund: Rational.round(Rational.zero, taken)
+  }
+}
+
+/** The fee of an amount, in the fund's favour. */
+export const feeOf = (
+  amount: Decimal.Decimal,
+  { feeRate, cashDecimals }: Pick<Dealing, "feeRate" | "cashDecimals">
+): Decimal.Decimal =>
+  Rational.round(Rational.multiply(Rational.of(amount), Rational.of(feeRate)), {
+    places: cashDecimals,
+    rounding: "ceiling"
+  })
+
+const cost = (units: Decimal.Decimal, price: Decimal.Decimal): Rational.Rational =>
+  Rational.multiply(Rational.of(units), Rational.of(price))
+
+export interface CutOffRule {
+  readonly time: TimeOfDay.TimeOfDay
+  readonly days: ReadonlyArray<Date.Weekday>
+  readonly zone: Zone.Zone
+}
+
+/** A week, and a day on either side for zones whose clock jumps over a midnight. */
+const daysLookedAt = 9
+
+/** The next cut-off strictly after the claim, and the day it falls on in its zone. */
+export const nextCutOff = (
+  rule: CutOffRule,
+  claimedAt: Instant.Instant
+): { readonly at: Instant.Instant; readonly date: Date.Date } => {
+  let date = Date.previous(Zone.dateAt(rule.zone, claimedAt))
+  for (let looked = 0; looked < daysLookedAt; looked++, date = Date.next(date)) {
+    if (!rule.days.includes(Date.weekday(date))) continue
+    const at = Zone.instantAt(rule.zone, { date, time: rule.time })
+    if (Instant.isAfter(at, claimedAt)) return { at, date }
+  }
+  throw new Error("a cut-off names at least one day of the week")
+}
+
+/** What the choice of a price depends on in an order. */
+export interface Ordered {
+  readonly pricing: PricingRule
+  readonly cutOffAt: Instant.Instant
+  readonly claimedAt: Instant.Instant
+}
+
+interface Valued {
+  readonly valuationTime: Instant.Instant
+}
+
+/**
+ * The point that prices an order: forward the first valued at the cut-off or later, historic the
+ * last one valued before the claim; undefined while there is none.
+ */
+export const choosePoint = <P extends Valued>(
+  points: ReadonlyArray<P>,
+  ordered: Ordered
+): P | undefined => {
+  const eligible = points
+    .filter((point) => isEligible(point, ordered))
+    .toSorted((a, b) => Instant.compare(a.valuationTime, b.valuationTime))
+  return ordered.pricing === "forward" ? eligible[0] : eligible.at(-1)
+}
+
+/** Whether a point valued then may price the order at all. */
+export const isEligible = ({ valuationTime }: Valued, ordered: Ordered): boolean =>
+  ordered.pricing === "forward"
+    ? Instant.atOrAfter(valuationTime, ordered.cutOffAt)
+    : Instant.isBefore(valuationTime, ordered.claimedAt)

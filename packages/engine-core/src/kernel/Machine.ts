@@ -26,6 +26,13 @@ export type Moves<S extends string, T extends string> = {
   readonly [From in S]: { readonly [On in T]?: S }
 }
 
+/** Nothing beside the table's own states and triggers: a type that only extends Moves may hold more. */
+type Only<M, S extends string, T extends string> = {
+  readonly [From in keyof M]: From extends S
+    ? { readonly [On in keyof M[From]]: On extends T ? M[From][On] : never }
+    : never
+}
+
 export interface Machine<
   S extends string = string,
   T extends string = string,
@@ -77,7 +84,7 @@ export const declare = <
     readonly initial: NoInfer<S>
     readonly opensIn?: ReadonlyArray<NoInfer<S>>
     readonly opens: Trigger
-    readonly moves: M
+    readonly moves: M & Only<M, NoInfer<S>, NoInfer<T>>
     readonly forward?: ReadonlyArray<NoInfer<T>>
     readonly endless?: string
   }

@@ -1,0 +1,65 @@
+/** Given a record, when a command is asked, then a fact or a refusal: how a machine is told in tests. */
+import { Result } from "effect"
+import { expect } from "vitest"
+import * as Machine from "../kernel/Machine.ts"
+import type { Refused, Slug, Told } from "../kernel/Refusal.ts"
+
+/** A machine's two functions: what a command makes true, and what a fact leaves behind. */
+export interface Decider<R, C, F, S extends Slug> {
+  readonly decide: (self: R, command: C) => Result.Result<F, Refused<S>>
+  readonly evolve: (self: R, fact: F) => R
+}
+
+export interface Then<R, F, S extends Slug> {
+  /** The command is admitted and makes exactly this fact true. */
+  readonly thenFact: (fact: F) => void
+  /** The command is admitted, and the record it leaves has these members. */
+  readonly thenRecord: (members: Partial<R>) => void
+  /** The command is refused, first by this slug; `told` names what the refusal must tell. */
+  readonly thenRefused: (slug: S, told?: Told) => void
+}
+
+/** A record as its facts left it, and what a command does to it. */
+export const given =
+  <R, C, F, S extends Slug>(decider: Decider<R, C, F, S>) =>
+  (record: R, ...facts: ReadonlyArray<F>) => {
+    const self = facts.reduce(decider.evolve, record)
+    return {
+      when: (command: C): Then<R, F, S> => {
+        const decided = decider.decide(self, command)
+        return {
+          thenFact: (fact) => expect(outcome(decided)).toEqual({ makes: fact }),
+          thenRecord: (members) =>
+            expect(
+              outcome(Result.map(decided, (fact) => decider.evolve(self, fact)))
+            ).toMatchObject({ makes: members }),
+          thenRefused: (slug, told = {}) =>
+            expect(outcome(decided)).toMatchObject({ refused: { slug, told } })
+        }
+      }
+    }
+  }
+
+/** A plain object, so that a failing test prints what was made, or why it was refused. */
+const outcome = <A, S extends Slug>(result: Result.Result<A, Refused<S>>) =>
+  Result.isSuccess(result) ? { makes: result.success } : { refused: result.failure }
+
+/** The same for the table alone: given a state, when a trigger is pulled, then a state or a refusal. */
+export const givenState = <S extends string, T extends string>(
+  machine: Machine.Machine<S, T>,
+  state: S
+) => ({
+  when: (on: T) => {
+    const admitted = Machine.admit(machine, { state }, on)
+    return {
+      thenState: (to: S): void =>
+        expect(outcome(Result.map(admitted, () => Machine.follow(machine, state, on)))).toEqual({
+          makes: to
+        }),
+      thenRefused: (): void =>
+        expect(outcome(admitted)).toMatchObject({
+          refused: { slug: "state-conflict", told: { check: machine.name } }
+        })
+    }
+  }
+})

@@ -1,7 +1,7 @@
 /** The public interfaces that our templates implement, so that wallets know them without knowing us. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
-import type { TypeRef } from "./Template.ts"
+import type { LfRecord, TypeRef } from "./Template.ts"
 
 const named = (area: string, entity: string): TypeRef => ({
   packageName: `splice-api-token-${area}-v1`,
@@ -67,3 +67,9 @@ export const AllocationRequestV1 = {
     meta: metadata
   })
 } as const
+
+/** A view as the ledger shows it. */
+export const encodeView = <A>(
+  iface: { readonly view: Schema.Codec<A, LfRecord> },
+  view: A
+): LfRecord => Schema.encodeSync(iface.view)(view)

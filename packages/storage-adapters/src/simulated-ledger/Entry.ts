@@ -60,6 +60,7 @@ export interface Transaction {
 }
 
 export interface Completion {
+  readonly _tag: "Completion"
   readonly offset: Offset.Offset
   readonly changeId: string
   readonly userId: string

@@ -4,6 +4,7 @@ import type { Ledger } from "@bursar/engine-core/ports"
 import { Context } from "effect"
 import type { Duration, Effect, Option, Stream } from "effect"
 import type * as Entry from "./Entry.ts"
+import type { Faults } from "./Faults.ts"
 import type { LedgerError } from "./LedgerError.ts"
 import type * as Users from "./Users.ts"
 
@@ -128,10 +129,7 @@ export class Participant extends Context.Service<
         readonly after: Offset.Offset
         readonly through: Option.Option<Offset.Offset>
       }
-    ) => Stream.Stream<
-      { readonly _tag: "Completion"; readonly completion: Entry.Completion } | Ledger.Checkpoint,
-      LedgerError
-    >
+    ) => Stream.Stream<Entry.Completion | Ledger.Checkpoint, LedgerError>
     /** The created event of a contract and, when it has ended, its end, as the parties see it. */
     readonly contractById: (
       user: Users.User,
@@ -154,7 +152,6 @@ export class Participant extends Context.Service<
         readonly commandId: string
         readonly commands: ReadonlyArray<Ledger.Command>
         readonly actAs: ReadonlyArray<Party.Party>
-        readonly readAs: ReadonlyArray<Party.Party>
         readonly disclosed: ReadonlyArray<Ledger.Disclosed>
         readonly maxRecordTime: Instant.Instant | null
         readonly minLedgerTime: Instant.Instant | null
@@ -167,12 +164,13 @@ export class Participant extends Context.Service<
         readonly prepared: Uint8Array
         readonly signatures: ReadonlyArray<Signature>
         readonly submissionId: string
-        readonly dedup: Ledger.Dedup | null
       }
     ) => Answer<Entry.Transaction>
     /** The parties for which the user has a right. */
     readonly parties: (user: Users.User) => Answer<ReadonlyArray<Users.PartyRecord>>
     readonly admin: Admin
+    /** What goes wrong on purpose; the door reads the wire's part of it. */
+    readonly faults: Faults
   }
 >()("@bursar/storage-adapters/simulated-ledger/Participant") {}
 

@@ -28,6 +28,8 @@ export interface Loaded {
   readonly contracts: Iterable<Entry.Contract>
   /** By changeId, in offset order: the commits of the deduplication window. */
   readonly commits: Iterable<readonly [changeId: string, commit: Committed]>
+  /** The last commit before those: whether a change is a duplicate is not known back to there. */
+  readonly forgottenOffset: Offset.Offset
 }
 
 /** The store did not take the write. After `fenced` another process owns the ledger. */
@@ -54,10 +56,10 @@ export interface SimStore {
     by: { readonly updateId: string } | { readonly offset: Offset.Offset }
   ) => Effect.Effect<Option.Option<Entry.Transaction>, StoreLost>
   readonly completions: (range: Range) => Effect.Effect<ReadonlyArray<Entry.Completion>, StoreLost>
-  /** The contracts active at the offset, ordered by (createdOffset, contractId), from `skip` on. */
+  /** The contracts active at the offset, ordered by (createdOffset, contractId), after the given one. */
   readonly activeAt: (page: {
     readonly at: Offset.Offset
-    readonly skip: number
+    readonly after: Pick<Entry.Contract, "createdOffset" | "contractId"> | null
     readonly limit: number
   }) => Effect.Effect<ReadonlyArray<Entry.Contract>, StoreLost>
   /** The contract, active or archived, unless it is pruned away. */

@@ -1,0 +1,104 @@
+/** What the operator of the node does: parties, tokens and pruning. */
+import { generateKeyPairSync } from "node:crypto"
+import { Instant, type Party } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { type Duration, Effect } from "effect"
+import * as Core from "./Core.ts"
+import * as Identifiers from "./Identifiers.ts"
+import * as LedgerError from "./LedgerError.ts"
+import type { Admin } from "./Participant.ts"
+import type { SimStore, StoreLost } from "./SimStore.ts"
+import * as Users from "./Users.ts"
+
+const lost = (error: StoreLost): LedgerError.LedgerError =>
+  LedgerError.make("SERVICE_NOT_RUNNING", error.detail)
+
+/** A key pair whose private half is thrown away: a local party acts by token only. */
+const madeKey = (): Uint8Array =>
+  generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32)
+
+const invalid = (why: string) => LedgerError.make("INVALID_ARGUMENT", why)
+
+const hintPattern = /^[A-Za-z0-9_-]{1,185}$/
+
+/** Works on the store alone, so that a command line may use it beside a running node. */
+export const make = (options: {
+  readonly store: SimStore
+  readonly prune: Admin["prune"]
+  /** Called when a user changed, so that what was remembered of it is forgotten. */
+  readonly changed: () => void
+}): Admin => {
+  const { store, changed } = options
+
+  const addParty: Admin["addParty"] = (of) =>
+    Effect.gen(function* () {
+      const publicKey = of.publicKey ?? madeKey()
+      if (!hintPattern.test(of.hint)) return yield* invalid("a hint is 1 to 185 of [A-Za-z0-9_-]")
+      if (publicKey.length !== 32) return yield* invalid("an Ed25519 public key has 32 bytes")
+      if (of.kind === "external" && of.publicKey === undefined) {
+        return yield* invalid("an external party brings its own public key")
+      }
+      const party = Identifiers.party({ hint: of.hint, publicKey })
+      const userId = of.userId ?? of.hint
+      const [parties, users] = yield* Effect.all([store.parties, store.users])
+      if (
+        parties.some((one) => one.party === party) ||
+        users.some((user) => user.userId === userId)
+      ) {
+        return yield* LedgerError.make("PARTY_ALREADY_EXISTS", `${party} or ${userId} exists`)
+      }
+      const external = (one: Party.Party) =>
+        parties.some((known) => known.party === one && known.kind === "external")
+      const more = of.rights ?? []
+      if (more.some((right) => right.kind === "CanActAs" && external(right.party))) {
+        return yield* invalid("nobody acts as an external party by token")
+      }
+      yield* store.putParty({ party, hint: of.hint, kind: of.kind, publicKey })
+      const token = Users.makeToken()
+      yield* store.putUser({
+        userId,
+        tokenHash: Users.hash(token),
+        rights: [...ownRights(of.kind, party), ...more],
+        expiresAt: null,
+        active: true
+      })
+      changed()
+      return { party, userId, token }
+    }).pipe(Effect.catchTag("StoreLost", (error) => lost(error)))
+
+  const change = (userId: string, to: (user: Users.User) => Users.User) =>
+    Effect.gen(function* () {
+      const user = (yield* store.users).find((one) => one.userId === userId)
+      if (user === undefined) {
+        return yield* LedgerError.make("USER_NOT_FOUND", `There is no user ${userId}`)
+      }
+      yield* store.putUser(to(user))
+      changed()
+    }).pipe(Effect.catchTag("StoreLost", (error) => lost(error)))
+
+  return {
+    addParty,
+    parties: Effect.mapError(store.parties, lost),
+    users: Effect.mapError(store.users, lost),
+    issueToken: (userId, validFor) =>
+      Effect.gen(function* () {
+        const token = Users.makeToken()
+        const expiresAt = validFor === undefined ? null : yield* later(validFor)
+        yield* change(userId, (user) => ({ ...user, tokenHash: Users.hash(token), expiresAt }))
+        return token
+      }),
+    revokeToken: (userId) => change(userId, (user) => ({ ...user, tokenHash: null })),
+    prune: options.prune
+  }
+}
+
+const later = (duration: Duration.Duration) =>
+  Effect.map(Instant.now, (now) => Instant.fromNanos(now + Core.nanos(duration)))
+
+const ownRights = (kind: "local" | "external", party: Party.Party): ReadonlyArray<Ledger.Right> =>
+  kind === "local"
+    ? [{ kind: "CanActAs", party }]
+    : [
+        { kind: "CanReadAs", party },
+        { kind: "CanExecuteAs", party }
+      ]

@@ -1,0 +1,46 @@
+/** A contract put into a form that can be handed over outside the ledger, and recognised again. */
+import { Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import type { Contract } from "./Entry.ts"
+
+export const blob = (contract: Contract): string =>
+  Buffer.from(
+    JSON.stringify({
+      contractId: contract.contractId,
+      template: Templates.key(contract.template),
+      packageId: contract.packageId,
+      payload: canonical(contract.payload),
+      signatories: contract.signatories,
+      observers: contract.observers,
+      createdAt: Instant.format(contract.createdAt)
+    }),
+    "utf8"
+  ).toString("base64")
+
+/** Members in one order, so that a store that keeps no order gives the same blob. */
+const canonical = (value: Templates.LfValue): unknown => {
+  if (value === null || typeof value !== "object") return value
+  if (isList(value)) return value.map(canonical)
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, member]) => [name, canonical(member)])
+  )
+}
+
+const isList = (value: object): value is ReadonlyArray<Templates.LfValue> => Array.isArray(value)
+
+/** The id of the contract that the blob is about, or null when it is no blob of ours. */
+export const contractId = (text: string): string | null => {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"))
+    return typeof read === "object" &&
+      read !== null &&
+      "contractId" in read &&
+      typeof read.contractId === "string"
+      ? read.contractId
+      : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,175 @@
+/** The rules of one template: who signs, who sees, who may choose, and what a choice brings about. */
+import type { Instant, Party } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import type { Schema } from "effect"
+import * as LedgerError from "./LedgerError.ts"
+
+type Refusal = LedgerError.LedgerError
+type Parties = ReadonlyArray<Party.Party>
+
+/** The transaction as a choice's body meets it: everything it does here has the body's authority. */
+export interface Scope {
+  /** The transaction's effective time. */
+  readonly now: Instant.Instant
+  readonly create: <T extends Templates.Template>(
+    template: T,
+    payload: Templates.Payload<T>
+  ) => Result.Result<string, Refusal>
+  readonly exercise: <T extends Templates.Template, K extends Templates.ChoiceName<T>>(
+    template: T,
+    contractId: string,
+    choice: K,
+    argument: Templates.Argument<T, K>
+  ) => Result.Result<Templates.Outcome<T, K>, Refusal>
+  readonly fetch: <T extends Templates.Template>(
+    template: T,
+    contractId: string
+  ) => Result.Result<Templates.Payload<T>, Refusal>
+  /** Ends a contract by the choice every template has. */
+  readonly archive: (
+    template: Templates.Template,
+    contractId: string
+  ) => Result.Result<void, Refusal>
+}
+
+export interface ChoiceRules<T extends Templates.Template, K extends Templates.ChoiceName<T>> {
+  readonly controllers: (self: Templates.Payload<T>, argument: Templates.Argument<T, K>) => Parties
+  readonly observers?: (self: Templates.Payload<T>, argument: Templates.Argument<T, K>) => Parties
+  readonly body: (
+    at: {
+      readonly self: Templates.Payload<T>
+      readonly contractId: string
+      readonly argument: Templates.Argument<T, K>
+    },
+    scope: Scope
+  ) => Result.Result<Templates.Outcome<T, K>, Refusal>
+}
+
+/** An interface the template implements; its choices bear the same names as ours. */
+export interface Implements<P> {
+  readonly typeRef: Ledger.TypeRef
+  readonly view: (self: P) => Ledger.LfRecord
+}
+
+export interface Rules<T extends Templates.Template> {
+  readonly signatories: (self: Templates.Payload<T>) => Parties
+  readonly observers: (self: Templates.Payload<T>) => Parties
+  readonly ensure?: (self: Templates.Payload<T>) => boolean
+  readonly implements?: ReadonlyArray<Implements<Templates.Payload<T>>>
+  readonly choices: { readonly [K in Templates.ChoiceName<T>]: ChoiceRules<T, K> }
+}
+
+/** A choice about to be exercised, with its argument read. */
+export interface Pending {
+  readonly consuming: boolean
+  readonly controllers: Parties
+  readonly observers: Parties
+  readonly argument: Ledger.LfValue
+  readonly run: (scope: Scope) => Result.Result<Ledger.LfValue, Refusal>
+}
+
+/** A contract's payload, read by its template. */
+export interface Instance {
+  readonly payload: Ledger.LfRecord
+  readonly signatories: Parties
+  readonly observers: Parties
+  readonly ensured: boolean
+  readonly pending: (ask: {
+    readonly contractId: string
+    readonly choice: string
+    readonly argument: Ledger.LfValue
+  }) => Result.Result<Pending, Refusal>
+  readonly view: (iface: Ledger.TypeRef) => Ledger.LfRecord | null
+}
+
+export interface Entity {
+  readonly typeRef: Ledger.TypeRef
+  readonly interfaces: ReadonlyArray<Ledger.TypeRef>
+  readonly read: (payload: Ledger.LfRecord) => Result.Result<Instance, Refusal>
+}
+
+const unread = (what: string, error: Schema.SchemaError): Refusal =>
+  LedgerError.make("COMMAND_PREPROCESSING_FAILED", `${what}: ${error.message}`)
+
+export const distinct = (parties: Parties): Parties => [...new Set(parties)]
+
+/** Binds the rules to their template, so that the interpreter need not know any payload's type. */
+export const define = <const T extends Templates.Template>(
+  template: T,
+  rules: Rules<T>
+): Entity => {
+  const name = Templates.key(template.typeRef)
+  const interfaces = rules.implements ?? []
+  const isChoice = (choice: string): choice is Templates.ChoiceName<T> =>
+    Object.hasOwn(template.choices, choice)
+
+  const pend = (
+    self: Templates.Payload<T>,
+    ask: Parameters<Instance["pending"]>[0]
+  ): Result.Result<Pending, Refusal> => {
+    const { choice, contractId } = ask
+    if (!isChoice(choice)) {
+      return Result.fail(
+        LedgerError.make("COMMAND_PREPROCESSING_FAILED", `${name} has no choice ${choice}`)
+      )
+    }
+    const read = Templates.decodeArgument(template, choice, ask.argument)
+    if (Result.isFailure(read)) return Result.fail(unread(`${name}.${choice}`, read.failure))
+    const argument = read.success
+    const chosen: ChoiceRules<T, Templates.ChoiceName<T>> | undefined = rules.choices[choice]
+    if (chosen === undefined) throw new Error(`${name}.${choice} has no rules`)
+    return Result.succeed({
+      consuming: template.choices[choice]?.consuming === true,
+      controllers: distinct(chosen.controllers(self, argument)),
+      observers: distinct(chosen.observers?.(self, argument) ?? []),
+      argument: Templates.encodeArgument(template, choice, argument),
+      run: (scope) =>
+        Result.map(chosen.body({ self, contractId, argument }, scope), (outcome) =>
+          Templates.encodeResult(template, choice, outcome)
+        )
+    })
+  }
+
+  return {
+    typeRef: template.typeRef,
+    interfaces: interfaces.map((iface) => iface.typeRef),
+    read: (payload) => {
+      const decoded = Templates.decodePayload(template, payload)
+      if (Result.isFailure(decoded)) return Result.fail(unread(name, decoded.failure))
+      const self = decoded.success
+      const signatories = distinct(rules.signatories(self))
+      return Result.succeed({
+        payload: Templates.encodePayload(template, self),
+        signatories,
+        observers: distinct(rules.observers(self)).filter((party) => !signatories.includes(party)),
+        ensured: rules.ensure?.(self) ?? true,
+        pending: (ask) => pend(self, ask),
+        view: (iface) =>
+          interfaces.find(({ typeRef }) => Templates.same(typeRef, iface))?.view(self) ?? null
+      })
+    }
+  }
+}
+
+/** The choice every template has: all signatories together may end the contract. */
+export const archive = (signatories: Parties): Pending => ({
+  consuming: true,
+  controllers: signatories,
+  observers: [],
+  argument: {},
+  run: () => Result.succeed({})
+})
+
+/** A body's own refusal. */
+export const abort = (message: string): Result.Result<never, Refusal> =>
+  Result.fail(LedgerError.make("DAML_FAILURE", message))
+
+/** Aborts on the first demand that does not hold; it is told in the message. */
+export const demand = (
+  ...demands: ReadonlyArray<readonly [holds: boolean, message: string]>
+): Result.Result<void, Refusal> => {
+  const broken = demands.find(([holds]) => !holds)
+  return broken === undefined ? Result.void : abort(broken[1])
+}

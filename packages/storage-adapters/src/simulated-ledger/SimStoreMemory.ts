@@ -1,0 +1,139 @@
+/** The simulated ledger's store in memory: gone with the process. */
+import { Instant, Offset } from "@bursar/engine-core/kernel"
+import { Effect, Option } from "effect"
+import type * as Entry from "./Entry.ts"
+import type { Head, Range, SimStore, StoredContract } from "./SimStore.ts"
+import type * as Users from "./Users.ts"
+
+/** The first of the rows, ordered by offset, that lies after it. */
+const indexAfter = (rows: ReadonlyArray<{ readonly offset: number }>, offset: number): number => {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((rows[middle]?.offset ?? Number.POSITIVE_INFINITY) <= offset) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+type Place = Pick<Entry.Contract, "createdOffset" | "contractId">
+
+const inOrder = (left: Place, right: Place): number =>
+  left.createdOffset - right.createdOffset ||
+  (left.contractId < right.contractId ? -1 : left.contractId > right.contractId ? 1 : 0)
+
+const slice = <R extends { readonly offset: number }>(
+  rows: ReadonlyArray<R>,
+  { after, through, limit }: Range
+): ReadonlyArray<R> => {
+  const from = indexAfter(rows, after)
+  return rows.slice(from, Math.min(indexAfter(rows, through), from + limit))
+}
+
+export const make = (names: {
+  readonly ledgerId: string
+  readonly participantId: string
+}): SimStore => {
+  let head: Head = {
+    ...names,
+    offset: Offset.zero,
+    clockFloor: Instant.fromNanos(0n),
+    prunedOffset: Offset.zero
+  }
+  const transactions: Array<Entry.Transaction> = []
+  const completions: Array<Entry.Completion> = []
+  const byUpdateId = new Map<string, Entry.Transaction>()
+  const contracts = new Map<string, StoredContract>()
+  const parties = new Map<string, Users.PartyRecord>()
+  const users = new Map<string, Users.User>()
+
+  const append = (entry: Entry.Entry): void => {
+    const { transaction, completion, offset } = entry
+    completions.push(completion)
+    if (transaction !== null) {
+      transactions.push(transaction)
+      byUpdateId.set(transaction.updateId, transaction)
+    }
+    for (const contract of entry.created) {
+      contracts.set(contract.contractId, { contract, archivedOffset: null })
+    }
+    for (const contractId of entry.archived) {
+      const stored = contracts.get(contractId)
+      if (stored !== undefined) contracts.set(contractId, { ...stored, archivedOffset: offset })
+    }
+    head = {
+      ...head,
+      offset,
+      clockFloor: Instant.max(head.clockFloor, completion.recordTime)
+    }
+  }
+
+  /** In (createdOffset, contractId) order, as the database gives them. */
+  const ordered = (at: Offset.Offset): ReadonlyArray<Entry.Contract> =>
+    [...contracts.values()]
+      .filter(
+        ({ contract, archivedOffset }) =>
+          contract.createdOffset <= at && (archivedOffset === null || archivedOffset > at)
+      )
+      .map(({ contract }) => contract)
+      .sort(inOrder)
+
+  /** An archived contract outlives pruning no longer than its archival does. */
+  const prune = (upTo: Offset.Offset): void => {
+    for (const one of transactions.splice(0, indexAfter(transactions, upTo))) {
+      byUpdateId.delete(one.updateId)
+    }
+    for (const [contractId, { archivedOffset }] of contracts) {
+      if (archivedOffset !== null && archivedOffset <= upTo) contracts.delete(contractId)
+    }
+    head = { ...head, prunedOffset: upTo }
+  }
+
+  return {
+    load: (since) =>
+      Effect.sync(() => {
+        const committed = completions.filter(({ outcome }) => outcome._tag === "Committed")
+        const old = committed.filter(({ recordTime }) => recordTime < since)
+        return {
+          head,
+          contracts: ordered(head.offset),
+          forgottenOffset: old.at(-1)?.offset ?? Offset.zero,
+          commits: committed
+            .slice(old.length)
+            .flatMap((one) =>
+              one.outcome._tag === "Committed"
+                ? [[one.changeId, { ...one, updateId: one.outcome.updateId }] as const]
+                : []
+            )
+        }
+      }),
+    commit: (entries) => Effect.sync(() => entries.forEach(append)),
+    transactions: (range) => Effect.sync(() => slice(transactions, range)),
+    transaction: (by) =>
+      Effect.sync(() =>
+        Option.fromUndefinedOr(
+          "updateId" in by
+            ? byUpdateId.get(by.updateId)
+            : transactions.find(({ offset }) => offset === by.offset)
+        )
+      ),
+    completions: (range) => Effect.sync(() => slice(completions, range)),
+    activeAt: ({ at, after, limit }) =>
+      Effect.sync(() => {
+        const all = ordered(at)
+        const from = after === null ? 0 : all.findIndex((one) => inOrder(after, one) < 0)
+        return from < 0 ? [] : all.slice(from, from + limit)
+      }),
+    contract: (contractId) => Effect.sync(() => Option.fromUndefinedOr(contracts.get(contractId))),
+    prune: (upTo) => Effect.sync(() => prune(upTo)),
+    parties: Effect.sync(() => [...parties.values()]),
+    putParty: (party) => Effect.sync(() => void parties.set(party.party, party)),
+    users: Effect.sync(() => [...users.values()]),
+    userByToken: (tokenHash) =>
+      Effect.sync(() =>
+        Option.fromUndefinedOr([...users.values()].find((user) => user.tokenHash === tokenHash))
+      ),
+    putUser: (user) => Effect.sync(() => void users.set(user.userId, user))
+  }
+}

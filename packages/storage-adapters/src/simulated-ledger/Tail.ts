@@ -1,0 +1,102 @@
+/** Reading on from an offset: what matched, in order, and checkpoints over what did not. */
+import { Offset } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Clock, Duration, Effect, Option, Stream } from "effect"
+import * as Core from "./Core.ts"
+import type { LedgerError } from "./LedgerError.ts"
+import type { Range } from "./SimStore.ts"
+
+export interface Source<A> {
+  readonly end: () => Offset.Offset
+  readonly pruned: () => Offset.Offset
+  readonly moved: () => Effect.Effect<void>
+  /** What matched in the range, and how far the range was read. */
+  readonly read: (
+    range: Range
+  ) => Effect.Effect<
+    { readonly matched: ReadonlyArray<A>; readonly readTo: Offset.Offset },
+    LedgerError
+  >
+  readonly checkpointAfter: Duration.Duration
+}
+
+export interface Query {
+  readonly after: Offset.Offset
+  readonly through: Option.Option<Offset.Offset>
+}
+
+interface Position {
+  readonly at: Offset.Offset
+  /** The last offset the reader was told of. */
+  readonly told: Offset.Offset
+  /** Since when, in milliseconds, the reader was told nothing. */
+  readonly silentSince: number
+}
+
+const pageSize = 256
+
+const checkpoint = (offset: Offset.Offset): Ledger.Checkpoint => ({
+  _tag: "Checkpoint",
+  offset,
+  recordTime: Option.none()
+})
+
+type Step<A> = readonly [ReadonlyArray<A | Ledger.Checkpoint>, Option.Option<Position>]
+
+export const follow = <A extends { readonly offset: Offset.Offset }>(
+  source: Source<A>,
+  query: Query
+): Stream.Stream<A | Ledger.Checkpoint, LedgerError> => {
+  const through = Option.getOrNull(query.through)
+
+  const step = (position: Position): Effect.Effect<Step<A>, LedgerError> =>
+    Effect.suspend((): Effect.Effect<Step<A>, LedgerError> => {
+      const end = through === null ? source.end() : Offset.min(through, source.end())
+      // Taken in the same breath as the end, so that no move between the two is missed.
+      const moved = source.moved()
+      const { at, told } = position
+      if (at < source.pruned()) return Effect.fail(Core.pruned(source.pruned()))
+      if (at < end) return advance(position, end)
+      if (through !== null && at >= through) {
+        return Effect.succeed([told < at ? [checkpoint(at)] : [], Option.none()])
+      }
+      return told < at ? remind(position, moved) : Effect.as(moved, [[], Option.some(position)])
+    })
+
+  const advance = (position: Position, end: Offset.Offset): Effect.Effect<Step<A>, LedgerError> =>
+    Effect.gen(function* () {
+      const { matched, readTo } = yield* source.read({
+        after: position.at,
+        through: end,
+        limit: pageSize
+      })
+      const now = yield* Clock.currentTimeMillis
+      const last = matched.at(-1)
+      const told = last?.offset ?? position.told
+      const silentSince = last === undefined ? (position.silentSince ?? now) : now
+      return [matched, Option.some({ at: readTo, told, silentSince })]
+    })
+
+  /** Waits for more, but no longer than a reader may be left without a word. */
+  const remind = (position: Position, moved: Effect.Effect<void>): Effect.Effect<Step<A>> =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const due = position.silentSince + Duration.toMillis(source.checkpointAfter)
+      const more =
+        due > now ? yield* Effect.timeoutOption(moved, Duration.millis(due - now)) : Option.none()
+      if (Option.isSome(more)) return [[], Option.some(position)]
+      const { at } = position
+      return [[checkpoint(at)], Option.some({ at, told: at, silentSince: now })]
+    })
+
+  return Stream.unwrap(
+    Effect.gen(function* () {
+      if (query.after < source.pruned()) return yield* Core.pruned(source.pruned())
+      if (Offset.max(query.after, through ?? query.after) > source.end()) {
+        return yield* Core.afterEnd(source.end())
+      }
+      const silentSince = yield* Clock.currentTimeMillis
+      return Stream.paginate({ at: query.after, told: query.after, silentSince }, step)
+    })
+  )
+}

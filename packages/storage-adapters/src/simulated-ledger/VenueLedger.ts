@@ -1,0 +1,212 @@
+/** The engine's port to the simulated ledger in process: bound to the venue by its token, like any caller at the door. */
+import { Instant, Offset } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import { Duration, Effect, Layer, Option, Stream } from "effect"
+import * as Classify from "./Classify.ts"
+import type * as Entry from "./Entry.ts"
+import * as LedgerError from "./LedgerError.ts"
+import {
+  Participant,
+  type PartyFilter,
+  type Reading,
+  type SeenEvent,
+  type SeenTransaction
+} from "./Participant.ts"
+import type * as Users from "./Users.ts"
+import * as Views from "./Views.ts"
+
+export const version = "3.5.0+bursar-sim"
+
+/** Opens the port with a token that may act as exactly one party and hold no other right. */
+export const layer = (options: {
+  readonly token: string
+}): Layer.Layer<Ledger.Ledger, LedgerError.LedgerError, Participant> =>
+  Layer.effect(Ledger.Ledger, make(options))
+
+export const make = (options: { readonly token: string }) =>
+  Effect.gen(function* () {
+    const participant = yield* Participant
+    const user = yield* participant.authenticate(options.token)
+    const venue = yield* soleParty(user)
+    const authenticated = participant.authenticate(options.token)
+    let attempts = 0
+
+    const everything: Reading = {
+      shape: "LEDGER_EFFECTS",
+      byParty: new Map([[venue, Views.everything]])
+    }
+
+    const submissionId = Effect.map(
+      Instant.now,
+      (now) => `${now.toString(36)}-${(++attempts).toString(36)}`
+    )
+
+    const attempt = (user: Users.User, submission: Ledger.Submission) =>
+      Effect.flatMap(submissionId, (submissionId) =>
+        participant.submit(user, {
+          commandId: submission.commandId,
+          actAs: [venue],
+          readAs: submission.readAs ?? [],
+          commands: submission.commands,
+          dedup: submission.dedup,
+          submissionId,
+          workflowId: submission.workflowId ?? null,
+          disclosed: submission.disclosed ?? [],
+          minLedgerTime: submission.notBefore ?? null,
+          traceparent: submission.traceparent ?? null
+        })
+      )
+
+    const receipt = (user: Users.User, committed: Entry.Transaction) =>
+      Effect.map(
+        participant.seen(user, { transaction: committed, reading: everything }),
+        (seen): Ledger.Receipt => ({
+          updateId: committed.updateId,
+          offset: committed.offset,
+          effectiveAt: committed.effectiveAt,
+          recordTime: committed.recordTime,
+          duplicate: false,
+          transaction: Option.map(seen, toTransaction)
+        })
+      )
+
+    const earlier = (user: Users.User, error: LedgerError.LedgerError) =>
+      Effect.map(
+        participant.update(user, {
+          by: { offset: Offset.of(Number(error.context["completion_offset"])) },
+          reading: everything
+        }),
+        (seen) => toReceipt(seen, true)
+      )
+
+    const submit = (
+      submission: Ledger.Submission
+    ): Effect.Effect<Ledger.Receipt, Ledger.SubmitError> =>
+      Effect.gen(function* () {
+        const user = yield* authenticated
+        return yield* attempt(user, submission).pipe(
+          Effect.flatMap((committed) => receipt(user, committed)),
+          Effect.catchIf(
+            (error) => error.code === "DUPLICATE_COMMAND",
+            (error) => earlier(user, error)
+          )
+        )
+      }).pipe(
+        Effect.mapError((error) =>
+          // The change is there, its update is not (or not yet) to be read.
+          error.code === "UPDATE_NOT_FOUND"
+            ? new Ledger.OutcomeUnknown({
+                commandId: submission.commandId,
+                why: "committed before, its update cannot be read now",
+                retryAfter: Duration.seconds(1)
+              })
+            : Classify.submitError(error, submission.commandId)
+        )
+      )
+
+    const updates = (query: Ledger.UpdatesQuery): Stream.Stream<Ledger.Update, Ledger.ReadError> =>
+      Stream.unwrap(
+        Effect.map(authenticated, (user) =>
+          participant.updates(user, {
+            after: query.after,
+            through: Option.fromUndefinedOr(query.through),
+            reading: {
+              shape: "LEDGER_EFFECTS",
+              byParty: new Map([[venue, toFilter(query.filter)]])
+            }
+          })
+        )
+      ).pipe(
+        Stream.map((update) => (update._tag === "Transaction" ? toTransaction(update) : update)),
+        Stream.mapError(Classify.readError)
+      )
+
+    return {
+      venue,
+      submit,
+      updates,
+      outcome: ({ commandId, from, through }) =>
+        updates({ after: from, through, filter: { templates: [], interfaces: [] } }).pipe(
+          Stream.filter(
+            (update): update is Ledger.Transaction =>
+              update._tag === "Transaction" && Option.getOrUndefined(update.commandId) === commandId
+          ),
+          Stream.runHead,
+          Effect.map(Option.map((transaction) => toReceipt(transaction, false)))
+        ),
+      acs: ({ at, filter }) =>
+        Stream.unwrap(
+          Effect.map(authenticated, (user) =>
+            participant.acs(user, {
+              at,
+              reading: { shape: "ACS_DELTA", byParty: new Map([[venue, toFilter(filter)]]) }
+            })
+          )
+        ).pipe(Stream.mapError(Classify.readError)),
+      ledgerEnd: Effect.mapError(participant.ledgerEnd, Classify.readError),
+      horizon: Effect.mapError(participant.horizon, Classify.readError),
+      describe: Effect.gen(function* () {
+        const { rights } = yield* authenticated
+        return {
+          kind: "simulated" as const,
+          version,
+          participant: yield* participant.participantId,
+          features: [],
+          rights
+        }
+      }).pipe(Effect.mapError(Classify.readError)),
+      packages: (names) =>
+        Effect.map(participant.packages, (known) =>
+          names.map((name) => ({
+            name,
+            packageId: Option.map(
+              Option.fromUndefinedOr(known.find((one) => one.name === name)),
+              ({ packageId }) => packageId
+            )
+          }))
+        )
+    } satisfies Ledger.Ledger["Service"]
+  })
+
+const soleParty = (user: Users.User) => {
+  const [right, ...more] = user.rights
+  return right !== undefined && more.length === 0 && right.kind === "CanActAs"
+    ? Effect.succeed(right.party)
+    : Effect.fail(
+        LedgerError.make("PERMISSION_DENIED", "the venue's token may act as the venue and no more")
+      )
+}
+
+const toReceipt = (
+  seen: Ledger.Transaction | SeenTransaction,
+  duplicate: boolean
+): Ledger.Receipt => ({
+  updateId: seen.updateId,
+  offset: seen.offset,
+  effectiveAt: seen.effectiveAt,
+  recordTime: seen.recordTime,
+  duplicate,
+  transaction: Option.some(toTransaction(seen))
+})
+
+const isEvent = (event: SeenEvent | Ledger.Event): event is Ledger.Event =>
+  event._tag !== "Archived"
+
+const toTransaction = (seen: Ledger.Transaction | SeenTransaction): Ledger.Transaction => ({
+  _tag: "Transaction",
+  offset: seen.offset,
+  updateId: seen.updateId,
+  commandId: seen.commandId,
+  workflowId: seen.workflowId,
+  effectiveAt: seen.effectiveAt,
+  recordTime: seen.recordTime,
+  synchronizerId: seen.synchronizerId,
+  events: seen.events.filter(isEvent)
+})
+
+const toFilter = ({ templates, interfaces, includeBlobFor }: Ledger.Filter): PartyFilter => ({
+  wildcard: templates.length === 0 && interfaces.length === 0,
+  templates,
+  interfaces: interfaces.map((ref) => ({ ref, view: true })),
+  blobs: includeBlobFor ?? []
+})

@@ -1,0 +1,211 @@
+/** The one hand that writes: takes submissions in order, judges them, keeps them, then lets them be read. */
+import { Instant, type Offset } from "@bursar/engine-core/kernel"
+import { Deferred, Effect, Exit, Queue, Result } from "effect"
+import type { Scope } from "effect"
+import * as Core from "./Core.ts"
+import type * as Entry from "./Entry.ts"
+import * as Faults from "./Faults.ts"
+import * as LedgerError from "./LedgerError.ts"
+import type { Registry } from "./Registry.ts"
+import type { SimStore, StoreLost } from "./SimStore.ts"
+
+export interface Writer {
+  /** Waits for the completion: the transaction, or why there is none. */
+  readonly submit: (
+    request: Core.Request
+  ) => Effect.Effect<Entry.Transaction, LedgerError.LedgerError>
+  /** Waits until the submission is taken; a synchronous refusal fails, all else is in the completion. */
+  readonly hand: (request: Core.Request) => Effect.Effect<void, LedgerError.LedgerError>
+  readonly state: () => Core.State
+  /** Everything up to here is kept and may be read. */
+  readonly readable: () => Offset.Offset
+  /** Succeeds when `readable` has moved. */
+  readonly moved: () => Effect.Effect<void>
+  /** Transactions after the offset while they are still at hand; null when the store must be asked. */
+  readonly recent: (after: Offset.Offset) => ReadonlyArray<Entry.Transaction> | null
+  readonly prune: (upTo: Offset.Offset) => Effect.Effect<void, LedgerError.LedgerError>
+}
+
+export interface Options {
+  readonly store: SimStore
+  readonly registry: Registry
+  readonly settings: Core.Settings
+  readonly faults: Faults.Faults
+}
+
+const batchMax = 64
+const waitingMax = 4_096
+const recentMax = 2_000
+
+interface Asked {
+  readonly request: Core.Request
+  readonly taken: Deferred.Deferred<void, LedgerError.LedgerError>
+  readonly answered: Deferred.Deferred<Entry.Transaction, LedgerError.LedgerError>
+}
+
+/** How one submission ends once its batch is kept. */
+interface Judged {
+  readonly asked: Asked
+  readonly entry: Entry.Entry | null
+  readonly answer: Exit.Exit<Entry.Transaction, LedgerError.LedgerError>
+  readonly refused: boolean
+}
+
+export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { store, registry, settings, faults } = options
+    const load = Effect.gen(function* () {
+      const now = yield* Instant.now
+      const since = Instant.fromNanos(now - Core.nanos(settings.dedupMax))
+      return Core.load(yield* store.load(since))
+    })
+    let state = yield* load
+    let readable = state.offset
+    let lost: StoreLost | null = null
+    let recentFrom = state.offset
+    const recent: Array<Entry.Transaction> = []
+    let moved = Deferred.makeUnsafe<void>()
+    const queue = yield* Queue.bounded<Asked>(waitingMax)
+
+    const publish = (offset: Offset.Offset) =>
+      Effect.sync(() => {
+        readable = offset
+        const before = moved
+        moved = Deferred.makeUnsafe()
+        Deferred.doneUnsafe(before, Exit.void)
+      })
+
+    const judge = (asked: Asked, clock: Instant.Instant): Judged => {
+      const plan = faults.plan()
+      const number = faults.count()
+      const fate = Faults.fate(plan, number)
+      const ends = (answer: Judged["answer"], entry: Entry.Entry | null): Judged => ({
+        asked,
+        entry,
+        answer,
+        refused: entry === null
+      })
+      if (fate.dropBefore) return ends(Exit.fail(Faults.dropped()), null)
+      try {
+        const judged = Core.judge(
+          { registry, state, settings: { ...settings, gap: plan.gap ?? settings.gap } },
+          asked.request,
+          { clock, skew: Faults.skew(plan, number), verdict: fate.verdict }
+        )
+        if (Result.isFailure(judged)) return ends(Exit.fail(judged.failure), null)
+        const entry = judged.success
+        Core.apply(state, entry, settings)
+        if (fate.dropAfter) return ends(Exit.fail(Faults.dropped()), entry)
+        return ends(answerOf(entry), entry)
+      } catch (defect) {
+        // A choice body that throws is our bug: its caller learns of it, the ledger goes on.
+        return ends(Exit.die(defect), null)
+      }
+    }
+
+    const remember = (entries: ReadonlyArray<Entry.Entry>): void => {
+      for (const { transaction } of entries) if (transaction !== null) recent.push(transaction)
+      if (recent.length <= 2 * recentMax) return
+      const dropped = recent.splice(0, recent.length - recentMax)
+      recentFrom = dropped.at(-1)?.offset ?? recentFrom
+    }
+
+    const reload = Effect.gen(function* () {
+      state = yield* load
+      recent.length = 0
+      recentFrom = state.offset
+      lost = null
+      yield* publish(state.offset)
+    })
+
+    const keep = (entries: ReadonlyArray<Entry.Entry>) =>
+      store.commit(entries).pipe(
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            lost = error
+          })
+        ),
+        Effect.exit
+      )
+
+    const settle = (judged: ReadonlyArray<Judged>, kept: boolean): void => {
+      for (const { asked, answer, refused, entry } of judged) {
+        const end = kept || entry === null ? answer : Exit.fail(unavailable(lost))
+        Deferred.doneUnsafe(
+          asked.taken,
+          refused && Exit.isFailure(end) ? Exit.asVoid(end) : Exit.void
+        )
+        Deferred.doneUnsafe(asked.answered, end)
+      }
+    }
+
+    const round = Effect.gen(function* () {
+      const asked = yield* Queue.takeBetween(queue, 1, batchMax)
+      if (lost !== null && !lost.fenced) yield* Effect.ignore(reload)
+      if (lost !== null) {
+        const end = Exit.fail(unavailable(lost))
+        return settle(
+          asked.map((one) => ({ asked: one, entry: null, answer: end, refused: true })),
+          false
+        )
+      }
+      const clock = yield* Instant.now
+      const judged = asked.map((one) => judge(one, clock))
+      const entries = judged.flatMap(({ entry }) => entry ?? [])
+      if (entries.length === 0) return settle(judged, true)
+      const exit = yield* keep(entries)
+      if (Exit.isFailure(exit)) return settle(judged, false)
+      remember(entries)
+      const offset = state.offset
+      const delay = faults.plan().visibilityDelay
+      if (delay === undefined) {
+        yield* publish(offset)
+        return settle(judged, true)
+      }
+      settle(judged, true)
+      yield* Effect.forkDetach(Effect.delay(publish(offset), delay))
+    })
+
+    yield* Effect.forkScoped(Effect.forever(Effect.uninterruptible(round)))
+
+    const ask = (request: Core.Request) =>
+      Effect.suspend(() => {
+        const asked: Asked = {
+          request,
+          taken: Deferred.makeUnsafe(),
+          answered: Deferred.makeUnsafe()
+        }
+        return Queue.offerUnsafe(queue, asked)
+          ? Effect.succeed(asked)
+          : Effect.fail(LedgerError.make("PARTICIPANT_BACKPRESSURE", "Too many submissions wait"))
+      })
+
+    return {
+      submit: (request) => Effect.flatMap(ask(request), ({ answered }) => Deferred.await(answered)),
+      hand: (request) => Effect.flatMap(ask(request), ({ taken }) => Deferred.await(taken)),
+      state: () => state,
+      readable: () => readable,
+      moved: () => Deferred.await(moved),
+      recent: (after) =>
+        after >= recentFrom ? recent.filter(({ offset }) => offset > after) : null,
+      prune: (upTo) =>
+        store.prune(upTo).pipe(
+          Effect.mapError(unavailable),
+          Effect.andThen(
+            Effect.sync(() => {
+              state.prunedOffset = upTo
+            })
+          )
+        )
+    }
+  })
+
+const answerOf = (entry: Entry.Entry): Exit.Exit<Entry.Transaction, LedgerError.LedgerError> => {
+  const { outcome } = entry.completion
+  if (outcome._tag === "Rejected") return Exit.fail(outcome.error)
+  if (entry.transaction === null) throw new Error("a commit without a transaction")
+  return Exit.succeed(entry.transaction)
+}
+
+export const unavailable = (lost: StoreLost | null): LedgerError.LedgerError =>
+  LedgerError.make("SERVICE_NOT_RUNNING", lost?.detail ?? "The ledger's store is not there")

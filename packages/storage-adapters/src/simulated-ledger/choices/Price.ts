@@ -1,0 +1,19 @@
+/** How a published price is corrected: by its oracle alone, by a new point that names the old. */
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import { define } from "../Entity.ts"
+
+export const oraclePoint = define(Templates.OraclePoint, {
+  signatories: (self) => [self.oracle],
+  observers: (self) => [self.venue, self.fund, self.registrar, ...self.attestors],
+  choices: {
+    Correct: {
+      controllers: (self) => [self.oracle],
+      body: ({ self, contractId, argument }, scope) =>
+        Result.map(
+          scope.create(Templates.OraclePoint, { ...self, ...argument, corrects: contractId }),
+          (corrected) => ({ contractId: corrected })
+        )
+    }
+  }
+})

@@ -1,0 +1,31 @@
+/** The rules of every template this ledger carries. */
+import type { Entity } from "../Entity.ts"
+import * as Admission from "./Admission.ts"
+import * as Market from "./Market.ts"
+import * as Price from "./Price.ts"
+import * as Registry from "./Registry.ts"
+import * as Settlement from "./Settlement.ts"
+
+export const all: ReadonlyArray<Entity> = [
+  Registry.instrumentConfiguration,
+  Registry.holding,
+  Registry.allocation,
+  Registry.transferOffer,
+  Registry.mintRequest,
+  Registry.credential,
+  Admission.admissionConsentProposal,
+  Admission.admissionConsent,
+  Admission.admissionOffer,
+  Admission.holderInvitation,
+  Admission.holderRegistration,
+  Admission.signedTerms,
+  Admission.acceptedTerms,
+  Market.primaryMarketProposal,
+  Market.primaryMarket,
+  Market.subscriptionOrder,
+  Market.subscriptionClaim,
+  Market.lot,
+  Market.deliveredLot,
+  Settlement.settlementIntent,
+  Price.oraclePoint
+]

@@ -1,0 +1,220 @@
+/** Every judged set, row by row: which facts and which instant make which state. */
+import { describe, expect, it } from "vitest"
+import { judged } from "../../packages/engine-core/src/catalogue.ts"
+import {
+  DistributionPeriod,
+  type Subject as Period
+} from "../../packages/engine-core/src/distributions/period/DistributionPeriod.ts"
+import { DistributionRoll } from "../../packages/engine-core/src/distributions/roll/DistributionRoll.ts"
+import {
+  type Subject as Standing,
+  StandingApprovalState
+} from "../../packages/engine-core/src/distributions/standing-approval/StandingApprovalState.ts"
+import {
+  NavFeed,
+  type Subject as Nav
+} from "../../packages/engine-core/src/instruments/price/NavFeed.ts"
+import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
+import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
+import type { Judged } from "../../packages/engine-core/src/kernel/Judged.ts"
+import {
+  RedemptionOrder,
+  type Subject as Redemption
+} from "../../packages/engine-core/src/orders/redemption/RedemptionOrder.ts"
+import {
+  type Subject as Subscription,
+  SubscriptionOrder
+} from "../../packages/engine-core/src/orders/subscription/SubscriptionOrder.ts"
+
+const before = Instant.of("2026-07-30T12:00:00Z")
+const at = Instant.of("2026-07-31T12:00:00Z")
+const after = Instant.of("2026-08-01T12:00:00Z")
+
+type Row<S extends string, Subject> = readonly [state: S, because: string, change: Partial<Subject>]
+
+const covered = new Map<string, Set<string>>()
+
+/** Rows change one subject; together they must reach every state of the set. */
+const rows = <S extends string, Subject>(
+  set: Judged<S, Subject>,
+  subject: Subject,
+  table: ReadonlyArray<Row<NoInfer<S>, Subject>>
+) => {
+  covered.set(set.name, new Set(table.map(([state]) => state)))
+  describe(set.name, () => {
+    it.each(table)("is %s: %s", (state, _because, change) => {
+      expect(set.judge({ ...subject, ...change })).toBe(state)
+    })
+  })
+}
+
+const subscription: Subscription = { state: "priced", cashStands: false, settleBy: at, now: before }
+
+rows(SubscriptionOrder, subscription, [
+  ["awaiting-price", "nobody priced the claim", { state: "claimed" }],
+  [
+    "awaiting-price",
+    "a claim has no time to settle that could pass",
+    { state: "claimed", now: after }
+  ],
+  ["awaiting-cash", "priced, and the cash leg is missing", {}],
+  ["awaiting-cash", "no time to settle is set", { settleBy: null, now: after }],
+  ["ready", "priced, and the cash leg stands", { cashStands: true }],
+  ["expired", "the time to settle is reached", { now: at }],
+  ["expired", "it passed, though the cash came", { now: after, cashStands: true }],
+  ["settled", "delivered is the value date", { state: "delivered", now: after }],
+  ["settled", "closed", { state: "closed", now: after }],
+  ["withdrawn", "withdrawn", { state: "withdrawn" }],
+  ["released", "released", { state: "released", now: after }]
+])
+
+const redemption: Redemption = {
+  state: "priced",
+  payment: "wire",
+  unitsAllocated: false,
+  cashStands: false,
+  settleBy: at,
+  now: before
+}
+
+rows(RedemptionOrder, redemption, [
+  ["awaiting-price", "nobody priced the claim", { state: "claimed" }],
+  [
+    "awaiting-price",
+    "a claim has no time to settle that could pass",
+    { state: "claimed", now: after }
+  ],
+  ["awaiting-units", "paid by wire, the burn is not requested", {}],
+  [
+    "awaiting-units",
+    "paid by wire, whatever is allocated",
+    { unitsAllocated: true, cashStands: true }
+  ],
+  [
+    "awaiting-units",
+    "on the ledger, the units are missing",
+    { payment: "ledger", cashStands: true }
+  ],
+  [
+    "awaiting-payment",
+    "on the ledger, only the cash is missing",
+    { payment: "ledger", unitsAllocated: true }
+  ],
+  [
+    "ready",
+    "on the ledger, both are allocated",
+    { payment: "ledger", unitsAllocated: true, cashStands: true }
+  ],
+  [
+    "ready",
+    "on the ledger, funded and both allocated",
+    { state: "funded", payment: "ledger", unitsAllocated: true, cashStands: true }
+  ],
+  ["awaiting-registrar", "paid by wire and funded", { state: "funded", cashStands: true }],
+  ["awaiting-payment", "burned, the cash is not evidenced", { state: "burned" }],
+  ["awaiting-payment", "a burned one never expires", { state: "burned", now: after }],
+  ["ready", "burned, the cash is evidenced", { state: "burned", cashStands: true }],
+  ["expired", "priced and the time to settle is reached", { now: at }],
+  ["expired", "funded and it passed", { state: "funded", now: after }],
+  [
+    "expired",
+    "it wins over ready",
+    { payment: "ledger", unitsAllocated: true, cashStands: true, now: at }
+  ],
+  ["settled", "settled", { state: "settled", now: after }],
+  ["withdrawn", "withdrawn", { state: "withdrawn", now: after }],
+  ["released", "released", { state: "released", now: after }]
+])
+
+const period: Period = {
+  executed: null,
+  recordDateEnd: at,
+  now: after,
+  earlierUnexecuted: 0,
+  rates: 1,
+  rateChange: "refuse",
+  linesUnrolled: 0,
+  partial: "refuse",
+  holds: 0,
+  scheduledBy: "calendar"
+}
+
+rows(DistributionPeriod, period, [
+  ["executed", "a positive line exists", { executed: { positiveLines: 1 }, holds: 1, now: before }],
+  ["nil", "executed with no positive line", { executed: { positiveLines: 0 }, holds: 1 }],
+  ["accruing", "the record date has not ended", { now: before }],
+  ["accruing", "even while something blocks", { now: before, holds: 1 }],
+  ["due", "the record date ended this instant", { now: at }],
+  ["blocked", "an earlier period is not executed", { earlierUnexecuted: 1 }],
+  ["blocked", "rates differ and that is refused", { rates: 2 }],
+  ["due", "rates differ and that only alerts", { rates: 2, rateChange: "alert" }],
+  ["blocked", "lines are unrolled and that is refused", { linesUnrolled: 1 }],
+  ["due", "lines are unrolled and are carried", { linesUnrolled: 1, partial: "carry" }],
+  ["blocked", "a hold is open", { holds: 1 }],
+  ["blocked", "without a calendar as well", { holds: 1, scheduledBy: "month-end" }],
+  ["due", "a calendar set its record date", {}],
+  ["ready", "no calendar did", { scheduledBy: "month-end" }]
+])
+
+rows(DistributionRoll, { delivered: 0, rolled: 0 }, [
+  ["waiting", "nothing is delivered", {}],
+  ["ready", "delivered, none rolled", { delivered: 2 }],
+  ["partial", "one of them is rolled", { delivered: 1, rolled: 1 }],
+  ["rolled", "all are", { rolled: 2 }]
+])
+
+const standing: Standing = {
+  from: before,
+  until: after,
+  maxUses: 3,
+  maxNet: Decimal.of("100"),
+  uses: 0,
+  usedNet: Decimal.zero,
+  revokedAt: null,
+  now: at
+}
+
+rows(StandingApprovalState, standing, [
+  ["scheduled", "not yet in force", { from: after, until: Instant.of("2026-09-01T00:00:00Z") }],
+  ["active", "its first instant", { now: before }],
+  ["active", "one use and one cent are left", { uses: 2, usedNet: Decimal.of("99.99") }],
+  [
+    "active",
+    "without limits",
+    { maxUses: null, maxNet: null, uses: 99, usedNet: Decimal.of("999") }
+  ],
+  ["exhausted", "its uses are used up", { uses: 3 }],
+  ["exhausted", "its amount is used up", { usedNet: Decimal.of("100") }],
+  ["exhausted", "that came before its end", { uses: 3, now: after }],
+  ["lapsed", "its end is reached", { now: after }],
+  ["revoked", "while active", { revokedAt: at }],
+  ["revoked", "before it was in force", { revokedAt: before, from: after }],
+  ["revoked", "and its end passed since", { revokedAt: at, now: after }]
+])
+
+const statement = { ripcord: false, expiresAt: after, move: "inside" } as const
+const nav: Nav = { feed: { latest: statement, businessDate: "received" }, now: at }
+const feed = (
+  latest: NonNullable<Nav["feed"]>["latest"],
+  businessDate: NonNullable<Nav["feed"]>["businessDate"] = "received"
+): Partial<Nav> => ({ feed: { latest, businessDate } })
+
+rows(NavFeed, nav, [
+  ["none", "no feed is mapped", { feed: null }],
+  ["ripcord", "the administrator pulled it", feed({ ...statement, ripcord: true })],
+  ["ripcord", "it wins over missing", feed({ ...statement, ripcord: true }, { missingFrom: at })],
+  ["missing", "the business date's statement is missed", feed(statement, { missingFrom: at })],
+  ["usable", "it is not missed yet", feed(statement, { missingFrom: after })],
+  ["missing", "none ever came", feed(null)],
+  ["missing", "it wins over stale", feed({ ...statement, expiresAt: before }, { missingFrom: at })],
+  ["stale", "its expiry is reached", feed({ ...statement, expiresAt: at })],
+  ["stale", "it wins over deviating", feed({ ...statement, expiresAt: before, move: "outside" })],
+  ["deviating", "the move is outside the guardrail", feed({ ...statement, move: "outside" })],
+  ["usable", "nothing speaks against it", {}]
+])
+
+describe("the tables above", () => {
+  it.each(judged.map((set) => [set.name, set] as const))("reach every state of %s", (name, set) => {
+    expect(covered.get(name)).toEqual(new Set(Object.keys(set.states)))
+  })
+})

@@ -1,0 +1,206 @@
+/** Where every move leads, machine by machine: a move misdirected, added or lost is named here. */
+import { describe, expect, it } from "vitest"
+import { machines } from "../../packages/engine-core/src/catalogue.ts"
+import type { Machine } from "../../packages/engine-core/src/kernel/Machine.ts"
+
+/** One line a move: from, trigger, to; the states a record opens in come first. */
+const tables: Readonly<Record<string, string>> = {
+  OperationState: `
+    opens queued
+    queued take running
+    running succeed succeeded
+    running fail failed`,
+  ApprovalState: `
+    opens awaiting
+    awaiting sign awaiting
+    awaiting approve approved
+    awaiting reopen awaiting
+    awaiting reject rejected
+    awaiting withdraw rejected
+    awaiting lapse lapsed`,
+  HolderState: `
+    opens pending
+    pending activate active
+    pending close closed
+    active lapse lapsed
+    active succeed succeeded
+    active close closed
+    lapsed renew active
+    lapsed succeed succeeded
+    lapsed close closed`,
+  AttributeState: `
+    opens pending
+    opens valid
+    opens rejected
+    pending verify valid
+    pending reject rejected
+    valid expire expired
+    valid revoke revoked`,
+  ScreeningState: `
+    opens unscreened
+    unscreened ask pending
+    pending clear clear
+    pending doubt review
+    pending confirm match
+    clear age stale
+    review clear clear
+    review confirm match
+    match ask pending
+    stale ask pending`,
+  AdmissionState: `
+    opens offered
+    offered accept admitted
+    offered decline declined
+    offered withdraw withdrawn
+    offered expire expired
+    admitted revoke revoked
+    admitted expire expired`,
+  AdmissionConsentState: `
+    opens proposed
+    proposed agree agreed
+    proposed decline declined
+    proposed replace withdrawn
+    agreed end ended`,
+  PrimaryMarketState: `
+    opens proposed
+    proposed agree agreed
+    proposed decline declined
+    proposed replace withdrawn
+    agreed end ended`,
+  IssuerPowersAgreementState: `
+    opens proposed
+    proposed agree agreed
+    proposed decline declined
+    proposed replace withdrawn
+    agreed end ended`,
+  IssuerPowersConsentState: `
+    opens offered
+    offered grant granted
+    offered decline declined
+    offered replace withdrawn
+    offered expire expired
+    granted revoke revoked
+    granted expire expired`,
+  RestrictionState: `
+    opens active
+    active lift lifted
+    active lapse lapsed
+    active carry carried`,
+  HoldState: `
+    opens open
+    open release released`,
+  PolicyVersionState: `
+    opens scheduled
+    opens current
+    scheduled begin current
+    scheduled replace withdrawn
+    current supersede superseded`,
+  SubscriptionState: `
+    opens claimed
+    claimed price priced
+    claimed withdraw withdrawn
+    priced deliver delivered
+    priced exchange closed
+    priced release released
+    delivered settle closed`,
+  RedemptionState: `
+    opens claimed
+    claimed price priced
+    claimed withdraw withdrawn
+    priced fund funded
+    priced exchange settled
+    priced withdraw withdrawn
+    priced release released
+    funded burn burned
+    funded exchange settled
+    funded withdraw withdrawn
+    funded release released
+    burned settle settled`,
+  DealingCycleState: `
+    opens open
+    open settle ended
+    open release ended`,
+  StandingSettlementState: `
+    opens proposed
+    proposed commit open
+    proposed expire expired
+    open settle open
+    open pause paused
+    open close closed
+    open expire expired
+    paused resume open
+    paused close closed
+    paused expire expired`,
+  DistributionState: `
+    opens executed
+    executed clear payable
+    executed hold held
+    held clear payable
+    payable hold held
+    payable pay paid`,
+  DistributionLineState: `
+    opens due
+    opens suspended
+    opens carried
+    due suspend suspended
+    due deliver delivered
+    suspended cure due
+    suspended void void
+    delivered roll rolled`,
+  ReserveState: `
+    opens proposed
+    proposed accept proposed
+    proposed activate active
+    proposed decline declined
+    proposed withdraw withdrawn
+    active close closing
+    closing empty closed`,
+  AmendmentState: `
+    opens proposed
+    proposed decline declined
+    proposed tighten effective
+    proposed loosen accepted
+    proposed withdraw withdrawn
+    accepted begin effective
+    accepted withdraw withdrawn
+    effective supersede superseded`,
+  LockAgreementState: `
+    opens proposed
+    proposed sign active
+    proposed decline declined
+    proposed withdraw withdrawn
+    active release released`,
+  ReserveOrderState: `
+    opens started
+    started allocate ready
+    started cancel cancelled
+    started expire expired
+    ready settle settled
+    ready cancel cancelled
+    ready expire expired`
+}
+
+const lines = (table: string): ReadonlyArray<string> =>
+  table
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .toSorted()
+
+const written = (machine: Machine): ReadonlyArray<string> =>
+  [
+    ...machine.opensIn.map((state) => `opens ${state}`),
+    ...Object.entries(machine.moves).flatMap(([from, row]) =>
+      Object.entries(row).map(([on, to]) => `${from} ${on} ${to}`)
+    )
+  ].toSorted()
+
+describe("the moves of each machine", () => {
+  it.each(machines.map((machine) => [machine.name, machine] as const))("%s", (name, machine) => {
+    expect(written(machine)).toEqual(lines(tables[name] ?? ""))
+  })
+
+  it("names no machine that is not declared", () => {
+    expect(Object.keys(tables).toSorted()).toEqual(machines.map(({ name }) => name).toSorted())
+  })
+})

@@ -1,0 +1,106 @@
+/** The vocabulary is the API's, word for word and in its order; nothing is missing, nothing invented. */
+import { Result, Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { judged, machines, valueSets } from "../../packages/engine-core/src/catalogue.ts"
+import * as vocabulary from "../../packages/engine-core/src/vocabulary/index.ts"
+import * as given from "./given.ts"
+
+describe("the lists of the API", () => {
+  it.each<[what: string, count: number, given: ReadonlyArray<string>, ours: ReadonlyArray<string>]>(
+    [
+      [
+        "operation kinds a caller asks for",
+        60,
+        given.operationKinds,
+        vocabulary.askedOperationKinds
+      ],
+      ["operation kinds the engine opens", 2, given.addedOperationKinds, vocabulary.engineOpened],
+      ["resource kinds", 25, given.resourceKinds, vocabulary.ResourceKind.members],
+      ["roles", 10, given.roles, vocabulary.Role.members],
+      ["event kinds", 2, given.eventKinds, vocabulary.EventKind.members],
+      ["journal events", 5, given.journalEvents, Object.keys(vocabulary.journalEvents)]
+    ]
+  )("%s", (_what, count, expected, ours) => {
+    expect(ours).toEqual(expected)
+    expect(new Set(ours).size).toBe(count)
+  })
+
+  it("control events, with those given apart and added", () => {
+    const all = [...given.controlEvents, ...given.otherControlEvents]
+    expect(Object.keys(vocabulary.controlEvents).toSorted()).toEqual(all.toSorted())
+    expect(given.controlEvents).toHaveLength(41)
+  })
+
+  it("an operation kind is one list: what is asked, then what the engine opens", () => {
+    expect(vocabulary.OperationKind.members).toEqual([
+      ...given.operationKinds,
+      ...given.addedOperationKinds
+    ])
+  })
+
+  it("an event type is control or journal, never both", () => {
+    expect(vocabulary.EventType.members).toHaveLength(48)
+    expect(new Set(vocabulary.EventType.members).size).toBe(48)
+    expect(vocabulary.EventType.members.filter(vocabulary.isControl)).toEqual(
+      Object.keys(vocabulary.controlEvents)
+    )
+  })
+
+  it("the 27 state sets, each declared once, moved or judged", () => {
+    expect(given.stateSets).toHaveLength(27)
+    expect([...machines, ...judged].map(({ name }) => name).toSorted()).toEqual(
+      [...given.stateSets, ...given.addedStateSets].toSorted()
+    )
+  })
+
+  it("the sets that are added have the members of the set they are modelled on", () => {
+    const members = (name: string) =>
+      Object.keys(machines.find((machine) => machine.name === name)?.states ?? {})
+    for (const added of given.addedStateSets) {
+      expect(members(added)).toEqual(members("PrimaryMarketState"))
+    }
+  })
+})
+
+describe("value sets", () => {
+  const named = new Map(valueSets.map((set) => [set.name, set]))
+
+  it("the closed ones are exactly the four that are given, with their members", () => {
+    const closed = valueSets.filter(({ growth }) => growth === "closed")
+    expect(Object.fromEntries(closed.map(({ members, name }) => [name, members]))).toEqual(
+      given.closedSets
+    )
+  })
+
+  it.each(Object.entries(given.extensibleSets))("%s", (name, members) => {
+    expect(named.get(name)?.members).toEqual(members)
+    expect(named.get(name)?.growth).toBe("extensible")
+  })
+
+  it("no two sets share a name, among states and words alike", () => {
+    const names = [...valueSets, ...machines, ...judged].map(({ name }) => name)
+    expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
+  })
+
+  it.each(valueSets.map((set) => [set.name, set] as const))(
+    "%s takes its members and refuses another word",
+    (_name, set) => {
+      const decode = Schema.decodeUnknownResult(set.schema)
+      expect(set.members.filter((member) => Result.isFailure(decode(member)))).toEqual([])
+      expect(set.members.every(set.has)).toBe(true)
+      expect(Result.isFailure(decode("no-such-word"))).toBe(true)
+      expect(set.has("no-such-word")).toBe(false)
+      // A name that every object answers to is no member either.
+      expect(set.has("constructor")).toBe(false)
+    }
+  )
+
+  it.each([...valueSets].map((set) => [set.name, set.members] as const))(
+    "%s is written in lower-case kebab, with a point between record and verb",
+    (_name, members) => {
+      expect(
+        members.filter((member) => !/^[a-z]+(-[a-z]+)*(\.[a-z]+(-[a-z]+)*)?$/u.test(member))
+      ).toEqual([])
+    }
+  )
+})

@@ -13,6 +13,7 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import { OperationMachine } from "./OperationMachine.ts"
+import { Commands, DisclosedContracts } from "./Submission.ts"
 
 /** The record a write acts on. */
 export const Resource = Schema.Struct({
@@ -32,8 +33,8 @@ export const Step = Schema.Struct({
   /** The ledger's end when it was planned: a commit of the command id since then is this one. */
   dedupOffset: Offset.schema,
   /** The commands as the port takes them. */
-  commands: PlainSchema,
-  disclosed: PlainSchema,
+  commands: Commands,
+  disclosed: DisclosedContracts,
   last: Schema.Boolean,
   plannedAt: Instant.schema,
   /** When an answer last left it open whether the step committed; null: none has. */

@@ -1,0 +1,426 @@
+/** Follows the ledger: every update becomes facts and events, once each, one transaction a batch. */
+import { Cause, Context, Duration, Effect, Layer, Option, Queue, Stream } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { unavailable } from "../kernel/Refusal.ts"
+import * as Ledger from "../ports/Ledger.ts"
+import { type ProjectionHead, ProjectionLog, type UpdateRow } from "../ports/storage/ProjectionLog.ts"
+import type { StorageUnavailable, WriterFenced } from "../ports/storage/StorageError.ts"
+import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import type { Act } from "../records/Act.ts"
+import { away } from "../records/layer.ts"
+import { Records } from "../records/Records.ts"
+import { queue as operationQueue } from "../writes/Door.ts"
+import { operations } from "../writes/OperationRecord.ts"
+import { Operations } from "../writes/Operations.ts"
+import * as Request from "../writes/Request.ts"
+import { contracts } from "./Contract.ts"
+import type { Node, Reading } from "./Reading.ts"
+
+/** What each template means, by its name. */
+export class Readings extends Context.Service<
+  Readings,
+  { readonly all: ReadonlyArray<Reading> }
+>()("@bursar/engine-core/projection/Readings") {}
+
+export class Follower extends Context.Service<
+  Follower,
+  {
+    /** Projects everything up to the ledger's present end; answers the head. For tests and embedders. */
+    readonly catchUp: Effect.Effect<ProjectionHead, Unavailable>
+    /** Follows until interrupted; a broken stream is taken up again from the durable head. */
+    readonly run: Effect.Effect<never>
+  }
+>()("@bursar/engine-core/projection/Follower") {}
+
+/** Milliseconds between tries when the ledger or the store is away: doubling, at most half a minute. */
+const backoff = (failures: number): number => Math.min(30_000, 250 * 2 ** Math.min(failures, 7))
+
+export const nameOf = (ref: Ledger.TypeRef): string =>
+  `${ref.packageName}:${ref.module}:${ref.entity}`
+
+const make = Effect.gen(function* () {
+  const records = yield* Records
+  const ledger = yield* Ledger.Ledger
+  const log = yield* ProjectionLog
+  const work = yield* WorkQueue
+  const declared = yield* Operations
+  const settings = yield* Settings
+  const readings = new Map((yield* Readings).all.map((one) => [nameOf(one.template), one]))
+
+  const stored = <A, E>(effect: Effect.Effect<A, E | StorageUnavailable>) =>
+    Effect.catchIf(
+      effect,
+      (error): error is Extract<E | StorageUnavailable, StorageUnavailable> =>
+        typeof error === "object" &&
+        error !== null &&
+        "_tag" in error &&
+        error._tag === "StorageUnavailable",
+      (error) => Effect.fail(away(error))
+    ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable>
+
+  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) =>
+    Effect.mapError(effect, (error) =>
+      unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)
+    )
+
+  /** The filter of a tail: what the readings know, or everything when they know nothing. */
+  const filter: Ledger.Filter = { templates: [], interfaces: [] }
+
+  // ---- one update -----------------------------------------------------------------------------
+
+  const created = Effect.fnUntraced(function* (event: Ledger.Created, node: Node) {
+    if (!event.inAcs) return
+    yield* records
+      .open(
+        contracts,
+        {
+          contractId: event.contractId,
+          template: nameOf(event.template),
+          packageId: event.packageId,
+          payload: event.payload as Plain,
+          signatories: event.signatories,
+          observers: event.observers,
+          contractCreatedAt: event.createdAt,
+          createdOffset: node.offset,
+          archivedOffset: null
+        },
+        node.act
+      )
+      .pipe(
+        Effect.catchTag("Refused", () =>
+          Effect.die(new Error(`contract ${event.contractId} was created twice`))
+        )
+      )
+    yield* readings.get(nameOf(event.template))?.created?.(event.payload, node, event) ?? Effect.void
+  })
+
+  const exercised = Effect.fnUntraced(function* (
+    event: Ledger.Exercised,
+    node: Node,
+    payloads: ReadonlyMap<string, Ledger.LfRecord>
+  ) {
+    const contract = Option.getOrUndefined(yield* records.find(contracts, event.contractId))
+    const payload = payloads.get(event.contractId) ?? (contract?.payload as Ledger.LfRecord)
+    // Seen as a witness only: it was never ours to fold.
+    if (payload === undefined) return
+    yield* readings
+      .get(nameOf(event.template))
+      ?.exercised?.(event.choice, payload, node, event) ?? Effect.void
+    if (event.consuming && event.inAcs && contract !== undefined) {
+      yield* records.record(contracts, contract, { on: "archive", offset: node.offset }, node.act)
+    }
+  })
+
+  /** The operation whose step this update is: finished with it when the step was its last. */
+  const finish = Effect.fnUntraced(function* (update: Ledger.Transaction) {
+    const commandId = Option.getOrUndefined(update.commandId)
+    if (commandId === undefined) return
+    const colon = commandId.indexOf(":")
+    if (colon < 0) return
+    const found = yield* records.find(operations, commandId.slice(0, colon))
+    if (Option.isNone(found)) return
+    const record = found.value
+    if (record.step?.commandId !== commandId || record.state !== "running") {
+      yield* Effect.logError("a ledger write committed that no running operation waits for", {
+        commandId,
+        updateId: update.updateId,
+        state: record.state
+      })
+      return
+    }
+    const now = yield* Instant.now
+    const act: Act = {
+      cause: { by: "operation", operationId: record.operationId },
+      now,
+      offset: update.offset
+    }
+    const marked =
+      record.updateId === update.updateId
+        ? record
+        : yield* records.record(
+            operations,
+            record,
+            { on: "commit", updateId: update.updateId, offset: update.offset },
+            act
+          )
+    if (!record.step.last) return
+    const operation = declared.of(record.kind)
+    if (operation.on !== "ledger") {
+      return yield* Effect.die(new Error(`${record.kind} has no step on the ledger`))
+    }
+    const result = yield* operation
+      .finish(
+        Request.decode(operation, record.request),
+        {
+          ...act,
+          operationId: record.operationId,
+          venue: ledger.venue,
+          actor: record.actor,
+          signedBy: record.signedBy ?? []
+        },
+        {
+          updateId: update.updateId,
+          offset: update.offset,
+          effectiveAt: update.effectiveAt,
+          recordTime: update.recordTime,
+          duplicate: false,
+          transaction: Option.some(update)
+        }
+      )
+      .pipe(Effect.provideService(Records, records))
+    yield* records.record(
+      operations,
+      marked,
+      { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
+      act
+    )
+    yield* stored(
+      work.settle({ queue: operationQueue, itemIds: [record.operationId] })
+    )
+  })
+
+  const apply = Effect.fnUntraced(function* (update: Ledger.Transaction) {
+    const now = yield* Instant.now
+    const act: Act = {
+      cause: {
+        by: "update",
+        updateId: update.updateId,
+        offset: update.offset,
+        effectiveAt: update.effectiveAt
+      },
+      now,
+      offset: update.offset
+    }
+    const payloads = new Map<string, Ledger.LfRecord>()
+    for (const event of update.events) {
+      const node: Node = {
+        act,
+        offset: update.offset,
+        updateId: update.updateId,
+        nodeId: event.nodeId,
+        effectiveAt: update.effectiveAt,
+        contractId: event.contractId,
+        venue: ledger.venue
+      }
+      if (event._tag === "Created") {
+        payloads.set(event.contractId, event.payload)
+        yield* created(event, node)
+      } else {
+        yield* exercised(event, node, payloads)
+      }
+    }
+    yield* finish(update)
+  })
+
+  const rawOf = (update: Ledger.Transaction): string =>
+    JSON.stringify(update, (_, value: unknown) =>
+      typeof value === "bigint"
+        ? Instant.format(value as Instant.Instant)
+        : Option.isOption(value)
+          ? Option.getOrNull(value)
+          : value
+    )
+
+  // ---- batches --------------------------------------------------------------------------------
+
+  /** Folds a batch in one transaction, from `head` to the batch's last offset. */
+  const fold = Effect.fnUntraced(function* (
+    head: ProjectionHead,
+    updates: ReadonlyArray<Ledger.Update>
+  ) {
+    let at = head.offset
+    let ledgerTime = head.ledgerTime
+    const rows: Array<UpdateRow> = []
+    const transactions: Array<Ledger.Transaction> = []
+    for (const update of updates) {
+      // What was applied before is dropped: a resumed stream may repeat, never reorder.
+      if (update.offset <= at) continue
+      if (update._tag === "Foreign") {
+        if (update.what === "Reassignment") {
+          return yield* Effect.die(
+            new Error(`offset ${update.offset} moves contracts to another synchronizer`)
+          )
+        }
+        yield* Effect.logWarning("the ledger sent an update that means nothing here", update.what)
+      }
+      if (update._tag === "Transaction") {
+        const effective = Instant.sortable(update.effectiveAt)
+        ledgerTime = ledgerTime === null || effective > ledgerTime ? effective : ledgerTime
+        rows.push({
+          offset: update.offset,
+          prevOffset: at,
+          updateId: update.updateId,
+          commandId: Option.getOrNull(update.commandId),
+          workflowId: Option.getOrNull(update.workflowId),
+          effectiveAt: effective,
+          recordTime: Instant.sortable(update.recordTime),
+          ledgerTime,
+          raw: rawOf(update)
+        })
+        transactions.push(update)
+      }
+      at = update.offset
+    }
+    if (at === head.offset) return head
+    yield* records.transact(
+      Effect.gen(function* () {
+        for (const transaction of transactions) yield* apply(transaction)
+        yield* stored(
+          log.advance({
+            epoch: head.writerEpoch,
+            from: head.offset,
+            to: at,
+            ledgerTime,
+            updates: rows
+          })
+        )
+      })
+    ).pipe(Effect.provideService(Records, records))
+    return { ...head, offset: at, ledgerTime }
+  })
+
+  /** Becomes the writer; on a ledger that has forgotten its beginning, starts from what is active. */
+  const start = Effect.gen(function* () {
+    const description = yield* reading(ledger.describe)
+    const head = yield* stored(log.takeOver({ participant: description.participant }))
+    if (head.participant !== null && head.participant !== description.participant) {
+      return yield* Effect.die(
+        new Error(
+          `the ledger's participant is ${description.participant}, the projection belongs to ` +
+            `${head.participant}: offsets mean nothing across nodes, bootstrap a new one`
+        )
+      )
+    }
+    const horizon = yield* reading(ledger.horizon)
+    if (horizon > head.offset) {
+      if (head.offset > 0) {
+        return yield* Effect.die(
+          new Error(`the ledger forgot everything up to ${horizon}, the projection is at ${head.offset}`)
+        )
+      }
+      return yield* bootstrap(head)
+    }
+    return head
+  })
+
+  /** Takes what is active at the ledger's end as if it had just been created. */
+  const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
+    const end = yield* reading(ledger.ledgerEnd)
+    const active = yield* reading(Stream.runCollect(ledger.acs({ at: end, filter })))
+    const now = yield* Instant.now
+    const latest = active.reduce<Instant.Instant | null>(
+      (max, one) => (max === null || one.createdAt > max ? one.createdAt : max),
+      null
+    )
+    const ledgerTime = latest === null ? null : Instant.sortable(latest)
+    // Nothing at or before the snapshot can be effective later than the ledger's own tolerance.
+    const horizonTime = Instant.sortable(Instant.fromEpochMillis(Instant.toEpochMillis(now) + 60_000))
+    yield* records
+      .transact(
+        Effect.gen(function* () {
+          for (const event of active) {
+            yield* created(event, {
+              act: {
+                cause: {
+                  by: "update",
+                  updateId: "snapshot",
+                  offset: end,
+                  effectiveAt: event.createdAt
+                },
+                now,
+                offset: end
+              },
+              offset: end,
+              updateId: "snapshot",
+              nodeId: event.nodeId,
+              effectiveAt: event.createdAt,
+              contractId: event.contractId,
+              venue: ledger.venue
+            })
+          }
+          yield* stored(
+            log.bootstrap({ epoch: head.writerEpoch, offset: end, ledgerTime, horizonTime })
+          )
+        })
+      )
+      .pipe(Effect.provideService(Records, records))
+    return { ...head, offset: end, ledgerTime, horizonOffset: end, horizonTime }
+  })
+
+  const fenced = <A, E>(effect: Effect.Effect<A, E | WriterFenced>) =>
+    Effect.catchIf(
+      effect,
+      (error): error is Extract<E | WriterFenced, WriterFenced> =>
+        typeof error === "object" && error !== null && "_tag" in error && error._tag === "WriterFenced",
+      () =>
+        Effect.fail(unavailable("not-ready", "Another instance projects the ledger.", 5))
+    ) as Effect.Effect<A, Exclude<E, WriterFenced> | Unavailable>
+
+  const catchUp = Effect.gen(function* () {
+    let head = yield* fenced(start)
+    const through = yield* reading(ledger.ledgerEnd)
+    if (through <= head.offset) return head
+    const updates = yield* reading(
+      Stream.runCollect(
+        ledger.updates({ after: Offset.of(head.offset), through, filter })
+      )
+    )
+    for (let from = 0; from < updates.length; from += settings.batchMax) {
+      head = yield* fenced(fold(head, updates.slice(from, from + settings.batchMax)))
+    }
+    return head
+  })
+
+  /** One connection: a tail from the head, folded in as large batches as have come meanwhile. */
+  const tail = Effect.scoped(
+    Effect.gen(function* () {
+      let head = yield* fenced(start)
+      const arrived = yield* Queue.bounded<Ledger.Update, Ledger.ReadError | Cause.Done>(
+        settings.batchMax * 2
+      )
+      yield* ledger
+        .updates({ after: Offset.of(head.offset), filter })
+        .pipe(Stream.runIntoQueue(arrived), Effect.forkScoped)
+      return yield* Effect.forever(
+        Effect.gen(function* () {
+          const batch = yield* reading(
+            Queue.takeBetween(arrived, 1, settings.batchMax) as Effect.Effect<
+              Array<Ledger.Update>,
+              Ledger.ReadError
+            >
+          )
+          head = yield* fenced(fold(head, batch))
+        })
+      )
+    })
+  )
+
+  const run: Effect.Effect<never> = Effect.gen(function* () {
+    let failures = 0
+    return yield* Effect.forever(
+      Effect.gen(function* () {
+        const began = yield* Instant.now
+        yield* Effect.catchCause(tail, (cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.logError("the projection stopped and will start again", cause)
+        )
+        const lasted = (yield* Instant.now) - began
+        failures = lasted > 60_000_000_000n ? 0 : failures + 1
+        yield* Effect.sleep(Duration.millis(backoff(failures)))
+      })
+    )
+  }).pipe(Effect.orDie)
+
+  return Follower.of({ catchUp, run })
+})
+
+/** The text of an update as it was stored, for whoever audits the projection. */
+export const parseRaw = (raw: string): Plain => PlainJson.parseTrusted(raw)
+
+export const layer = Layer.effect(Follower, make)

@@ -1,0 +1,52 @@
+/** What a ledger's no means to the caller of a write (ledger.md section 8.4). */
+import { refused, type Refused } from "../kernel/Refusal.ts"
+import type { Refused as LedgerRefused } from "../ports/Ledger.ts"
+
+/** The contract a command needs was used up by somebody else. */
+const stale: ReadonlySet<string> = new Set([
+  "CONTRACT_NOT_FOUND",
+  "CONTRACT_NOT_ACTIVE",
+  "LOCAL_VERDICT_INACTIVE_CONTRACTS"
+])
+
+export const isStale = (error: Pick<LedgerRefused, "code">): boolean => stale.has(error.code)
+
+const byCode: Readonly<Record<string, string>> = {
+  DAML_AUTHORIZATION_ERROR: "authority",
+  TEMPLATE_PRECONDITION_VIOLATED: "precondition",
+  COMMAND_PREPROCESSING_FAILED: "command",
+  PACKAGE_NAMES_NOT_FOUND: "package",
+  NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: "package",
+  UNRESOLVED_PACKAGE_NAME: "package"
+}
+
+const byCategory: Readonly<Record<number, string>> = {
+  2: "ledger-busy",
+  3: "outcome-unknown",
+  4: "ledger-internal",
+  5: "ledger-security",
+  8: "command",
+  9: "choice",
+  10: "exists",
+  11: "stale-contract",
+  14: "ledger-version"
+}
+
+/** Categories whose cause may tell what an outsider should not read. */
+const guarded: ReadonlySet<number> = new Set([4, 5, 6, 7])
+
+export const from = (
+  error: LedgerRefused
+): Refused<"ledger-rejected" | "contract-stale"> => {
+  const check = byCode[error.code] ?? byCategory[error.category] ?? "ledger-internal"
+  return refused(isStale(error) ? "contract-stale" : "ledger-rejected", {
+    detail: guarded.has(error.category) ? "The ledger refused the command." : error.cause,
+    gate: "ledger",
+    check,
+    reason: error.category < 0 ? "redacted" : error.code.toLowerCase().replaceAll("_", "-"),
+    ...(error.grpc === undefined ? {} : { code: error.grpc }),
+    ...(error.party === undefined ? {} : { party: error.party }),
+    ...(error.contractId === undefined ? {} : { contractId: error.contractId }),
+    ...(error.packageName === undefined ? {} : { packageName: error.packageName })
+  })
+}

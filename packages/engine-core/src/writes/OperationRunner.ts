@@ -1,0 +1,461 @@
+/** Runs queued operations: each one once, one at a time per record, whatever crashes in between. */
+import {
+  Cause,
+  Context,
+  Duration,
+  Effect,
+  FiberSet,
+  Layer,
+  Option,
+  Queue,
+  Result,
+  Stream
+} from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as Problem from "../kernel/Problem.ts"
+import { refused, unavailable, type Refused, type Unavailable } from "../kernel/Refusal.ts"
+import { Crypto } from "../ports/Crypto.ts"
+import * as Ledger from "../ports/Ledger.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import type { LeaseLost, StorageUnavailable } from "../ports/storage/StorageError.ts"
+import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
+import { Settings } from "../engine/Settings.ts"
+import { away } from "../records/layer.ts"
+import type { OperationAct } from "../records/Act.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import { queue as operationQueue } from "./Door.ts"
+import * as LedgerRefusal from "./LedgerRefusal.ts"
+import type { OnLedger, OnRecords, Operation } from "./Operation.ts"
+import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
+import { Operations } from "./Operations.ts"
+import * as Request from "./Request.ts"
+
+/** How often a step may be planned anew because a contract it needs was used up. */
+const replansMax = 3
+
+/** How often an operation that dies is tried before it is failed: the same bug would die for ever. */
+const deathsMax = 5
+
+/** Milliseconds after an unknown answer before an absent commit counts as final (ledger.md 7). */
+const certainAfter = 120_000
+
+/** Milliseconds a committed step waits for the projection before it is looked at again. */
+const projectedWithin = 500
+
+export class OperationRunner extends Context.Service<
+  OperationRunner,
+  {
+    /**
+     * Leases what is due and runs it to where it can get; answers how many it took. For tests and
+     * for embedders that drive the engine themselves.
+     */
+    readonly once: Effect.Effect<number, Unavailable>
+    /** Runs until interrupted: takes no new operation then, and finishes those it has. */
+    readonly run: Effect.Effect<never>
+  }
+>()("@bursar/engine-core/writes/OperationRunner") {}
+
+/** Milliseconds that running operations get to finish when the engine stops. */
+const stopWithin = 20_000
+
+/** Milliseconds of 2^attempt seconds, at most a minute. */
+const backoff = (attempt: number): number => Math.min(60_000, 1_000 * 2 ** Math.min(attempt, 6))
+
+const make = Effect.gen(function* () {
+  const records = yield* Records
+  const work = yield* WorkQueue
+  const ledger = yield* Ledger.Ledger
+  const projection = yield* ProjectionLog
+  const declared = yield* Operations
+  const settings = yield* Settings
+  const crypto = yield* Crypto
+  const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
+
+  const stored = <A, E, R>(effect: Effect.Effect<A, E | StorageUnavailable, R>) =>
+    Effect.catchIf(
+      effect,
+      (error): error is Extract<E | StorageUnavailable, StorageUnavailable> =>
+        typeof error === "object" &&
+        error !== null &&
+        "_tag" in error &&
+        error._tag === "StorageUnavailable",
+      (error) => Effect.fail(away(error))
+    ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
+
+  const hold = (lease: Lease) => stored(work.hold(lease))
+  const release = (lease: Lease, delay: number) => stored(work.release(lease, { delay }))
+
+  const actOf = (record: OperationRecord, now: Instant.Instant): OperationAct => ({
+    cause: { by: "operation", operationId: record.operationId },
+    now,
+    operationId: record.operationId,
+    venue: ledger.venue,
+    actor: record.actor,
+    signedBy: record.signedBy ?? []
+  })
+
+  const note = (record: Stored<OperationRecord>, fact: Fact, now: Instant.Instant) =>
+    records.record(operations, record, fact, {
+      cause: { by: "operation", operationId: record.operationId },
+      now
+    })
+
+  /** The operation as running: its first claim sets when it started, and nothing changes that. */
+  const taken = (record: Stored<OperationRecord>, lease: Lease, now: Instant.Instant) =>
+    record.state === "queued"
+      ? note(record, { on: "take", at: Instant.of(lease.startedAt) }, now)
+      : Effect.succeed(record)
+
+  const load = (lease: Lease) =>
+    Effect.catchTag(records.get(operations, lease.itemId), "Refused", () =>
+      Effect.die(new Error(`operation ${lease.itemId} is queued but not recorded`))
+    )
+
+  /** Ends an operation that was refused when it ran. */
+  const fail = (lease: Lease, problem: (requestId: string) => Problem.Problem) =>
+    records.transact(
+      Effect.gen(function* () {
+        yield* hold(lease)
+        const now = yield* Instant.now
+        const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
+        yield* note(record, { on: "fail", at: now, problem: problem(record.requestId) }, now)
+        yield* stored(work.finish(lease))
+      })
+    )
+
+  const refuse = (lease: Lease, cause: Refused | Unavailable) =>
+    fail(lease, (requestId) => Problem.from(cause, requestId))
+
+  // ---- the engine's own records ---------------------------------------------------------------
+
+  const onRecords = (operation: OnRecords, lease: Lease) =>
+    records
+      .transact(
+        Effect.gen(function* () {
+          yield* hold(lease)
+          const now = yield* Instant.now
+          const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
+          const input = Request.decode(operation, record.request)
+          const result = yield* operation.run(input, actOf(record, now))
+          yield* note(
+            record,
+            { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
+            now
+          )
+          yield* stored(work.finish(lease))
+        })
+      )
+      .pipe(
+        Effect.provideService(Records, records),
+        Effect.catchTag("Refused", (refusal) => refuse(lease, refusal))
+      )
+
+  // ---- the ledger -----------------------------------------------------------------------------
+
+  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) =>
+    Effect.mapError(effect, (error) =>
+      unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)
+    )
+
+  /** Whether a step's command has committed, by what the ledger itself says. */
+  const committed = Effect.fnUntraced(function* (step: Step) {
+    const through = yield* reading(ledger.ledgerEnd)
+    return yield* reading(
+      ledger.outcome({ commandId: step.commandId, from: step.dedupOffset, through })
+    )
+  })
+
+  /** Judges and keeps a step before it is sent for the first time. */
+  const plan = Effect.fnUntraced(function* (
+    operation: OnLedger,
+    lease: Lease,
+    of: { readonly step: number; readonly replan: number }
+  ) {
+    const dedupOffset = yield* reading(ledger.ledgerEnd)
+    return yield* records
+      .transact(
+        Effect.gen(function* () {
+          yield* hold(lease)
+          const now = yield* Instant.now
+          const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
+          const input = Request.decode(operation, record.request)
+          const made = yield* operation.plan(input, actOf(record, now), of.step)
+          const suffix = of.replan === 0 ? "" : `.${of.replan}`
+          const step: Step = {
+            step: of.step,
+            replan: of.replan,
+            commandId: `${record.operationId}:${of.step}${suffix}`,
+            dedupOffset,
+            commands: made.commands,
+            disclosed: made.disclosed ?? [],
+            last: made.last,
+            plannedAt: now,
+            unknownSince: null
+          }
+          yield* note(record, { on: "plan", step }, now)
+          return step
+        })
+      )
+      .pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
+  })
+
+  /** A commit that was seen before the projection came to it. */
+  const saw = (lease: Lease, receipt: Ledger.Receipt) =>
+    records.transact(
+      Effect.gen(function* () {
+        yield* hold(lease)
+        const record = yield* load(lease)
+        if (record.updateId === receipt.updateId || record.state !== "running") return
+        const now = yield* Instant.now
+        yield* note(
+          record,
+          { on: "commit", updateId: receipt.updateId, offset: receipt.offset },
+          now
+        )
+      })
+    )
+
+  const submission = (step: Step, dedup: Ledger.Dedup): Ledger.Submission => ({
+    commandId: step.commandId,
+    commands: step.commands,
+    dedup,
+    workflowId: step.commandId.slice(0, step.commandId.indexOf(":")),
+    ...(step.disclosed.length === 0 ? {} : { disclosed: step.disclosed })
+  })
+
+  const sinceMillis = (now: Instant.Instant, then: Instant.Instant): number =>
+    Instant.toEpochMillis(now) - Instant.toEpochMillis(then)
+
+  const jitter = (lease: Lease, millis: number): number =>
+    // Spread by the item, not by chance: two instances never retry the same item at once anyway.
+    millis + ((lease.fence * 97) % Math.max(1, Math.floor(millis / 4)))
+
+  /** Not now: the same step again later, until the deployment gives up. */
+  const later = Effect.fnUntraced(function* (lease: Lease, step: Step, millis: number) {
+    const now = yield* Instant.now
+    if (step.unknownSince === null && sinceMillis(now, step.plannedAt) > settings.giveUpAfter) {
+      return yield* refuse(
+        lease,
+        unavailable("ledger-unavailable", "The ledger did not take the command in time.", 60)
+      )
+    }
+    return yield* release(lease, jitter(lease, Math.max(millis, 50)))
+  })
+
+  /** It may have committed: said on the record, and asked until the ledger knows. */
+  const unknown = Effect.fnUntraced(function* (lease: Lease, step: Step, why: string) {
+    yield* Effect.logWarning("the outcome of a ledger write is unknown", {
+      commandId: step.commandId,
+      why
+    })
+    yield* records.transact(
+      Effect.gen(function* () {
+        yield* hold(lease)
+        const record = yield* load(lease)
+        if (record.state !== "running") return
+        const now = yield* Instant.now
+        yield* note(record, { on: "unknown", at: now }, now)
+      })
+    )
+    return yield* release(lease, jitter(lease, Math.min(30_000, backoff(lease.attempt - 1))))
+  })
+
+  /** A definite no: only now may a step be given up or planned anew. */
+  const no = Effect.fnUntraced(function* (
+    operation: OnLedger,
+    lease: Lease,
+    step: Step,
+    error: Ledger.Refused
+  ) {
+    const earlier = yield* committed(step)
+    if (Option.isSome(earlier)) {
+      yield* saw(lease, earlier.value)
+      return yield* release(lease, projectedWithin)
+    }
+    const now = yield* Instant.now
+    if (step.unknownSince !== null && sinceMillis(now, step.unknownSince) < certainAfter) {
+      return yield* release(lease, 5_000)
+    }
+    if (!LedgerRefusal.isStale(error) || step.replan >= replansMax) {
+      return yield* refuse(lease, LedgerRefusal.from(error))
+    }
+    const end = yield* reading(ledger.ledgerEnd)
+    const head = yield* stored(projection.head)
+    // The gates are judged again only against what the ledger refused by.
+    if (head.offset < end) return yield* release(lease, 250)
+    const again = yield* plan(operation, lease, { step: step.step, replan: step.replan + 1 })
+    return yield* send(operation, lease, again)
+  })
+
+  const send = (
+    operation: OnLedger,
+    lease: Lease,
+    step: Step,
+    dedup: Ledger.Dedup = { _tag: "Since", offset: step.dedupOffset }
+  ): Effect.Effect<void, Refused | Unavailable | LeaseLost> =>
+    Effect.flatMap(Effect.result(ledger.submit(submission(step, dedup))), (answer) => {
+      if (Result.isSuccess(answer)) return release(lease, projectedWithin)
+      const error = answer.failure
+      switch (error._tag) {
+        case "Busy":
+        case "Unreachable":
+          return later(lease, step, Duration.toMillis(error.retryAfter))
+        case "OutcomeUnknown":
+          return unknown(lease, step, error.why)
+        case "ProtocolError":
+          return unknown(lease, step, error.detail)
+        case "Refused":
+          return no(operation, lease, step, error)
+        case "DedupUnsupported":
+          return widened(operation, lease, step, dedup)
+        case "NotAuthorized":
+          return error.http === 401
+            ? later(lease, step, 1_000)
+            : Effect.andThen(
+                Effect.logError("the ledger does not let the engine act", error.detail),
+                refuse(
+                  lease,
+                  refused("ledger-rejected", { gate: "ledger", check: "ledger-credential" })
+                )
+              )
+      }
+    })
+
+  /** The ledger no longer looks back far enough: our own projection does, or an operator decides. */
+  const widened = Effect.fnUntraced(function* (
+    operation: OnLedger,
+    lease: Lease,
+    step: Step,
+    asked: Ledger.Dedup
+  ): Effect.fn.Return<void, Refused | Unavailable | LeaseLost> {
+    const head = yield* stored(projection.head)
+    const covered = head.horizonOffset <= step.dedupOffset
+    const end = yield* reading(ledger.ledgerEnd)
+    if (covered && head.offset >= end && asked._tag === "Since") {
+      return yield* send(operation, lease, step, { _tag: "For", duration: Duration.days(7) })
+    }
+    if (!covered) {
+      yield* Effect.logError("nobody can tell whether a ledger write has committed", {
+        commandId: step.commandId
+      })
+    }
+    return yield* release(lease, 30_000)
+  })
+
+  /** Where an operation on the ledger stands, and its next move. */
+  const onLedger = Effect.fnUntraced(function* (operation: OnLedger, lease: Lease) {
+    const record = yield* load(lease)
+    const { step } = record
+    if (step === null) {
+      return yield* send(operation, lease, yield* plan(operation, lease, { step: 1, replan: 0 }))
+    }
+    const projected = yield* stored(projection.byCommand(step.commandId))
+    if (Option.isSome(projected)) {
+      // The projection finishes a last step itself; any other one is followed by the next.
+      if (step.last) return yield* release(lease, projectedWithin)
+      const next = yield* plan(operation, lease, { step: step.step + 1, replan: 0 })
+      return yield* send(operation, lease, next)
+    }
+    const outcome = yield* committed(step)
+    if (Option.isSome(outcome)) {
+      yield* saw(lease, outcome.value)
+      return yield* release(lease, projectedWithin)
+    }
+    return yield* send(operation, lease, step)
+  })
+
+  // ---- one lease ------------------------------------------------------------------------------
+
+  const isFinal = (record: OperationRecord) =>
+    record.state === "succeeded" || record.state === "failed"
+
+  const perform = Effect.fnUntraced(function* (lease: Lease) {
+    const record = yield* load(lease)
+    if (isFinal(record)) return yield* stored(work.finish(lease))
+    const operation: Operation = declared.of(record.kind)
+    return yield* operation.on === "records"
+      ? onRecords(operation, lease)
+      : Effect.catchTag(onLedger(operation, lease), "Refused", (refusal) => refuse(lease, refusal))
+  })
+
+  /** Renews the lease until the work is done; a lost lease ends the work at once. */
+  const kept = (lease: Lease) =>
+    stored(work.renew(lease, settings.lease)).pipe(
+      Effect.delay(Duration.millis(settings.lease / 3)),
+      Effect.forever
+    )
+
+  /** A port that is away, or a bug: the operation goes back to the queue, and is tried later. */
+  const lost = (lease: Lease, cause: Cause.Cause<Unavailable | LeaseLost>) =>
+    Effect.gen(function* () {
+      yield* Effect.logError(`operation ${lease.itemId} did not finish`, cause)
+      const died = cause.reasons.some((reason) => reason._tag === "Die")
+      if (died && lease.attempt >= deathsMax) {
+        const record = yield* load(lease)
+        // A step that may have committed is never given up: somebody has to look.
+        if (record.step === null) return yield* fail(lease, Problem.internal)
+      }
+      yield* release(lease, jitter(lease, backoff(lease.attempt)))
+    }).pipe(
+      Effect.catchCause((again) => Effect.logError(`lease of ${lease.itemId} runs out by itself`, again))
+    )
+
+  const one = (lease: Lease): Effect.Effect<void> =>
+    Effect.raceFirst(perform(lease), kept(lease)).pipe(
+      Effect.catchTag("LeaseLost", () =>
+        Effect.logDebug(`the lease of ${lease.itemId} is somebody else's`)
+      ),
+      Effect.catchCause((cause) => lost(lease, cause)),
+      Effect.onInterrupt(() => Effect.ignore(release(lease, 0))),
+      Effect.withSpan("operation", { attributes: { operationId: lease.itemId } })
+    )
+
+  const lease = (limit: number) =>
+    stored(
+      work.lease({ queue: operationQueue, worker, limit, leaseMillis: settings.lease })
+    )
+
+  const once = Effect.gen(function* () {
+    const leases = yield* lease(settings.operationsAtOnce)
+    yield* Effect.forEach(leases, one, { concurrency: "unbounded", discard: true })
+    return leases.length
+  })
+
+  const run: Effect.Effect<never> = Effect.scoped(
+    Effect.gen(function* () {
+      const running = yield* FiberSet.make<void>()
+      const bell = yield* Queue.sliding<void>(1)
+      const ring = Queue.offer(bell, undefined)
+      yield* work.wakes(operationQueue).pipe(
+        Stream.runForEach(() => ring),
+        // Without wakes the poll below still finds the work.
+        Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
+        Effect.forever,
+        Effect.forkScoped
+      )
+      const pause = Effect.raceFirst(Queue.take(bell), Effect.sleep(Duration.millis(settings.poll)))
+      const cycle = Effect.gen(function* () {
+        const free = settings.operationsAtOnce - (yield* FiberSet.size(running))
+        const leases = free > 0 ? yield* lease(free) : []
+        for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(one(it), ring))
+        if (leases.length === 0) yield* pause
+      }).pipe(
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.andThen(Effect.logError("the queue could not be read", cause), pause)
+        ),
+        Effect.orDie
+      )
+      return yield* Effect.forever(cycle).pipe(
+        Effect.onInterrupt(() =>
+          FiberSet.awaitEmpty(running).pipe(Effect.timeoutOption(Duration.millis(stopWithin)))
+        )
+      )
+    })
+  )
+
+  return OperationRunner.of({ once, run })
+})
+
+export const layer = Layer.effect(OperationRunner, make)

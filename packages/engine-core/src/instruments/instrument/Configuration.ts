@@ -1,0 +1,34 @@
+/** A live configuration of an instrument in some registry, whoever made it. */
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+
+export const Configuration = Schema.Struct({
+  contractId: Field.contractId,
+  instrumentId: Schema.String,
+  registrar: Party.schema,
+  isLive: Schema.Boolean
+})
+export type Configuration = typeof Configuration.Type
+
+export const Fact = Schema.Struct({ on: Schema.Literal("end") })
+export type Fact = typeof Fact.Type
+
+/**
+ * Anybody can configure any id in a registry of its own. Only the registrar that the manifest names
+ * counts, and the manifest may name it later: so every configuration is remembered.
+ */
+export const configurations = Collection.define<Configuration, Fact>("configuration", {
+  doc: "A configuration of an instrument in a registry.",
+  id: (self) => self.contractId,
+  record: Configuration,
+  fact: Fact,
+  evolve: (self) => ({ ...self, isLive: false }),
+  keptBy: "ledger",
+  filters: { live: (self) => (self.isLive ? keyOf(self) : null) }
+})
+
+/** What is looked up: the live configurations of one id by one registrar. */
+export const keyOf = (of: Readonly<Record<"instrumentId" | "registrar", string>>): string =>
+  `${of.registrar}/${of.instrumentId}`

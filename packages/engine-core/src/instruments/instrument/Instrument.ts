@@ -1,0 +1,107 @@
+/** An instrument: what a registrar configures in its registry and the venue records in its manifest. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+import { InstrumentId, Manifest } from "./Manifest.ts"
+
+export { InstrumentId } from "./Manifest.ts"
+
+/** Its registrar's live configurations; a registrar has no use for more than this. */
+const Configurations = Schema.Array(Field.contractId)
+export const configurationsMax = 16
+
+export const Instrument = Schema.Struct({
+  instrumentId: InstrumentId,
+  registrar: Party.schema,
+  configurations: Configurations,
+  /** Null while only a registry knows the instrument. */
+  manifest: Schema.NullOr(Manifest),
+  /** Null until the manifest records the instrument: that sets version 1. */
+  policyVersion: Schema.NullOr(Integer.schema)
+})
+export type Instrument = typeof Instrument.Type
+
+/** An instrument whose terms the venue has recorded. */
+export type Recorded = Instrument & { readonly manifest: Manifest; readonly policyVersion: number }
+
+export const isRecorded = <I extends Instrument>(self: I): self is I & Recorded =>
+  self.manifest !== null && self.policyVersion !== null
+
+/** Whether its own registrar configures it in the registry. */
+export const isOnRegistry = (self: Instrument): boolean => self.configurations.length > 0
+
+/** The registrar's live configuration on the ledger; null: there is none. */
+export const configurationOf = (self: Instrument): string | null =>
+  self.configurations.at(-1) ?? null
+
+/** The instrument's name on the ledger. */
+export const assetOf = (self: Pick<Instrument, "instrumentId" | "registrar">): Field.Asset => ({
+  admin: self.registrar,
+  id: self.instrumentId
+})
+
+/** The venue wrote it into its manifest, naming the registrar that counts from now on. */
+const Record = Schema.Struct({
+  on: Schema.Literal("record"),
+  registrar: Party.schema,
+  configurations: Configurations,
+  manifest: Manifest,
+  policyVersion: Integer.schema
+})
+const Configure = Schema.Struct({ on: Schema.Literal("configure"), contractId: Field.contractId })
+const Reconfigure = Schema.Struct({
+  on: Schema.Literal("reconfigure"),
+  from: Field.contractId,
+  to: Field.contractId
+})
+const Retire = Schema.Struct({ on: Schema.Literal("retire"), contractId: Field.contractId })
+
+export const Fact = Schema.Union([Record, Configure, Reconfigure, Retire])
+export type Fact = typeof Fact.Type
+
+/** The instrument after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: Instrument, fact: Fact): Instrument => ({
+  ...self,
+  ...match(fact)
+    .with({ on: "record" }, ({ on: _, ...recorded }) => recorded)
+    .with({ on: "configure" }, ({ contractId }) => ({
+      configurations: [...self.configurations, contractId]
+    }))
+    .with({ on: "reconfigure" }, ({ from, to }) => ({
+      configurations: self.configurations.map((one) => (one === from ? to : one))
+    }))
+    .with({ on: "retire" }, ({ contractId }) => ({
+      configurations: self.configurations.filter((one) => one !== contractId)
+    }))
+    .exhaustive()
+})
+
+export const instruments = Collection.define<Instrument, Fact>("instrument", {
+  doc: "An instrument that a registry configures or the venue's manifest records.",
+  id: (self) => self.instrumentId,
+  record: Instrument,
+  fact: Fact,
+  evolve,
+  keptBy: "engine",
+  filters: {
+    instrumentId: (self) => self.instrumentId,
+    registrar: (self) => self.registrar,
+    /** What lists show: one that a registry dropped and no manifest holds is not there any more. */
+    listed: (self) => (isOnRegistry(self) || isRecorded(self) ? "yes" : null)
+  },
+  waitingOn: (self) => {
+    if (!isRecorded(self)) return [{ role: "operator", action: "instrument.record", by: null }]
+    if (isOnRegistry(self)) return []
+    return [{ party: self.registrar, action: "InstrumentConfiguration", by: null }]
+  },
+  invariants: {
+    "a recorded instrument has a policy": (self) =>
+      (self.manifest === null) === (self.policyVersion === null),
+    "configurations are distinct and limited": (self) =>
+      new Set(self.configurations).size === self.configurations.length &&
+      self.configurations.length <= configurationsMax
+  }
+})

@@ -1,0 +1,109 @@
+/** What a registry says of an instrument: configured, changed, retired. */
+import { Effect, Option, Result, Schema } from "effect"
+import * as Once from "../../projection/Once.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { InstrumentConfiguration } from "../../templates/Registry.ts"
+import { decodePayload, type Payload } from "../../templates/Template.ts"
+import { configurations } from "./Configuration.ts"
+import {
+  configurationsMax,
+  type Fact,
+  InstrumentId,
+  type Instrument,
+  instruments
+} from "./Instrument.ts"
+
+type Configured = Payload<typeof InstrumentConfiguration>
+
+const decodeId = Schema.decodeOption(InstrumentId)
+
+const typed = TypedReading.of(InstrumentConfiguration, {
+  created: Effect.fn("InstrumentConfiguration.created")(function* (payload, node) {
+    const records = yield* Records
+    const instrumentId = decodeId(payload.instrument.id)
+    if (Option.isNone(instrumentId)) {
+      return yield* surprise(payload, node, "The id cannot name a record.")
+    }
+    const { contractId } = node
+    const { registrar } = payload
+    yield* Once.open(
+      configurations,
+      { contractId, instrumentId: instrumentId.value, registrar, isLive: true },
+      node
+    )
+    const known = yield* records.find(instruments, instrumentId.value)
+    if (Option.isSome(known)) return yield* configured(known.value, payload, node)
+    yield* Once.open(
+      instruments,
+      {
+        instrumentId: instrumentId.value,
+        registrar,
+        configurations: [contractId],
+        manifest: null,
+        policyVersion: null
+      },
+      node
+    )
+  }),
+  exercised: {
+    // The new configuration takes the old one's place at once, so the instrument stays configured.
+    Update: ({ payload, result }, node) =>
+      ended(payload, node, { on: "reconfigure", from: node.contractId, to: result.contractId }),
+    Retire: ({ payload }, node) => retired(payload, node)
+  }
+})
+
+/** A registrar signs its configuration alone, so it can also end it by plain archival. */
+const configuration: Reading = {
+  ...typed,
+  exercised: (choice, payload, node, event) => {
+    const decoded = decodePayload(InstrumentConfiguration, payload)
+    return choice === "Archive" && Result.isSuccess(decoded)
+      ? retired(decoded.success, node)
+      : (typed.exercised?.(choice, payload, node, event) ?? Effect.void)
+  }
+}
+
+export const readings = [configuration] as const
+
+const configured = Effect.fnUntraced(function* (
+  known: Stored<Instrument>,
+  payload: Configured,
+  node: Node
+) {
+  const { contractId } = node
+  // Another party's registry says nothing about this registrar's instrument.
+  if (payload.registrar !== known.registrar || known.configurations.includes(contractId)) return
+  if (known.configurations.length === configurationsMax) {
+    return yield* surprise(payload, node, "The registrar configures this id too often.")
+  }
+  const records = yield* Records
+  yield* records.record(instruments, known, { on: "configure", contractId }, node.act)
+})
+
+const retired = (payload: Configured, node: Node) =>
+  ended(payload, node, { on: "retire", contractId: node.contractId })
+
+const ended = Effect.fnUntraced(function* (payload: Configured, node: Node, fact: Fact) {
+  const records = yield* Records
+  const { contractId } = node
+  const kept = yield* records.find(configurations, contractId)
+  // One that was never taken in was kept as unexpected when it came.
+  if (Option.isNone(kept)) return
+  yield* records.record(configurations, kept.value, { on: "end" }, node.act)
+  const known = yield* records.find(instruments, payload.instrument.id)
+  if (Option.isSome(known) && known.value.configurations.includes(contractId)) {
+    yield* records.record(instruments, known.value, fact, node.act)
+  }
+})
+
+const surprise = (payload: Configured, node: Node, detail: string) =>
+  Unexpected.keep(node, {
+    resourceKind: "instrument",
+    resourceId: payload.instrument.id,
+    on: "configure",
+    detail
+  })

@@ -1,0 +1,77 @@
+/** What an instrument's identifiers and terms must satisfy beyond the shape of each field. */
+import type { Fault } from "../../kernel/Refusal.ts"
+import type { Manifest } from "./Manifest.ts"
+
+const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
+
+/** The value of a sign in the ISO schemes: digits as they are, letters from A = 10. */
+const valueOf = (sign: string): number => Number.parseInt(sign, 36)
+
+const digitSum = (value: number): number => Math.floor(value / 10) + (value % 10)
+
+/** The last digit that brings a sum to a multiple of ten. */
+const completing = (sum: number): number => (10 - (sum % 10)) % 10
+
+/** ISO 6166: letters written out as numbers, then every second digit from the right doubled. */
+export const isIsin = (text: string): boolean => {
+  if (!/^[A-Z]{2}[A-Z0-9]{9}[0-9]$/.test(text)) return false
+  const digits = [...text.slice(0, -1)].map((sign) => String(valueOf(sign))).join("")
+  const sum = [...digits]
+    .reverse()
+    .reduce((total, digit, i) => total + digitSum(Number(digit) * (i % 2 === 0 ? 2 : 1)), 0)
+  return completing(sum) === Number(text.slice(-1))
+}
+
+const CUSIP_SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#"
+
+/** Every second sign doubled, counted from the left. */
+const doubledSum = (text: string, value: (sign: string) => number): number =>
+  [...text].reduce((total, sign, i) => total + digitSum(value(sign) * (i % 2 === 0 ? 1 : 2)), 0)
+
+export const isCusip = (text: string): boolean =>
+  /^[0-9A-Z*@#]{8}[0-9]$/.test(text) &&
+  completing(doubledSum(text.slice(0, -1), (sign) => CUSIP_SIGNS.indexOf(sign))) ===
+    Number(text.slice(-1))
+
+/** Two letters that no FIGI starts with, so that none is taken for an ISIN. */
+const FIGI_NEVER = /^(?:BS|BM|GG|GB|GH|KY|VG)/
+
+export const isFigi = (text: string): boolean =>
+  /^[BCDFGHJKLMNPQRSTVWXYZ]{2}G[0-9BCDFGHJKLMNPQRSTVWXYZ]{8}[0-9]$/.test(text) &&
+  !FIGI_NEVER.test(text) &&
+  completing(doubledSum(text.slice(0, -1), valueOf)) === Number(text.slice(-1))
+
+/** ISO 17442: written out in numbers, the whole leaves 1 when divided by 97. */
+export const isLei = (text: string): boolean => {
+  if (!/^[A-Z0-9]{18}[0-9]{2}$/.test(text)) return false
+  const digits = [...text].map((sign) => String(valueOf(sign))).join("")
+  return isDigits(digits) && [...digits].reduce((rest, d) => (rest * 10 + Number(d)) % 97, 0) === 1
+}
+
+/** The faults that no single field shows; empty when the manifest holds together. */
+export const faults = (manifest: Manifest): ReadonlyArray<Fault> =>
+  rows(manifest)
+    .filter(([broken]) => broken)
+    .map(([, pointer, detail]) => ({ pointer: `/body/${pointer}`, detail }))
+
+const rows = ({
+  valuation,
+  parValue,
+  distribution,
+  identifiers
+}: Manifest): ReadonlyArray<readonly [broken: boolean, pointer: string, detail: string]> => [
+  [valuation !== "par" && parValue !== null, "parValue", "only a par instrument has a par value"],
+  [
+    distribution.schedule === "none" && distribution.calendar !== null,
+    "distribution/calendar",
+    "an instrument that does not distribute has no calendar"
+  ],
+  [
+    identifiers.isin !== null &&
+      identifiers.cusip !== null &&
+      /^(?:US|CA)/.test(identifiers.isin) &&
+      identifiers.isin.slice(2, 11) !== identifiers.cusip,
+    "identifiers/cusip",
+    "the ISIN holds another CUSIP"
+  ]
+]

@@ -1,0 +1,116 @@
+/** An instrument as the API shows it: flat, and null wherever only the manifest could say. */
+import { Schema } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { type Instrument, InstrumentId, isOnRegistry } from "./Instrument.ts"
+import { Calendar, CutOff, Fees } from "./Manifest.ts"
+
+const { NullOr, String: Text, Struct } = Schema
+
+const Identifiers = Struct({
+  isin: NullOr(Text),
+  cusip: NullOr(Text),
+  figi: NullOr(Text),
+  issuerLei: NullOr(Text),
+  others: Schema.Array(Struct({ scheme: Text, id: Text }))
+})
+
+const Display = Struct({
+  displayName: NullOr(Text),
+  symbol: NullOr(Text),
+  currency: NullOr(Text),
+  decimalsForDisplay: NullOr(Integer.schema)
+})
+
+const Distribution = Struct({
+  schedule: sets.DistributionSchedule.schema,
+  withholding: Decimal.plain,
+  payoutDecimals: Integer.schema,
+  payout: sets.PayoutForm.schema,
+  calendar: NullOr(Calendar)
+})
+
+/** A hold that stops every act; holds come with a later part of the engine. */
+export const Paused = Struct({
+  holdId: Text,
+  reason: Text,
+  since: Instant.schema,
+  until: NullOr(Instant.schema),
+  by: Text
+})
+export type Paused = typeof Paused.Type
+
+const terms = {
+  valuation: NullOr(sets.ValuationMode.schema),
+  oracle: NullOr(Party.schema),
+  currency: NullOr(Text),
+  unitDecimals: NullOr(Integer.schema),
+  parValue: NullOr(Decimal.plain),
+  holderCap: NullOr(Integer.schema),
+  distribution: NullOr(Distribution),
+  identifiers: Identifiers,
+  legalName: NullOr(Text),
+  businessZone: NullOr(Zone.schema),
+  display: Display,
+  cutOff: NullOr(CutOff),
+  pricing: NullOr(sets.PricingRule.schema),
+  fees: NullOr(Fees),
+  minimumSubscription: NullOr(Decimal.plain),
+  minimumHolding: NullOr(Decimal.plain),
+  swing: NullOr(Struct({ threshold: Decimal.plain, up: Decimal.plain, down: Decimal.plain })),
+  navGuardrail: NullOr(Struct({ up: Decimal.plain, down: Decimal.plain })),
+  residual: NullOr(sets.ResidualRule.schema),
+  navFeed: NullOr(Struct({ externalSourceId: Text, grace: NullOr(Duration.schema) }))
+} as const
+
+/** What its own record says of an instrument. */
+export const fields = {
+  instrumentId: InstrumentId,
+  registrar: Party.schema,
+  onRegistry: Schema.Boolean,
+  inManifest: Schema.Boolean,
+  policyVersion: NullOr(Integer.schema),
+  ...terms
+} as const
+
+/** The result of recording an instrument. */
+export const Shown = Struct(fields)
+export type Shown = typeof Shown.Type
+
+const unsaid: Omit<Shown, keyof Instrument | "onRegistry" | "inManifest"> = {
+  valuation: null,
+  oracle: null,
+  currency: null,
+  unitDecimals: null,
+  parValue: null,
+  holderCap: null,
+  distribution: null,
+  identifiers: { isin: null, cusip: null, figi: null, issuerLei: null, others: [] },
+  legalName: null,
+  businessZone: null,
+  display: { displayName: null, symbol: null, currency: null, decimalsForDisplay: null },
+  cutOff: null,
+  pricing: null,
+  fees: null,
+  minimumSubscription: null,
+  minimumHolding: null,
+  swing: null,
+  navGuardrail: null,
+  residual: null,
+  navFeed: null
+}
+
+export const of = (self: Instrument): Shown => ({
+  instrumentId: self.instrumentId,
+  registrar: self.registrar,
+  onRegistry: isOnRegistry(self),
+  inManifest: self.manifest !== null,
+  policyVersion: self.policyVersion,
+  ...unsaid,
+  ...self.manifest
+})

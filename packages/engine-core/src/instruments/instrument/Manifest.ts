@@ -1,0 +1,120 @@
+/** What the venue records of an instrument: its terms, as the body of instrument.record states them. */
+import { Effect, Schema } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as Field from "../../templates/Field.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { isCusip, isFigi, isIsin, isLei } from "./InstrumentRules.ts"
+
+export const InstrumentId = RecordId.make("InstrumentId")
+export type InstrumentId = typeof InstrumentId.Type
+
+const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+const currency = Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/))
+const places = Integer.between({ minimum: 0, maximum: 10 })
+
+const holds =
+  (expected: string, is: (decimal: Decimal.Decimal) => boolean) =>
+  (codec: typeof Decimal.plain): typeof Decimal.plain =>
+    codec.check(Schema.makeFilter((decimal) => (is(decimal) ? undefined : expected), { expected }))
+
+const positive = Decimal.plain.pipe(holds("a decimal above zero", Decimal.isPositive))
+const amount = Decimal.plain.pipe(holds("a decimal of at least zero", (d) => d >= Decimal.zero))
+const rate = Decimal.plain.pipe(
+  holds("a rate from 0 to 1", (d) => d >= Decimal.zero && d <= Decimal.one)
+)
+const part = Decimal.plain.pipe(
+  holds("a rate from 0, below 1", (d) => d >= Decimal.zero && d < Decimal.one)
+)
+
+const identifier = (expected: string, is: (text: string) => boolean) =>
+  Field.optional(
+    Schema.String.check(
+      Schema.makeFilter((text) => (is(text) ? undefined : expected), { expected })
+    )
+  )
+
+export const Identifiers = Schema.Struct({
+  isin: identifier("an ISIN with its check digit", isIsin),
+  cusip: identifier("a CUSIP with its check digit", isCusip),
+  figi: identifier("a FIGI with its check digit", isFigi),
+  issuerLei: identifier("an LEI with its check digits", isLei),
+  others: Schema.Array(Schema.Struct({ scheme: name, id: name }))
+    .check(Schema.isMaxLength(32))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+
+export const Display = Schema.Struct({
+  displayName: Field.optional(name),
+  symbol: Field.optional(name),
+  currency: Field.optional(name),
+  decimalsForDisplay: Field.optional(places)
+})
+
+export const Calendar = Schema.Struct({
+  frequency: sets.DistributionFrequency.schema,
+  recordDay: Integer.between({ minimum: 1, maximum: 31 }),
+  paymentLagDays: Integer.between({ minimum: 0, maximum: 366 })
+})
+
+export const DistributionTerms = Schema.Struct({
+  schedule: sets.DistributionSchedule.schema,
+  withholding: rate,
+  payoutDecimals: places,
+  payout: sets.PayoutForm.schema,
+  calendar: Field.optional(Calendar)
+})
+
+/** When orders of a day close, on the wall clock of a named zone: never an offset. */
+export const CutOff = Schema.Struct({
+  time: TimeOfDay.schema,
+  days: Schema.Array(sets.Weekday.schema).check(
+    Schema.isMinLength(1),
+    Schema.isUnique({ expected: "days that do not repeat" })
+  ),
+  zone: Zone.schema
+})
+export type CutOff = typeof CutOff.Type
+
+export const Fees = Schema.Struct({ subscription: part, redemption: part })
+
+const fields = {
+  valuation: sets.ValuationMode.schema,
+  oracle: Field.optional(Party.schema),
+  currency,
+  unitDecimals: places,
+  parValue: Field.optional(positive),
+  holderCap: Integer.between({ minimum: 1, maximum: 1_000_000_000 }),
+  distribution: DistributionTerms,
+  identifiers: Identifiers.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  legalName: Field.optional(name),
+  businessZone: Field.optional(Zone.schema),
+  display: Display.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  cutOff: CutOff,
+  pricing: sets.PricingRule.schema,
+  fees: Fees,
+  minimumSubscription: Field.optional(amount),
+  minimumHolding: Field.optional(amount),
+  swing: Field.optional(Schema.Struct({ threshold: rate, up: part, down: part })),
+  navGuardrail: Field.optional(Schema.Struct({ up: amount, down: part })),
+  residual: sets.ResidualRule.schema,
+  navFeed: Field.optional(
+    Schema.Struct({ externalSourceId: name, grace: Field.optional(Duration.schema) })
+  )
+} as const
+
+export const Manifest = Schema.Struct(fields)
+export type Manifest = typeof Manifest.Type
+
+/** The body of instrument.record. */
+export const Body = Schema.Struct({
+  instrumentId: InstrumentId,
+  registrar: Party.schema,
+  ...fields
+}).annotate({ identifier: "InstrumentBody", description: "An instrument as the venue records it." })
+export type Body = typeof Body.Type

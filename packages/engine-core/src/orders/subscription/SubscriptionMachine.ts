@@ -1,5 +1,15 @@
 /** Which states a subscription passes through, and who moves it. */
+import { Result, Schema } from "effect"
+import { match, P } from "ts-pattern"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import { unless } from "../../kernel/Refusal.ts"
+import * as Field from "../../templates/Field.ts"
+import { CashLine, nameOf } from "./CashLine.ts"
+import type { Subscription } from "./Subscription.ts"
 
 export const SubscriptionMachine = Machine.declare("SubscriptionState", {
   doc: "A subscription, from its claim to its close.",
@@ -36,4 +46,301 @@ export const SubscriptionMachine = Machine.declare("SubscriptionState", {
     withdrawn: {}
   },
   forward: ["price", "deliver", "settle", "exchange"]
+})
+
+const at = { at: Instant.schema } as const
+
+// What leaves the state as it is.
+
+/** One more attestor signed, and the claim is a new contract. */
+const Attest = Schema.Struct({
+  on: Schema.Literal("attest"),
+  claimCid: Field.contractId,
+  attestors: Schema.Array(Party.schema),
+  ...at
+})
+/** The venue asked the ledger for the order's cash, or its request ended. */
+const Request = Schema.Struct({
+  on: Schema.Literal("request-cash"),
+  intentCid: Schema.NullOr(Field.contractId)
+})
+/** The holder allocated the order's cash, or took it back. */
+const Allocate = Schema.Struct({
+  on: Schema.Literal("allocate"),
+  allocation: Schema.NullOr(
+    Schema.Struct({ cid: Field.contractId, amount: Decimal.schema, settleBefore: Instant.schema })
+  )
+})
+/** The venue delivered, and the registrar has to mint. */
+const RequestMint = Schema.Struct({
+  on: Schema.Literal("request-mint"),
+  deliveredLotCid: Field.contractId,
+  mintRequestCid: Field.contractId
+})
+/** The registrar would not mint: the lot waits to be delivered again. */
+const RejectMint = Schema.Struct({ on: Schema.Literal("reject-mint") })
+/** The venue named bank lines as this order's cash. */
+const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
+
+// The table's triggers.
+
+const Price = Schema.Struct({
+  on: Schema.Literal("price"),
+  lotCid: Field.contractId,
+  pointCid: Field.contractId,
+  price: Decimal.schema,
+  units: Decimal.schema,
+  fee: Decimal.schema,
+  expected: Decimal.schema,
+  residual: Decimal.schema,
+  refund: Decimal.schema,
+  attestors: Schema.Array(Party.schema),
+  ...at
+})
+const delivered = { valueDate: Date.schema, ...at } as const
+const Deliver = Schema.Struct({
+  on: Schema.Literal("deliver"),
+  deliveredLotCid: Field.contractId,
+  ...delivered
+})
+const Exchange = Schema.Struct({ on: Schema.Literal("exchange"), ...delivered })
+const Settle = Schema.Struct({ on: Schema.Literal("settle"), ...at })
+const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
+const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
+
+export const Fact = Schema.Union([
+  Attest,
+  Request,
+  Allocate,
+  RequestMint,
+  RejectMint,
+  Match,
+  Price,
+  Deliver,
+  Exchange,
+  Settle,
+  Release,
+  Withdraw
+])
+export type Fact = typeof Fact.Type
+
+/** What the venue may ask. It never prices: the attestors do, on the ledger. */
+export type Command =
+  | { readonly on: "withdraw" | "release" }
+  | { readonly on: "exchange"; readonly cash: ReadonlyArray<CashLine> }
+  | { readonly on: "settle"; readonly cash: ReadonlyArray<CashLine> }
+  | {
+      readonly on: "deliver"
+      readonly cash: ReadonlyArray<CashLine>
+      /** The instrument's policy: whether units may go out before the cash is in. */
+      readonly deliverBeforeCash: "never" | "allowed"
+    }
+
+/**
+ * Whether the venue may ask the ledger for this. The fact that follows is the ledger's to state;
+ * what is judged here is everything that the order alone can tell.
+ */
+export const decide = (self: Subscription, command: Command) =>
+  Result.gen(function* () {
+    yield* Machine.admit(SubscriptionMachine, self, command.on)
+    yield* match(command)
+      .with({ on: "withdraw" }, () => Result.void)
+      .with({ on: "release" }, () =>
+        unless([
+          self.deliveredLotCid !== null,
+          "rule-refused",
+          {
+            gate: "ledger",
+            check: "delivery-begun",
+            recovery: "Deliver again, or have the registrar accept the mint request."
+          }
+        ])
+      )
+      .with({ on: "deliver" }, (deliver) => decideDelivery(self, deliver))
+      .with({ on: "settle" }, ({ cash }) =>
+        Result.flatMap(matches(self, cash), () => paid(self, cash))
+      )
+      .with({ on: "exchange" }, ({ cash }) => decideExchange(self, cash))
+      .exhaustive()
+    return command
+  })
+
+const decideDelivery = (self: Subscription, { cash, deliverBeforeCash }: Delivering) =>
+  Result.gen(function* () {
+    yield* unless(
+      [
+        self.payment !== "wire",
+        "rule-refused",
+        {
+          gate: "policy",
+          check: "paid-by-wire",
+          recovery: "Settle it: an order paid on the ledger is delivered and paid in one."
+        }
+      ],
+      [
+        self.mintRequestCid !== null,
+        "rule-refused",
+        {
+          gate: "units",
+          check: "mint-requested",
+          recovery: "Wait for the registrar to accept or reject the mint request."
+        }
+      ]
+    )
+    yield* matches(self, cash)
+    if (deliverBeforeCash === "never") yield* paid(self, cash)
+  })
+
+type Delivering = Extract<Command, { on: "deliver" }>
+
+const decideExchange = (self: Subscription, cash: ReadonlyArray<CashLine>) =>
+  unless(
+    [
+      self.payment !== "ledger",
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "paid-on-ledger",
+        recovery: "Deliver it first: its cash comes by wire."
+      }
+    ],
+    [
+      cash.length > 0,
+      "rule-refused",
+      { gate: "cash", check: "cash-on-ledger", recovery: "Name no bank lines." }
+    ],
+    [
+      self.allocation === null,
+      "rule-refused",
+      {
+        gate: "cash",
+        check: "cash-allocated",
+        recovery: "Have the holder allocate the order's cash from its wallet."
+      }
+    ]
+  )
+
+/** Refuses bank lines that repeat, or that come to more than the order costs. */
+const matches = (self: Subscription, cash: ReadonlyArray<CashLine>) => {
+  const named = [...self.cash.lines, ...cash].map(nameOf)
+  return unless(
+    [
+      new Set(named).size < named.length,
+      "rule-refused",
+      { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
+    ],
+    [
+      self.cash.expected !== null && Decimal.greaterThan(matched(self, cash), self.cash.expected),
+      "rule-refused",
+      { gate: "cash", check: "cash-over", recovery: "Match no more than the order costs." }
+    ]
+  )
+}
+
+const paid = (self: Subscription, cash: ReadonlyArray<CashLine>) =>
+  unless([
+    self.cash.expected === null || Decimal.lessThan(matched(self, cash), self.cash.expected),
+    "rule-refused",
+    {
+      gate: "cash",
+      check: "cash-matched",
+      recovery: "Name the bank lines that paid the whole order."
+    }
+  ])
+
+const matched = (self: Subscription, cash: ReadonlyArray<CashLine>): Decimal.Decimal =>
+  Decimal.sum([self.cash.matched, ...cash.map(({ amount }) => amount)])
+
+/** The subscription after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: Subscription, fact: Fact): Subscription =>
+  match(fact)
+    .with({ on: "attest" }, (attested) => ({
+      ...self,
+      claimCid: attested.claimCid,
+      attestors: signed(self, attested)
+    }))
+    .with({ on: "request-cash" }, ({ intentCid }) => ({ ...self, intentCid }))
+    .with({ on: "allocate" }, ({ allocation }) => ({ ...self, allocation }))
+    .with({ on: "request-mint" }, ({ deliveredLotCid, mintRequestCid }) => ({
+      ...self,
+      deliveredLotCid,
+      mintRequestCid
+    }))
+    .with({ on: "reject-mint" }, () => ({ ...self, mintRequestCid: null }))
+    .with({ on: "match" }, ({ lines }) => ({
+      ...self,
+      cash: {
+        ...self.cash,
+        matched: matched(self, lines),
+        lines: [...self.cash.lines, ...lines]
+      }
+    }))
+    .with({ on: "price" }, (priced) => ({ ...moved(self, priced.on), ...pricedAs(self, priced) }))
+    .with({ on: "deliver" }, ({ on, deliveredLotCid, ...value }) => ({
+      ...moved(self, on),
+      ...deliveredAs(value),
+      deliveredLotCid
+    }))
+    .with({ on: "exchange" }, ({ on, ...value }) => ({
+      ...moved(self, on),
+      ...deliveredAs(value),
+      ...ended("closed", value.at),
+      cash: { ...self.cash, matched: self.cash.expected ?? self.cash.matched }
+    }))
+    .with({ on: "settle" }, (fact) => ({ ...moved(self, fact.on), ...ended("closed", fact.at) }))
+    .with({ on: P.union("release", "withdraw") }, (fact) => ({
+      ...moved(self, fact.on),
+      ...ended(fact.on === "release" ? "released" : "withdrawn", fact.at)
+    }))
+    .exhaustive()
+
+const moved = (
+  self: Subscription,
+  on: Machine.TriggerOf<typeof SubscriptionMachine>
+): Subscription => ({ ...self, state: Machine.follow(SubscriptionMachine, self.state, on) })
+
+/** Everybody who has signed, each since its own signature. */
+const signed = (
+  self: Subscription,
+  by: { readonly attestors: ReadonlyArray<Party.Party>; readonly at: Instant.Instant }
+) => [
+  ...self.attestors,
+  ...by.attestors
+    .filter((party) => !self.attestors.some((before) => before.party === party))
+    .map((party) => ({ party, at: by.at }))
+]
+
+const pricedAs = (self: Subscription, fact: typeof Price.Type) => ({
+  price: fact.price,
+  pointCid: fact.pointCid,
+  units: fact.units,
+  fee: fact.fee,
+  residual: fact.residual,
+  refund: fact.refund,
+  cash: { ...self.cash, expected: fact.expected },
+  pricedAt: fact.at,
+  attestors: signed(self, fact),
+  lot: {
+    lotId: self.subscriptionId,
+    cid: fact.lotCid,
+    basePrice: fact.price,
+    units: fact.units,
+    remaining: fact.units
+  },
+  claimCid: null
+})
+
+const deliveredAs = (value: { readonly at: Instant.Instant; readonly valueDate: Date.Date }) => ({
+  deliveredAt: value.at,
+  valueDate: value.valueDate,
+  mintRequestCid: null
+})
+
+const ended = (endedAs: "closed" | "released" | "withdrawn", at: Instant.Instant) => ({
+  endedAs,
+  endedAt: at,
+  claimCid: null,
+  intentCid: null,
+  allocation: null,
+  deliveredLotCid: null
 })

@@ -1,0 +1,61 @@
+/** A line of a bank statement that paid an order: each line pays one order, once. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+
+const StatementId = RecordId.make("ExternalStatementId")
+
+const lineMax = 1_000_000
+/** How many lines may pay one order in one call. */
+const linesMax = 100
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.schema.check(
+  Schema.makeFilter((amount) => (Decimal.isPositive(amount) ? undefined : above.expected), above)
+)
+
+/** Until statements are read in, the venue names the lines itself. */
+export const CashLine = Schema.Struct({
+  statementId: StatementId,
+  line: Integer.between({ minimum: 1, maximum: lineMax }),
+  amount: positive
+}).annotate({
+  identifier: "CashLine",
+  description: "A line of a bank statement that paid an order."
+})
+export type CashLine = typeof CashLine.Type
+
+export const CashLines = Schema.Array(CashLine).check(Schema.isMaxLength(linesMax))
+
+/** What names a line among all statements. */
+export const nameOf = ({ statementId, line }: Pick<CashLine, "statementId" | "line">): string =>
+  `${statementId}:${line}`
+
+/** Which order a line pays. */
+const Paying = Schema.Struct({ ...CashLine.fields, subscriptionId: Schema.String })
+export type Paying = typeof Paying.Type
+
+const Take = Schema.Struct({
+  on: Schema.Literal("take"),
+  subscriptionId: Schema.String,
+  amount: Decimal.schema
+})
+
+/**
+ * A line is taken when a delivery or settlement that names it is planned, so that two orders never
+ * count the same cash. An order that ended without it lets the next one take it.
+ */
+export const cashLines = Collection.define<Paying, typeof Take.Type>("cash-line", {
+  doc: "Which order a line of a bank statement pays.",
+  id: nameOf,
+  record: Paying,
+  fact: Take,
+  evolve: (self, fact) =>
+    match(fact)
+      .with({ on: "take" }, ({ subscriptionId, amount }) => ({ ...self, subscriptionId, amount }))
+      .exhaustive(),
+  keptBy: "engine"
+})

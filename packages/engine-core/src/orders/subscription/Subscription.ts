@@ -1,0 +1,201 @@
+/** A subscription: an order for units, from its claim to its close. */
+import { Schema } from "effect"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import * as events from "../../feeds/events.ts"
+import type { Announcement } from "../../kernel/Announcement.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as Field from "../../templates/Field.ts"
+import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { CashLine } from "./CashLine.ts"
+import { evolve, Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import * as SubscriptionOrder from "./SubscriptionOrder.ts"
+
+export const SubscriptionId = RecordId.make("SubscriptionId")
+export type SubscriptionId = typeof SubscriptionId.Type
+
+const { NullOr } = Schema
+
+export const Subscription = Schema.Struct({
+  subscriptionId: SubscriptionId,
+  instrumentId: InstrumentId,
+  registrar: Party.schema,
+  holderId: HolderId,
+  party: Party.schema,
+  state: SubscriptionMachine.schema,
+  payment: sets.PaymentMode.schema,
+  orderedAs: sets.OrderedAs.schema,
+  /** The cash ordered for; null for an order in units. */
+  amount: NullOr(Decimal.schema),
+  /** The units ordered, or bought once it is priced. */
+  units: NullOr(Decimal.schema),
+  currency: Schema.String,
+  /** Null while an order in units is unpriced; so is the cash expected. */
+  fee: NullOr(Decimal.schema),
+  price: NullOr(Decimal.schema),
+  pointCid: NullOr(Field.contractId),
+  policyVersion: Integer.schema,
+  cutOffAt: Instant.schema,
+  dealingDate: Date.schema,
+  cycleId: NullOr(Schema.String),
+  residual: NullOr(Decimal.schema),
+  refund: NullOr(Decimal.schema),
+  attestors: Schema.Array(Schema.Struct({ party: Party.schema, at: Instant.schema })),
+  lot: NullOr(
+    Schema.Struct({
+      lotId: Schema.String,
+      cid: Field.contractId,
+      basePrice: Decimal.schema,
+      units: Decimal.schema,
+      remaining: Decimal.schema
+    })
+  ),
+  cash: Schema.Struct({
+    expected: NullOr(Decimal.schema),
+    matched: Decimal.schema,
+    lines: Schema.Array(CashLine)
+  }),
+  settleBy: NullOr(Instant.schema),
+  valueDate: NullOr(Date.schema),
+  claimedAt: Instant.schema,
+  pricedAt: NullOr(Instant.schema),
+  deliveredAt: NullOr(Instant.schema),
+  endedAt: NullOr(Instant.schema),
+  endedAs: NullOr(Schema.Literals(["closed", "released", "withdrawn"])),
+  remainderOf: NullOr(Schema.String),
+  /** The terms of the day it was claimed: what it deals at whatever the instrument says later. */
+  pricing: sets.PricingRule.schema,
+  feeRate: Decimal.plain,
+  unitDecimals: Integer.schema,
+  cashDecimals: Integer.schema,
+  residualRule: sets.ResidualRule.schema,
+  /** Who may attest its price, and how many must. */
+  attesting: Schema.Struct({ parties: Schema.Array(Party.schema), required: Integer.schema }),
+  /** To whom and in what a ledger-paid order pays. */
+  fund: NullOr(Party.schema),
+  paymentAsset: NullOr(Field.asset),
+  orderId: NullOr(Schema.String),
+  /** The ledger contracts it stands on. */
+  claimCid: NullOr(Field.contractId),
+  deliveredLotCid: NullOr(Field.contractId),
+  mintRequestCid: NullOr(Field.contractId),
+  intentCid: NullOr(Field.contractId),
+  allocation: NullOr(
+    Schema.Struct({ cid: Field.contractId, amount: Decimal.schema, settleBefore: Instant.schema })
+  )
+}).annotate({ identifier: "Subscription", description: "An order for units of an instrument." })
+export type Subscription = typeof Subscription.Type
+
+/** Whether the cash leg stands: matched when paid by wire, allocated when paid on the ledger. */
+export const cashStands = (self: Subscription): boolean =>
+  self.payment === "ledger"
+    ? self.allocation !== null
+    : self.cash.expected !== null && Decimal.atLeast(self.cash.matched, self.cash.expected)
+
+/** What stands between the order and its value date, at an instant. */
+export const orderStateAt = (self: Subscription, now: Instant.Instant) =>
+  SubscriptionOrder.SubscriptionOrder.judge({
+    state: self.state,
+    cashStands: cashStands(self),
+    settleBy: self.settleBy,
+    now
+  })
+
+export const subscriptions = Collection.define<Subscription, Fact>("subscription", {
+  doc: "An order for units, from its claim to its close.",
+  id: (self) => self.subscriptionId,
+  record: Subscription,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.subscriptionId}`,
+  filters: {
+    state: (self) => self.state,
+    instrumentId: (self) => self.instrumentId,
+    holderId: (self) => self.holderId,
+    registrar: (self) => self.registrar
+  },
+  waitingOn: (self) => {
+    if (self.state === "claimed") return ofAttestors(self)
+    if (self.state === "priced") return ofPriced(self)
+    if (self.state === "delivered") {
+      return [{ role: "operator", action: "subscription.settle", by: null }]
+    }
+    return []
+  },
+  announce: (self, fact) => (fact === undefined ? [] : announced(self, fact)),
+  invariants: {
+    "a priced order has a lot": (self) => (self.pricedAt === null) === (self.lot === null),
+    "an ended order says when and how": (self) =>
+      Machine.isTerminal(SubscriptionMachine, self.state) === (self.endedAt !== null) &&
+      (self.endedAt === null) === (self.endedAs === null),
+    "the value date is the day of delivery": (self) =>
+      (self.deliveredAt === null) === (self.valueDate === null),
+    "cash is never matched beyond what the order costs": (self) =>
+      self.cash.expected === null || Decimal.atMost(self.cash.matched, self.cash.expected),
+    "an order names either an amount or units": (self) =>
+      (self.orderedAs === "amount") === (self.amount !== null) &&
+      (self.orderedAs === "units" ? self.units !== null : true)
+  }
+})
+
+const ofAttestors = (self: Subscription): ReadonlyArray<Collection.WaitingOn> =>
+  self.attesting.parties
+    .filter((party) => !self.attestors.some((signed) => signed.party === party))
+    .map((party) => ({ party, action: "SubscriptionClaim.Attest", by: null }))
+
+const ofPriced = (self: Subscription): ReadonlyArray<Collection.WaitingOn> => {
+  const by = self.settleBy
+  if (self.payment === "ledger") {
+    return self.allocation === null
+      ? [{ party: self.party, action: "Holding.Allocate", by }]
+      : [{ role: "operator", action: "subscription.settle", by }]
+  }
+  return self.mintRequestCid === null
+    ? [{ role: "operator", action: "subscription.deliver", by }]
+    : [{ party: self.registrar, action: "MintRequest.Accept", by }]
+}
+
+/** Which events a fact is told in is the table's to say; what they carry, the events table's. */
+const announced = (self: Subscription, fact: Fact): ReadonlyArray<Announcement> =>
+  isTrigger(fact.on)
+    ? (SubscriptionMachine.triggers[fact.on].announces ?? [])
+        .filter(isControl)
+        .map((type) => tell(self, told(self, type)))
+    : []
+
+const told = (self: Subscription, type: ControlEventType) => {
+  const { state, price, units, valueDate } = self
+  if (type === "subscription.ended") return events.make(type, { state })
+  if (type === "subscription.priced" && price !== null) return events.make(type, { state, price })
+  if (type === "subscription.delivered" && units !== null && valueDate !== null) {
+    return events.make(type, { state, quantity: units, valueDate })
+  }
+  throw new Error(`a subscription in state ${state} does not tell of ${type}`)
+}
+
+const isTrigger = (
+  on: Fact["on"]
+): on is Machine.TriggerOf<typeof SubscriptionMachine> & Fact["on"] =>
+  Object.hasOwn(SubscriptionMachine.triggers, on)
+
+/** What every event of a subscription says of where it belongs. */
+export const tell = (
+  self: Subscription,
+  event: Pick<Announcement, "type" | "payload">
+): Announcement => ({
+  ...event,
+  resourceKind: "subscription",
+  resourceId: self.subscriptionId,
+  instrumentId: self.instrumentId,
+  party: self.party,
+  holderIds: [self.holderId]
+})

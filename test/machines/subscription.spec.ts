@@ -1,0 +1,410 @@
+/** What the venue may ask of a subscription in every state, and which refusal comes first. */
+import { Date, Decimal, Instant, Party, RecordId } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
+import { describe, expect, test } from "vitest"
+import {
+  cashStands,
+  orderStateAt,
+  type Subscription,
+  subscriptions
+} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import {
+  type Command,
+  decide,
+  evolve,
+  type Fact,
+  type SubscriptionMachine
+} from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
+import type * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
+import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
+
+const party = (hint: string) => Party.of(`${hint}::1220aa`)
+const id = <const N extends string>(text: string) => Result.getOrThrow(RecordId.parse<N>(text))
+const at = Instant.of("2026-07-31T12:00:00Z")
+const later = Instant.of("2026-08-03T09:00:00Z")
+const date = Date.of("2026-08-03")
+const cid = (n: number) => `00${n.toString(16).padStart(4, "0")}`
+
+const claimed = (of: Partial<Subscription> = {}): Subscription => ({
+  subscriptionId: id("sub-1"),
+  instrumentId: id("fund-1"),
+  registrar: party("registrar"),
+  holderId: id("holder-1"),
+  party: party("holder"),
+  state: "claimed",
+  payment: "wire",
+  orderedAs: "amount",
+  amount: Decimal.of("100000"),
+  units: null,
+  currency: "USD",
+  fee: Decimal.zero,
+  price: null,
+  pointCid: null,
+  policyVersion: 1,
+  cutOffAt: Instant.of("2026-07-31T16:00:00Z"),
+  dealingDate: Date.of("2026-07-31"),
+  cycleId: null,
+  residual: null,
+  refund: null,
+  attestors: [],
+  lot: null,
+  cash: { expected: Decimal.of("100000"), matched: Decimal.zero, lines: [] },
+  settleBy: null,
+  valueDate: null,
+  claimedAt: at,
+  pricedAt: null,
+  deliveredAt: null,
+  endedAt: null,
+  endedAs: null,
+  remainderOf: null,
+  pricing: "forward",
+  feeRate: Decimal.zero,
+  unitDecimals: 6,
+  cashDecimals: 2,
+  residualRule: "refund",
+  attesting: { parties: [party("attestor")], required: 1 },
+  fund: null,
+  paymentAsset: null,
+  orderId: null,
+  claimCid: cid(1),
+  deliveredLotCid: null,
+  mintRequestCid: null,
+  intentCid: null,
+  allocation: null,
+  ...of
+})
+
+const price: Fact = {
+  on: "price",
+  lotCid: cid(2),
+  pointCid: cid(9),
+  price: Decimal.of("1.0437"),
+  units: Decimal.of("95812.973076"),
+  fee: Decimal.zero,
+  expected: Decimal.of("100000"),
+  residual: Decimal.of("0.0000005788"),
+  refund: Decimal.zero,
+  attestors: [party("attestor")],
+  at: later
+}
+const deliver: Fact = { on: "deliver", deliveredLotCid: cid(3), valueDate: date, at: later }
+const exchange: Fact = { on: "exchange", valueDate: date, at: later }
+const requestMint: Fact = { on: "request-mint", deliveredLotCid: cid(3), mintRequestCid: cid(4) }
+const allocate: Fact = {
+  on: "allocate",
+  allocation: { cid: cid(5), amount: Decimal.of("100000"), settleBefore: later }
+}
+const line = (line: number, amount: string) => ({
+  statementId: id<"ExternalStatementId">("stmt-1"),
+  line,
+  amount: Decimal.of(amount)
+})
+const paid: Fact = { on: "match", lines: [line(1, "100000")] }
+
+const wire = (...facts: ReadonlyArray<Fact>) => facts.reduce(evolve, claimed())
+const onLedger = (...facts: ReadonlyArray<Fact>) =>
+  facts.reduce(
+    evolve,
+    claimed({
+      payment: "ledger",
+      fund: party("fund"),
+      paymentAsset: { admin: party("bank"), id: "USD" },
+      settleBy: Instant.of("2026-08-05T16:00:00Z")
+    })
+  )
+
+const records: Record<Machine.State<typeof SubscriptionMachine>, Subscription> = {
+  claimed: wire(),
+  priced: wire(price),
+  delivered: wire(price, deliver),
+  closed: wire(price, paid, deliver, { on: "settle", at: later }),
+  released: wire(price, { on: "release", at: later }),
+  withdrawn: wire({ on: "withdraw", at: later })
+}
+
+const full = [line(1, "100000")]
+const commands = {
+  withdraw: { on: "withdraw" },
+  release: { on: "release" },
+  deliver: { on: "deliver", cash: full, deliverBeforeCash: "never" },
+  settle: { on: "settle", cash: full },
+  exchange: { on: "exchange", cash: [] }
+} as const satisfies Record<string, Command>
+
+const outcome = (self: Subscription, command: Command): string => {
+  const decided = decide(self, command)
+  if (Result.isSuccess(decided)) return "admitted"
+  const { slug, told } = decided.failure
+  return slug === "state-conflict" ? `${slug} ${told.check}` : `${told.gate} ${told.check}`
+}
+
+const no = "state-conflict SubscriptionState"
+
+describe("every state and every command", () => {
+  test.each([
+    ["claimed", { withdraw: "admitted", release: no, deliver: no, settle: no, exchange: no }],
+    [
+      "priced",
+      {
+        withdraw: no,
+        release: "admitted",
+        deliver: "admitted",
+        settle: no,
+        exchange: "policy paid-on-ledger"
+      }
+    ],
+    ["delivered", { withdraw: no, release: no, deliver: no, settle: "admitted", exchange: no }],
+    ["closed", { withdraw: no, release: no, deliver: no, settle: no, exchange: no }],
+    ["released", { withdraw: no, release: no, deliver: no, settle: no, exchange: no }],
+    ["withdrawn", { withdraw: no, release: no, deliver: no, settle: no, exchange: no }]
+  ] as const)("%s: a command is judged differently", (state, expected) => {
+    const self = records[state]
+    expect(self.state).toBe(state)
+    for (const [on, result] of Object.entries(expected)) {
+      expect([on, outcome(self, commands[on as keyof typeof commands])]).toEqual([on, result])
+    }
+  })
+})
+
+describe("guards", () => {
+  const deliverWith = (cash: ReadonlyArray<ReturnType<typeof line>>): Command => ({
+    on: "deliver",
+    cash,
+    deliverBeforeCash: "never"
+  })
+  const half = evolve(records.priced, { on: "match", lines: [line(7, "40000")] })
+
+  test.each<[string, Subscription, Command, string]>([
+    ["units go out before the cash is in", records.priced, deliverWith([]), "cash cash-matched"],
+    [
+      "a cent short counts as paid",
+      records.priced,
+      deliverWith([line(1, "99999.99")]),
+      "cash cash-matched"
+    ],
+    [
+      "the policy's permission to deliver before cash is not heeded",
+      records.priced,
+      { on: "deliver", cash: [], deliverBeforeCash: "allowed" },
+      "admitted"
+    ],
+    [
+      "more cash than expected is matched",
+      records.priced,
+      deliverWith([line(1, "100000.01")]),
+      "cash cash-over"
+    ],
+    [
+      "more is matched where the policy lets units go first",
+      records.priced,
+      { on: "deliver", cash: [line(1, "100000.01")], deliverBeforeCash: "allowed" },
+      "cash cash-over"
+    ],
+    [
+      "a line counts twice in one call",
+      records.priced,
+      deliverWith([line(1, "50000"), line(1, "50000")]),
+      "cash cash-line-repeated"
+    ],
+    [
+      "a line counts again in a later call",
+      half,
+      deliverWith([line(7, "60000")]),
+      "cash cash-line-repeated"
+    ],
+    ["what was matched before is forgotten", half, deliverWith([line(8, "60000")]), "admitted"],
+    [
+      "the same line number of another statement is taken for the same",
+      half,
+      deliverWith([{ ...line(7, "60000"), statementId: id("stmt-2") }]),
+      "admitted"
+    ],
+    [
+      "an order paid on the ledger is delivered unpaid",
+      onLedger(price),
+      deliverWith(full),
+      "policy paid-by-wire"
+    ],
+    [
+      "units are asked of the registrar twice",
+      evolve(records.priced, requestMint),
+      deliverWith(full),
+      "units mint-requested"
+    ],
+    [
+      "a rejected mint cannot be asked for again",
+      [requestMint, { on: "reject-mint" } as const].reduce(evolve, records.priced),
+      deliverWith(full),
+      "admitted"
+    ],
+    [
+      "an order is released while its units may still be minted",
+      evolve(records.priced, requestMint),
+      { on: "release" },
+      "ledger delivery-begun"
+    ],
+    [
+      "a lot that is used up is released",
+      [requestMint, { on: "reject-mint" } as const].reduce(evolve, records.priced),
+      { on: "release" },
+      "ledger delivery-begun"
+    ],
+    [
+      "an order closes without its cash",
+      records.delivered,
+      { on: "settle", cash: [] },
+      "cash cash-matched"
+    ],
+    [
+      "an order closes with more cash than it costs",
+      records.delivered,
+      { on: "settle", cash: [line(1, "200000")] },
+      "cash cash-over"
+    ],
+    [
+      "units go for cash that nobody allocated",
+      onLedger(price),
+      { on: "exchange", cash: [] },
+      "cash cash-allocated"
+    ],
+    [
+      "bank lines pay an order that is paid on the ledger",
+      onLedger(allocate, price),
+      { on: "exchange", cash: full },
+      "cash cash-on-ledger"
+    ],
+    [
+      "an allocated order does not settle",
+      onLedger(allocate, price),
+      { on: "exchange", cash: [] },
+      "admitted"
+    ],
+    [
+      "cash that was taken back still counts",
+      onLedger(allocate, price, { on: "allocate", allocation: null }),
+      { on: "exchange", cash: [] },
+      "cash cash-allocated"
+    ]
+  ])("%s", (_, self, command, expected) => {
+    expect(outcome(self, command)).toBe(expected)
+  })
+})
+
+describe("what a fact leaves behind", () => {
+  test("pricing loses a figure, or leaves the claim's contract standing", () => {
+    expect(wire(price)).toMatchObject({
+      state: "priced",
+      units: Decimal.of("95812.973076"),
+      price: Decimal.of("1.0437"),
+      claimCid: null,
+      lot: { lotId: "sub-1", cid: cid(2), units: Decimal.of("95812.973076") },
+      attestors: [{ party: party("attestor"), at: later }]
+    })
+  })
+
+  test("an attestor is listed twice, or its own time is lost", () => {
+    const first: Fact = { on: "attest", claimCid: cid(6), attestors: [party("attestor")], at }
+    expect(wire(first).claimCid).toBe(cid(6))
+    const both = { ...price, attestors: [party("attestor"), party("other")] }
+    expect(wire(first, both).attestors).toEqual([
+      { party: party("attestor"), at },
+      { party: party("other"), at: later }
+    ])
+  })
+
+  test("a delivered order lacks its value date, or keeps asking for a mint", () => {
+    expect(wire(price, requestMint, deliver)).toMatchObject({
+      state: "delivered",
+      valueDate: date,
+      mintRequestCid: null,
+      deliveredLotCid: cid(3)
+    })
+  })
+
+  test("an exchange does not deliver, pay and close in one", () => {
+    expect(onLedger(allocate, price, exchange)).toMatchObject({
+      state: "closed",
+      endedAs: "closed",
+      valueDate: date,
+      allocation: null,
+      cash: { matched: Decimal.of("100000") }
+    })
+  })
+
+  test("a fact makes a record that breaks an invariant", () => {
+    for (const [state, self] of Object.entries(records)) {
+      expect([state, Invariant.breaches(subscriptions.invariants, self)]).toEqual([state, []])
+    }
+  })
+})
+
+describe("the order's state as of a read", () => {
+  const now = Instant.of("2026-08-04T00:00:00Z")
+  test.each<[string, Subscription, string]>([
+    ["claimed", records.claimed, "awaiting-price"],
+    ["priced, unpaid", records.priced, "awaiting-cash"],
+    ["priced, paid", evolve(records.priced, paid), "ready"],
+    [
+      "priced, half paid",
+      evolve(records.priced, { on: "match", lines: [line(1, "1")] }),
+      "awaiting-cash"
+    ],
+    ["allocated", onLedger(allocate, price), "ready"],
+    ["unallocated", onLedger(price), "awaiting-cash"],
+    ["delivered", records.delivered, "settled"],
+    ["closed", records.closed, "settled"],
+    ["released", records.released, "released"],
+    ["withdrawn", records.withdrawn, "withdrawn"]
+  ])("%s is judged differently", (_, self, expected) => {
+    expect(orderStateAt(self, now)).toBe(expected)
+  })
+
+  test("an allocated order past its time to settle does not show as expired", () => {
+    expect(orderStateAt(onLedger(allocate, price), Instant.of("2026-08-05T16:00:00Z"))).toBe(
+      "expired"
+    )
+    expect(cashStands(onLedger(allocate, price))).toBe(true)
+  })
+})
+
+describe("whose move it is", () => {
+  test.each<[string, Subscription, ReadonlyArray<object>]>([
+    [
+      "claimed",
+      records.claimed,
+      [{ party: party("attestor"), action: "SubscriptionClaim.Attest" }]
+    ],
+    ["priced", records.priced, [{ role: "operator", action: "subscription.deliver" }]],
+    [
+      "a mint requested",
+      evolve(records.priced, requestMint),
+      [{ party: party("registrar"), action: "MintRequest.Accept" }]
+    ],
+    ["unallocated", onLedger(price), [{ party: party("holder"), action: "Holding.Allocate" }]],
+    ["allocated", onLedger(allocate, price), [{ role: "operator", action: "subscription.settle" }]],
+    ["delivered", records.delivered, [{ role: "operator", action: "subscription.settle" }]],
+    ["closed", records.closed, []],
+    ["released", records.released, []],
+    ["withdrawn", records.withdrawn, []]
+  ])("%s waits on somebody else", (_, self, expected) => {
+    expect(subscriptions.waitingOn(self)).toMatchObject(expected)
+    expect(subscriptions.waitingOn(self)).toHaveLength(expected.length)
+  })
+})
+
+describe("what the feed tells", () => {
+  const told = (before: Subscription, fact: Fact) =>
+    subscriptions.announce(evolve(before, fact), fact).map(({ type }) => type)
+  test.each<[string, Subscription, Fact, ReadonlyArray<string>]>([
+    ["price", records.claimed, price, ["subscription.priced"]],
+    ["withdraw", records.claimed, { on: "withdraw", at }, ["subscription.ended"]],
+    ["deliver", records.priced, deliver, ["subscription.delivered"]],
+    ["settle", records.delivered, { on: "settle", at }, ["subscription.ended"]],
+    ["release", records.priced, { on: "release", at }, ["subscription.ended"]],
+    ["exchange", onLedger(price), exchange, ["subscription.delivered", "subscription.ended"]],
+    ["a request to mint", records.priced, requestMint, []],
+    ["cash", records.priced, paid, []]
+  ])("%s announces something else", (_, before, fact, expected) => {
+    expect(told(before, fact)).toEqual(expected)
+  })
+})

@@ -4,14 +4,18 @@ import * as distributions from "./distributions/index.ts"
 import * as feeds from "./feeds/index.ts"
 import * as holders from "./holders/index.ts"
 import * as instruments from "./instruments/index.ts"
+import type { Collection } from "./kernel/Collection.ts"
 import type { AnyJudged } from "./kernel/Judged.ts"
 import type { Machine } from "./kernel/Machine.ts"
 import type { ValueSet } from "./kernel/ValueSet.ts"
 import * as orders from "./orders/index.ts"
+import type { Reading } from "./projection/Reading.ts"
+import type { Read } from "./reads/Read.ts"
 import * as reconciliation from "./reconciliation/index.ts"
 import * as reserves from "./reserves/index.ts"
 import * as vocabulary from "./vocabulary/index.ts"
 import * as writes from "./writes/index.ts"
+import type { Operation } from "./writes/Operation.ts"
 
 /** State sets reached by folding facts. */
 export const machines: ReadonlyArray<Machine> = [
@@ -46,3 +50,38 @@ const isValueSet = (value: unknown): value is ValueSet =>
 export const valueSets: ReadonlyArray<ValueSet> = Object.values(vocabulary)
   .filter((value) => isValueSet(value))
   .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+/** What a context's table of contents may list beside its state sets. */
+interface Contents {
+  readonly machines: ReadonlyArray<unknown>
+  readonly operations?: ReadonlyArray<Operation>
+  readonly reads?: ReadonlyArray<Read>
+  readonly readings?: ReadonlyArray<Reading>
+  readonly collections?: ReadonlyArray<Collection>
+}
+
+const contexts: ReadonlyArray<Contents> = [
+  instruments,
+  holders,
+  orders,
+  distributions,
+  controls,
+  reserves,
+  reconciliation,
+  writes,
+  feeds
+]
+
+/** Every write, in the order of the contexts. */
+export const operations: ReadonlyArray<Operation> = contexts.flatMap((one) => one.operations ?? [])
+
+/** Every read that is generated from its declaration; the feeds are paged by hand. */
+export const reads: ReadonlyArray<Read> = contexts.flatMap((one) => one.reads ?? [])
+
+/** What the ledger's templates mean. */
+export const readings: ReadonlyArray<Reading> = contexts.flatMap((one) => one.readings ?? [])
+
+/** Every kind of record. */
+export const collections: ReadonlyArray<Collection> = contexts.flatMap(
+  (one) => one.collections ?? []
+)

@@ -10,6 +10,11 @@ export interface Settings {
   readonly approvalExpiry: number | null
   /** How many operations one instance runs at a time. */
   readonly operationsAtOnce: number
+  /**
+   * The keys that sign cursors, shared by every instance; the first one signs, the others still
+   * verify. Empty: an instance makes one for itself when it starts.
+   */
+  readonly cursorKeys: ReadonlyArray<{ readonly id: number; readonly secret: Uint8Array }>
   /** Milliseconds a worker holds an operation without renewing. */
   readonly lease: number
   /** Milliseconds between looks at the queue when nothing wakes it. */
@@ -25,6 +30,7 @@ export const defaults: Settings = {
   bodyKeyWindow: 24 * 3_600_000,
   approvalExpiry: null,
   operationsAtOnce: 8,
+  cursorKeys: [],
   lease: 30_000,
   poll: 1_000,
   giveUpAfter: 15 * 60_000,

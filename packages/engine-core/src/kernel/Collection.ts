@@ -25,31 +25,38 @@ export interface Due<F> {
   readonly fact: F
 }
 
-export interface Collection<R, F> {
+/**
+ * Functions of a record, written as methods so that a list of all collections can be typed: one of
+ * known records stands where one of any records is asked for.
+ */
+export type Column<R> = { of(record: R): string | null }["of"]
+export type Expectation<R, F> = { of(before: R, fact: F): boolean }["of"]
+
+export interface Collection<R = unknown, F = unknown> {
   readonly name: string
   readonly doc: string
-  readonly id: (record: R) => string
+  id(record: R): string
   readonly record: Schema.Codec<R, unknown>
   readonly fact: Schema.Codec<F, unknown>
   /** The record after a fact. It decides nothing. */
-  readonly evolve: (self: R, fact: F) => R
+  evolve(self: R, fact: F): R
   /**
    * `ledger`: asOf selects by the offset it resolves to. `engine`: by recorded instant. `own`: a
    * record that no offset dates (an operation, an approval): always the latest.
    */
   readonly keptBy: "ledger" | "engine" | "own"
   /** What lists are ordered by; the id when absent. */
-  readonly sortKey: (record: R, createdAt: Instant.Instant) => string
+  sortKey(record: R, createdAt: Instant.Instant): string
   /** The columns lists filter by. */
-  readonly filters: Readonly<Record<string, (record: R) => string | null>>
+  readonly filters: Readonly<Record<string, Column<R>>>
   /** The clock move that comes next, if any: reads ripen a record with the moves due at their pin. */
-  readonly due: (record: R) => Due<F> | undefined
-  readonly waitingOn: (record: R) => ReadonlyArray<WaitingOn>
+  due(record: R): Due<F> | undefined
+  waitingOn(record: R): ReadonlyArray<WaitingOn>
   readonly invariants: Invariants<R>
   /** What the feed tells when a record opens (`fact` undefined) or a fact moves it. */
-  readonly announce: (after: R, fact: F | undefined) => ReadonlyArray<Announcement>
+  announce(after: R, fact: F | undefined): ReadonlyArray<Announcement>
   /** What we expect of facts that outside parties make true; a breach is a finding, never a refusal. */
-  readonly expectations: Readonly<Record<string, (before: R, fact: F) => boolean>>
+  readonly expectations: Readonly<Record<string, Expectation<R, F>>>
 }
 
 /** Declares a collection; what is not said takes the plain default. */

@@ -1,6 +1,6 @@
 /** What must hold of a record at all times; a breach is a bug, never a refusal. */
 
-export type Invariants<R> = Readonly<Record<string, (record: R) => boolean>>
+export type Invariants<R> = Readonly<Record<string, { of(record: R): boolean }["of"]>>
 
 /** The names of the invariants that do not hold. */
 export const breaches = <R>(invariants: Invariants<R>, record: R): ReadonlyArray<string> =>

@@ -61,10 +61,18 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   readonly order: string
   /** Whether it takes updatedFrom and updatedTo. */
   readonly changes: boolean
+  /** The record that the path names: refuses when there is none, or none in this caller's sight. */
+  parent?(
+    params: P,
+    asking: Asking
+  ): Effect.Effect<void, Refused<"not-found"> | Unavailable, Records>
   /** The filter columns that the parameters ask for. */
   where(params: P): Scope
   /** The filter columns that must hold for this caller; absent: everybody sees everything. */
-  scope?(asking: Asking): Effect.Effect<Scope, Refused<"permission-denied"> | Unavailable, Records>
+  scope?(
+    asking: Asking,
+    params: P
+  ): Effect.Effect<Scope, Refused<"permission-denied"> | Unavailable, Records>
   /** What a page's records look like to the caller, in the same order; one look-up for all. */
   view(
     records: ReadonlyArray<Stored<R>>,
@@ -75,9 +83,10 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
 
 export type Read = One | List
 
-export const one = <P, V, const S extends Slug>(
-  of: Omit<One<P, V, S>, "shape">
-): One<P, V, S> => ({ shape: "one", ...of })
+export const one = <P, V, const S extends Slug>(of: Omit<One<P, V, S>, "shape">): One<P, V, S> => ({
+  shape: "one",
+  ...of
+})
 
 export const list = <R, F, P, V>(of: Omit<List<R, F, P, V>, "shape">): List<R, F, P, V> => ({
   shape: "list",

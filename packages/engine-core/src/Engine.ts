@@ -1,0 +1,118 @@
+/** The assembled engine: every service above the ports, which are all it needs. */
+import { Context, Effect, Fiber, Layer } from "effect"
+import * as Catalogue from "./catalogue.ts"
+import * as EventReads from "./feeds/EventReads.ts"
+import type { Unavailable } from "./kernel/Refusal.ts"
+import type { Crypto } from "./ports/Crypto.ts"
+import type { Ids } from "./ports/Ids.ts"
+import type { Ledger } from "./ports/Ledger.ts"
+import type {
+  Atomically,
+  Documents,
+  FactLog,
+  Feed,
+  Keys,
+  ProjectionLog,
+  WorkQueue
+} from "./ports/storage/index.ts"
+import * as Follower from "./projection/Follower.ts"
+import type { Reading } from "./projection/Reading.ts"
+import * as ReadsLayer from "./reads/layer.ts"
+import type { Reads } from "./reads/Reads.ts"
+import * as RecordsLayer from "./records/layer.ts"
+import type { Records } from "./records/Records.ts"
+import * as Door from "./writes/Door.ts"
+import type { FourEyes } from "./writes/FourEyes.ts"
+import type { Operation } from "./writes/Operation.ts"
+import * as OperationRunner from "./writes/OperationRunner.ts"
+import * as Operations from "./writes/Operations.ts"
+
+export class Engine extends Context.Service<
+  Engine,
+  {
+    /** Follows the ledger and runs operations until interrupted; then it stops gracefully. */
+    readonly run: Effect.Effect<never>
+    /**
+     * Projects what is on the ledger and runs what is queued, again and again until nothing moves:
+     * the engine without background work, for tests, scripts and embedders that drive it.
+     */
+    readonly settle: Effect.Effect<void, Unavailable>
+  }
+>()("@bursar/engine-core/Engine") {}
+
+/** More rounds than this without coming to rest is a loop, a bug. */
+const roundsMax = 10_000
+
+const engine = Layer.effect(
+  Engine,
+  Effect.gen(function* () {
+    const follower = yield* Follower.Follower
+    const runner = yield* OperationRunner.OperationRunner
+    return Engine.of({
+      run: Effect.scoped(
+        Effect.gen(function* () {
+          yield* Effect.forkScoped(follower.run)
+          const running = yield* Effect.forkScoped(runner.run)
+          return yield* Fiber.join(running)
+        })
+      ),
+      settle: Effect.gen(function* () {
+        let offset = -1
+        for (let round = 0; round < roundsMax; round++) {
+          const head = yield* follower.catchUp
+          const ran = yield* runner.once
+          if (ran === 0 && head.offset === offset) return
+          offset = head.offset
+        }
+        return yield* Effect.die(new Error("the engine does not come to rest"))
+      })
+    })
+  })
+)
+
+/** The ports an embedder gives. */
+export type Ports =
+  | Ledger
+  | Ids
+  | Crypto
+  | Atomically
+  | FactLog
+  | Documents
+  | Keys
+  | WorkQueue
+  | Feed
+  | ProjectionLog
+
+/** What the engine offers. */
+export type Services =
+  | Engine
+  | FourEyes
+  | Reads
+  | Records
+  | EventReads.EventReads
+  | Follower.Follower
+  | OperationRunner.OperationRunner
+  | Operations.Operations
+
+/** The engine with writes and readings of an embedder's own choice. */
+export const layerOf = (of: {
+  readonly operations: ReadonlyArray<Operation>
+  readonly readings: ReadonlyArray<Reading>
+}): Layer.Layer<Services, never, Ports> =>
+  engine.pipe(
+    Layer.provideMerge(Layer.mergeAll(OperationRunner.layer, Follower.layer)),
+    Layer.provideMerge(Layer.mergeAll(Door.layer, ReadsLayer.layer, EventReads.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        RecordsLayer.layer,
+        Operations.layer(of.operations),
+        Layer.succeed(Follower.Readings, { all: of.readings })
+      )
+    )
+  )
+
+/** The engine with everything this package declares. */
+export const layer: Layer.Layer<Services, never, Ports> = layerOf({
+  operations: Catalogue.operations,
+  readings: Catalogue.readings
+})

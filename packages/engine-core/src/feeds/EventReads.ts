@@ -1,0 +1,195 @@
+/** Reads the event feed: its filters, its cursor that never ends, and what a monitor sees of it. */
+import { Context, Effect, Layer } from "effect"
+import { Schema } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as Offset from "../kernel/Offset.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import { PlainSchema } from "../kernel/PlainSchema.ts"
+import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
+import { type EventRow, Feed } from "../ports/storage/Feed.ts"
+import { cursorsOf, sightOf } from "../reads/layer.ts"
+import { away } from "../records/layer.ts"
+import { EventKind } from "../vocabulary/EventKind.ts"
+import { EventType } from "../vocabulary/EventType.ts"
+import { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import { SortOrder } from "../vocabulary/sets.ts"
+import type { Caller } from "../writes/Caller.ts"
+import { hiddenResources, redact } from "./Redaction.ts"
+
+export const Event = Schema.Struct({
+  kind: EventKind.schema,
+  type: EventType.schema,
+  at: Schema.NullOr(Instant.schema),
+  offset: Schema.NullOr(Offset.schema),
+  instrumentId: Schema.NullOr(Schema.String),
+  party: Schema.NullOr(Schema.String),
+  resourceKind: ResourceKind.schema,
+  resourceId: Schema.NullOr(Schema.String),
+  payload: PlainSchema,
+  seq: Integer.schema
+}).annotate({ identifier: "Event", description: "What happened: an act of the engine, or a fact of the ledger." })
+export type Event = typeof Event.Type
+
+const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
+
+/** The feed's own parameters; `limit` and `after` are those of every list. */
+export const EventParams = Schema.Struct({
+  order: Schema.optionalKey(SortOrder.schema),
+  kind: several(EventKind.schema),
+  type: several(EventType.schema),
+  resourceKind: several(ResourceKind.schema),
+  instrumentId: Schema.optionalKey(Schema.String),
+  holderId: Schema.optionalKey(Schema.String),
+  resourceId: Schema.optionalKey(Schema.String),
+  from: Schema.optionalKey(Instant.schema),
+  to: Schema.optionalKey(Instant.schema)
+})
+export type EventParams = typeof EventParams.Type
+
+/** Who reads the feed, and who of them a redacted one. */
+export const audience = {
+  app: "all",
+  approver: "all",
+  auditor: "all",
+  operator: "all",
+  risk: "all",
+  monitor: "redacted"
+} as const
+
+/** Events on a page when the caller names no limit [S]. */
+export const limitDefault = 100
+
+export class EventReads extends Context.Service<
+  EventReads,
+  {
+    /** A page of the feed; `next` is never null: a reader polls again with the last one. */
+    readonly page: (of: {
+      readonly caller: Caller
+      readonly params: EventParams
+      readonly limit: number
+      readonly after?: string
+    }) => Effect.Effect<
+      {
+        readonly offset: Offset.Offset
+        readonly now: Instant.Instant
+        readonly value: ReadonlyArray<Event>
+        readonly next: string
+      },
+      Refused | Unavailable
+    >
+  }
+>()("@bursar/engine-core/feeds/EventReads") {}
+
+const decode = Schema.decodeUnknownSync(
+  Schema.Struct({ kind: EventKind.schema, type: EventType.schema, resourceKind: ResourceKind.schema })
+)
+
+const eventOf = (row: EventRow): Event => ({
+  ...decode({ kind: row.kind, type: row.type, resourceKind: row.resourceKind }),
+  at: row.at === null ? null : Instant.of(row.at),
+  offset: row.offset === null ? null : Offset.of(row.offset),
+  instrumentId: row.instrumentId,
+  party: row.party,
+  resourceId: row.resourceId,
+  payload: PlainJson.parseTrusted(row.payload),
+  seq: row.seq
+})
+
+const fault = (pointer: string, detail: string) =>
+  Effect.fail(refused("invalid-request", { errors: [{ pointer, detail }] }))
+
+/** What a monitor may not ask: it reads control events, and finds no holder by asking for one. */
+const monitorMay = Effect.fnUntraced(function* (params: EventParams) {
+  if (params.holderId !== undefined || params.kind?.includes("journal") === true) {
+    return yield* Effect.fail(
+      refused("permission-denied", { detail: "A monitor reads control events, of no one holder." })
+    )
+  }
+  if (params.resourceId === undefined) return
+  const kinds = params.resourceKind ?? []
+  if (kinds.length === 0 || kinds.some((kind) => hiddenResources.has(kind))) {
+    return yield* fault(
+      "/query/resourceId",
+      "A monitor names the kind of the record, one whose ids its feed keeps."
+    )
+  }
+})
+
+const make = Effect.gen(function* () {
+  const feed = yield* Feed
+  const settings = yield* Settings
+  const cursors = yield* cursorsOf
+
+  const page: EventReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
+    const seen = sightOf(audience, of.caller)
+    if (seen === undefined) {
+      return yield* Effect.fail(
+        refused("permission-denied", { detail: "None of the caller's roles reads the feed." })
+      )
+    }
+    const redacted = seen.sight === "redacted"
+    const { params } = of
+    if (redacted) yield* monitorMay(params)
+    if (params.from !== undefined && params.to !== undefined && params.from >= params.to) {
+      return yield* fault("/query/from", "from is before to.")
+    }
+    const now = yield* Instant.now
+    const order = params.order ?? "asc"
+    const kind = redacted ? ["control"] : params.kind
+    const bound = PlainJson.canonical({
+      tenant: settings.tenantId,
+      order,
+      kind: kind ?? null,
+      type: params.type ?? null,
+      resourceKind: params.resourceKind ?? null,
+      instrumentId: params.instrumentId ?? null,
+      holderId: params.holderId ?? null,
+      resourceId: params.resourceId ?? null,
+      from: params.from === undefined ? null : String(params.from),
+      to: params.to === undefined ? null : String(params.to),
+      redacted
+    })
+    const after =
+      of.after === undefined
+        ? undefined
+        : Number(
+            (yield* Effect.fromResult(
+              cursors.read({ list: "events", bound, count: 1, text: of.after })
+            ))[0]
+          )
+    const found = yield* feed
+      .read({
+        order,
+        limit: of.limit,
+        ...(after === undefined ? {} : { after }),
+        ...(kind === undefined ? {} : { kind }),
+        ...(params.type === undefined ? {} : { type: params.type }),
+        ...(params.resourceKind === undefined ? {} : { resourceKind: params.resourceKind }),
+        ...(params.instrumentId === undefined ? {} : { instrumentId: params.instrumentId }),
+        ...(params.holderId === undefined ? {} : { holderId: params.holderId }),
+        ...(params.resourceId === undefined ? {} : { resourceId: params.resourceId }),
+        ...(params.from === undefined ? {} : { from: Instant.sortable(params.from) }),
+        ...(params.to === undefined ? {} : { to: Instant.sortable(params.to) })
+      })
+      .pipe(Effect.mapError(away))
+    const events = found.events.map(eventOf)
+    const value = redacted
+      ? events.flatMap((event) => {
+          const shown = redact(event)
+          return shown === null ? [] : [shown]
+        })
+      : events
+    return {
+      offset: Offset.zero,
+      now,
+      value,
+      next: cursors.write({ list: "events", bound, fields: [String(found.scanned)] })
+    }
+  })
+
+  return EventReads.of({ page })
+})
+
+export const layer = Layer.effect(EventReads, make)

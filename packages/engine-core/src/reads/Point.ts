@@ -1,0 +1,132 @@
+/** Resolves the point of a read: which offset answers, and at which instant time is judged. */
+import { Effect, Option, Result } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
+import type { Ledger } from "../ports/Ledger.ts"
+import type { Feed } from "../ports/storage/Feed.ts"
+import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
+import { away } from "../records/layer.ts"
+import type { PointAsked } from "./Reads.ts"
+
+/** Before the first fact of the ledger nothing has run out yet. */
+const beginning = Instant.fromNanos(0n)
+
+/** Seconds after which an offset that was pruned may as well be asked again: never soon. */
+const prunedRetry = 3_600
+
+export interface Points {
+  /** The point asked for, or the latest; `list` pins the latest to one snapshot for its later pages. */
+  readonly resolve: (
+    asked: PointAsked,
+    now: Instant.Instant,
+    of: { readonly snapshot: boolean }
+  ) => Effect.Effect<Pin.Resolved, Refused | Unavailable>
+}
+
+const instantOf = (text: string | null): Instant.Instant | null =>
+  text === null ? null : Instant.of(text)
+
+export const make = (ports: {
+  readonly log: ProjectionLog["Service"]
+  readonly feed: Feed["Service"]
+  readonly ledger: Ledger["Service"]
+}): Points => {
+  const stored = <A>(effect: Effect.Effect<A, StorageUnavailable>) => Effect.mapError(effect, away)
+
+  /** The ledger's end as far as it can be asked; null when it is away, since the answer stands anyway. */
+  const end = Effect.map(
+    Effect.result(ports.ledger.ledgerEnd),
+    Result.match({ onSuccess: (offset): number | null => offset, onFailure: () => null })
+  )
+
+  const notHeld = Effect.fnUntraced(function* (head: ProjectionHead, pruned: boolean) {
+    const ledgerEnd = yield* end
+    return yield* Effect.fail(
+      refused("offset-unavailable", {
+        projectionOffset: head.offset,
+        ...(ledgerEnd === null ? {} : { ledgerEnd }),
+        retryAfter: pruned ? prunedRetry : 1,
+        retryable: !pruned
+      })
+    )
+  })
+
+  const atOffset = Effect.fnUntraced(function* (offset: Offset.Offset) {
+    const head = yield* stored(ports.log.head)
+    if (offset > head.offset) return yield* notHeld(head, false)
+    if (offset < head.horizonOffset) return yield* notHeld(head, true)
+    const text = yield* stored(ports.log.ledgerTimeAt(offset))
+    const ledgerTime = instantOf(Option.getOrNull(text))
+    return {
+      offset,
+      ledgerTime,
+      select: { by: "offset" as const },
+      judgedAt: ledgerTime ?? beginning
+    }
+  })
+
+  const atInstant = Effect.fnUntraced(function* (instant: Instant.Instant, now: Instant.Instant) {
+    if (instant > now) {
+      return yield* Effect.fail(
+        refused("invalid-request", {
+          errors: [{ pointer: "/query/asOf", detail: "The instant is later than now." }]
+        })
+      )
+    }
+    const head = yield* stored(ports.log.head)
+    const horizon = instantOf(head.horizonTime)
+    const asOf = yield* stored(ports.log.offsetAsOf(Instant.sortable(instant)))
+    if (Option.isNone(asOf) || (horizon !== null && instant < horizon)) {
+      return yield* Effect.fail(refused("before-horizon"))
+    }
+    const watermark = instantOf(head.ledgerTime)
+    if (watermark === null || instant > watermark) {
+      // The answer could still change while the ledger is ahead of us.
+      const ledgerEnd = yield* end
+      if (ledgerEnd !== null && ledgerEnd > head.offset) return yield* notHeld(head, false)
+    }
+    const offset = Offset.of(asOf.value)
+    const text = yield* stored(ports.log.ledgerTimeAt(offset))
+    return {
+      offset,
+      ledgerTime: instantOf(Option.getOrNull(text)),
+      select: { by: "instant" as const, instant },
+      judgedAt: instant
+    }
+  })
+
+  const latest = Effect.fnUntraced(function* (now: Instant.Instant, snapshot: boolean) {
+    const head = yield* stored(ports.log.head)
+    const base = {
+      offset: Offset.of(head.offset),
+      ledgerTime: instantOf(head.ledgerTime),
+      judgedAt: now
+    }
+    if (!snapshot) return { ...base, select: { by: "latest" as const } }
+    const feed = yield* stored(ports.feed.head)
+    return { ...base, select: { by: "snapshot" as const, instant: Instant.of(feed.at) } }
+  })
+
+  return {
+    resolve: (asked, now, { snapshot }) =>
+      Effect.suspend((): Effect.Effect<Pin.Resolved, Refused | Unavailable> => {
+        if (asked.at !== undefined && asked.asOf !== undefined) {
+          const detail = "at and asOf exclude each other."
+          return Effect.fail(
+            refused("invalid-request", {
+              errors: [
+                { pointer: "/query/at", detail },
+                { pointer: "/query/asOf", detail }
+              ]
+            })
+          )
+        }
+        if (asked.at !== undefined) return atOffset(asked.at)
+        if (asked.asOf !== undefined) return atInstant(asked.asOf, now)
+        return latest(now, snapshot)
+      })
+  }
+}

@@ -1,0 +1,251 @@
+/** Answers declared reads over Records: scope, point, page, cursor, and streams without a limit. */
+import { Effect, Layer, Stream } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import { refused, type Unavailable } from "../kernel/Refusal.ts"
+import { Crypto } from "../ports/Crypto.ts"
+import { Ids } from "../ports/Ids.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import { Feed } from "../ports/storage/Feed.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import type { Caller } from "../writes/Caller.ts"
+import * as Cursor from "./Cursor.ts"
+import * as Point from "./Point.ts"
+import type { Asking, Audience, List, One, Scope, Sight } from "./Read.ts"
+import { type Around, type PageAsked, type PointAsked, Reads } from "./Reads.ts"
+
+/** Records whose views are made together while a whole list is streamed. */
+const viewedTogether = 200
+
+/** The first role of the audience that the caller holds, and what it sees. */
+export const sightOf = (
+  audience: Audience,
+  caller: Caller
+): { readonly role: Role; readonly sight: Sight } | undefined => {
+  for (const [role, sight] of Object.entries(audience) as ReadonlyArray<[Role, Sight]>) {
+    if (caller.roles.includes(role)) return { role, sight }
+  }
+  return undefined
+}
+
+/** Two sets of filter columns at once: inside one column only the values both allow. */
+export const both = (one: Scope, other: Scope): Scope => {
+  const merged: Record<string, ReadonlyArray<string>> = { ...one }
+  for (const [column, values] of Object.entries(other)) {
+    const already = merged[column]
+    merged[column] = already === undefined ? values : already.filter((v) => values.includes(v))
+  }
+  return merged
+}
+
+/**
+ * The deployment's cursors. Without configured keys an instance makes its own: then a cursor holds
+ * only at the instance that issued it, until it stops.
+ */
+export const cursorsOf = Effect.gen(function* () {
+  const crypto = yield* Crypto
+  const ids = yield* Ids
+  const settings = yield* Settings
+  const own = { id: 0, secret: yield* ids.bytes(32) }
+  const [first = own, ...older] = settings.cursorKeys
+  return Cursor.make(crypto, [first, ...older])
+})
+
+const make = Effect.gen(function* () {
+  const records = yield* Records
+  const settings = yield* Settings
+  const points = Point.make({
+    log: yield* ProjectionLog,
+    feed: yield* Feed,
+    ledger: yield* Ledger
+  })
+  const cursors = yield* cursorsOf
+
+  const asking = Effect.fnUntraced(function* (
+    audience: Audience,
+    caller: Caller,
+    pin: Pin.Resolved,
+    now: Instant.Instant
+  ) {
+    const seen = sightOf(audience, caller)
+    if (seen === undefined) {
+      return yield* Effect.fail(
+        refused("permission-denied", { detail: "None of the caller's roles reads this." })
+      )
+    }
+    return { caller, ...seen, pin, now } satisfies Asking
+  })
+
+  /** Denied before anything is looked up: the role comes before the point. */
+  const admitted = (audience: Audience, caller: Caller) =>
+    sightOf(audience, caller) === undefined
+      ? Effect.fail(
+          refused("permission-denied", { detail: "None of the caller's roles reads this." })
+        )
+      : Effect.void
+
+  const around = (pinned: boolean, pin: Pin.Resolved, now: Instant.Instant): Around =>
+    pinned ? { offset: pin.offset, ledgerTime: pin.ledgerTime, now } : { offset: Offset.zero, now }
+
+  const within = <A, E>(effect: Effect.Effect<A, E, Records>) =>
+    Effect.provideService(effect, Records, records)
+
+  const one: Reads["Service"]["one"] = Effect.fnUntraced(function* <P, V>(
+    read: One<P, V>,
+    of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+  ) {
+    yield* admitted(read.audience, of.caller)
+    const now = yield* Instant.now
+    const pin = yield* points.resolve(of.point, now, { snapshot: false })
+    const who = yield* asking(read.audience, of.caller, pin, now)
+    const value = yield* within(read.run(of.params, who))
+    return { ...around(read.pinned, pin, now), value }
+  })
+
+  /** What a list's cursor is bound to: everything that decides which records come in which order. */
+  const boundOf = (
+    read: { readonly name: string; readonly direction: string },
+    scope: Scope,
+    of: { readonly point: PointAsked; readonly page: Omit<PageAsked, "limit"> }
+  ): string =>
+    PlainJson.canonical({
+      list: read.name,
+      tenant: settings.tenantId,
+      direction: read.direction,
+      scope,
+      at: of.point.at === undefined ? null : String(of.point.at),
+      asOf: of.point.asOf === undefined ? null : String(of.point.asOf),
+      from: of.page.updatedFrom === undefined ? null : String(of.page.updatedFrom),
+      to: of.page.updatedTo === undefined ? null : String(of.page.updatedTo)
+    })
+
+  const pinOf = (place: Cursor.Place): Pin.Resolved => {
+    const { offset, ledgerTime, judgedAt, instant } = place
+    const select: Pin.Resolved["select"] =
+      place.select === "offset"
+        ? { by: "offset" }
+        : place.select === "latest" || instant === null
+          ? { by: "latest" }
+          : { by: place.select, instant }
+    return { offset, ledgerTime, judgedAt, select }
+  }
+
+  /** Who may see which records, at which point, after which place. */
+  const prepare = Effect.fnUntraced(function* <R, F, P, V>(
+    read: List<R, F, P, V>,
+    of: {
+      readonly caller: Caller
+      readonly params: P
+      readonly point: PointAsked
+      readonly page: Omit<PageAsked, "limit">
+    }
+  ) {
+    yield* admitted(read.audience, of.caller)
+    const now = yield* Instant.now
+    const asked = read.where(of.params)
+    const resolved = yield* points.resolve(of.point, now, { snapshot: true })
+    const first = yield* asking(read.audience, of.caller, resolved, now)
+    const scope = read.scope === undefined ? {} : yield* within(read.scope(first, of.params))
+    const where = both(asked, scope)
+    const bound = boundOf(read, where, of)
+    if (of.page.after === undefined) return { now, who: first, where, bound, after: undefined }
+    const fields = yield* Effect.fromResult(
+      cursors.read({ list: read.name, bound, count: Cursor.placeCount, text: of.page.after })
+    )
+    const place = Cursor.placeOf(fields)
+    const who: Asking = { ...first, pin: pinOf(place) }
+    return { now, who, where, bound, after: place.sortKey }
+  })
+
+  const queryOf = (
+    read: { readonly direction: "asc" | "desc" },
+    prepared: { readonly who: Asking; readonly where: Scope; readonly after: string | undefined },
+    page: Omit<PageAsked, "limit">
+  ) => ({
+    pin: prepared.who.pin,
+    where: prepared.where,
+    direction: read.direction,
+    ...(prepared.after === undefined ? {} : { after: prepared.after }),
+    ...(page.updatedFrom === undefined ? {} : { updatedFrom: page.updatedFrom }),
+    ...(page.updatedTo === undefined ? {} : { updatedTo: page.updatedTo })
+  })
+
+  const page: Reads["Service"]["page"] = Effect.fnUntraced(function* <R, F, P, V>(
+    read: List<R, F, P, V>,
+    of: {
+      readonly caller: Caller
+      readonly params: P
+      readonly point: PointAsked
+      readonly page: PageAsked & { readonly limit: number }
+    }
+  ) {
+    const prepared = yield* prepare(read, of)
+    const { pin } = prepared.who
+    const rows = yield* records.list(read.collection, {
+      ...queryOf(read, prepared, of.page),
+      limit: of.page.limit + 1
+    })
+    const shown = rows.slice(0, of.page.limit)
+    const value = yield* within(
+      read.view(
+        shown.map((row) => row.record),
+        prepared.who,
+        of.params
+      )
+    )
+    const last = shown.at(-1)
+    const next =
+      rows.length > of.page.limit && last !== undefined
+        ? cursors.write({
+            list: read.name,
+            bound: prepared.bound,
+            fields: Cursor.placeFields({
+              offset: pin.offset,
+              select: pin.select.by,
+              instant: "instant" in pin.select ? pin.select.instant : null,
+              ledgerTime: pin.ledgerTime,
+              judgedAt: pin.judgedAt,
+              sortKey: last.sortKey
+            })
+          })
+        : null
+    return { ...around(read.pinned, pin, prepared.now), value, next }
+  })
+
+  const all: Reads["Service"]["all"] = Effect.fnUntraced(function* <R, F, P, V>(
+    read: List<R, F, P, V>,
+    of: {
+      readonly caller: Caller
+      readonly params: P
+      readonly point: PointAsked
+      readonly page: Omit<PageAsked, "limit">
+    }
+  ) {
+    const prepared = yield* prepare(read, of)
+    const value: Stream.Stream<V, Unavailable> = records
+      .stream(read.collection, queryOf(read, prepared, of.page))
+      .pipe(
+        Stream.grouped(viewedTogether),
+        Stream.mapEffect((rows) =>
+          within(
+            read.view(
+              rows.map((row): Stored<R> => row.record),
+              prepared.who,
+              of.params
+            )
+          )
+        ),
+        Stream.flatMap((views) => Stream.fromIterable(views))
+      )
+    return { ...around(read.pinned, prepared.who.pin, prepared.now), value }
+  })
+
+  return Reads.of({ one, page, all })
+})
+
+export const layer = Layer.effect(Reads, make)

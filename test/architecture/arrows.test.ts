@@ -1,0 +1,130 @@
+/** The arrows between packages and ranks hold, and the checks that ask them can say no. */
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { actorBreaches, borderBreaches, rankOf, upwardBreaches } from "./arrows.ts"
+import { fileOf, importsOf, isThere, type Source, sources } from "./sources.ts"
+
+const source = (path: string, text: string): Source => ({ path, text, imports: importsOf(text) })
+const core = "packages/engine-core/src"
+const adapters = "packages/storage-adapters/src"
+
+describe("the arrows", () => {
+  it("no package imports what it may not know", () => {
+    expect(sources.flatMap(borderBreaches)).toEqual([])
+  })
+
+  it("no value import points to a higher rank", () => {
+    expect(sources.flatMap(upwardBreaches)).toEqual([])
+  })
+
+  it("the outside parties' programs know only the door, and no package knows them", () => {
+    expect(sources.flatMap(actorBreaches)).toEqual([])
+  })
+
+  it("every import inside the project names a file there is", () => {
+    const missing = sources.flatMap(({ imports, path }) =>
+      imports
+        .filter(({ specifier }) => specifier.startsWith(".") || specifier.startsWith("@bursar/"))
+        .map(({ specifier }) => fileOf(path, specifier) ?? specifier)
+        .filter((file) => !isThere(file))
+        .map((file) => `${path} imports ${file}`)
+    )
+    expect(missing).toEqual([])
+  })
+
+  it("the core takes from effect only what effect marks stable", () => {
+    const index = readFileSync(
+      fileURLToPath(import.meta.resolve("effect")).replace(/\.js$/u, ".d.ts"),
+      "utf8"
+    )
+    const unstable = new Set(
+      index
+        .matchAll(/@stability unstable[^/]*\*\/\s*export \* as (?<name>\w+)/gu)
+        .map(({ groups }) => groups?.["name"] ?? "")
+    )
+    expect(unstable.size).toBeGreaterThan(0)
+    const taken = sources
+      .filter(({ path }) => path.startsWith(core))
+      .flatMap(({ imports, path }) =>
+        imports
+          .filter(({ specifier }) => specifier === "effect")
+          .flatMap(({ names }) => names.filter((name) => unstable.has(name)))
+          .map((name) => `${path} imports ${name}`)
+      )
+    expect(taken).toEqual([])
+  })
+})
+
+describe("what the checks see", () => {
+  it.each<[text: string, of: "type" | "value", specifier: string, names: ReadonlyArray<string>]>([
+    ['import { a, type B as C } from "./x.ts"', "value", "./x.ts", ["a", "B"]],
+    ['import type { B } from "./x.ts"', "type", "./x.ts", ["B"]],
+    ['import type * as B from "./x.ts"', "type", "./x.ts", []],
+    ['import * as B from "./x.ts"', "value", "./x.ts", []],
+    ['import {\n  a,\n  b\n} from "effect"', "value", "effect", ["a", "b"]],
+    ['export { a } from "./x.ts"', "value", "./x.ts", ["a"]],
+    ['export type { B } from "./x.ts"', "type", "./x.ts", ["B"]],
+    ['export * from "./x.ts"', "value", "./x.ts", []],
+    ['import "./x.ts"', "value", "./x.ts", []],
+    ['const x = await import("node:fs")', "value", "node:fs", []]
+  ])("an import is seen: %s", (text, of, specifier, names) => {
+    expect(importsOf(text)).toEqual([{ specifier, of, names }])
+  })
+
+  it("no import is seen in a comment, nor in code that only looks like one", () => {
+    expect(importsOf('/* import { a } from "./x.ts" */\n// import "./y.ts"')).toEqual([])
+    expect(importsOf('export const from = "here"\nexport type T = "from"')).toEqual([])
+  })
+
+  it.each([
+    ["node", 'import { readFile } from "node:fs"'],
+    ["effect's http", 'import * as Http from "effect/http"'],
+    ["another package", 'import { layer } from "@bursar/storage-adapters/memory"'],
+    ["a package by its folder", 'import "../../../http-host/src/main.ts"'],
+    ["a test tool outside testing/", 'import { it } from "vitest"']
+  ])("the core may not import %s", (_what, text) => {
+    expect(borderBreaches(source(`${core}/orders/X.ts`, text))).toHaveLength(1)
+  })
+
+  it("only main.ts composes a deployment", () => {
+    const text = 'import { layer } from "@bursar/storage-adapters/memory"'
+    expect(borderBreaches(source("packages/http-host/src/Host.ts", text))).toHaveLength(1)
+    expect(borderBreaches(source("packages/http-host/src/main.ts", text))).toEqual([])
+  })
+
+  it("a value may not be taken from above, a type may", () => {
+    const path = `${core}/kernel/Machine.ts`
+    const from = '"../vocabulary/EventType.ts"'
+    expect(upwardBreaches(source(path, `import { EventType } from ${from}`))).toHaveLength(1)
+    expect(upwardBreaches(source(path, `import type { EventType } from ${from}`))).toEqual([])
+  })
+
+  it("the host's definitions know no handler", () => {
+    const path = "packages/http-host/src/api/Api.ts"
+    expect(upwardBreaches(source(path, 'import "../handlers/read.ts"'))).toHaveLength(1)
+    expect(upwardBreaches(source(path, 'import "../wire/Body.ts"'))).toEqual([])
+  })
+
+  it("an outside party's program may not reach behind the door", () => {
+    const path = `${adapters}/simulated-ledger/actors/Wallet.ts`
+    expect(actorBreaches(source(path, 'import "../Core.ts"'))).toHaveLength(1)
+    expect(actorBreaches(source(path, 'import "@bursar/engine-core/ports"'))).toHaveLength(1)
+    expect(actorBreaches(source(path, 'import "@bursar/engine-core/kernel"'))).toEqual([])
+    const core = `${adapters}/simulated-ledger/Core.ts`
+    expect(actorBreaches(source(core, 'import "./actors/Wallet.ts"'))).toHaveLength(1)
+  })
+
+  it.each([
+    ["kernel/Decimal.ts", 0],
+    ["vocabulary/index.ts", 1],
+    ["orders/subscription/SubscriptionMachine.ts", 2],
+    ["templates/index.ts", 2],
+    ["ports/storage/Feed.ts", 3],
+    ["orders/subscription/SubscriptionOperations.ts", 4],
+    ["orders/index.ts", 5],
+    ["catalogue.ts", 5]
+  ])("%s has rank %i", (inside, rank) => {
+    expect(rankOf(inside)).toBe(rank)
+  })
+})

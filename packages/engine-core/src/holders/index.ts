@@ -1,7 +1,21 @@
-/** What the holders context holds: its state sets, then its writes and reads. */
+/** What the holders context holds: its state sets, then its records, writes, reads and readings. */
+import { acceptedTerms } from "./accepted-terms/AcceptedTerms.ts"
+import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperations.ts"
+import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"
 import { AttributeMachine } from "./attribute/AttributeMachine.ts"
+import { holderParties, holders } from "./holder/Holder.ts"
 import { HolderMachine } from "./holder/HolderMachine.ts"
+import * as HolderOperations from "./holder/HolderOperations.ts"
+import * as HolderReadings from "./holder/HolderReadings.ts"
+import * as HolderReads from "./holder/HolderReads.ts"
 import { ScreeningMachine } from "./screening/ScreeningMachine.ts"
 
 export const machines = [HolderMachine, AttributeMachine, ScreeningMachine] as const
 export const judged = [] as const
+export const collections = [holders, holderParties, acceptedTerms] as const
+export const operations = [
+  ...HolderOperations.operations,
+  ...AcceptedTermsOperations.operations
+] as const
+export const reads = HolderReads.reads
+export const readings = [...HolderReadings.readings, ...AcceptedTermsReadings.readings] as const

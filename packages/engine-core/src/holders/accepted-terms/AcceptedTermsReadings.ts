@@ -1,5 +1,6 @@
 /** What the ledger says of a holder's terms: signed by its wallet, taken back, countersigned. */
 import { Effect, Option } from "effect"
+import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -41,22 +42,20 @@ const signs = Effect.fnUntraced(function* (
   node: Node
 ) {
   const records = yield* Records
-  yield* records
-    .open(
-      acceptedTerms,
-      {
-        signedCid: node.contractId,
-        holderId: holder.holderId,
-        party: holder.party,
-        documentHash,
-        signedAt,
-        state: "signed",
-        acceptedAt: null,
-        acceptedCid: null
-      },
-      node.act
-    )
-    .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
+  yield* Once.open(
+    acceptedTerms,
+    {
+      signedCid: node.contractId,
+      holderId: holder.holderId,
+      party: holder.party,
+      documentHash,
+      signedAt,
+      state: "signed",
+      acceptedAt: null,
+      acceptedCid: null
+    },
+    node
+  )
   yield* records.record(holders, holder, { on: "sign", signedTermsCid: node.contractId }, node.act)
 })
 

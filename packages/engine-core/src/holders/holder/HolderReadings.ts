@@ -1,6 +1,7 @@
 /** What the ledger says of a holder: invited, registered, gone. */
 import { Effect, Option, Schema } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -19,9 +20,7 @@ const invitation = TypedReading.of(HolderInvitation, {
         detail: "A holder of this id exists."
       })
     }
-    yield* records
-      .open(holders, opened(payload, node), node.act)
-      .pipe(Effect.catchTag("Refused", twice))
+    yield* Once.open(holders, opened(payload, node), node)
     const known = yield* records.find(holderParties, payload.holder)
     if (Option.isNone(known)) return yield* namesParty(payload, node)
     yield* surprise(node, payload.holderId, {
@@ -72,16 +71,12 @@ const opened = (payload: Payload<typeof HolderInvitation>, node: Node): Holder =
   signedTermsCid: null
 })
 
-const namesParty = Effect.fnUntraced(function* (
-  payload: Payload<typeof HolderInvitation>,
-  node: Node
-) {
-  const records = yield* Records
-  const holderId = Schema.decodeSync(HolderId)(payload.holderId)
-  yield* records
-    .open(holderParties, { party: payload.holder, holderId }, node.act)
-    .pipe(Effect.catchTag("Refused", twice))
-})
+const namesParty = (payload: Payload<typeof HolderInvitation>, node: Node) =>
+  Once.open(
+    holderParties,
+    { party: payload.holder, holderId: Schema.decodeSync(HolderId)(payload.holderId) },
+    node
+  )
 
 const uninvited = (holderId: string, node: Node) =>
   known(holderId, node, "decline", (holder) =>
@@ -147,6 +142,3 @@ export const surprise = (
   holderId: string,
   of: { readonly on: string; readonly detail: string }
 ) => Unexpected.keep(node, { resourceKind: "holder", resourceId: holderId, ...of })
-
-const twice = (again: { readonly slug: string }) =>
-  Effect.die(new Error(`the same ledger fact was read twice: ${again.slug}`))

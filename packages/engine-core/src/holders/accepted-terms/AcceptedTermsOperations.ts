@@ -1,0 +1,69 @@
+/** What the venue may do with terms that a holder signed: countersign them. */
+import { Effect, Schema } from "effect"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import { SignedTerms } from "../../templates/Admission.ts"
+import * as Field from "../../templates/Field.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { HolderId, holders } from "../holder/Holder.ts"
+import { decide } from "../holder/HolderMachine.ts"
+import * as HolderView from "../holder/HolderView.ts"
+import { acceptedTerms } from "./AcceptedTerms.ts"
+
+export const accept = Operation.defineOnLedger("accepted-terms.accept", {
+  doc: "Countersigns the terms that a holder signed from its own wallet.",
+  route: "POST /v1/holders/{holderId}/accepted-terms:accept",
+  makers: ["operator"],
+  approvers: 0,
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}`,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Schema.Struct({
+    holderId: HolderId,
+    /** Which of several signed documents; without it, the one signed last. */
+    documentHash: Field.optional(Field.digest)
+  }),
+  result: HolderView.HolderView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("accepted-terms.accept.plan")(function* ({ holderId, documentHash }) {
+    const records = yield* Records
+    const holder = yield* records.get(holders, holderId)
+    yield* Effect.fromResult(decide(holder, { on: "accept-terms" }))
+    const [last] = yield* records.list(acceptedTerms, {
+      where: {
+        holderId: [holderId],
+        state: ["signed"],
+        ...(documentHash === null ? {} : { documentHash: [documentHash] })
+      },
+      direction: "desc",
+      limit: 1
+    })
+    if (last === undefined) {
+      return yield* Effect.fail(
+        refused("rule-refused", {
+          gate: "consent",
+          check: "terms-signed",
+          party: holder.party,
+          recovery: "Have the holder sign the terms from its wallet."
+        })
+      )
+    }
+    return {
+      commands: [exercise(SignedTerms, last.record.signedCid, "AcceptTerms", {})],
+      last: true
+    }
+  }),
+  finish: ({ holderId }) =>
+    Effect.flatMap(Records, (records) => records.get(holders, holderId)).pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error("terms were accepted of a holder that is not there"))
+      ),
+      Effect.map(HolderView.of)
+    )
+})
+
+export const operations = [accept] as const

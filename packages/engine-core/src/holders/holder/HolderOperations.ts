@@ -1,0 +1,158 @@
+/** What the venue may do with a holder: register it, or register it with its first admissions. */
+import { Effect, Option, Schema } from "effect"
+import * as PlainJson from "../../kernel/PlainJson.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { HolderInvitation } from "../../templates/Admission.ts"
+import * as Field from "../../templates/Field.ts"
+import { create } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { AttributeMachine } from "../attribute/AttributeMachine.ts"
+import { HolderId, holderParties, holders } from "./Holder.ts"
+import { type Attribute, Details, type Stated, StatedList } from "./HolderDetails.ts"
+import * as HolderView from "./HolderView.ts"
+
+const Registering = Schema.Struct({
+  /** Made by the engine when the caller names none. */
+  holderId: Field.optional(HolderId),
+  party: Party.schema,
+  custodian: Field.optional(Party.schema),
+  /** How long the registration holds; without it, until it is closed. */
+  validUntil: Field.optional(Instant.schema),
+  ...Details.fields
+})
+type Registering = typeof Registering.Type
+
+export const register = Operation.defineOnLedger("holder.register", {
+  doc: "Registers a holder: its party is invited, and accepts from its own wallet.",
+  route: "POST /v1/holders",
+  makers: ["operator", "app"],
+  approvers: 0,
+  resource: {
+    kind: "holder",
+    id: (input) => holderIdOf(input),
+    href: (input) => `/v1/holders/${holderIdOf(input)}`,
+    holderId: (input) => holderIdOf(input)
+  },
+  input: Registering,
+  complete: (input, makeId) => completed(input, makeId),
+  result: HolderView.HolderView,
+  refuses: ["already-exists", "rule-refused"],
+  plan: Effect.fn("holder.register.plan")(function* (input, act) {
+    yield* judge(input, act)
+    return { commands: [yield* invite(input, [], act)], last: true }
+  }),
+  finish: (input, act) => described(input, [], act)
+})
+
+const completed = <I extends { readonly holderId: HolderId | null }>(
+  input: I,
+  makeId: () => string
+): I => (input.holderId === null ? { ...input, holderId: idOf(makeId()) } : input)
+
+const idOf = Schema.decodeSync(HolderId)
+
+const holderIdOf = ({ holderId }: Pick<Registering, "holderId">): HolderId => {
+  if (holderId === null) throw new Error("a holder is registered under an id")
+  return holderId
+}
+
+/** A holder id and a party are each taken once, and a registration ends after it begins. */
+const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
+  const records = yield* Records
+  if (Option.isSome(yield* records.find(holders, holderIdOf(input)))) {
+    return yield* Effect.fail(
+      refused("already-exists", { check: "holder-id", detail: "A holder of this id exists." })
+    )
+  }
+  if (Option.isSome(yield* records.find(holderParties, input.party))) {
+    return yield* Effect.fail(
+      refused("already-exists", {
+        check: "party",
+        party: input.party,
+        detail: "The party is a holder already."
+      })
+    )
+  }
+  if (input.party === act.venue) {
+    return yield* Effect.fail(
+      refused("rule-refused", {
+        gate: "policy",
+        check: "holder-is-venue",
+        recovery: "Name the holder's own party."
+      })
+    )
+  }
+  if (input.validUntil !== null && input.validUntil <= act.now) {
+    return yield* Effect.fail(
+      refused("rule-refused", {
+        gate: "policy",
+        check: "valid-until",
+        recovery: "Name an instant to come."
+      })
+    )
+  }
+})
+
+/** The ledger keeps a digest of the attributes, never the attributes. */
+const invite = Effect.fnUntraced(function* (
+  input: Registering,
+  attributes: ReadonlyArray<Stated>,
+  act: OperationAct
+) {
+  const crypto = yield* Crypto
+  return create(HolderInvitation, {
+    venue: act.venue,
+    holderId: holderIdOf(input),
+    holder: input.party,
+    custodian: input.custodian,
+    predecessor: null,
+    attributesDigest: crypto.sha256(PlainJson.canonical(Schema.encodeSync(StatedList)(attributes))),
+    validUntil: input.validUntil
+  })
+})
+
+/** What the caller told of the holder and the ledger does not hold joins the record. */
+const described = Effect.fnUntraced(function* (
+  input: Registering,
+  attributes: ReadonlyArray<Stated>,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const holder = yield* records
+    .get(holders, holderIdOf(input))
+    .pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error("an invited holder was not read off the ledger"))
+      )
+    )
+  const { legalName, lei, classification, taxResidences } = input
+  const after = yield* records.record(
+    holders,
+    holder,
+    {
+      on: "describe",
+      legalName,
+      lei,
+      classification,
+      taxResidences,
+      attributes: attributes.map((attribute) => pending(attribute, act))
+    },
+    act
+  )
+  return HolderView.of(after)
+})
+
+/** Nobody has verified the evidence yet. */
+const pending = (stated: Stated, act: OperationAct): Attribute => ({
+  ...stated,
+  state: AttributeMachine.initial,
+  validFrom: stated.validFrom ?? act.now,
+  setBy: act.actor
+})
+
+export const operations = [register] as const

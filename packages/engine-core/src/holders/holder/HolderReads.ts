@@ -1,0 +1,58 @@
+/** What the API answers about holders: all of them, or one. */
+import { Effect, Schema } from "effect"
+import { Records, type Stored } from "../../records/Records.ts"
+import * as Read from "../../reads/Read.ts"
+import { type Holder, HolderId, holders } from "./Holder.ts"
+import { HolderMachine } from "./HolderMachine.ts"
+import * as HolderView from "./HolderView.ts"
+import * as Sight from "./Sight.ts"
+
+/** Who reads holders and what hangs on them. */
+export const audience = {
+  operator: "all",
+  approver: "all",
+  risk: "all",
+  compliance: "all",
+  auditor: "all",
+  app: "all",
+  investor: "own"
+} as const satisfies Read.Audience
+
+const shown = (holder: Stored<Holder>, { sight }: Read.Asking) =>
+  sight === "own" ? HolderView.ofOwn(holder) : HolderView.of(holder)
+
+export const list = Read.list({
+  name: "holders.list",
+  doc: "Lists the holders of this venue.",
+  route: "GET /v1/holders",
+  audience,
+  pinned: true,
+  collection: holders,
+  params: Schema.Struct({ state: Schema.optionalKey(Schema.Array(HolderMachine.schema)) }),
+  item: HolderView.HolderView,
+  direction: "asc",
+  order: "by holder id",
+  changes: false,
+  where: ({ state }) => (state === undefined ? {} : { state }),
+  scope: Sight.scope,
+  view: (records, asking) => Effect.succeed(records.map((record) => shown(record, asking)))
+})
+
+export const get = Read.one({
+  name: "holders.get",
+  doc: "A holder of this venue.",
+  route: "GET /v1/holders/{holderId}",
+  audience,
+  pinned: true,
+  params: Schema.Struct({ holderId: HolderId }),
+  value: HolderView.HolderView,
+  refuses: ["not-found"],
+  run: Effect.fn("holders.get")(function* ({ holderId }, asking) {
+    const records = yield* Records
+    // Who may not see a holder learns nothing of whether it is there.
+    yield* Sight.demand(asking, { holderId })
+    return shown(yield* records.get(holders, holderId, asking.pin), asking)
+  })
+})
+
+export const reads = [list, get] as const

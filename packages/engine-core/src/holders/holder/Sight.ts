@@ -1,0 +1,32 @@
+/** How much of a holder's records a caller may see: an investor its own, a registrar what is near. */
+import { Effect } from "effect"
+import { refused } from "../../kernel/Refusal.ts"
+import type { Asking, Scope } from "../../reads/Read.ts"
+
+/** The columns that must hold for this caller in a list of holders' records. */
+export const scope = ({ caller, sight }: Asking) => {
+  if (sight === "own") return scoped("holderId", caller.holderId)
+  if (sight === "near") return scoped("registrar", caller.party)
+  return Effect.succeed<Scope>({})
+}
+
+const scoped = (column: string, claim: string | null) =>
+  claim === null
+    ? Effect.fail(
+        refused("permission-denied", {
+          detail: "The sign-in does not say whose records these are."
+        })
+      )
+    : Effect.succeed<Scope>({ [column]: [claim] })
+
+/** A record out of a caller's sight is answered as if it were not there. */
+export const demand = (
+  { caller, sight }: Asking,
+  of: { readonly holderId: string; readonly registrar?: string }
+) => {
+  const isSeen =
+    sight === "all" ||
+    (sight === "own" && caller.holderId === of.holderId) ||
+    (sight === "near" && caller.party !== null && caller.party === of.registrar)
+  return isSeen ? Effect.void : Effect.fail(refused("not-found", { detail: "There is none." }))
+}

@@ -1,0 +1,131 @@
+/** The demo's identity provider: one client a role, tokens by client credentials, on loopback only. */
+import { randomBytes } from "node:crypto"
+import { createServer, type Server } from "node:http"
+import { parseArgs } from "node:util"
+import { exportJWK, generateKeyPair, type JWK } from "jose"
+import { errors, Provider } from "oidc-provider"
+import { read, readOrMake } from "./keep.ts"
+import { audience, holderId, people, type Person } from "./people.ts"
+
+const tokenSeconds = 3600
+
+/** What the provider keeps between starts: its signing key and every client's secret. */
+interface Kept {
+  readonly key: JWK
+  readonly cookieKey: string
+  readonly secrets: Readonly<Record<string, string>>
+}
+
+const make = async (): Promise<Kept> => {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true })
+  return {
+    key: { ...(await exportJWK(privateKey)), alg: "ES256", use: "sig", kid: "demo-1" },
+    cookieKey: randomBytes(32).toString("base64url"),
+    secrets: Object.fromEntries(
+      Object.values(people).map(({ sub }) => [sub, randomBytes(24).toString("base64url")])
+    )
+  }
+}
+
+/** What a token says of its bearer beside its subject. */
+const claimsOf = async ({ name, email, role }: Person, data: string) => ({
+  name,
+  email,
+  roles: [role],
+  ...(role === "investor" ? { holder: holderId } : {}),
+  // The ledger names its parties when it first starts, which may be later than this provider.
+  ...(role === "registrar"
+    ? { party: (await read<Parties>(`${data}/parties.json`))?.registrar }
+    : {})
+})
+
+interface Parties {
+  readonly registrar: string
+}
+
+/** Tokens are signed and kept by nobody, so there is nothing to store. */
+const keepsNothing = () => ({
+  upsert: () => Promise.resolve(),
+  find: () => Promise.resolve(undefined),
+  findByUserCode: () => Promise.resolve(undefined),
+  findByUid: () => Promise.resolve(undefined),
+  consume: () => Promise.resolve(),
+  destroy: () => Promise.resolve(),
+  revokeByGrantId: () => Promise.resolve()
+})
+
+const provider = (issuer: string, kept: Kept, data: string): Provider =>
+  new Provider(issuer, {
+    adapter: keepsNothing,
+    clients: Object.values(people).map(({ sub }) => ({
+      client_id: sub,
+      client_secret: kept.secrets[sub] ?? "",
+      grant_types: ["client_credentials"],
+      response_types: [],
+      redirect_uris: [],
+      token_endpoint_auth_method: "client_secret_basic"
+    })),
+    jwks: { keys: [kept.key] },
+    cookies: { keys: [kept.cookieKey] },
+    clientAuthMethods: ["client_secret_basic"],
+    clientDefaults: { id_token_signed_response_alg: "ES256" },
+    responseTypes: ["code"],
+    ttl: { ClientCredentials: tokenSeconds },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => audience,
+        getResourceServerInfo: (_, resource) => {
+          if (resource !== audience) throw new errors.InvalidTarget()
+          return {
+            scope: "",
+            audience,
+            accessTokenTTL: tokenSeconds,
+            accessTokenFormat: "jwt",
+            jwt: { sign: { alg: "ES256" } }
+          }
+        },
+        useGrantedResource: () => true
+      }
+    },
+    extraTokenClaims: (_, { clientId }) => {
+      const bearer = Object.values(people).find(({ sub }) => sub === clientId)
+      return bearer === undefined ? undefined : claimsOf(bearer, data)
+    }
+  })
+
+const listen = (server: Server, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address()
+      resolve(typeof address === "object" && address !== null ? address.port : port)
+    })
+  })
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      port: { type: "string", default: "0" },
+      data: { type: "string" }
+    }
+  })
+  if (values.data === undefined) throw new Error("--data names the folder that keeps the secrets")
+  const kept = await readOrMake<Kept>(`${values.data}/identity.json`, make)
+  const server = createServer()
+  const port = await listen(server, Number(values.port))
+  const issuer = `http://127.0.0.1:${port}`
+  const openid = provider(issuer, kept, values.data)
+  openid.on("server_error", (_, error) => console.error(error))
+  server.on("request", openid.callback())
+  process.once("SIGTERM", () => server.close().closeAllConnections())
+  // One line, for whoever started this process.
+  console.log(JSON.stringify({ issuer, tokens: `${issuer}/token`, keys: `${issuer}/jwks` }))
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+})

@@ -1,0 +1,29 @@
+/** Small files the demo keeps for itself in its data folder: secrets, readable by their owner only. */
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
+
+/** What the file holds; made and written when there is none. */
+export const readOrMake = async <A>(path: string, make: () => Promise<A>): Promise<A> => {
+  const known = await read<A>(path)
+  if (known !== undefined) return known
+  const made = await make()
+  await write(path, made)
+  return made
+}
+
+export const read = async <A>(path: string): Promise<A | undefined> => {
+  try {
+    return JSON.parse(await readFile(path, "utf8"))
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    throw error
+  }
+}
+
+/** Whole or not at all: a start that is interrupted leaves no half file. */
+export const write = async (path: string, value: unknown): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const half = `${path}.new`
+  await writeFile(half, JSON.stringify(value, null, 2), { mode: 0o600 })
+  await rename(half, path)
+}

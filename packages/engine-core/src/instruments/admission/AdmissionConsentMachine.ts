@@ -1,5 +1,11 @@
 /** Which states a registrar's consent to admissions to an instrument passes through. */
+import { Result, Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import { refuse } from "../../kernel/Refusal.ts"
+import * as Field from "../../templates/Field.ts"
+import type { AdmissionConsent } from "./AdmissionConsent.ts"
 
 export const AdmissionConsentMachine = Machine.declare("AdmissionConsentState", {
   doc: "A registrar's consent that the venue admits holders to an instrument.",
@@ -26,4 +32,40 @@ export const AdmissionConsentMachine = Machine.declare("AdmissionConsentState", 
     ended: {}
   },
   forward: ["agree"]
+})
+
+const at = Instant.schema
+const Agree = Schema.Struct({ on: Schema.Literal("agree"), consentCid: Field.contractId, at })
+const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
+const Replace = Schema.Struct({ on: Schema.Literal("replace"), at })
+const End = Schema.Struct({ on: Schema.Literal("end"), at })
+
+export const Fact = Schema.Union([Agree, Decline, Replace, End])
+export type Fact = typeof Fact.Type
+
+/** May the venue ask anew? Not while the registrar's consent stands: there is nothing to ask for. */
+export const decide = (standing: AdmissionConsent | null) =>
+  standing !== null && standing.state === "agreed"
+    ? refuse("state-conflict", {
+        check: AdmissionConsentMachine.name,
+        detail: "The registrar's consent stands already."
+      })
+    : Result.succeed({ replaces: standing })
+
+/** The consent after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: AdmissionConsent, fact: Fact): AdmissionConsent => ({
+  ...self,
+  ...match(fact)
+    .with({ on: "agree" }, ({ consentCid, at: agreedAt }) => ({
+      consentCid,
+      agreedAt,
+      proposalCid: null
+    }))
+    .with({ on: "decline" }, { on: "replace" }, ({ at: endedAt }) => ({
+      endedAt,
+      proposalCid: null
+    }))
+    .with({ on: "end" }, ({ at: endedAt }) => ({ endedAt, consentCid: null }))
+    .exhaustive(),
+  state: Machine.follow(AdmissionConsentMachine, self.state, fact.on)
 })

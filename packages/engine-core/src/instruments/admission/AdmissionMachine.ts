@@ -1,5 +1,10 @@
 /** Which states the admission of one holder to one instrument passes through. */
+import { Result, Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Field from "../../templates/Field.ts"
+import type { Admission } from "./Admission.ts"
 
 export const AdmissionMachine = Machine.declare("AdmissionState", {
   doc: "One holder with one instrument. Offered and admitted both hold a place under the holder cap.",
@@ -29,4 +34,60 @@ export const AdmissionMachine = Machine.declare("AdmissionState", {
     revoked: {}
   },
   forward: ["accept"]
+})
+
+const at = Instant.schema
+const Accept = Schema.Struct({ on: Schema.Literal("accept"), credentialCid: Field.contractId, at })
+const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
+const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), at })
+const Revoke = Schema.Struct({
+  on: Schema.Literal("revoke"),
+  /** The venue revokes a credential, or its holder renounces it. */
+  by: Schema.Literals(["venue", "holder"]),
+  at
+})
+const Expire = Schema.Struct({ on: Schema.Literal("expire"), at })
+
+export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire])
+export type Fact = typeof Fact.Type
+
+/** What the venue may ask: that the admission ends, whichever contract it stands on. */
+export interface Command {
+  readonly on: "withdraw"
+}
+
+/** Which move a withdrawal would be, or why there is none. The ledger then makes it true. */
+export const decide = (self: Admission, _: Command) => {
+  const on: "revoke" | "withdraw" = self.state === "admitted" ? "revoke" : "withdraw"
+  return Result.map(Machine.admit(AdmissionMachine, self, on), () => ({ on }))
+}
+
+/** The admission after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: Admission, fact: Fact): Admission => ({
+  ...self,
+  ...match(fact)
+    .with({ on: "accept" }, ({ credentialCid, at: admittedAt }) => ({
+      credentialCid,
+      admittedAt,
+      offerCid: null
+    }))
+    .with({ on: "decline" }, ({ at: endedAt }) => ({
+      endedAt,
+      endedBy: "holder" as const,
+      offerCid: null
+    }))
+    .with({ on: "withdraw" }, ({ at: endedAt }) => ({
+      endedAt,
+      endedBy: "venue" as const,
+      offerCid: null
+    }))
+    .with({ on: "revoke" }, ({ at: endedAt, by: endedBy }) => ({
+      endedAt,
+      endedBy,
+      credentialCid: null
+    }))
+    // What expired is still on the ledger, where its deadline makes it useless.
+    .with({ on: "expire" }, ({ at: endedAt }) => ({ endedAt, endedBy: "clock" as const }))
+    .exhaustive(),
+  state: Machine.follow(AdmissionMachine, self.state, fact.on)
 })

@@ -22,6 +22,7 @@ const decodeId = Schema.decodeOption(InstrumentId)
 
 const typed = TypedReading.of(InstrumentConfiguration, {
   created: Effect.fn("InstrumentConfiguration.created")(function* (payload, node) {
+    if (payload.provider !== node.venue) return
     const records = yield* Records
     const instrumentId = decodeId(payload.instrument.id)
     if (Option.isNone(instrumentId)) {

@@ -1,5 +1,12 @@
 /** Which states a fund's consent to a ledger-paid primary market passes through. */
+import { Result, Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import { refuse } from "../../kernel/Refusal.ts"
+import * as Field from "../../templates/Field.ts"
+import type { PrimaryMarket } from "./PrimaryMarket.ts"
 
 export const PrimaryMarketMachine = Machine.declare("PrimaryMarketState", {
   doc: "A fund's consent to orders paid on the ledger. What opened while agreed settles under it.",
@@ -27,3 +34,62 @@ export const PrimaryMarketMachine = Machine.declare("PrimaryMarketState", {
   },
   forward: ["agree"]
 })
+
+const at = Instant.schema
+/** One of the two accepted; the proposal is made anew with its signature, and waits for the other. */
+const Accept = Schema.Struct({
+  on: Schema.Literal("accept"),
+  party: Party.schema,
+  proposalCid: Field.contractId
+})
+const Agree = Schema.Struct({
+  on: Schema.Literal("agree"),
+  party: Party.schema,
+  marketCid: Field.contractId,
+  at
+})
+const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
+const Replace = Schema.Struct({ on: Schema.Literal("replace"), at })
+const End = Schema.Struct({ on: Schema.Literal("end"), at })
+
+/** The first leaves the state as it is; the others are the table's triggers. */
+export const Fact = Schema.Union([Accept, Agree, Decline, Replace, End])
+export type Fact = typeof Fact.Type
+
+/** May the venue ask anew? Not while a market is agreed: there is nothing to ask for. */
+export const decide = (standing: PrimaryMarket | null) =>
+  standing !== null && standing.state === "agreed"
+    ? refuse("state-conflict", {
+        check: PrimaryMarketMachine.name,
+        detail: "A primary market of this instrument is agreed."
+      })
+    : Result.succeed({ replaces: standing })
+
+/** The market after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: PrimaryMarket, fact: Fact): PrimaryMarket =>
+  match(fact)
+    .with({ on: "accept" }, ({ party, proposalCid }) => ({
+      ...self,
+      acceptedBy: [...self.acceptedBy, party],
+      proposalCid
+    }))
+    .with({ on: "agree" }, ({ on, party, marketCid, at: from }) => ({
+      ...moved(self, on),
+      acceptedBy: [...self.acceptedBy, party],
+      proposalCid: null,
+      marketCid,
+      from
+    }))
+    .with({ on: "decline" }, { on: "replace" }, ({ on, at: endedAt }) => ({
+      ...moved(self, on),
+      proposalCid: null,
+      endedAt
+    }))
+    // What opened while it was agreed settles under it, so the contract is still named.
+    .with({ on: "end" }, ({ on, at: endedAt }) => ({ ...moved(self, on), endedAt }))
+    .exhaustive()
+
+const moved = (
+  self: PrimaryMarket,
+  on: Machine.TriggerOf<typeof PrimaryMarketMachine>
+): PrimaryMarket => ({ ...self, state: Machine.follow(PrimaryMarketMachine, self.state, on) })

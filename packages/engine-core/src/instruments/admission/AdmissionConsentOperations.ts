@@ -1,0 +1,66 @@
+/** How the venue asks a registrar to let it admit holders to an instrument. */
+import { Effect, Schema } from "effect"
+import * as Party from "../../kernel/Party.ts"
+import { Records } from "../../records/Records.ts"
+import { AdmissionConsentProposal } from "../../templates/Admission.ts"
+import { create, exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { InstrumentId, instruments } from "../instrument/Instrument.ts"
+import { recorded } from "../instrument/InstrumentGates.ts"
+import { AdmissionConsent, admissionConsents } from "./AdmissionConsent.ts"
+import { decide } from "./AdmissionConsentMachine.ts"
+
+/** The consent that stands for an instrument: asked for, or given. Null: there is none. */
+export const standing = Effect.fnUntraced(function* (instrumentId: string) {
+  const records = yield* Records
+  const [found] = yield* records.list(admissionConsents, {
+    where: { instrumentId: [instrumentId], state: ["proposed", "agreed"] },
+    direction: "desc",
+    limit: 1
+  })
+  return found === undefined ? null : found.record
+})
+
+const idOf = (operationId: string): string => operationId.replace(/^op_/, "acn_")
+
+export const propose = Operation.defineOnLedger("admission-consent.propose", {
+  doc: "Asks an instrument's registrar to consent that the venue admits holders to it.",
+  route: "POST /v1/instruments/{instrumentId}/admission-consent:propose",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "instrument",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Schema.Struct({
+    instrumentId: InstrumentId,
+    fund: Party.schema,
+    terms: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
+  }),
+  result: AdmissionConsent,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("admission-consent.propose")(function* ({ instrumentId, fund, terms }, act) {
+    const records = yield* Records
+    const instrument = yield* records.get(instruments, instrumentId)
+    const { registrar } = yield* Effect.fromResult(recorded(instrument))
+    const { replaces } = yield* Effect.fromResult(decide(yield* standing(instrumentId)))
+    const proposal = create(AdmissionConsentProposal, {
+      venue: act.venue,
+      admissionConsentId: idOf(act.operationId),
+      registrar,
+      fund,
+      instrumentId,
+      terms
+    })
+    if (replaces === null || replaces.proposalCid === null)
+      return { commands: [proposal], last: true }
+    const withdrawal = exercise(AdmissionConsentProposal, replaces.proposalCid, "Withdraw", {})
+    return { commands: [withdrawal, proposal], last: true }
+  }),
+  finish: (_, act) =>
+    Effect.flatMap(Records, (records) =>
+      records.get(admissionConsents, idOf(act.operationId))
+    ).pipe(Effect.catchTag("Refused", () => Effect.die(new Error("the proposal was not read"))))
+})

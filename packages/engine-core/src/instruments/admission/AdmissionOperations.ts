@@ -1,0 +1,177 @@
+/** How the venue admits a holder to an instrument, and how it ends an admission. */
+import { Effect, Schema } from "effect"
+import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Party } from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import { AdmissionConsent, AdmissionOffer } from "../../templates/Admission.ts"
+import * as Field from "../../templates/Field.ts"
+import { Credential } from "../../templates/Registry.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { recorded } from "../instrument/InstrumentGates.ts"
+import { InstrumentId, type Instrument, instruments } from "../instrument/Instrument.ts"
+import { Admission, admissions, pairOf, placed } from "./Admission.ts"
+import { standing } from "./AdmissionConsentOperations.ts"
+import { decide } from "./AdmissionMachine.ts"
+import { judge, type Offering } from "./AdmissionRules.ts"
+
+const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+
+/** What an offer may say; the claims are the registry's requirements that the credential answers. */
+export const offer = {
+  validFrom: Field.optional(Instant.schema),
+  validUntil: Field.optional(Instant.schema),
+  expiresAt: Field.optional(Instant.schema),
+  claims: Schema.Array(Schema.Struct({ property: word, value: word }))
+    .check(Schema.isMaxLength(32))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+} as const
+const Terms = Schema.Struct(offer)
+export type Terms = typeof Terms.Type
+
+/** The id of the nth admission that an operation offers, and of its credential on the ledger. */
+export const idOf = (operationId: string, nth = 0): string =>
+  operationId.replace(/^op_/, "adm_") + (nth === 0 ? "" : `.${nth}`)
+
+/** The latest admission of a holder to an instrument; null: there never was one. */
+export const latest = Effect.fnUntraced(function* (
+  of: Pick<Admission, "holderId" | "instrumentId">
+) {
+  const records = yield* Records
+  const [found] = yield* records.list(admissions, {
+    where: { pair: [pairOf(of)] },
+    direction: "desc",
+    limit: 1
+  })
+  return found === undefined ? null : found.record
+})
+
+/** Everything the gates of an offer ask, as it stands now. */
+export const offeringOf = Effect.fnUntraced(function* (of: {
+  readonly holderId: string
+  readonly holder: Offering["holder"]
+  readonly instrument: Instrument
+  readonly terms: Pick<Terms, "expiresAt" | "validUntil">
+  readonly now: Instant.Instant
+}) {
+  const records = yield* Records
+  const { holder, now, terms } = of
+  const instrument = yield* Effect.fromResult(recorded(of.instrument))
+  const { instrumentId } = instrument
+  const consent = yield* standing(instrumentId)
+  const taken = yield* records.countBy(admissions, "instrumentId", {
+    where: { instrumentId: [instrumentId], state: placed },
+    alive: ["endsAt"]
+  })
+  const offering: Offering = {
+    holder,
+    instrument,
+    latest: yield* latest({ holderId: of.holderId, instrumentId }),
+    consent,
+    taken: taken.get(instrumentId) ?? 0,
+    expiresAt: terms.expiresAt,
+    validUntil: terms.validUntil,
+    now
+  }
+  return { offering, consentCid: consent?.consentCid ?? null }
+})
+
+/** The command that offers the credential, as the registrar's consent allows. */
+export const offerCommand = (of: {
+  readonly consentCid: string
+  readonly admissionId: string
+  readonly party: Party
+  readonly terms: Terms
+}) =>
+  exercise(AdmissionConsent, of.consentCid, "Offer", {
+    holder: of.party,
+    credentialId: of.admissionId,
+    claims: of.terms.claims.map((claim) => ({ subject: of.party, ...claim })),
+    validFrom: of.terms.validFrom,
+    validUntil: of.terms.validUntil,
+    expiresAt: of.terms.expiresAt
+  })
+
+const resource = {
+  kind: "holder",
+  id: ({ holderId }: { readonly holderId: string }) => holderId,
+  href: ({ holderId }: { readonly holderId: string }) => `/v1/holders/${holderId}/admissions`,
+  instrumentId: ({ instrumentId }: { readonly instrumentId: string }) => instrumentId,
+  holderId: ({ holderId }: { readonly holderId: string }) => holderId
+} as const
+
+export const offerAdmission = Operation.defineOnLedger("admission.offer", {
+  doc: "Offers a holder the credential with which it may hold an instrument.",
+  route: "POST /v1/holders/{holderId}/admissions",
+  makers: ["operator"],
+  approvers: 0,
+  resource,
+  input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId, ...offer }),
+  result: Admission,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("admission.offer")(function* ({ holderId, instrumentId, ...terms }, act) {
+    const records = yield* Records
+    const holder = yield* records.get(holders, holderId)
+    const instrument = yield* records.get(instruments, instrumentId)
+    yield* Effect.fromResult(decideHolder(holder, { on: "admit" }))
+    const { offering, consentCid } = yield* offeringOf({
+      holderId,
+      holder,
+      instrument,
+      terms,
+      now: act.now
+    })
+    yield* Effect.fromResult(judge(offering))
+    if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
+    const admissionId = idOf(act.operationId)
+    return {
+      commands: [offerCommand({ consentCid, admissionId, party: holder.party, terms })],
+      last: true
+    }
+  }),
+  finish: (_, act) =>
+    Effect.flatMap(Records, (records) => records.get(admissions, idOf(act.operationId))).pipe(
+      Effect.catchTag("Refused", () => Effect.die(new Error("the offer was not read")))
+    )
+})
+
+export const withdraw = Operation.defineOnLedger("admission.withdraw", {
+  doc: "Takes an offer of admission back, or revokes the credential that came of it.",
+  route: "POST /v1/holders/{holderId}/admissions/{instrumentId}:withdraw",
+  makers: ["operator", "compliance"],
+  approvers: 0,
+  resource,
+  input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId }),
+  result: Admission,
+  refuses: ["not-found", "state-conflict"],
+  plan: Effect.fn("admission.withdraw")(function* (pair) {
+    const admission = yield* latest(pair)
+    if (admission === null) {
+      return yield* Effect.fail(
+        refused("not-found", { detail: "The holder was never offered this instrument." })
+      )
+    }
+    const { on } = yield* Effect.fromResult(decide(admission, { on: "withdraw" }))
+    return { commands: [ending(admission, on)], last: true }
+  }),
+  finish: Effect.fnUntraced(function* (pair) {
+    const records = yield* Records
+    const admission = yield* latest(pair)
+    if (admission === null) throw new Error("an admission that was withdrawn is not there")
+    // The list shows what is committed; this transaction has moved the record since.
+    return yield* records
+      .get(admissions, admission.admissionId)
+      .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an admission vanished"))))
+  })
+})
+
+const ending = ({ offerCid, credentialCid }: Admission, on: "withdraw" | "revoke") => {
+  if (on === "withdraw" && offerCid !== null) {
+    return exercise(AdmissionOffer, offerCid, "Withdraw", {})
+  }
+  if (credentialCid !== null) return exercise(Credential, credentialCid, "Revoke", {})
+  throw new Error("an admission that stands has no contract")
+}

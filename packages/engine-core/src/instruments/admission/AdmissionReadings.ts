@@ -1,0 +1,129 @@
+/** What the ledger says of an admission: offered, answered, ended. */
+import { Effect, Option } from "effect"
+import * as events from "../../feeds/events.ts"
+import { holderParties } from "../../holders/holder/Holder.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Once from "../../projection/Once.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { AdmissionOffer } from "../../templates/Admission.ts"
+import { Credential } from "../../templates/Registry.ts"
+import { type Admission, admissions } from "./Admission.ts"
+import { AdmissionMachine, type Fact } from "./AdmissionMachine.ts"
+
+const offer = TypedReading.of(AdmissionOffer, {
+  created: Effect.fn("AdmissionOffer.created")(function* (payload, node) {
+    if (payload.venue !== node.venue) return
+    const records = yield* Records
+    const holder = yield* records.find(holderParties, payload.holder)
+    if (Option.isNone(holder)) {
+      return yield* surprise(node, payload.credentialId, {
+        on: "offer",
+        detail: "The party offered to is no holder."
+      })
+    }
+    const { holderId } = holder.value
+    const { instrumentId, registrar, expiresAt, validFrom, validUntil } = payload
+    const admission = yield* Once.open(
+      admissions,
+      {
+        admissionId: payload.credentialId,
+        holderId,
+        instrumentId,
+        party: payload.holder,
+        registrar,
+        state: AdmissionMachine.initial,
+        offeredAt: node.effectiveAt,
+        expiresAt,
+        admittedAt: null,
+        validFrom,
+        validUntil,
+        offerCid: node.contractId,
+        credentialCid: null,
+        endedAt: null,
+        endedBy: null
+      },
+      node
+    )
+    yield* announced("admission.offered", admission, node)
+  }),
+  exercised: {
+    Decline: ({ payload: { venue, credentialId } }, node) =>
+      moved({ venue, credentialId }, node, { on: "decline", at: node.effectiveAt }),
+    Withdraw: ({ payload: { venue, credentialId } }, node) =>
+      moved({ venue, credentialId }, node, { on: "withdraw", at: node.effectiveAt })
+  }
+})
+
+const credential = TypedReading.of(Credential, {
+  created: Effect.fn("Credential.created")(function* ({ issuer: venue, credentialId }, node) {
+    const fact = { on: "accept", credentialCid: node.contractId, at: node.effectiveAt } as const
+    const admission = yield* moved({ venue, credentialId }, node, fact)
+    if (admission !== undefined) yield* announced("admission.granted", admission, node)
+  }),
+  exercised: {
+    Revoke: ({ payload: { issuer: venue, credentialId } }, node) =>
+      moved({ venue, credentialId }, node, { on: "revoke", by: "venue", at: node.effectiveAt }),
+    Renounce: ({ payload: { issuer: venue, credentialId } }, node) =>
+      moved({ venue, credentialId }, node, { on: "revoke", by: "holder", at: node.effectiveAt })
+  }
+})
+
+export const readings = [offer, credential] as const
+
+/** The admission after the fact, where its table allows it; another venue's is none of ours. */
+const moved = Effect.fnUntraced(function* (
+  of: { readonly venue: string; readonly credentialId: string },
+  node: Node,
+  fact: Fact
+) {
+  if (of.venue !== node.venue) return undefined
+  const records = yield* Records
+  const found = yield* records.find(admissions, of.credentialId)
+  if (Option.isSome(found) && Machine.allows(AdmissionMachine, found.value.state, fact.on)) {
+    return yield* records.record(admissions, found.value, fact, node.act)
+  }
+  yield* surprise(node, of.credentialId, {
+    on: fact.on,
+    detail: Option.match(found, {
+      onNone: () => "There is no such admission.",
+      onSome: ({ state }) => `The admission is ${state}.`
+    })
+  })
+  return undefined
+})
+
+const announced = (
+  type: "admission.offered" | "admission.granted",
+  admission: Stored<Admission>,
+  node: Node
+) =>
+  Effect.flatMap(Records, (records) =>
+    records.announce([
+      {
+        ...events.make(type, {
+          contractId: node.contractId,
+          holderId: admission.holderId,
+          validUntil: admission.validUntil
+        }),
+        resourceKind: "contract",
+        resourceId: node.contractId,
+        instrumentId: admission.instrumentId,
+        party: admission.party,
+        holderIds: [admission.holderId],
+        journal: {
+          at: node.effectiveAt,
+          offset: node.offset,
+          source: `${node.offset}:${node.nodeId}:${type}`
+        }
+      }
+    ])
+  )
+
+const surprise = (
+  node: Node,
+  resourceId: string,
+  of: { readonly on: string; readonly detail: string }
+) => Unexpected.keep(node, { resourceKind: "admission", resourceId, ...of })

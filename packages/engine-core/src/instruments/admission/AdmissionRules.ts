@@ -1,0 +1,103 @@
+/** What stands in the way of admitting a holder to an instrument, gate by gate. */
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { objections, type Told, unless } from "../../kernel/Refusal.ts"
+import type { Recorded } from "../instrument/Instrument.ts"
+import type { Admission } from "./Admission.ts"
+import type { AdmissionConsent } from "./AdmissionConsent.ts"
+
+/** An offer as its gates see it. */
+export interface Offering {
+  readonly holder: Pick<Holder, "attributes" | "screening">
+  readonly instrument: Recorded
+  /** The latest admission of the two, if there ever was one. */
+  readonly latest: Pick<Admission, "state"> | null
+  readonly consent: Pick<AdmissionConsent, "state"> | null
+  /** How many places under the holder cap are taken: admitted and offered. */
+  readonly taken: number
+  readonly expiresAt: Instant.Instant | null
+  readonly validUntil: Instant.Instant | null
+  readonly now: Instant.Instant
+}
+
+/** One gate's objection, in the order in which gates refuse; a later gate is one more row. */
+type Row = readonly [holds: boolean, slug: "rule-refused", told: Told]
+
+const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
+  at !== null && Instant.atOrBefore(at, now)
+
+const areValid = ({ holder, now }: Offering): boolean =>
+  holder.attributes.every(({ state, validUntil }) => state === "valid" && !isPast(validUntil, now))
+
+const ofHolder = (offering: Offering): ReadonlyArray<Row> => [
+  [
+    !areValid(offering),
+    "rule-refused",
+    {
+      gate: "attribute",
+      check: "attributes-valid",
+      recovery: "Have every attribute of the holder verified and in time."
+    }
+  ],
+  [
+    !isScreened(offering.holder),
+    "rule-refused",
+    { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
+  ]
+]
+
+const beforeHolder = ({ latest }: Offering): ReadonlyArray<Row> => [
+  [
+    latest?.state === "offered" || latest?.state === "admitted",
+    "rule-refused",
+    {
+      gate: "admission",
+      check: "not-admitted-yet",
+      recovery: "Withdraw the admission that stands before another is offered."
+    }
+  ]
+]
+
+const afterHolder = (offering: Offering): ReadonlyArray<Row> => [
+  [
+    offering.consent?.state !== "agreed",
+    "rule-refused",
+    {
+      gate: "consent",
+      check: "admission-consent",
+      recovery: "Propose an admission consent and wait for the registrar to accept it."
+    }
+  ],
+  [
+    offering.taken >= offering.instrument.manifest.holderCap,
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "holder-cap",
+      policyVersion: offering.instrument.policyVersion,
+      recovery: "Withdraw an offer that nobody answers, or raise the holder cap."
+    }
+  ],
+  [
+    isPast(offering.expiresAt, offering.now) || isPast(offering.validUntil, offering.now),
+    "rule-refused",
+    { gate: "window", check: "offer-in-time", recovery: "Name instants that are still to come." }
+  ]
+]
+
+const rows = (offering: Offering): ReadonlyArray<Row> => [
+  ...beforeHolder(offering),
+  ...ofHolder(offering),
+  ...afterHolder(offering)
+]
+
+/** The first gate that refuses an offer. */
+export const judge = (offering: Offering) => unless(...rows(offering))
+
+/** The same while the holder is only being registered: nobody can have verified it yet. */
+export const judgeAtOnboarding = (offering: Offering) =>
+  unless(...beforeHolder(offering), ...afterHolder(offering))
+
+/** Every gate that refuses an offer, in order. */
+export const against = (offering: Offering) => objections(...rows(offering))

@@ -1,0 +1,78 @@
+/** A fund's and its registrar's consent that orders of an instrument are paid on the ledger. */
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+import { evolve, Fact, PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
+
+const { NullOr, String: Text } = Schema
+
+/** Who prices the market's orders: how many of the attestors must agree, at a point of the oracle. */
+export const Terms = Schema.Struct({
+  attestors: Schema.Array(Party.schema),
+  required: Integer.schema,
+  oracle: Party.schema
+})
+
+export const PrimaryMarket = Schema.Struct({
+  marketId: Text,
+  instrumentId: Text,
+  registrar: Party.schema,
+  fund: Party.schema,
+  paymentAsset: Field.asset,
+  terms: Terms,
+  state: PrimaryMarketMachine.schema,
+  acceptedBy: Schema.Array(Party.schema),
+  proposedAt: Instant.schema,
+  /** When it was agreed. */
+  from: NullOr(Instant.schema),
+  until: NullOr(Instant.schema),
+  endedAt: NullOr(Instant.schema),
+  proposalCid: NullOr(Field.contractId),
+  marketCid: NullOr(Field.contractId)
+}).annotate({
+  identifier: "PrimaryMarket",
+  description: "A fund's consent that orders of an instrument are paid on the ledger."
+})
+export type PrimaryMarket = typeof PrimaryMarket.Type
+
+export const primaryMarkets = Collection.define<PrimaryMarket, Fact>("primary-market", {
+  doc: "A fund's consent that orders of an instrument are paid on the ledger.",
+  id: (self) => self.marketId,
+  record: PrimaryMarket,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  filters: {
+    instrumentId: (self) => self.instrumentId,
+    state: (self) => self.state,
+    /** What is shown of an instrument: its latest market, but for what a newer one replaced. */
+    shown: (self) => (self.state === "withdrawn" ? null : self.instrumentId)
+  },
+  due: (self) =>
+    self.state === "agreed" && self.until !== null
+      ? { at: self.until, fact: { on: "end", at: self.until } }
+      : undefined,
+  waitingOn: (self) =>
+    self.state === "proposed"
+      ? missing(self).map((party) => ({
+          party,
+          action: "PrimaryMarketProposal.Accept",
+          by: self.until
+        }))
+      : [],
+  invariants: {
+    "a proposal and an agreed market stand on their contracts": (self) =>
+      (self.state === "proposed") === (self.proposalCid !== null) &&
+      (self.state !== "agreed" || self.marketCid !== null),
+    "nobody accepts twice": (self) => new Set(self.acceptedBy).size === self.acceptedBy.length,
+    "an agreed market has been accepted by all": (self) =>
+      self.state !== "agreed" || missing(self).length === 0
+  }
+})
+
+/** Who has not accepted yet. */
+const missing = ({ fund, registrar, acceptedBy }: PrimaryMarket): ReadonlyArray<Party.Party> =>
+  [...new Set([fund, registrar])].filter((party) => !acceptedBy.includes(party))

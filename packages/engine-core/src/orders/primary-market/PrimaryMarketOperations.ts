@@ -1,0 +1,146 @@
+/** How the venue asks a fund and its registrar for a market whose orders are paid on the ledger. */
+import { Effect, Result, Schema } from "effect"
+import {
+  assetOf,
+  InstrumentId,
+  instruments,
+  type Recorded
+} from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import { refuse, unless } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import { PrimaryMarketProposal } from "../../templates/Market.ts"
+import { create, exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { PrimaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
+import { decide } from "./PrimaryMarketMachine.ts"
+
+/** More attestors than this no market needs. */
+const attestorsMax = 32
+
+const Body = Schema.Struct({
+  instrumentId: InstrumentId,
+  fund: Party.schema,
+  paymentAsset: Field.asset,
+  terms: Schema.Struct({
+    attestors: Schema.Array(Party.schema).check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(attestorsMax),
+      Schema.isUnique({ expected: "parties that do not repeat" })
+    ),
+    required: Integer.between({ minimum: 1, maximum: attestorsMax }),
+    /** The instrument's own when absent. */
+    oracle: Field.optional(Party.schema)
+  }),
+  until: Field.optional(Instant.schema)
+})
+type Body = typeof Body.Type
+
+/** The market that stands for an instrument: asked for, or agreed. Null: there is none. */
+export const standing = Effect.fnUntraced(function* (instrumentId: string) {
+  const records = yield* Records
+  const [found] = yield* records.list(primaryMarkets, {
+    where: { instrumentId: [instrumentId], state: ["proposed", "agreed"] },
+    direction: "desc",
+    limit: 1
+  })
+  if (found === undefined || found.record.state === "ended") return null
+  return found.record
+})
+
+const idOf = (operationId: string): string => operationId.replace(/^op_/, "mkt_")
+
+export const propose = Operation.defineOnLedger("primary-market.propose", {
+  doc: "Asks a fund and its registrar for a market whose orders are paid on the ledger.",
+  route: "POST /v1/instruments/{instrumentId}/primary-market:propose",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "primary-market",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Body,
+  result: PrimaryMarket,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("primary-market.propose")(function* (body, act) {
+    const records = yield* Records
+    const instrument = yield* Effect.fromResult(
+      recorded(yield* records.get(instruments, body.instrumentId))
+    )
+    const { replaces } = yield* Effect.fromResult(decide(yield* standing(body.instrumentId)))
+    const oracle = yield* Effect.fromResult(judge(body, instrument, act.now))
+    const proposal = create(PrimaryMarketProposal, {
+      venue: act.venue,
+      marketId: idOf(act.operationId),
+      instrument: assetOf(instrument),
+      fund: body.fund,
+      registrar: instrument.registrar,
+      cash: body.paymentAsset,
+      attestors: body.terms.attestors,
+      required: body.terms.required,
+      oracle,
+      until: body.until,
+      accepted: []
+    })
+    if (replaces === null || replaces.proposalCid === null)
+      return { commands: [proposal], last: true }
+    const withdrawal = exercise(PrimaryMarketProposal, replaces.proposalCid, "Withdraw", {})
+    return { commands: [withdrawal, proposal], last: true }
+  }),
+  finish: (_, act) =>
+    Effect.flatMap(Records, (records) => records.get(primaryMarkets, idOf(act.operationId))).pipe(
+      Effect.catchTag("Refused", () => Effect.die(new Error("the proposal was not read")))
+    )
+})
+
+/** The oracle that will price the market, or what is wrong with its terms. */
+const judge = (
+  { terms, until }: Body,
+  { manifest, policyVersion }: Recorded,
+  now: Instant.Instant
+) =>
+  Result.gen(function* () {
+    const oracle = terms.oracle ?? manifest.oracle
+    if (oracle === null) {
+      return yield* refuse("rule-refused", {
+        gate: "policy",
+        check: "oracle-named",
+        policyVersion,
+        recovery: "Name the oracle."
+      })
+    }
+    yield* unless(
+      [
+        manifest.oracle !== null && oracle !== manifest.oracle,
+        "rule-refused",
+        {
+          gate: "policy",
+          check: "oracle-of-instrument",
+          policyVersion,
+          recovery: "Name the instrument's own oracle, or none."
+        }
+      ],
+      [
+        terms.required > terms.attestors.length,
+        "rule-refused",
+        {
+          gate: "policy",
+          check: "attestors-suffice",
+          policyVersion,
+          recovery: "Require no more attestors than the market has."
+        }
+      ],
+      [
+        until !== null && Instant.atOrBefore(until, now),
+        "rule-refused",
+        { gate: "window", check: "market-in-time", recovery: "Name an end that is still to come." }
+      ]
+    )
+    return oracle
+  })

@@ -95,20 +95,18 @@ export const offerCommand = (of: {
     expiresAt: of.terms.expiresAt
   })
 
-const resource = {
-  kind: "holder",
-  id: ({ holderId }: { readonly holderId: string }) => holderId,
-  href: ({ holderId }: { readonly holderId: string }) => `/v1/holders/${holderId}/admissions`,
-  instrumentId: ({ instrumentId }: { readonly instrumentId: string }) => instrumentId,
-  holderId: ({ holderId }: { readonly holderId: string }) => holderId
-} as const
-
 export const offerAdmission = Operation.defineOnLedger("admission.offer", {
   doc: "Offers a holder the credential with which it may hold an instrument.",
   route: "POST /v1/holders/{holderId}/admissions",
   makers: ["operator"],
   approvers: 0,
-  resource,
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}/admissions`,
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId, ...offer }),
   result: Admission,
   refuses: ["not-found", "state-conflict", "rule-refused"],
@@ -143,7 +141,13 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
   route: "POST /v1/holders/{holderId}/admissions/{instrumentId}:withdraw",
   makers: ["operator", "compliance"],
   approvers: 0,
-  resource,
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}/admissions`,
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId }),
   result: Admission,
   refuses: ["not-found", "state-conflict"],

@@ -26,12 +26,12 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   readonly resource: {
     readonly kind: ResourceKind
     /** The id the record has or will have. */
-    id(input: I): string
+    id(input: NoInfer<I>): string
     /** Where it is read; no path when the record is read through another. */
-    href(input: I): string
+    href(input: NoInfer<I>): string
     /** The instrument and holder that the write concerns, for scopes and the feed. */
-    instrumentId?(input: I): string | null
-    holderId?(input: I): string | null
+    instrumentId?(input: NoInfer<I>): string | null
+    holderId?(input: NoInfer<I>): string | null
   }
   /**
    * The path's ids and the body's members in one struct: a path parameter is the member of its name.

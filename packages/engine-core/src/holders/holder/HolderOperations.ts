@@ -1,6 +1,14 @@
 /** What the venue may do with a holder: register it, or register it with its first admissions. */
 import { Effect, Option, Schema } from "effect"
 import * as PlainJson from "../../kernel/PlainJson.ts"
+import {
+  idOf as idOfAdmission,
+  offer,
+  offerCommand,
+  offeringOf
+} from "../../instruments/admission/AdmissionOperations.ts"
+import { judgeAtOnboarding } from "../../instruments/admission/AdmissionRules.ts"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -27,17 +35,20 @@ const Registering = Schema.Struct({
 })
 type Registering = typeof Registering.Type
 
+const resource = {
+  kind: "holder",
+  id: (input: Named) => holderIdOf(input),
+  href: (input: Named) => `/v1/holders/${holderIdOf(input)}`,
+  holderId: (input: Named) => holderIdOf(input)
+} as const
+type Named = Pick<Registering, "holderId">
+
 export const register = Operation.defineOnLedger("holder.register", {
   doc: "Registers a holder: its party is invited, and accepts from its own wallet.",
   route: "POST /v1/holders",
   makers: ["operator", "app"],
   approvers: 0,
-  resource: {
-    kind: "holder",
-    id: (input) => holderIdOf(input),
-    href: (input) => `/v1/holders/${holderIdOf(input)}`,
-    holderId: (input) => holderIdOf(input)
-  },
+  resource,
   input: Registering,
   complete: (input, makeId) => completed(input, makeId),
   result: HolderView.HolderView,
@@ -49,6 +60,65 @@ export const register = Operation.defineOnLedger("holder.register", {
   finish: (input, act) => described(input, [], act)
 })
 
+/** The admissions a holder is offered with its registration; each instrument once. */
+const admissionsMax = 32
+const Onboarding = Schema.Struct({
+  ...Registering.fields,
+  attributes: StatedList.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  admissions: Schema.Array(Schema.Struct({ instrumentId: InstrumentId, ...offer }))
+    .check(Schema.isMaxLength(admissionsMax))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+
+export const onboard = Operation.defineOnLedger("holder.onboard", {
+  doc: "Registers a holder with its attributes, and offers it its first admissions, all in one.",
+  route: "POST /v1/holders:onboard",
+  makers: ["operator", "app"],
+  approvers: 0,
+  resource,
+  input: Onboarding,
+  complete: (input, makeId) => completed(input, makeId),
+  result: HolderView.HolderView,
+  refuses: ["already-exists", "not-found", "rule-refused"],
+  plan: Effect.fn("holder.onboard.plan")(function* (input, act) {
+    yield* judge(input, act)
+    // The invitation comes first: the ledger's reader must know the holder before its offers.
+    const invitation = yield* invite(input, input.attributes, act)
+    const offers = yield* offersOf(input, act)
+    return { commands: [invitation, ...offers], last: true }
+  }),
+  finish: (input, act) => described(input, input.attributes, act)
+})
+
+/** What the registrars' consents let the venue offer while the holder is not active yet. */
+const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
+  Effect.forEach(input.admissions, ({ instrumentId, ...terms }, nth) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const instrument = yield* records.get(instruments, instrumentId)
+      if (input.admissions.findIndex((one) => one.instrumentId === instrumentId) !== nth) {
+        return yield* Effect.fail(
+          refused("rule-refused", {
+            gate: "admission",
+            check: "instrument-repeated",
+            recovery: "Name each instrument once."
+          })
+        )
+      }
+      const { offering, consentCid } = yield* offeringOf({
+        holderId: holderIdOf(input),
+        holder: { attributes: [], screening: null },
+        instrument,
+        terms,
+        now: act.now
+      })
+      yield* Effect.fromResult(judgeAtOnboarding(offering))
+      if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
+      const admissionId = idOfAdmission(act.operationId, nth)
+      return offerCommand({ consentCid, admissionId, party: input.party, terms })
+    })
+  )
+
 const completed = <I extends { readonly holderId: HolderId | null }>(
   input: I,
   makeId: () => string
@@ -56,7 +126,7 @@ const completed = <I extends { readonly holderId: HolderId | null }>(
 
 const idOf = Schema.decodeSync(HolderId)
 
-const holderIdOf = ({ holderId }: Pick<Registering, "holderId">): HolderId => {
+const holderIdOf = ({ holderId }: Named): HolderId => {
   if (holderId === null) throw new Error("a holder is registered under an id")
   return holderId
 }
@@ -155,4 +225,4 @@ const pending = (stated: Stated, act: OperationAct): Attribute => ({
   setBy: act.actor
 })
 
-export const operations = [register] as const
+export const operations = [register, onboard] as const

@@ -1,0 +1,22 @@
+/** How a schema becomes a body: as exact JSON text on the wire, as itself in the document. */
+import { PlainSchema } from "@bursar/engine-core/kernel"
+import type { Schema } from "effect"
+import * as Body from "../wire/Body.ts"
+
+type AnySchema = Schema.Codec<unknown, unknown>
+
+export interface Binding {
+  /** What an answer's body is. */
+  readonly body: (schema: AnySchema) => AnySchema
+  /** What a call's body is; the ids its path names are members of the input, not of the body. */
+  readonly input: (schema: AnySchema) => AnySchema
+}
+
+/** What crosses: text that PlainJson reads and prints, so that no digit is lost. */
+export const wire: Binding = {
+  body: (schema) => Body.of(schema),
+  input: () => Body.of(PlainSchema)
+}
+
+/** What the document shows: HttpApi would call the text above a string. */
+export const shown: Binding = { body: (schema) => schema, input: (schema) => schema }

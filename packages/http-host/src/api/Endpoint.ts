@@ -1,0 +1,52 @@
+/** The three forms an endpoint has, each one type, so that a table of routes makes one interface. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import type { Binding } from "./Binding.ts"
+import { WriteHeaders } from "./Headers.ts"
+import * as Verb from "./Verb.ts"
+
+type AnySchema = Schema.Codec<unknown, unknown>
+
+export interface Parts {
+  readonly name: string
+  readonly path: Verb.Path
+  /** What it answers, by status. */
+  readonly success: Readonly<Record<number, AnySchema>>
+}
+
+/** Parameters as they are sent: texts, repeated ones in a list. Their shape is judged by the handler. */
+export const Query = Schema.Record(
+  Schema.String,
+  Schema.Union([Schema.String, Schema.Array(Schema.String)])
+)
+
+const answers = ({ success }: Parts, { body }: Binding): ReadonlyArray<AnySchema> =>
+  Object.entries(success).map(([status, schema]) =>
+    body(schema).pipe(HttpApiSchema.status(Number(status)))
+  )
+
+export const get = (parts: Parts, binding: Binding) =>
+  HttpApiEndpoint.make("GET")(parts.name, parts.path.pattern, {
+    params: Verb.params(parts.path),
+    query: Query,
+    success: answers(parts, binding)
+  })
+
+export const post = (parts: Parts & { readonly input: AnySchema }, binding: Binding) =>
+  HttpApiEndpoint.make("POST")(parts.name, parts.path.pattern, {
+    params: Verb.params(parts.path),
+    headers: WriteHeaders,
+    payload: binding.input(parts.input),
+    success: answers(parts, binding)
+  })
+
+export const remove = (parts: Parts, binding: Binding) =>
+  HttpApiEndpoint.make("DELETE")(parts.name, parts.path.pattern, {
+    params: Verb.params(parts.path),
+    headers: WriteHeaders,
+    success: answers(parts, binding)
+  })
+
+export type Endpoint = ReturnType<typeof get> | ReturnType<typeof post> | ReturnType<typeof remove>
+
+export type Group = HttpApiGroup.HttpApiGroup<string, Endpoint>

@@ -1,0 +1,27 @@
+/** The event feed: control and journal events in one gapless order. */
+import { EventReads } from "@bursar/engine-core"
+import { Instant, Offset } from "@bursar/engine-core/kernel"
+import { Schema } from "effect"
+import { page, rolesOf } from "./Params.ts"
+import type { Served } from "./Served.ts"
+
+export const served: ReadonlyArray<Served> = [
+  {
+    name: "events.list",
+    doc: "The event feed, oldest first; its `next` is never null and is polled again.",
+    route: "GET /v1/events",
+    admits: { by: "role", roles: rolesOf(EventReads.audience) },
+    bodyMax: 0,
+    refuses: ["cursor-expired"],
+    params: Schema.Struct({ ...EventReads.EventParams.fields, ...page }),
+    body: null,
+    success: {
+      200: Schema.Struct({
+        offset: Offset.schema,
+        now: Instant.schema,
+        value: Schema.Array(EventReads.Event),
+        next: Schema.String
+      })
+    }
+  }
+]

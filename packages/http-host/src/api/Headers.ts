@@ -1,0 +1,28 @@
+/** The headers of a call that the engine reads besides its bearer, and how it reads them. */
+import { Refusal } from "@bursar/engine-core"
+import { Result, Schema } from "effect"
+
+/** What a write may carry; every one of them may be absent. */
+export const WriteHeaders = Schema.Struct({
+  "idempotency-key": Schema.optionalKey(Schema.String)
+})
+
+const key = /^[\x21-\x7E]{1,255}$/u
+const quoted = /^"((?:[\x20\x21\x23-\x5B\x5D-\x7E]|\\["\\])*)"$/u
+
+const fault = {
+  pointer: "/header/idempotency-key",
+  detail: "one header of 1 to 255 printable ASCII characters without a space"
+}
+
+/** The Idempotency-Key as it names the write: null when none was sent, unquoted when it is quoted. */
+export const idempotencyKey = (
+  sent: ReadonlyArray<string>
+): Result.Result<string | null, Refusal.Refused<"invalid-request">> => {
+  const [only, second] = sent
+  if (only === undefined) return Result.succeed(null)
+  const plain = quoted.exec(only)?.[1]?.replaceAll(/\\(["\\])/g, "$1") ?? only
+  return second === undefined && key.test(plain)
+    ? Result.succeed(plain)
+    : Refusal.refuse("invalid-request", { detail: fault.detail, errors: [fault] })
+}

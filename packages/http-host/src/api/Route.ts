@@ -1,0 +1,152 @@
+/** Every route of the service as one table: what docs, handlers, checks and the client are read off. */
+import type { Operation, Read, Refusal } from "@bursar/engine-core"
+import * as FeedsApi from "./FeedsApi.ts"
+import { rolesOf } from "./Params.ts"
+import type { Admits, Served } from "./Served.ts"
+import * as SystemApi from "./SystemApi.ts"
+import * as Verb from "./Verb.ts"
+import * as WritesApi from "./WritesApi.ts"
+
+export type Answers =
+  | { readonly with: "write"; readonly operation: Operation.Operation }
+  | { readonly with: "one"; readonly read: Read.One }
+  | { readonly with: "list"; readonly read: Read.List }
+  | { readonly with: "hand"; readonly served: Served }
+
+export interface Route {
+  /** The operation's kind or the read's name: unique, and the operationId of the document. */
+  readonly name: string
+  readonly doc: string
+  readonly path: Verb.Path
+  readonly group: Group
+  readonly admits: Admits
+  /** The most bytes its body may have; 0: it takes none. */
+  readonly bodyMax: number
+  readonly answers: Answers
+  /** The refusals it can give besides those that every route gives. */
+  readonly refuses: ReadonlyArray<Refusal.Slug>
+}
+
+export interface Tables {
+  readonly operations: ReadonlyArray<Operation.Operation>
+  readonly reads: ReadonlyArray<Read.Read>
+}
+
+export const groups = [
+  "Instruments",
+  "Holders",
+  "Orders",
+  "Distributions",
+  "Controls",
+  "Reserves",
+  "Reconciliation",
+  "Writes",
+  "Feeds",
+  "System"
+] as const
+export type Group = (typeof groups)[number]
+
+/** Which group the first segment of a path belongs to. */
+const groupOf: Readonly<Record<string, Group>> = {
+  instruments: "Instruments",
+  holders: "Holders",
+  subscriptions: "Orders",
+  redemptions: "Orders",
+  "dealing-cycles": "Orders",
+  "standing-settlements": "Orders",
+  proposals: "Orders",
+  "open-orders": "Orders",
+  distributions: "Distributions",
+  "distribution-calendar": "Distributions",
+  "standing-approvals": "Distributions",
+  restrictions: "Controls",
+  holds: "Controls",
+  reserves: "Reserves",
+  "external-statements": "Reconciliation",
+  "external-accounts": "Reconciliation",
+  "reconciliation-runs": "Reconciliation",
+  "reconciliation-verdict": "Reconciliation",
+  operations: "Writes",
+  approvals: "Writes",
+  events: "Feeds",
+  "audit-log": "Feeds",
+  webhooks: "Feeds",
+  tenants: "System",
+  health: "System",
+  "openapi.json": "System"
+}
+
+/** A JSON body's limit. */
+export const jsonMax = 1024 * 1024
+
+const grouped = (path: Verb.Path): Group => {
+  const group = groupOf[path.root]
+  if (group === undefined) throw new Error(`${path.template} belongs to no group`)
+  return group
+}
+
+export const ofOperation = (operation: Operation.Operation): Route => {
+  const path = Verb.parse(operation.route)
+  return {
+    name: operation.kind,
+    doc: operation.doc,
+    path,
+    group: grouped(path),
+    admits: {
+      by: "role",
+      // Repeating a four-eyes call is one way to approve it.
+      roles: operation.approvers === 0 ? operation.makers : [...operation.makers, "approver"]
+    },
+    bodyMax: path.method === "DELETE" ? 0 : jsonMax,
+    answers: { with: "write", operation },
+    refuses: [
+      ...operation.refuses,
+      "idempotency-key-reused",
+      ...(operation.approvers === 0 ? [] : fourEyes)
+    ]
+  }
+}
+
+const fourEyes = [
+  "approval-rejected",
+  "approval-decided",
+  "approval-ambiguous",
+  "auditor-never-approves"
+] as const satisfies ReadonlyArray<Refusal.Slug>
+
+export const ofRead = (read: Read.Read): Route => {
+  const path = Verb.parse(read.route)
+  return {
+    name: read.name,
+    doc: read.doc,
+    path,
+    group: grouped(path),
+    admits: { by: "role", roles: rolesOf(read.audience) },
+    bodyMax: 0,
+    answers: read.shape === "one" ? { with: "one", read } : { with: "list", read },
+    refuses: [
+      ...(read.shape === "one" ? read.refuses : []),
+      ...(read.pinned ? (["offset-unavailable", "before-horizon"] as const) : [])
+    ]
+  }
+}
+
+const ofServed = (served: Served): Route => {
+  const path = Verb.parse(served.route)
+  return { ...served, path, group: grouped(path), answers: { with: "hand", served } }
+}
+
+/** The routes of a set of tables, and those written by hand, in the order of their paths. */
+export const table = (tables: Tables): ReadonlyArray<Route> => {
+  const makers = new Set(
+    tables.operations.filter(({ approvers }) => approvers > 0).flatMap(({ makers }) => makers)
+  )
+  const routes = [
+    ...tables.operations.map(ofOperation),
+    ...tables.reads.map(ofRead),
+    ...[...WritesApi.served([...makers]), ...FeedsApi.served, ...SystemApi.served].map(ofServed)
+  ]
+  return routes.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
+}
+
+const order = ({ path }: Route): string => `${path.template} ${path.method}`

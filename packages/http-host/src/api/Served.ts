@@ -1,0 +1,25 @@
+/** A route that no operation and no read declares: it is written by hand, in the same words. */
+import type { Refusal, Vocabulary } from "@bursar/engine-core"
+import type { Schema } from "effect"
+
+/** Whom a route admits, before anything of the request but its line and bearer is looked at. */
+export type Admits =
+  | { readonly by: "anyone" }
+  | { readonly by: "role"; readonly roles: ReadonlyArray<Vocabulary.Role> }
+  /** An approver; an auditor is refused first, whatever else it holds. */
+  | { readonly by: "approver" }
+
+export interface Served {
+  readonly name: string
+  readonly doc: string
+  readonly route: `${"GET" | "POST" | "DELETE"} /v1/${string}`
+  readonly admits: Admits
+  /** The most bytes its body may have; 0: it takes none. */
+  readonly bodyMax: number
+  readonly refuses: ReadonlyArray<Refusal.Slug>
+  /** Path and query parameters in one struct of texts. */
+  readonly params: Schema.Codec<unknown, unknown>
+  readonly body: Schema.Codec<unknown, unknown> | null
+  /** What it answers, by status. */
+  readonly success: Readonly<Record<number, Schema.Codec<unknown, unknown>>>
+}

@@ -1,0 +1,81 @@
+/** What anybody may read before signing in: the venue, its readiness, this document. */
+import { Instant, Integer, Offset } from "@bursar/engine-core/kernel"
+import { Schema } from "effect"
+import type { Served } from "./Served.ts"
+
+const engineOwn = <A>(value: Schema.Codec<A, unknown>) =>
+  Schema.Struct({ offset: Offset.schema, now: Instant.schema, value })
+
+export const Tenant = Schema.Struct({
+  tenantId: Schema.String,
+  displayName: Schema.String,
+  api: Schema.Array(Schema.String),
+  signIn: Schema.Struct({
+    issuer: Schema.String,
+    audience: Schema.String,
+    clientId: Schema.String,
+    scopes: Schema.Array(Schema.String)
+  }),
+  signing: Schema.Struct({ window: Schema.String, headers: Schema.Array(Schema.String) }),
+  rateLimit: Schema.Struct({ limit: Integer.schema, window: Schema.String }),
+  keys: Schema.Array(
+    Schema.Struct({
+      keyId: Schema.String,
+      use: Schema.String,
+      algorithm: Schema.String,
+      publicKey: Schema.String,
+      notBefore: Instant.schema,
+      notAfter: Schema.NullOr(Instant.schema)
+    })
+  )
+}).annotate({ identifier: "Tenant", description: "What a client needs before it signs in." })
+export type Tenant = typeof Tenant.Type
+
+export const Health = Schema.Struct({
+  status: Schema.Literals(["up", "degraded"]),
+  ready: Schema.Boolean,
+  api: Schema.String,
+  version: Schema.String,
+  startedAt: Instant.schema,
+  projectionOffset: Offset.schema,
+  ledgerEnd: Schema.NullOr(Offset.schema)
+}).annotate({ identifier: "Health", description: "Whether the engine takes calls." })
+export type Health = typeof Health.Type
+
+const none = Schema.Struct({})
+
+export const served: ReadonlyArray<Served> = [
+  {
+    name: "tenants.one",
+    doc: "What a client needs to know of the venue before it signs in.",
+    route: "GET /v1/tenants/{tenantId}",
+    admits: { by: "anyone" },
+    bodyMax: 0,
+    refuses: ["not-found"],
+    params: Schema.Struct({ tenantId: Schema.String }),
+    body: null,
+    success: { 200: engineOwn(Tenant) }
+  },
+  {
+    name: "health.one",
+    doc: "Whether the engine is ready; answered from what it last saw, at most two seconds ago.",
+    route: "GET /v1/health",
+    admits: { by: "anyone" },
+    bodyMax: 0,
+    refuses: ["not-ready"],
+    params: none,
+    body: null,
+    success: { 200: engineOwn(Health) }
+  },
+  {
+    name: "openapi.one",
+    doc: "This document.",
+    route: "GET /v1/openapi.json",
+    admits: { by: "anyone" },
+    bodyMax: 0,
+    refuses: [],
+    params: none,
+    body: null,
+    success: { 200: Schema.Record(Schema.String, Schema.Json) }
+  }
+]

@@ -1,0 +1,55 @@
+/** The calls that finish at once on a four-eyes action: approve it, reject it. */
+import { ApprovalView, type Vocabulary, WriteAnswer } from "@bursar/engine-core"
+import { RecordId } from "@bursar/engine-core/kernel"
+import { Schema } from "effect"
+import type { Served } from "./Served.ts"
+
+const bodyMax = 16 * 1024
+const params = Schema.Struct({ actionKey: RecordId.make("Approval") })
+
+/** Nothing, or an empty object. */
+export const ApproveBody = Schema.Struct({}).annotate({ identifier: "ApproveBody" })
+
+/** Nothing, or why. */
+export const RejectBody = Schema.Struct({
+  reason: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(500))))
+}).annotate({ identifier: "RejectBody" })
+
+/** `makers` are the roles that make any four-eyes write: a maker withdraws by rejecting. */
+export const served = (makers: ReadonlyArray<Vocabulary.Role>): ReadonlyArray<Served> => [
+  {
+    name: "approvals.approve",
+    doc: "Approves a four-eyes action; the last approver's call runs it.",
+    route: "POST /v1/approvals/{actionKey}:approve",
+    admits: { by: "approver" },
+    bodyMax,
+    refuses: [
+      "auditor-never-approves",
+      "same-approver",
+      "approval-decided",
+      "approval-rejected",
+      "not-found"
+    ],
+    params,
+    body: ApproveBody,
+    success: { 200: WriteAnswer, 202: WriteAnswer }
+  },
+  {
+    name: "approvals.reject",
+    doc: "Rejects a four-eyes action, or withdraws it when its maker calls; it never runs.",
+    route: "POST /v1/approvals/{actionKey}:reject",
+    admits: { by: "role", roles: ["approver", ...makers.filter((role) => role !== "approver")] },
+    bodyMax,
+    refuses: [
+      "auditor-never-approves",
+      "approval-decided",
+      "approval-rejected",
+      "idempotency-key-reused",
+      "idempotency-in-progress",
+      "not-found"
+    ],
+    params,
+    body: RejectBody,
+    success: { 200: ApprovalView }
+  }
+]

@@ -1,0 +1,26 @@
+/** An endpoint read off a read: its route, and the envelope it answers. */
+import type { Read } from "@bursar/engine-core"
+import { Instant, Offset } from "@bursar/engine-core/kernel"
+import { Schema } from "effect"
+import type { Binding } from "./Binding.ts"
+import * as Endpoint from "./Endpoint.ts"
+import type { Route } from "./Route.ts"
+
+export const fromRead = (
+  { name, path }: Pick<Route, "name" | "path">,
+  read: Read.Read,
+  binding: Binding
+): Endpoint.Endpoint => Endpoint.get({ name, path, success: { 200: envelope(read) } }, binding)
+
+type Fields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
+
+/** The read envelope around what a read answers. */
+export const envelope = (read: Read.Read): Schema.Codec<unknown, unknown> => {
+  const ledgerTime: Fields = read.pinned ? { ledgerTime: Schema.NullOr(Instant.schema) } : {}
+  const value: Fields =
+    read.shape === "one"
+      ? { value: read.value }
+      : { value: Schema.Array(read.item), next: Schema.NullOr(Schema.String) }
+  const fields: Fields = { offset: Offset.schema, ...ledgerTime, now: Instant.schema, ...value }
+  return Schema.Struct(fields)
+}

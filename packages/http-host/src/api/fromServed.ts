@@ -1,0 +1,14 @@
+/** An endpoint read off a route that is written by hand. */
+import type { Binding } from "./Binding.ts"
+import * as Endpoint from "./Endpoint.ts"
+import type { Route } from "./Route.ts"
+import type { Served } from "./Served.ts"
+
+export const fromServed = (
+  { name, path }: Pick<Route, "name" | "path">,
+  { body, success }: Served,
+  binding: Binding
+): Endpoint.Endpoint =>
+  body === null
+    ? Endpoint.get({ name, path, success }, binding)
+    : Endpoint.post({ name, path, success, input: body }, binding)

@@ -1,0 +1,122 @@
+/** Every route with what answers it: the two generated shapes, and the few written by hand. */
+import { EventReads, FourEyes, Reads, type Refusal } from "@bursar/engine-core"
+import { Effect, Layer, type Scope } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Interface } from "../api/Interface.ts"
+import type { Route } from "../api/Route.ts"
+import type { Tenant } from "../api/SystemApi.ts"
+import { Arrival } from "../middleware/Arrival.ts"
+import { Authentication } from "../middleware/Authentication.ts"
+import * as Gates from "../middleware/Gates.ts"
+import * as Problems from "../middleware/Problems.ts"
+import { Readiness } from "../Readiness.ts"
+import type { ByHand, Handled, Open } from "./Handler.ts"
+import * as FeedsHandlers from "./FeedsHandlers.ts"
+import * as ReadHandler from "./read.ts"
+import * as SystemHandlers from "./SystemHandlers.ts"
+import * as WritesHandlers from "./WritesHandlers.ts"
+import * as WriteHandler from "./write.ts"
+
+export interface Serving {
+  readonly api: Interface
+  readonly routes: ReadonlyArray<Route>
+  readonly tenant: Tenant
+  readonly basePath: string
+  readonly openapi: string
+}
+
+type Answering = (arrival: Arrival["Service"], passed: Gates.Passed) => Handled
+
+/** The handlers of every group. */
+export const layer = (serving: Serving) =>
+  Layer.unwrap(
+    Effect.map(answering(serving), (handle) => {
+      const [first, ...rest] = Object.values(serving.api.groups).map(({ identifier }) =>
+        HttpApiBuilder.group(serving.api, identifier, (handlers) => {
+          const [one, ...others] = serving.routes.filter(({ group }) => group === identifier)
+          if (one === undefined) throw new Error(`${identifier} has no route`)
+          // The collection of handlers is one mutable thing; each call adds to it.
+          for (const route of others) handlers.handleRaw(route.name, handle(route))
+          return handlers.handleRaw(anyName(one), handle(one))
+        })
+      )
+      if (first === undefined) throw new Error("an interface without a group")
+      return Layer.mergeAll(first, ...rest)
+    })
+  )
+
+/**
+ * A table of routes has any names, and the types of HttpApi ask that every one of them is handled:
+ * the keys of such a table are texts and, to the compiler, also numbers.
+ */
+const anyName = ({ name }: Route): string | number => name
+
+/** The handler of a route: its gates, then its answer; a refusal of either becomes a problem. */
+const answering = (serving: Serving) =>
+  Effect.gen(function* () {
+    const authentication = yield* Authentication
+    const reads = yield* Reads
+    const fourEyes = yield* FourEyes
+    const readiness = yield* Readiness
+    const { basePath } = serving
+    const events = yield* EventReads.EventReads
+    const byHand: Readonly<Record<string, ByHand>> = {
+      ...WritesHandlers.make({ fourEyes, basePath }),
+      ...FeedsHandlers.make({ events })
+    }
+    const open: Readonly<Record<string, Open>> = SystemHandlers.make({ ...serving, readiness })
+
+    const answerOf = ({ name, answers }: Route): Answering => {
+      switch (answers.with) {
+        case "write": {
+          const handle = WriteHandler.write(answers.operation, { fourEyes, basePath })
+          return (arrival, { caller, body }) => handle(arrival, signedIn(caller), body)
+        }
+        case "one": {
+          const handle = ReadHandler.one(answers.read, reads)
+          return (arrival, { caller }) => handle(arrival, signedIn(caller))
+        }
+        case "list": {
+          const handle = ReadHandler.list(answers.read, reads)
+          return (arrival, { caller }) => handle(arrival, signedIn(caller))
+        }
+        case "hand": {
+          const opened = open[name]
+          if (opened !== undefined) return opened
+          const handle = byHand[name]
+          if (handle === undefined) throw new Error(`nothing answers ${name}`)
+          return (arrival, { caller, body }) => handle({ arrival, caller: signedIn(caller), body })
+        }
+      }
+    }
+
+    return (route: Route) => {
+      const answer = answerOf(route)
+      return (): Effect.Effect<
+        HttpServerResponse.HttpServerResponse,
+        never,
+        Arrival | Scope.Scope
+      > =>
+        Effect.flatMap(Arrival, (arrival) =>
+          Problems.refusals(arrival.identity.requestId)(
+            Effect.flatMap(
+              Gates.pass(arrival, authentication),
+              (
+                passed
+              ): Effect.Effect<
+                HttpServerResponse.HttpServerResponse,
+                Refusal.Refused | Refusal.Unavailable,
+                Scope.Scope
+              > => answer(arrival, passed)
+            )
+          )
+        )
+    }
+  })
+
+/** Only routes that admit anyone pass the gates without a caller, and none of those gets here. */
+const signedIn = <A>(caller: A | null): A => {
+  if (caller === null) throw new Error("a route that needs a caller was passed without one")
+  return caller
+}

@@ -1,0 +1,58 @@
+/** What anybody may read: the venue, its readiness, the document. */
+import { Refusal } from "@bursar/engine-core"
+import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
+import { hash } from "node:crypto"
+import { Effect, Schema } from "effect"
+import { Health, Tenant } from "../api/SystemApi.ts"
+import type { Readiness } from "../Readiness.ts"
+import * as Answer from "../wire/Answer.ts"
+import type { Open } from "./Handler.ts"
+
+const encodeTenant = Schema.encodeSync(envelopeOf(Tenant))
+const encodeHealth = Schema.encodeSync(envelopeOf(Health))
+
+function envelopeOf<A, I>(value: Schema.Codec<A, I>) {
+  return Schema.Struct({ offset: Offset.schema, now: Instant.schema, value })
+}
+
+export const make = (of: {
+  readonly tenant: Tenant
+  readonly readiness: Readiness["Service"]
+  /** The document as it is served. */
+  readonly openapi: string
+}): Readonly<Record<string, Open>> => {
+  const etag = `"${hash("sha256", of.openapi, "base64url")}"`
+  return {
+    "tenants.one": Effect.fnUntraced(function* ({ params, identity: { requestId } }) {
+      if (params.tenantId !== of.tenant.tenantId) {
+        return yield* Effect.fail(Refusal.refused("not-found"))
+      }
+      const now = yield* Instant.now
+      const answer = encodeTenant({ offset: Offset.zero, now, value: of.tenant })
+      return Answer.json({
+        requestId,
+        status: 200,
+        text: PlainJson.stringify(answer),
+        extra: { "cache-control": "public, max-age=60" }
+      })
+    }),
+
+    "health.one": Effect.fnUntraced(function* ({ identity: { requestId } }) {
+      const seen = yield* of.readiness.current
+      if (seen._tag === "Unavailable") return yield* Effect.fail(seen)
+      const now = yield* Instant.now
+      const answer = encodeHealth({ offset: Offset.zero, now, value: seen })
+      return Answer.json({ requestId, status: 200, text: PlainJson.stringify(answer) })
+    }),
+
+    "openapi.one": ({ request, identity: { requestId } }) => {
+      const extra = { etag, "cache-control": "public, max-age=300" }
+      const known = request.headers["if-none-match"]
+      return Effect.succeed(
+        known?.split(",").some((tag) => tag.trim() === etag || tag.trim() === "*") === true
+          ? Answer.empty({ requestId, status: 304, extra })
+          : Answer.json({ requestId, status: 200, text: of.openapi, extra })
+      )
+    }
+  }
+}

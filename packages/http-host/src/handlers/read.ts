@@ -1,0 +1,168 @@
+/** The one shape of a read: the point and the page asked, answered in the read envelope. */
+import { type Around, type Caller, type Read, Refusal, type Reads } from "@bursar/engine-core"
+import { Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect, Result, Schema, type Scope, Stream } from "effect"
+import * as Params from "../api/Params.ts"
+import * as Verb from "../api/Verb.ts"
+import type { Arrival } from "../middleware/Arrival.ts"
+import * as Answer from "../wire/Answer.ts"
+import * as Query from "../wire/Query.ts"
+import * as Together from "../wire/Shape.ts"
+
+/** What is asked of the store must begin to answer by then; a stream must be taken by then. */
+const firstByteWithin = "30 seconds"
+const takenWithin = "5 minutes"
+
+const overloaded = Refusal.unavailable("overloaded", "The read took too long.", 5)
+export const inTime = Effect.timeoutOrElse({
+  duration: firstByteWithin,
+  orElse: () => Effect.fail(overloaded)
+})
+
+const standard = Shape.decoder(Params.Standard)
+
+/** What a reading route takes: its own parameters, and which of the standard ones. */
+export interface Taking<P> {
+  readonly params: Schema.Codec<P, unknown>
+  readonly standard: ReadonlySet<string>
+  /** The names of the path's parameters. */
+  readonly inPath: ReadonlySet<string>
+}
+
+/** Reads what is asked: the standard parameters apart from the route's own, every fault at once. */
+export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
+  const own = Shape.decoder(Schema.toCodecArrayFromSingle(params))
+  const place = (member: string | undefined) =>
+    member !== undefined && inPath.has(member) ? "/path" : "/query"
+
+  return (arrival: Arrival["Service"]) => {
+    const query = Query.parse(arrival.query)
+    if (Result.isFailure(query)) return Result.fail(query.failure)
+    const shared: Record<string, unknown> = {}
+    const rest: Record<string, unknown> = Object.assign(Object.create(null), arrival.params)
+    const doubled: Array<Refusal.Fault> = []
+    for (const [name, value] of Object.entries(query.success)) {
+      if (taken.has(name)) shared[name] = value
+      else if (inPath.has(name)) doubled.push(unknownParameter(name))
+      else rest[name] = value
+    }
+    if (shared.at !== undefined && shared.asOf !== undefined) doubled.push(...bothPoints)
+    const misplaced =
+      doubled.length === 0 ? Result.void : Refusal.refuse("invalid-request", { errors: doubled })
+    const point = standard.decode(shared, place)
+    const decoded = own.decode(rest, place)
+    const refused = Together.together([misplaced, point, decoded])
+    if (refused !== undefined) return Result.fail(refused)
+    return Result.flatMap(point, (standard) =>
+      Result.map(decoded, (params) => ({ standard, params }))
+    )
+  }
+}
+
+const takenBy = (read: Read.Read): Taking<unknown> => ({
+  params: read.params,
+  standard: Params.names(read),
+  inPath: new Set(Verb.parse(read.route).names)
+})
+
+const unknownParameter = (name: string): Refusal.Fault => ({
+  pointer: Query.pointer(name),
+  detail: "no such parameter"
+})
+
+const bothPoints: ReadonlyArray<Refusal.Fault> = ["at", "asOf"].map((name) => ({
+  pointer: `/query/${name}`,
+  detail: "at and asOf exclude each other"
+}))
+
+/** The members of the envelope before its value, ready to be followed by it. */
+export const opening = (around: Around): string => {
+  const time = around.ledgerTime
+  const ledgerTime =
+    time === undefined
+      ? ""
+      : `"ledgerTime":${time === null ? "null" : `"${Instant.format(time)}"`},`
+  return `{"offset":${around.offset},${ledgerTime}"now":"${Instant.format(around.now)}","value":`
+}
+
+export const closing = (next: string | null): string => `,"next":${PlainJson.stringify(next)}}`
+
+export const one = (read: Read.One, reads: Reads["Service"]) => {
+  const ask = asking(takenBy(read))
+  const print = printer(read.value)
+  return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
+    const { standard, params } = yield* Effect.fromResult(ask(arrival))
+    const { value, ...around } = yield* inTime(reads.one(read, { caller, params, point: standard }))
+    return Answer.json({
+      requestId: arrival.identity.requestId,
+      status: 200,
+      text: `${opening(around)}${print(value)}}`
+    })
+  })
+}
+
+export const list = (read: Read.List, reads: Reads["Service"]) => {
+  const ask = asking(takenBy(read))
+  const print = printer(read.item)
+  return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
+    const { standard, params } = yield* Effect.fromResult(ask(arrival))
+    const { limit, ...page } = standard
+    const { requestId } = arrival.identity
+    if (limit === undefined) {
+      const asked = { caller, params, point: standard, page }
+      const { value, ...around } = yield* inTime(reads.all(read, asked))
+      yield* dropWhenNotTaken(arrival)
+      return Answer.stream({ requestId, bytes: bytes(around, value, print) })
+    }
+    const asked = { caller, params, point: standard, page: { ...page, limit } }
+    const { value, next, ...around } = yield* inTime(reads.page(read, asked))
+    const items = value.map(print).join(",")
+    return Answer.json({
+      requestId,
+      status: 200,
+      text: `${opening(around)}[${items}]${closing(next)}`
+    })
+  })
+}
+
+/** A value of a read as JSON text. */
+export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
+  const encode = Schema.encodeUnknownSync(schema)
+  return (value) => PlainJson.stringify(printable(encode(value)))
+}
+
+/** What the codecs of the engine encode to is what PlainJson prints; it throws on anything else. */
+const printable = (encoded: unknown): PlainJson.Printable => encoded as PlainJson.Printable
+
+/** An array as it is written out: item by item, so that no more than a chunk is ever held. */
+const bytes = <E>(
+  around: Around,
+  items: Stream.Stream<unknown, E>,
+  print: (value: unknown) => string
+): Stream.Stream<Uint8Array, E> => {
+  let first = true
+  return Stream.make(Buffer.from(`${opening(around)}[`)).pipe(
+    Stream.concat(
+      Stream.mapArray(items, (chunk) => {
+        const text = chunk.map(print).join(",")
+        const separated = first ? text : `,${text}`
+        first = false
+        return [Buffer.from(separated)] as const
+      })
+    ),
+    Stream.concat(Stream.sync(() => Buffer.from(`]${closing(null)}`)))
+  )
+}
+
+/** A caller that does not take its answer is dropped; the timer ends with the request. */
+const dropWhenNotTaken = ({
+  request
+}: Arrival["Service"]): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.sleep(takenWithin).pipe(
+    Effect.andThen(
+      Effect.sync(() => void NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
+    ),
+    Effect.forkScoped,
+    Effect.asVoid
+  )

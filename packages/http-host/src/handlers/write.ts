@@ -1,0 +1,128 @@
+/** The one shape of a write: judged by its input's schema, handed to the only door, answered 202. */
+import {
+  type Answer as Answered,
+  type Caller,
+  type FourEyes,
+  type Operation,
+  Refusal
+} from "@bursar/engine-core"
+import { PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { Effect, Result } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import * as Headers from "../api/Headers.ts"
+import type { Arrival } from "../middleware/Arrival.ts"
+import * as Answer from "../wire/Answer.ts"
+import * as Body from "../wire/Body.ts"
+import * as Query from "../wire/Query.ts"
+import * as Together from "../wire/Shape.ts"
+
+export const write = (
+  operation: Operation.Operation,
+  of: { readonly fourEyes: FourEyes["Service"]; readonly basePath: string }
+) => {
+  const judge = shapeOf(operation)
+  return Effect.fnUntraced(function* (
+    arrival: Arrival["Service"],
+    caller: Caller.Caller,
+    bytes: Uint8Array
+  ): Effect.fn.Return<
+    HttpServerResponse.HttpServerResponse,
+    Refusal.Refused | Refusal.Unavailable
+  > {
+    const { key, body } = yield* Effect.fromResult(judge(arrival, bytes))
+    const answer = yield* of.fourEyes.submit(operation, {
+      caller,
+      identity: arrival.identity,
+      key,
+      path: arrival.path,
+      query: arrival.query,
+      body,
+      params: arrival.params
+    })
+    return answered(answer, arrival.identity.requestId, of.basePath)
+  })
+}
+
+/** A write's answer on the wire. */
+export const answered = (
+  answer: Answered,
+  requestId: string,
+  basePath: string
+): HttpServerResponse.HttpServerResponse =>
+  Answer.json({
+    requestId,
+    status: answer.status,
+    text: PlainJson.stringify(answer.value),
+    extra: {
+      location: `${basePath}${answer.location}`,
+      ...(answer.retryAfter === null ? {} : { "retry-after": String(answer.retryAfter) }),
+      ...(answer.replayed ? { "idempotent-replayed": "true" } : {})
+    }
+  })
+
+/** No write takes query parameters. */
+export const noQuery = (
+  arrival: Arrival["Service"]
+): Result.Result<void, Refusal.Refused<"invalid-request">> => {
+  const query = Query.parse(arrival.query)
+  if (Result.isFailure(query)) return Result.fail(query.failure)
+  const errors = Object.keys(query.success).map((name) => ({
+    pointer: Query.pointer(name),
+    detail: "no such parameter"
+  }))
+  return errors.length === 0 ? Result.void : Refusal.refuse("invalid-request", { errors })
+}
+
+type Judged = Result.Result<
+  { readonly key: string | null; readonly body: PlainJson.Plain | undefined },
+  Refusal.Refused<"invalid-request">
+>
+
+/** Judges header, query, path and body of a call as one, so that one answer names every fault. */
+const shapeOf = (operation: Operation.Operation) => {
+  const input = Shape.decoder(operation.input)
+  const inPath = new Set([...operation.route.matchAll(/\{([A-Za-z]+)\}/g)].map((one) => one[1]))
+  const place = (member: string | undefined) => (inPath.has(member) ? "/path" : "/body")
+
+  return (arrival: Arrival["Service"], bytes: Uint8Array): Judged => {
+    const key = Headers.idempotencyKey(arrival.idempotencyKeys)
+    const query = noQuery(arrival)
+    const body = Body.parse(bytes)
+    const members = Result.flatMap(body, (json) => objectOf(json, inPath))
+    const whole = Result.flatMap(members, (given) =>
+      input.decode({ ...given, ...arrival.params }, place)
+    )
+    const refused = Together.together([
+      key,
+      query,
+      members,
+      ...(Result.isSuccess(members) ? [whole] : [])
+    ])
+    if (refused !== undefined) return Result.fail(refused)
+    return Result.flatMap(key, (key) => Result.map(body, (body) => ({ key, body })))
+  }
+}
+
+/** The members of a body that is an object and names nothing that its path names already. */
+const objectOf = (
+  body: PlainJson.Plain | undefined,
+  inPath: ReadonlySet<string | undefined>
+): Result.Result<object, Refusal.Refused<"invalid-request">> => {
+  if (body === undefined) return Result.succeed({})
+  if (!isObject(body)) return refuseBody("/body", "an object is expected")
+  const doubled = Object.keys(body).find((name) => inPath.has(name))
+  return doubled === undefined
+    ? Result.succeed(body)
+    : refuseBody(`/body/${doubled}`, "this is named by the path, not by the body")
+}
+
+export const isObject = (
+  body: PlainJson.Plain
+): body is { readonly [member: string]: PlainJson.Plain } =>
+  typeof body === "object" &&
+  body !== null &&
+  !Array.isArray(body) &&
+  !(body instanceof PlainJson.PlainNumber)
+
+const refuseBody = (pointer: string, detail: string) =>
+  Refusal.refuse("invalid-request", { detail, errors: [{ pointer, detail }] })

@@ -1,0 +1,89 @@
+/** A request as it arrived: judged by its line and headers alone, before anybody is asked who calls. */
+import { type Caller, Refusal } from "@bursar/engine-core"
+import { Ids } from "@bursar/engine-core/ports"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Context, Effect } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { Route } from "../api/Route.ts"
+import * as Limits from "./Limits.ts"
+import * as Problems from "./Problems.ts"
+import * as RawPath from "./RawPath.ts"
+import * as RequestIdentity from "./RequestIdentity.ts"
+
+export class Arrival extends Context.Service<
+  Arrival,
+  {
+    readonly request: HttpServerRequest.HttpServerRequest
+    readonly identity: Caller.RequestIdentity
+    readonly route: Route
+    readonly params: Readonly<Record<string, string>>
+    /** Path and query exactly as sent. */
+    readonly path: string
+    readonly query: string
+    readonly authorizations: ReadonlyArray<string>
+    readonly idempotencyKeys: ReadonlyArray<string>
+  }
+>()("@bursar/http-host/middleware/Arrival") {}
+
+type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+
+/**
+ * Judges steps 1 to 3 of the order of checks: sizes, route and method, request id. What passes is
+ * handed on with what was found, and whatever comes of it is an answer.
+ */
+export const front = <E, R>(of: {
+  readonly routes: ReadonlyArray<Route>
+  readonly app: App<E, R>
+}): App<never, Exclude<R, Arrival> | HttpServerRequest.HttpServerRequest | Ids> => {
+  const find = RawPath.compile(of.routes, ({ path }) => path)
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { rawHeaders, url = "" } = NodeHttpServerRequest.toIncomingMessage(request)
+    const method = request.method
+    const scanned = Limits.scan({ method, target: url, rawHeaders })
+    const sent = RequestIdentity.sent(scanned.requestIds)
+    const requestId = sent ?? (yield* (yield* Ids).make("req"))
+    if (scanned.refused !== undefined) return Problems.answer(scanned.refused, requestId)
+    const mark = url.indexOf("?")
+    const path = mark < 0 ? url : url.slice(0, mark)
+    const finding = find(method, path)
+    if (finding.found !== "route") return notThere(finding, requestId)
+    if (sent === null) return Problems.answer(badRequestId, requestId)
+    const arrival = {
+      request,
+      identity: { requestId, traceId: RequestIdentity.traceIdOf(request.headers.traceparent) },
+      route: finding.route,
+      params: finding.params,
+      path,
+      query: mark < 0 ? "" : url.slice(mark + 1),
+      authorizations: scanned.authorizations,
+      idempotencyKeys: scanned.idempotencyKeys
+    }
+    return yield* of.app.pipe(Effect.provideService(Arrival, arrival), Problems.defects(requestId))
+  })
+}
+
+const notThere = (
+  finding: Exclude<RawPath.Finding<Route>, { readonly found: "route" }>,
+  requestId: string
+): HttpServerResponse.HttpServerResponse =>
+  finding.found === "nothing"
+    ? Problems.answer(
+        Refusal.refused("not-found", { detail: "There is no such route." }),
+        requestId
+      )
+    : Problems.answer(
+        Refusal.refused("method-not-allowed", { detail: `The route takes ${finding.allow}.` }),
+        requestId,
+        { allow: finding.allow }
+      )
+
+const badRequestId = Refusal.refused("invalid-request", {
+  detail: "The request id is not one.",
+  errors: [
+    {
+      pointer: "/header/x-request-id",
+      detail: "one header of 1 to 128 printable ASCII characters without a space"
+    }
+  ]
+})

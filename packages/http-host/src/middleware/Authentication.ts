@@ -1,0 +1,160 @@
+/** Who calls: a bearer token of the deployment's identity provider, read into a caller. */
+import { type Caller, Refusal, Vocabulary } from "@bursar/engine-core"
+import { Party, RecordId } from "@bursar/engine-core/kernel"
+import { hash } from "node:crypto"
+import { Clock, Context, Effect, Layer } from "effect"
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
+import * as Jwks from "../outbound/Jwks.ts"
+
+export class Authentication extends Context.Service<
+  Authentication,
+  {
+    /** The caller that the Authorization headers of a request name. */
+    readonly caller: (
+      authorizations: ReadonlyArray<string>
+    ) => Effect.Effect<Caller.Caller, Refusal.Refused<"unauthenticated"> | Refusal.Unavailable>
+  }
+>()("@bursar/http-host/middleware/Authentication") {}
+
+export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
+export type Algorithm = (typeof algorithms)[number]
+
+export interface Trusted {
+  readonly issuer: string
+  readonly audience: string
+  /** May only narrow the list above. */
+  readonly algorithms: ReadonlyArray<Algorithm>
+}
+
+const tokenMax = 8 * 1024
+const toleranceSeconds = 60
+/** How many verified tokens are remembered; the oldest is forgotten first. */
+const rememberedMax = 10_000
+
+interface Remembered {
+  readonly caller: Caller.Caller
+  readonly until: number
+}
+
+export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks.Jwks> =>
+  Layer.effect(
+    Authentication,
+    Effect.gen(function* () {
+      const jwks = yield* Jwks.Jwks
+      const remembered = new Map<string, Remembered>()
+
+      const remember = (digest: string, caller: Caller.Caller, payload: JWTPayload): void => {
+        const oldest = remembered.size < rememberedMax ? undefined : remembered.keys().next().value
+        if (oldest !== undefined) remembered.delete(oldest)
+        // Without the tolerance: in its last minute a token is verified anew each time.
+        remembered.set(digest, { caller, until: (payload.exp ?? 0) * 1000 })
+      }
+
+      const verify = Effect.fnUntraced(function* (token: string, now: number) {
+        const key = yield* jwks.keyFor(yield* headerOf(token, trusted.algorithms))
+        const { payload } = yield* Effect.tryPromise({
+          try: () =>
+            jwtVerify(token, key, {
+              algorithms: [...trusted.algorithms],
+              issuer: trusted.issuer,
+              audience: trusted.audience,
+              clockTolerance: toleranceSeconds,
+              requiredClaims: ["exp", "sub"],
+              currentDate: new Date(now)
+            }),
+          catch: (cause) => cause
+        }).pipe(
+          Effect.catch((cause) =>
+            cause instanceof errors.JOSEError || cause instanceof TypeError
+              ? Effect.fail(invalid)
+              : Effect.die(cause)
+          )
+        )
+        return payload
+      })
+
+      return {
+        caller: Effect.fnUntraced(function* (authorizations) {
+          const token = bearer(authorizations)
+          if (token === undefined) return yield* Effect.fail(missing)
+          const now = yield* Clock.currentTimeMillis
+          const digest = hash("sha256", token, "base64")
+          const known = remembered.get(digest)
+          if (known !== undefined) {
+            if (now < known.until) return known.caller
+            remembered.delete(digest)
+          }
+          const payload = yield* verify(token, now)
+          const caller = callerOf(payload)
+          if (caller === undefined) return yield* Effect.fail(invalid)
+          remember(digest, caller, payload)
+          return caller
+        })
+      }
+    })
+  )
+
+const missing = Refusal.refused("unauthenticated", {
+  detail: "The call needs one Authorization header with a bearer token."
+})
+/** One text for every fault of a token: what exactly was wrong helps only a forger. */
+const invalid = Refusal.refused("unauthenticated", { detail: "The token is not valid." })
+
+/** The token of the one Authorization header. */
+const bearer = (authorizations: ReadonlyArray<string>): string | undefined => {
+  const [only = "", second] = authorizations
+  if (second !== undefined || only.length > tokenMax + 7) return undefined
+  return /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(only)?.[1]
+}
+
+const refusedHeaders = ["jku", "x5u", "x5c", "jwk", "crit"]
+const types = new Set(["at+jwt", "jwt"])
+
+/** The token's header, when it names nothing that would let the token choose how it is checked. */
+const headerOf = (token: string, allowed: ReadonlyArray<string>) =>
+  Effect.suspend(() => {
+    const header = protectedHeader(token)
+    const { alg, typ } = header ?? {}
+    return header !== undefined &&
+      alg !== undefined &&
+      allowed.includes(alg) &&
+      types.has((typ ?? "").toLowerCase()) &&
+      !refusedHeaders.some((name) => name in header)
+      ? Effect.succeed({ ...header, alg })
+      : Effect.fail(invalid)
+  })
+
+const protectedHeader = (token: string) => {
+  try {
+    return decodeProtectedHeader(token)
+  } catch {
+    return undefined
+  }
+}
+
+const textMax = 256
+const subject = /^[\x20-\x7E]{1,256}$/u
+
+/** The claims the engine reads; undefined when the subject is none. */
+const callerOf = (payload: JWTPayload): Caller.Caller | undefined => {
+  const { sub, roles, holder, party } = payload
+  if (sub === undefined || !subject.test(sub)) return undefined
+  const { has } = Vocabulary.Role
+  return {
+    sub,
+    name: shown(payload.name),
+    email: shown(payload.email),
+    roles: Array.isArray(roles)
+      ? roles.filter((role) => typeof role === "string" && has(role))
+      : [],
+    holderId: typeof holder === "string" && RecordId.isRecordId(holder) ? holder : null,
+    party: Party.isParty(party) ? party : null
+  }
+}
+
+/** A claim people wrote: no control characters, so that no log or terminal is led astray. */
+const shown = (claim: unknown): string | null => {
+  if (typeof claim !== "string") return null
+  const clean = claim.replaceAll(/\p{C}/gu, "").slice(0, textMax)
+  return clean === "" ? null : clean.toWellFormed()
+}

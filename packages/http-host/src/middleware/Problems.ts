@@ -1,0 +1,46 @@
+/** Every way a call can fail becomes a problem: a refusal as it is, a defect without any detail. */
+import type { Refusal } from "@bursar/engine-core"
+import { Cause, Effect } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import * as Problem from "../api/Problem.ts"
+import * as Answer from "../wire/Answer.ts"
+
+export const answer = (
+  refused: Refusal.Refused | Refusal.Unavailable,
+  requestId: string,
+  extra?: Answer.Extra
+): HttpServerResponse.HttpServerResponse =>
+  Answer.problem(Problem.from(refused, requestId), { ...closing(refused.slug), ...extra })
+
+/** After these the rest of what the caller is sending is not read. */
+const closing = (slug: Refusal.Slug): Answer.Extra =>
+  slug === "body-too-large" || slug === "request-timeout" ? { connection: "close" } : {}
+
+/** Turns refusals into problems. */
+export const refusals =
+  (requestId: string) =>
+  <R>(
+    effect: Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      Refusal.Refused | Refusal.Unavailable,
+      R
+    >
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+    Effect.catch(effect, (refused) => Effect.succeed(answer(refused, requestId)))
+
+/** The last net: what nobody planned is logged with its cause and answered with the request id alone. */
+export const defects =
+  (requestId: string) =>
+  <E, R>(
+    effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+    Effect.catchCause(effect, (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.as(
+            Effect.logError("a request failed without a plan", cause).pipe(
+              Effect.annotateLogs({ requestId })
+            ),
+            Answer.problem(Problem.internal(requestId))
+          )
+    )

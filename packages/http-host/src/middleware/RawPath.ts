@@ -1,0 +1,121 @@
+/** Which route a request line names, judged on its raw bytes before anything is decoded or routed. */
+import { RecordId } from "@bursar/engine-core/kernel"
+import type { Method } from "../api/Verb.ts"
+
+export interface Found<A> {
+  readonly found: "route"
+  readonly route: A
+  readonly params: Readonly<Record<string, string>>
+}
+
+export type Finding<A> =
+  | Found<A>
+  | { readonly found: "nothing" }
+  /** The path is there, the method is not; `allow` is what the Allow header says. */
+  | { readonly found: "method"; readonly allow: string }
+
+interface Node<A> {
+  readonly literals: Map<string, Node<A>>
+  parameter: Node<A> | undefined
+  /** What ends here, by verb; the empty verb is the record or collection itself. */
+  readonly ends: Map<
+    string,
+    Map<Method, { readonly route: A; readonly names: ReadonlyArray<string> }>
+  >
+}
+
+export interface Path {
+  readonly method: Method
+  readonly template: string
+  readonly names: ReadonlyArray<string>
+}
+
+const node = <A>(): Node<A> => ({ literals: new Map(), parameter: undefined, ends: new Map() })
+
+/** Segments are few in every route; more is no route. */
+const segmentsMax = 8
+
+/** Compiles the templates of all routes. */
+export const compile = <A>(
+  routes: ReadonlyArray<A>,
+  pathOf: (route: A) => Path
+): ((method: string, rawPath: string) => Finding<A>) => {
+  const root = node<A>()
+  for (const route of routes) add(root, route, pathOf(route))
+  return (method, rawPath) => find(root, method, rawPath)
+}
+
+const add = <A>(root: Node<A>, route: A, path: Path): void => {
+  let at = root
+  const { segments, verb } = split(path.template)
+  for (const segment of segments) {
+    if (segment.startsWith("{")) {
+      at.parameter ??= node()
+      at = at.parameter
+      continue
+    }
+    const next = at.literals.get(segment) ?? node<A>()
+    at.literals.set(segment, next)
+    at = next
+  }
+  const methods = at.ends.get(verb) ?? new Map()
+  if (methods.has(path.method)) throw new Error(`${path.method} ${path.template} is declared twice`)
+  methods.set(path.method, { route, names: path.names })
+  at.ends.set(verb, methods)
+}
+
+/** The last literal colon of the last segment separates the verb. */
+const split = (
+  path: string
+): { readonly segments: ReadonlyArray<string>; readonly verb: string } => {
+  const segments = path.slice(1).split("/")
+  const last = segments.at(-1) ?? ""
+  const colon = last.lastIndexOf(":")
+  if (colon < 0) return { segments, verb: "" }
+  return { segments: [...segments.slice(0, -1), last.slice(0, colon)], verb: last.slice(colon + 1) }
+}
+
+const nothing = { found: "nothing" } as const
+
+const find = <A>(root: Node<A>, method: string, rawPath: string): Finding<A> => {
+  if (!rawPath.startsWith("/")) return nothing
+  const { segments, verb } = split(rawPath)
+  if (segments.length > segmentsMax || (verb === "" && rawPath.endsWith(":"))) return nothing
+  let at = root
+  const values: Array<string> = []
+  for (const segment of segments) {
+    const literal = at.literals.get(segment)
+    if (literal !== undefined) {
+      at = literal
+      continue
+    }
+    const value = at.parameter === undefined ? undefined : recordId(segment)
+    if (value === undefined || at.parameter === undefined) return nothing
+    values.push(value)
+    at = at.parameter
+  }
+  const methods = at.ends.get(verb)
+  if (methods === undefined) return nothing
+  const end = isMethod(method) ? methods.get(method === "HEAD" ? "GET" : method) : undefined
+  if (end === undefined) return { found: "method", allow: allow([...methods.keys()]) }
+  const params = Object.fromEntries(end.names.map((name, i) => [name, values[i] ?? ""]))
+  return { found: "route", route: end.route, params }
+}
+
+const isMethod = (method: string): method is Method | "HEAD" =>
+  method === "GET" || method === "HEAD" || method === "POST" || method === "DELETE"
+
+const allow = (methods: ReadonlyArray<Method>): string =>
+  methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ")
+
+/** A decoded id, which holds no colon, slash or dot segment; undefined: no record can have it. */
+const recordId = (segment: string): string | undefined => {
+  if (RecordId.isRecordId(segment)) return segment
+  if (!segment.includes("%")) return undefined
+  try {
+    const decoded = decodeURIComponent(segment)
+    return RecordId.isRecordId(decoded) ? decoded : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,147 @@
+/** The identity provider's keys: fetched when needed, kept while it is away, never trusted unread. */
+import { Refusal } from "@bursar/engine-core"
+import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
+import {
+  createLocalJWKSet,
+  type CryptoKey,
+  errors,
+  type JSONWebKeySet,
+  type JWTHeaderParameters
+} from "jose"
+
+export class Jwks extends Context.Service<
+  Jwks,
+  {
+    /** The one key a token's header names. */
+    readonly keyFor: (
+      header: JWTHeaderParameters
+    ) => Effect.Effect<CryptoKey, Refusal.Refused<"unauthenticated"> | Refusal.Unavailable>
+  }
+>()("@bursar/http-host/outbound/Jwks") {}
+
+/** Why the keys could not be fetched. */
+export class KeysAway extends Data.TaggedError("KeysAway")<{ readonly detail: string }> {}
+
+type LocalSet = ReturnType<typeof createLocalJWKSet>
+
+const unknownKey = Refusal.refused("unauthenticated", { detail: "The token's key is not known." })
+const away = Refusal.unavailable(
+  "identity-provider-unavailable",
+  "The identity provider's keys cannot be read.",
+  5
+)
+
+/** The key of a set; undefined when the set has none, or several, for this header. */
+const pick = (set: LocalSet, header: JWTHeaderParameters): Effect.Effect<CryptoKey | undefined> =>
+  Effect.tryPromise({
+    try: () => set(header),
+    catch: (cause) => cause
+  }).pipe(
+    Effect.catch((cause) =>
+      // Also a key of the set that is malformed is no key for us.
+      cause instanceof errors.JOSEError ||
+      cause instanceof TypeError ||
+      cause instanceof DOMException
+        ? Effect.succeed(undefined)
+        : Effect.die(cause)
+    )
+  )
+
+/** Keys that never change: a fixed set of the configuration, or a test's. */
+export const layerLocal = (keys: JSONWebKeySet): Layer.Layer<Jwks> => {
+  const set = createLocalJWKSet(keys)
+  return Layer.succeed(Jwks, {
+    keyFor: (header) =>
+      Effect.flatMap(pick(set, header), (key) =>
+        key === undefined ? Effect.fail(unknownKey) : Effect.succeed(key)
+      )
+  })
+}
+
+const keptFor = 10 * 60_000
+/** After a look that found the provider in order, and after one that did not find it. */
+const coolDown = { answered: 30_000, away: 2_000 }
+
+/**
+ * Keys of an address: kept 10 minutes, looked up again for an unknown key at most every 30 seconds.
+ * While the provider is away the keys last seen go on, and an unknown one is answered "later".
+ */
+export const layerRemote = (fetchKeys: Effect.Effect<JSONWebKeySet, KeysAway>): Layer.Layer<Jwks> =>
+  Layer.effect(
+    Jwks,
+    Effect.gen(function* () {
+      const oneAtATime = yield* Semaphore.make(1)
+      let set: LocalSet | undefined
+      let fetchedAt = Number.NEGATIVE_INFINITY
+      let triedAt = Number.NEGATIVE_INFINITY
+      let reachable = true
+
+      const look = Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (now - triedAt < (reachable ? coolDown.answered : coolDown.away)) return
+        triedAt = now
+        const fetched = yield* Effect.exit(fetchKeys)
+        reachable = fetched._tag === "Success"
+        if (fetched._tag === "Success") {
+          set = createLocalJWKSet(fetched.value)
+          fetchedAt = now
+        } else {
+          yield* Effect.logWarning("the identity provider's keys cannot be read", fetched.cause)
+        }
+      })
+      const refresh = oneAtATime.withPermits(1)(look)
+
+      return {
+        keyFor: (header) =>
+          Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            if (now - fetchedAt > keptFor) yield* refresh
+            const known = set === undefined ? undefined : yield* pick(set, header)
+            if (known !== undefined) return known
+            yield* refresh
+            const found = set === undefined ? undefined : yield* pick(set, header)
+            if (found !== undefined) return found
+            return yield* Effect.fail(reachable ? unknownKey : away)
+          })
+      }
+    })
+  )
+
+const answerMax = 256 * 1024
+const answerWithin = 5_000
+
+/** Fetches a key set: no redirects, a few seconds, a bounded answer that must be a key set. */
+export const fetchFrom = (address: URL): Effect.Effect<JSONWebKeySet, KeysAway> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const response = await fetch(address, {
+        redirect: "error",
+        headers: { accept: "application/json" },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(answerWithin)])
+      })
+      if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
+      return keySet(JSON.parse(await bounded(response.body)))
+    },
+    catch: (cause) => new KeysAway({ detail: String(cause) })
+  })
+
+const bounded = async (body: ReadableStream<Uint8Array>): Promise<string> => {
+  const parts: Array<Uint8Array> = []
+  let size = 0
+  for await (const part of body) {
+    size += part.length
+    if (size > answerMax) throw new Error(`more than ${answerMax} bytes`)
+    parts.push(part)
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(parts))
+}
+
+const keySet = (json: unknown): JSONWebKeySet => {
+  if (typeof json !== "object" || json === null || !("keys" in json) || !Array.isArray(json.keys)) {
+    throw new Error("the answer is no key set")
+  }
+  const keys = json.keys.filter(
+    (key) => typeof key === "object" && key !== null && typeof key.kty === "string"
+  )
+  return { keys }
+}

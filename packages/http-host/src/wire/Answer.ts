@@ -1,0 +1,75 @@
+/** How every answer leaves: its status, its bytes, and the headers that no answer lacks. */
+import type { Problem } from "@bursar/engine-core/kernel"
+import { PlainJson } from "@bursar/engine-core/kernel"
+import { Schema } from "effect"
+import type { Stream } from "effect"
+import { Headers, HttpServerResponse } from "effect/http"
+import * as ProblemBody from "../api/Problem.ts"
+import * as Body from "./Body.ts"
+
+export type Extra = Readonly<Record<string, string>>
+
+/** Public documents may be kept for a while; nothing else may. */
+const headers = (requestId: string, extra: Extra | undefined): Headers.Headers =>
+  Headers.fromRecordUnsafe({
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    ...extra
+  })
+
+export const json = (of: {
+  readonly requestId: string
+  readonly status: number
+  readonly text: string
+  readonly extra?: Extra
+}): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(of.text, {
+    status: of.status,
+    headers: headers(of.requestId, of.extra),
+    contentType: Body.mediaType
+  })
+
+export const stream = <E>(of: {
+  readonly requestId: string
+  readonly bytes: Stream.Stream<Uint8Array, E>
+}): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(of.bytes, {
+    status: 200,
+    headers: headers(of.requestId, undefined),
+    contentType: Body.mediaType
+  })
+
+/** An answer without a body. */
+export const empty = (of: {
+  readonly requestId: string
+  readonly status: number
+  readonly extra?: Extra
+}): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.empty({ status: of.status, headers: headers(of.requestId, of.extra) })
+
+export const html = (of: {
+  readonly requestId: string
+  readonly text: string
+  readonly extra?: Extra
+}): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(of.text, {
+    status: 200,
+    headers: headers(of.requestId, of.extra),
+    contentType: "text/html; charset=utf-8"
+  })
+
+const encodeProblem = Schema.encodeSync(ProblemBody.Problem)
+
+export const problemText = (problem: Problem.Problem): string =>
+  PlainJson.stringify(encodeProblem(problem))
+
+export const problem = (
+  problem: Problem.Problem,
+  extra?: Extra
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(problemText(problem), {
+    status: problem.status,
+    headers: headers(problem.requestId, { ...ProblemBody.headers(problem), ...extra }),
+    contentType: Body.problemMediaType
+  })

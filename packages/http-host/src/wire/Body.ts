@@ -1,0 +1,70 @@
+/** The one JSON codec bound to HTTP: a body is read within its limits and printed digit for digit. */
+import { Refusal } from "@bursar/engine-core"
+import { Codec, PlainJson } from "@bursar/engine-core/kernel"
+import { ByteSize, Effect, Result, Schema } from "effect"
+import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
+import { HttpApiSchema } from "effect/http-api"
+
+export const mediaType = "application/json"
+export const problemMediaType = "application/problem+json"
+
+/** What a codec of the engine encodes to is what PlainJson prints: texts, numbers as text, null. */
+const isPrintable = (value: unknown): value is PlainJson.Printable => value !== undefined
+
+/** JSON text on one side, a codec's own encoded form on the other. No digit is lost either way. */
+const jsonText = Codec.make({
+  from: Schema.String,
+  to: Schema.declare(isPrintable, { expected: "a JSON value" }),
+  parse: (text) => PlainJson.parse(text),
+  print: (value: PlainJson.Printable) => PlainJson.stringify(value)
+})
+
+/** A schema's JSON as HttpApi's text body. HttpApi's own JSON would go through doubles. */
+export const of = (schema: Schema.Codec<unknown, unknown>, contentType: string = mediaType) =>
+  jsonText.pipe(Schema.decodeTo(schema), HttpApiSchema.asText({ contentType }))
+
+/** The whole request has to be there by then. */
+const receivedWithin = "30 seconds"
+
+/**
+ * The body's bytes, counted while they come in: its announced length is only a first guess. Refuses
+ * as soon as it is too long; what was not read is never read.
+ */
+export const read = (
+  request: HttpServerRequest.HttpServerRequest,
+  max: number
+): Effect.Effect<Uint8Array, Refusal.Refused<"body-too-large" | "request-timeout">> => {
+  const announced = Number(request.headers["content-length"] ?? Number.NaN)
+  if (announced > max) return Effect.fail(tooLarge(max))
+  return request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(max)),
+    Effect.map((buffer) => new Uint8Array(buffer)),
+    Effect.catch((error) => (isTooLarge(error) ? Effect.fail(tooLarge(max)) : Effect.die(error))),
+    Effect.timeoutOrElse({
+      duration: receivedWithin,
+      orElse: () => Effect.fail(Refusal.refused("request-timeout"))
+    })
+  )
+}
+
+const tooLarge = (max: number) =>
+  Refusal.refused("body-too-large", { detail: `A body has at most ${max} bytes.` })
+
+const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
+  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+
+/** Whether the request has a body at all. */
+export const isPresent = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.headers["transfer-encoding"] !== undefined ||
+  (request.headers["content-length"] ?? "0") !== "0"
+
+/** The JSON of a body; undefined when there is none. */
+export const parse = (
+  bytes: Uint8Array
+): Result.Result<PlainJson.Plain | undefined, Refusal.Refused<"invalid-request">> => {
+  if (bytes.length === 0) return Result.succeed(undefined)
+  const json = PlainJson.parse(bytes)
+  if (Result.isSuccess(json)) return Result.succeed(json.success)
+  const fault = { pointer: `/body${json.failure.pointer}`, detail: json.failure.detail }
+  return Refusal.refuse("invalid-request", { detail: fault.detail, errors: [fault] })
+}

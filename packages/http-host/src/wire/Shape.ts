@@ -1,0 +1,17 @@
+/** Faults of several parts of one request, told in one answer. */
+import { Refusal } from "@bursar/engine-core"
+import { Result } from "effect"
+
+type Judged = Result.Result<unknown, Refusal.Refused<"invalid-request">>
+
+/** The faults of every part that has some, as one refusal; undefined when all are in order. */
+export const together = (
+  parts: ReadonlyArray<Judged>
+): Refusal.Refused<"invalid-request"> | undefined => {
+  const errors = parts.flatMap((part) =>
+    Result.isFailure(part) ? (part.failure.told.errors ?? []) : []
+  )
+  const [first] = errors
+  if (first === undefined) return undefined
+  return Refusal.refused("invalid-request", { detail: first.detail, errors })
+}

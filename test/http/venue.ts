@@ -1,0 +1,153 @@
+/** A whole venue on loopback for the tests of the wire: the engine on memory, its host, its issuer. */
+import { Engine, type Refusal, type Vocabulary } from "@bursar/engine-core"
+import { Offset, Party } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Host from "@bursar/http-host"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import { Effect, Layer, Logger, ManagedRuntime, Option, Stream } from "effect"
+import { HttpServer } from "effect/http"
+import {
+  exportJWK,
+  generateKeyPair,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  SignJWT
+} from "jose"
+import { tables } from "./tables.ts"
+
+export const issuer = "https://issuer.test"
+export const audience = "urn:bursar:test"
+
+const keys = await generateKeyPair("ES256", { extractable: true })
+const kid = "test-1"
+export const publicJwk = { ...(await exportJWK(keys.publicKey)), kid, alg: "ES256", use: "sig" }
+export const privateKey = keys.privateKey
+
+/** A token of the test issuer; any part of it may be replaced. */
+export const token = (
+  claims: JWTPayload & { readonly roles?: unknown },
+  header: Partial<JWTHeaderParameters> = {}
+): Promise<string> =>
+  new SignJWT({
+    iss: issuer,
+    aud: audience,
+    sub: "somebody",
+    exp: Math.floor(Date.now() / 1000) + 3600,
+    ...claims
+  })
+    .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid, ...header })
+    .sign(privateKey)
+
+/** A person with roles; `sub` is the first role unless given. */
+export const bearer = async (
+  roles: ReadonlyArray<Vocabulary.Role | string>,
+  claims: JWTPayload = {}
+): Promise<string> =>
+  `Bearer ${await token({ roles: [...roles], sub: `${roles.join("+")}-1`, name: "Some One", ...claims })}`
+
+/** A ledger on which nothing ever happens. */
+const quietLedger = Layer.succeed(Ledger.Ledger, {
+  venue: Party.make({ hint: "venue", fingerprint: "1220aa" }),
+  submit: () => Effect.die(new Error("nothing is submitted here")),
+  outcome: () => Effect.succeed(Option.none()),
+  updates: () => Stream.never,
+  acs: () => Stream.empty,
+  ledgerEnd: Effect.succeed(Offset.zero),
+  horizon: Effect.succeed(Offset.zero),
+  describe: Effect.succeed<Ledger.Description>({
+    kind: "simulated",
+    version: "1",
+    participant: "quiet",
+    features: [],
+    rights: []
+  }),
+  packages: () => Effect.succeed([])
+})
+
+const engine = Engine.layerOf({ operations: tables.operations, readings: [] }).pipe(
+  Layer.provideMerge(Layer.mergeAll(Memory.layer, NodeCrypto.layer, quietLedger))
+)
+
+export const tenant: Host.Tenant = {
+  tenantId: "venue-1",
+  displayName: "Venue One",
+  api: ["v1"],
+  signIn: { issuer, audience, clientId: "venue-web", scopes: ["openid"] },
+  signing: { window: "PT5M", headers: [] },
+  rateLimit: { limit: 600, window: "PT1M" },
+  keys: []
+}
+
+export interface Venue {
+  readonly url: string
+  readonly port: number
+  readonly logs: ReadonlyArray<string>
+  /** Runs what is queued. */
+  readonly settle: () => Promise<void>
+  readonly close: () => Promise<void>
+  readonly run: <A>(effect: Effect.Effect<A, unknown, Engine.Services>) => Promise<A>
+}
+
+export const open = async (
+  of: {
+    readonly vitals?: Effect.Effect<Host.Readiness.Vitals, Refusal.Unavailable>
+    readonly jwks?: Layer.Layer<Host.Jwks.Jwks>
+    readonly basePath?: string
+  } = {}
+): Promise<Venue> => {
+  const logs: Array<string> = []
+  const log = Logger.layer([
+    Logger.make((options) => void logs.push(Logger.formatJson.log(options)))
+  ])
+  const vitals = {
+    projectionOffset: Offset.zero,
+    ledgerEnd: Offset.zero,
+    oldestQueuedSeconds: 0,
+    lagSeconds: 0,
+    migrationsPending: false
+  }
+  const signIn = Host.Authentication.layer({
+    issuer,
+    audience,
+    algorithms: Host.Authentication.algorithms
+  }).pipe(Layer.provide(of.jwks ?? Host.Jwks.layerLocal({ keys: [publicJwk] })))
+  const readiness = Host.Readiness.layer({ version: "0.1.0" }).pipe(
+    Layer.provide(
+      Layer.succeed(Host.Readiness.Vital, { look: of.vitals ?? Effect.succeed(vitals) })
+    )
+  )
+  const host = Host.layer({
+    tables,
+    tenant,
+    basePath: of.basePath ?? "",
+    host: "127.0.0.1",
+    port: 0
+  })
+  const runtime = ManagedRuntime.make(
+    host.pipe(
+      Layer.provide(Layer.mergeAll(signIn, readiness)),
+      Layer.provideMerge(engine),
+      Layer.provideMerge(log)
+    )
+  )
+  const port = await runtime.runPromise(
+    Effect.map(HttpServer.HttpServer, ({ address }) => ("port" in address ? address.port : 0))
+  )
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    logs,
+    settle: () => runtime.runPromise(Effect.flatMap(Engine.Engine, ({ settle }) => settle)),
+    close: () => runtime.dispose(),
+    run: (effect) => runtime.runPromise(effect)
+  }
+}
+
+/** A response's JSON, taken to have the shape that the test then checks. */
+export const json = async <A>(response: Response): Promise<A> => JSON.parse(await response.text())
+
+export interface Listed {
+  readonly value: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly next: string | null
+}

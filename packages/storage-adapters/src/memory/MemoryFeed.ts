@@ -1,7 +1,6 @@
 /** The event feed in memory, and the head that it shares with the projection's book. */
-import { Instant } from "@bursar/engine-core/kernel"
 import type { EventRow, Feed, FeedHead, FeedQuery, ProjectionHead } from "@bursar/engine-core/ports"
-import { Result } from "effect"
+import { stamp } from "./Stamp.ts"
 import type { Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 import type { Wakes } from "./Wakes.ts"
@@ -79,17 +78,6 @@ export const make = (of: {
     wakes: wakes.stream(FEED)
   }
 }
-
-/** The later of now and one microsecond after the last stamp. */
-export const stamp = (last: string, now: string): string => {
-  if (last === "") return now
-  const next = Instant.fromNanos(instantOf(last) + 1_000n)
-  const asked = instantOf(now)
-  return Instant.sortable(asked > next ? asked : next)
-}
-
-const instantOf = (sortable: string): Instant.Instant =>
-  Result.getOrThrowWith(Instant.parse(sortable), (fault) => new Error(`${sortable}: ${fault}`))
 
 const readEvents = (
   events: ReadonlyArray<EventRow>,

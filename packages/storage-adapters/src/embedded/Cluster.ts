@@ -1,0 +1,163 @@
+/** A database folder: made once and whole, and freed of a database a killed host left running. */
+import { randomBytes } from "node:crypto"
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile
+} from "node:fs/promises"
+import { join } from "node:path"
+import type { Account } from "./Account.ts"
+import type { Binaries } from "./Binaries.ts"
+import { failed } from "./EmbeddedFailed.ts"
+import * as Process from "./Process.ts"
+
+export const USER = "bursar"
+export const DATABASE = "bursar"
+const PASSWORD = "bursar.password"
+const UNFINISHED = "cluster.init-"
+/** The setting on the database's command line that names the host it was started by. */
+export const HOST_SETTING = "bursar.host"
+const STOP_FAST_MILLIS = 20_000
+const STOP_MILLIS = 5_000
+
+export const path = (dataFolder: string): string => join(dataFolder, "cluster")
+
+/**
+ * How the programs name the folder. The account may not be able to walk down to it, so on Linux the
+ * process starts inside and calls it its current folder; that needs no way in from above.
+ */
+export const nameOf = (cluster: string, account: Account): string =>
+  account.switchTo !== null && process.platform === "linux" ? "/proc/self/cwd" : cluster
+
+/** Makes the database unless it is there. Half-made ones never come under the final name. */
+export const initialise = async (of: {
+  readonly dataFolder: string
+  readonly account: Account
+  readonly binaries: Binaries
+  readonly signal: AbortSignal
+}): Promise<void> => {
+  const { dataFolder, account, binaries } = of
+  await mkdir(dataFolder, { recursive: true })
+  await sweep(dataFolder)
+  if (await isMade(path(dataFolder))) return
+  const making = join(dataFolder, `${UNFINISHED}${process.pid}-${randomBytes(6).toString("hex")}`)
+  const folder = join(making, "data")
+  const password = randomBytes(24).toString("hex")
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(join(making, PASSWORD), password, { mode: 0o600, flag: "wx" })
+    for (const entry of [making, folder, join(making, PASSWORD)]) await give(account, entry)
+    // initdb reads the password while it stands in the new folder, whose parent is the account's.
+    const name = nameOf(folder, account)
+    const ended = await Process.run({
+      program: binaries.initdb,
+      args: initArgs(name, `${name}/../${PASSWORD}`),
+      account,
+      folder,
+      signal: of.signal
+    })
+    if (ended.code !== 0) throw failed(`The database folder could not be made: ${ended.said}.`)
+    await rename(join(making, PASSWORD), join(folder, PASSWORD))
+    await rename(folder, path(dataFolder)).catch(async (cause) => {
+      // Another host made it in the meantime: its database is the one.
+      if (!(await isMade(path(dataFolder)))) throw cause
+    })
+  } finally {
+    await rm(making, { recursive: true, force: true })
+  }
+}
+
+const initArgs = (folder: string, passwordFile: string): ReadonlyArray<string> => [
+  "--pgdata",
+  folder,
+  "--username",
+  USER,
+  "--pwfile",
+  passwordFile,
+  "--auth",
+  "scram-sha-256",
+  "--encoding",
+  "UTF8",
+  "--no-locale",
+  "--no-instructions"
+]
+
+const give = async (account: Account, file: string): Promise<void> => {
+  if (account.switchTo !== null) await chown(file, account.switchTo.uid, account.switchTo.gid)
+}
+
+const isMade = (cluster: string): Promise<boolean> =>
+  stat(join(cluster, "PG_VERSION")).then(
+    () => true,
+    () => false
+  )
+
+/** Removes what a host left that was killed while it made a database. */
+const sweep = async (dataFolder: string): Promise<void> => {
+  for (const name of await readdir(dataFolder)) {
+    if (!name.startsWith(UNFINISHED)) continue
+    const pid = Number(name.slice(UNFINISHED.length).split("-")[0])
+    if (pid === process.pid || Process.isAlive(pid)) continue
+    await rm(join(dataFolder, name), { recursive: true, force: true })
+  }
+}
+
+/** The password of the folder's database; also says who may read it, which is nobody else. */
+export const password = async (cluster: string): Promise<string> => {
+  const file = join(cluster, PASSWORD)
+  await chmod(file, 0o600)
+  return (await readFile(file, "utf8")).trim()
+}
+
+/**
+ * Makes way for a start: stops a database whose host is gone, forgets a process number that has
+ * become somebody else's, and refuses while another host uses the folder.
+ */
+export const clear = async (cluster: string): Promise<void> => {
+  const file = join(cluster, "postmaster.pid")
+  const pid = Number((await readFile(file, "utf8").catch(() => "")).split("\n")[0])
+  if (!Number.isInteger(pid) || pid <= 0) return
+  // PostgreSQL itself passes over a number that nobody has.
+  if ((await Process.identity(pid)) === null) return
+  const command = await Process.commandLine(pid)
+  if (!command.includes("postgres")) {
+    // It would take the stranger who has the number now for a database, and refuse to start.
+    await rm(file, { force: true })
+    return
+  }
+  const host = new RegExp(`${HOST_SETTING}=(\\d+):(\\S+)`).exec(command)
+  if (host === null) {
+    throw failed(`The database in ${cluster} is run by process ${pid}, which no host started.`)
+  }
+  if ((await Process.identity(Number(host[1]))) === `${host[1]}:${host[2]}`) {
+    throw failed(
+      `Another host (process ${host[1]}) uses the database in ${cluster}: stop it, or name another data folder.`
+    )
+  }
+  await stop(pid)
+}
+
+/** Stops a database that is not our child: fast, then at once, then by force. */
+const stop = async (pid: number): Promise<void> => {
+  for (const [signal, millis] of [
+    ["SIGINT", STOP_FAST_MILLIS],
+    ["SIGQUIT", STOP_MILLIS],
+    ["SIGKILL", STOP_MILLIS]
+  ] as const) {
+    const before = await Process.identity(pid)
+    if (before === null) return
+    process.kill(pid, signal)
+    const until = Date.now() + millis
+    while (Date.now() < until) {
+      if ((await Process.identity(pid)) !== before) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  throw failed(`The database left by a killed host (process ${pid}) could not be stopped.`)
+}

@@ -1,0 +1,62 @@
+/** The database Bursar brings along: a PostgreSQL of its own under a data folder. */
+import { Effect, type Scope } from "effect"
+import { resolve } from "node:path"
+import * as Account from "./Account.ts"
+import * as Binaries from "./Binaries.ts"
+import * as Cluster from "./Cluster.ts"
+import { type EmbeddedFailed, step } from "./EmbeddedFailed.ts"
+import * as Postmaster from "./Postmaster.ts"
+
+export { EmbeddedFailed } from "./EmbeddedFailed.ts"
+
+export interface EmbeddedOptions {
+  /** Where the database lives; made where it is missing. */
+  readonly dataFolder: string
+  /** On 127.0.0.1; any free one where it is left out. */
+  readonly port?: number
+}
+
+export interface Running {
+  /** `postgres://…` with the folder's own user and password. */
+  readonly url: string
+  readonly port: number
+}
+
+/**
+ * Starts the database and stops it with the scope. It survives restarts of its host; after a host
+ * that was killed, it stops what that one left running; of two hosts on one folder, one is refused.
+ */
+export const start = (
+  options: EmbeddedOptions
+): Effect.Effect<Running, EmbeddedFailed, Scope.Scope> => startWith({ ...options, settings: {} })
+
+/** The same with settings of the database's own, which tests use to run without a disk's delay. */
+export const startWith = Effect.fnUntraced(function* (
+  options: EmbeddedOptions & { readonly settings: Readonly<Record<string, string>> }
+): Effect.fn.Return<Running, EmbeddedFailed, Scope.Scope> {
+  const dataFolder = resolve(options.dataFolder)
+  const cluster = Cluster.path(dataFolder)
+  const account = yield* step("No account for the database", () => Account.choose(cluster))
+  const binaries = yield* step("The database's programs are not usable", () =>
+    Binaries.find({ account, dataFolder })
+  )
+  yield* step(`The data folder ${dataFolder} is not usable`, (signal) =>
+    Cluster.initialise({ dataFolder, account, binaries, signal })
+  )
+  const postmaster = yield* Effect.acquireRelease(
+    step("The database did not start", async (signal) => {
+      await Cluster.clear(cluster)
+      const { port, settings } = options
+      return Postmaster.start({ dataFolder, account, binaries, port, settings, signal })
+    }),
+    (running) => Effect.promise(() => running.stop())
+  )
+  const password = yield* step("The password of the database is not readable", () =>
+    Cluster.password(cluster)
+  )
+  const address = `127.0.0.1:${postmaster.port}`
+  return {
+    url: `postgres://${Cluster.USER}:${password}@${address}/postgres`,
+    port: postmaster.port
+  }
+})

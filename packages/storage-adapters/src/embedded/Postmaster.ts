@@ -1,0 +1,190 @@
+/** The running database: started for one host, watched, and stopped with it. */
+import type { ChildProcess } from "node:child_process"
+import { closeSync, openSync } from "node:fs"
+import { open, readFile, rename, stat } from "node:fs/promises"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import type { Account } from "./Account.ts"
+import type { Binaries } from "./Binaries.ts"
+import * as Cluster from "./Cluster.ts"
+import { failed } from "./EmbeddedFailed.ts"
+import * as Process from "./Process.ts"
+
+export interface Postmaster {
+  readonly port: number
+  readonly child: ChildProcess
+  readonly stop: () => Promise<void>
+}
+
+export interface StartOptions {
+  readonly dataFolder: string
+  readonly account: Account
+  readonly binaries: Binaries
+  /** Undefined: any free one. */
+  readonly port: number | undefined
+  readonly settings: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+const HOST = "127.0.0.1"
+const START_MILLIS = 60_000
+const STOP_FAST_MILLIS = 30_000
+const STOP_MILLIS = 5_000
+const PORT_TRIES = 5
+const LOG_MAX = 10 * 1024 * 1024
+const LOG_SHOWN = 2_000
+
+/** Durable as PostgreSQL is by default, and reachable from this machine alone. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: HOST,
+  unix_socket_directories: "",
+  max_connections: "100",
+  shared_buffers: "128MB",
+  jit: "off"
+}
+
+export const start = async (of: StartOptions): Promise<Postmaster> => {
+  if (of.port !== undefined && !(await isFree(of.port))) {
+    throw failed(`Port ${of.port} on ${HOST} is taken: name another for the database, or none.`)
+  }
+  for (let tries = 1; ; tries++) {
+    const port = of.port ?? (await freePort())
+    const started = await tryStart(of, port)
+    if (typeof started !== "string") return started
+    // Between finding a free port and taking it somebody else may take it.
+    const isRaced =
+      of.port === undefined && started.includes("could not bind") && tries < PORT_TRIES
+    if (!isRaced) throw failed(`The database did not start: ${started}`)
+  }
+}
+
+/** Answers what the database wrote last where it does not become ready. */
+const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | string> => {
+  const cluster = Cluster.path(of.dataFolder)
+  const log = await turnLog(join(of.dataFolder, "postgres.log"))
+  const descriptor = openSync(log.file, "a", 0o600)
+  const child = Process.start({
+    program: of.binaries.postgres,
+    args: await argsOf(of, port),
+    account: of.account,
+    folder: cluster,
+    stdio: ["ignore", descriptor, descriptor]
+  })
+  closeSync(descriptor)
+  let ended = false
+  const end = new Promise<void>((resolve) => {
+    const note = (): void => {
+      ended = true
+      resolve()
+    }
+    child.once("exit", note)
+    child.once("error", note)
+  })
+  const watcher = watch(child, of.account)
+  const stop = async (): Promise<void> => {
+    for (const [signal, millis] of [
+      ["SIGINT", STOP_FAST_MILLIS],
+      ["SIGQUIT", STOP_MILLIS],
+      ["SIGKILL", STOP_MILLIS]
+    ] as const) {
+      if (ended) break
+      child.kill(signal)
+      await Promise.race([end, pause(millis)])
+    }
+    watcher?.kill("SIGKILL")
+  }
+  const until = Date.now() + START_MILLIS
+  while (!ended && Date.now() < until && !of.signal.aborted) {
+    if (await isReady(cluster, child.pid)) {
+      child.unref()
+      return { port, child, stop }
+    }
+    await Promise.race([end, pause(20)])
+  }
+  const timedOut = !ended
+  await stop()
+  const said = (await readFile(log.file, "utf8")).slice(log.size).trim().slice(-LOG_SHOWN)
+  return timedOut ? `it was not ready after ${START_MILLIS / 1000} s. ${said}` : said
+}
+
+const argsOf = async (of: StartOptions, port: number): Promise<ReadonlyArray<string>> => {
+  const host = await Process.identity(process.pid)
+  const settings = {
+    ...SETTINGS,
+    ...of.settings,
+    port: String(port),
+    [Cluster.HOST_SETTING]: host ?? `${process.pid}:unknown`
+  }
+  return [
+    "-D",
+    Cluster.nameOf(Cluster.path(of.dataFolder), of.account),
+    ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  ]
+}
+
+/**
+ * Stops the database when the host is gone, however it went: the pipe from the host then closes.
+ * Where there is no shell, the next start finds the database and stops it.
+ */
+const watch = (child: ChildProcess, account: Account): ChildProcess | undefined => {
+  if (process.platform === "win32" || child.pid === undefined) return undefined
+  const watcher = Process.start({
+    program: "/bin/sh",
+    args: ["-c", 'read -r line; kill -INT "$1"', "sh", String(child.pid)],
+    account,
+    folder: "/",
+    stdio: ["pipe", "ignore", "ignore"]
+  })
+  watcher.on("error", () => {})
+  watcher.stdin?.on("error", () => {})
+  // A number that has become free must not be signalled: the watcher goes when the database does.
+  child.once("exit", () => watcher.kill("SIGKILL"))
+  watcher.unref()
+  const pipe: unknown = watcher.stdin
+  if (hasUnref(pipe)) pipe.unref()
+  return watcher
+}
+
+const hasUnref = (value: unknown): value is { readonly unref: () => void } =>
+  typeof value === "object" && value !== null && "unref" in value
+
+/** The first line of the file names the process, the eighth how far it has come. */
+const isReady = async (cluster: string, pid: number | undefined): Promise<boolean> => {
+  const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")
+  const lines = text.split("\n")
+  return lines[0] === String(pid) && lines[7]?.trim() === "ready"
+}
+
+/** Keeps one older log, so that a database that runs for years does not fill the disk. */
+const turnLog = async (file: string): Promise<{ file: string; size: number }> => {
+  const size = await stat(file).then(
+    (status) => status.size,
+    () => 0
+  )
+  if (size > LOG_MAX) await rename(file, `${file}.1`)
+  await (await open(file, "a", 0o600)).close()
+  return { file, size: size > LOG_MAX ? 0 : size }
+}
+
+const listening = (port: number): Promise<number | null> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once("error", () => resolve(null))
+    server.listen({ host: HOST, port, exclusive: true }, () => {
+      const address = server.address()
+      server.close(() =>
+        resolve(typeof address === "object" && address !== null ? address.port : null)
+      )
+    })
+  })
+
+const isFree = async (port: number): Promise<boolean> => (await listening(port)) !== null
+
+const freePort = async (): Promise<number> => {
+  const port = await listening(0)
+  if (port === null) throw failed(`There is no free port on ${HOST}.`)
+  return port
+}
+
+const pause = (millis: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, millis))

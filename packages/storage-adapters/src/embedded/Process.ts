@@ -1,0 +1,96 @@
+/** Starting the database's programs: under the account, with a bare environment, and what they said. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import type { Account } from "./Account.ts"
+
+export interface Ended {
+  readonly code: number | null
+  readonly said: string
+}
+
+const SAID_MAX = 16_384
+
+/** No PGDATA, PGPORT or locale of the host's own environment may reach the database. */
+const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" }
+
+export const start = (of: {
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+  readonly account: Account
+  /** Entered before the account is switched, so it may lie where the account cannot go. */
+  readonly folder: string
+  readonly stdio: Array<"ignore" | "pipe" | number>
+}): ChildProcess =>
+  spawn(of.program, [...of.args], {
+    cwd: of.folder,
+    env: environment,
+    stdio: of.stdio,
+    // A session of its own: a Ctrl-C meant for the host must not stop the database under it.
+    detached: true,
+    ...(of.account.switchTo === null
+      ? {}
+      : { uid: of.account.switchTo.uid, gid: of.account.switchTo.gid })
+  })
+
+/** Runs a program to its end. */
+export const run = (of: {
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+  readonly account: Account
+  readonly folder: string
+  readonly input?: string
+  readonly signal?: AbortSignal
+}): Promise<Ended> =>
+  new Promise((resolve) => {
+    const child = start({ ...of, stdio: ["pipe", "pipe", "pipe"] })
+    let said = ""
+    const hear = (chunk: Buffer): void => {
+      said = (said + chunk.toString("utf8")).slice(-SAID_MAX)
+    }
+    child.stdout?.on("data", hear)
+    child.stderr?.on("data", hear)
+    child.stdin?.on("error", () => {})
+    child.stdin?.end(of.input ?? "")
+    child.on("error", (cause) => resolve({ code: null, said: cause.message }))
+    child.on("close", (code) => resolve({ code, said: said.trim() }))
+    of.signal?.addEventListener("abort", () => child.kill("SIGKILL"))
+  })
+
+/** What tells a process from a later one with the same number; null where it does not run. */
+export const identity = async (pid: number): Promise<string | null> => {
+  if (!isAlive(pid)) return null
+  const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined)
+  // The name, in brackets, may hold spaces; the start time is the 20th field after it.
+  if (status !== undefined) {
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ")
+    return fields[0] === "Z" ? null : `${pid}:${fields[19]}`
+  }
+  const listed = await listing(pid, "lstart")
+  return listed === "" ? null : `${pid}:${listed.replace(/\s+/g, "-")}`
+}
+
+/** The command line of a process, empty where it does not run. */
+export const commandLine = async (pid: number): Promise<string> => {
+  const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => undefined)
+  return line === undefined ? listing(pid, "command") : line.split("\u0000").join(" ").trim()
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
+
+const listing = async (pid: number, column: string): Promise<string> => {
+  if (process.platform === "win32") return ""
+  const ended = await run({
+    program: "ps",
+    args: ["-ww", "-o", `${column}=`, "-p", String(pid)],
+    account: { switchTo: null },
+    folder: "/"
+  })
+  return ended.code === 0 ? ended.said : ""
+}

@@ -1,0 +1,14 @@
+/** The instant a writing transaction stamps: later than every earlier one's. */
+import { Instant } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
+
+/** The later of now and one microsecond after the last stamp. */
+export const stamp = (last: string, now: string): string => {
+  if (last === "") return now
+  const next = Instant.fromNanos(instantOf(last) + 1_000n)
+  const asked = instantOf(now)
+  return Instant.sortable(asked > next ? asked : next)
+}
+
+const instantOf = (sortable: string): Instant.Instant =>
+  Result.getOrThrowWith(Instant.parse(sortable), (fault) => new Error(`${sortable}: ${fault}`))

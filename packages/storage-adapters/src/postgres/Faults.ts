@@ -1,0 +1,42 @@
+/** What a database's error means to the engine: it is away for now, or something is wrong. */
+import { StorageUnavailable } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+
+const AWAY: ReadonlySet<string> = new Set([
+  "ConnectionError",
+  "AuthenticationError",
+  "DeadlockError",
+  "SerializationError",
+  "LockTimeoutError",
+  "StatementTimeoutError"
+])
+
+/**
+ * SQLSTATE by class or code: connections (08), resources (53), an operator (57P), the system (58),
+ * a transaction ended for idling, and a server that has become a read-only standby.
+ */
+const AWAY_STATES = ["08", "53", "57P", "58", "25P03", "25P04", "25006"]
+
+const RETRY_SECONDS = 1
+
+/** The five characters by which PostgreSQL says what happened. */
+export const sqlState = (error: SqlError): string | undefined => {
+  const cause: unknown = error.reason.cause
+  if (typeof cause !== "object" || cause === null || !("code" in cause)) return undefined
+  return typeof cause.code === "string" ? cause.code : undefined
+}
+
+/** Unavailable where waiting may help; anything else is a defect and dies. */
+export const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable> => {
+  const state = sqlState(error) ?? ""
+  const away = AWAY.has(error.reason._tag) || AWAY_STATES.some((prefix) => state.startsWith(prefix))
+  return away
+    ? Effect.fail(
+        new StorageUnavailable({
+          detail: `${error.reason._tag}${state === "" ? "" : ` ${state}`}`,
+          retryAfter: RETRY_SECONDS
+        })
+      )
+    : Effect.die(error)
+}

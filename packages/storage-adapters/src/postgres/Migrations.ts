@@ -1,0 +1,44 @@
+/** Brings the schema of a database up to what this version of the adapter reads and writes. */
+import type { PgConnection } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Storage from "./migrations/0001-storage/up.ts"
+
+interface Migration {
+  readonly id: number
+  readonly name: string
+  readonly statements: ReadonlyArray<string>
+}
+
+/** In order, and never changed once released: a change of the schema is a further row. */
+const MIGRATIONS: ReadonlyArray<Migration> = [
+  { id: 1, name: "storage", statements: Storage.statements }
+]
+
+/** Any number, but the same in every host: only one of them migrates at a time. */
+const LOCK = 4_217_001
+
+/** All in one transaction: a host that is killed midway leaves the schema as it was. */
+export const run = (connection: PgConnection.PgConnection): Effect.Effect<void, SqlError> => {
+  const say = (sql: string, parameters: ReadonlyArray<unknown> = []) =>
+    connection.query(sql, parameters, false)
+  const migrate = Effect.gen(function* () {
+    yield* say("begin")
+    yield* say("select pg_advisory_xact_lock($1::int8)", [String(LOCK)])
+    yield* say("create schema if not exists bursar")
+    yield* say(`create table if not exists bursar.migration (
+      id int4 primary key, name text not null, at timestamptz not null default now())`)
+    const done = yield* say("select id from bursar.migration")
+    const ids = new Set(done.rows.map((row) => row["id"]))
+    for (const migration of MIGRATIONS) {
+      if (ids.has(migration.id)) continue
+      for (const statement of migration.statements) yield* say(statement)
+      yield* say("insert into bursar.migration (id, name) values ($1::int4, $2)", [
+        String(migration.id),
+        migration.name
+      ])
+    }
+    yield* say("commit")
+  })
+  return Effect.onError(migrate, () => Effect.ignore(say("rollback")))
+}

@@ -1,0 +1,17 @@
+/** Transactions and named locks of PostgreSQL. */
+import type { Atomically } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import type { Sessions } from "./Sessions.ts"
+
+/** Apart from the locks of work resources, which are taken with another seed. */
+const SEED = 1
+
+export const make = (sessions: Sessions): Atomically["Service"] => ({
+  run: sessions.run,
+  lock: (name) =>
+    sessions.inside("Atomically.lock", (session) =>
+      Effect.asVoid(
+        session.ask(`select pg_advisory_xact_lock(hashtextextended($1, ${SEED}))`, [name])
+      )
+    )
+})

@@ -1,0 +1,191 @@
+/** Versions of records in PostgreSQL: rows that the next version closes, listed by keyset. */
+import type { Documents, ListQuery, StoredPin, StoredVersion } from "@bursar/engine-core/ports"
+import { Effect, Option, Stream } from "effect"
+import type { Session, Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+const PUT = `
+with given as materialized (
+  select r.*,
+    lag(version) over record as before,
+    lead(from_offset) over record as to_offset,
+    lead(from_instant) over record as to_instant
+  from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::text[], $7::text[],
+              $8::int8[], $9::text[])
+    as r(collection, record_id, version, sort_key, body, filters, created_at, from_offset,
+         from_instant)
+  window record as (partition by collection, record_id order by version)
+), closed as (
+  update bursar.document d set to_offset = g.from_offset, to_instant = g.from_instant
+  from given g
+  where g.before is null and d.collection = g.collection and d.record_id = g.record_id
+    and d.version = g.version - 1 and d.to_offset is null
+  returning 1
+), judged as (
+  select case when
+    (select count(*) from closed) <> (select count(*) from given where before is null and version > 1)
+    or exists (select from given where version <> before + 1)
+  then bursar.defect('Documents.put: a version does not follow the one before it')
+  else true end as sound
+)
+insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
+  from_offset, to_offset, from_instant, to_instant)
+select collection, record_id, version, sort_key, body, filters::jsonb, created_at, from_offset,
+  to_offset, from_instant, to_instant
+from judged join given on judged.sound`
+
+const COLUMNS =
+  "d.record_id, d.version, d.body, d.sort_key, d.created_at, d.from_offset, d.from_instant"
+const FETCH = 500
+/** A reader of a stream may pause this long between two elements. */
+const STREAM_IDLE_MILLIS = 360_000
+
+export const make = (sessions: Sessions): Documents["Service"] => ({
+  put: (rows) =>
+    rows.length === 0
+      ? Effect.void
+      : sessions.send(PUT, [
+          Values.texts(rows.map((row) => row.collection)),
+          Values.texts(rows.map((row) => row.recordId)),
+          Values.integers(rows.map((row) => row.version)),
+          Values.texts(rows.map((row) => row.sortKey)),
+          Values.texts(rows.map((row) => row.body)),
+          Values.texts(rows.map((row) => JSON.stringify(row.filters))),
+          Values.texts(rows.map((row) => row.createdAt)),
+          Values.integers(rows.map((row) => row.fromOffset)),
+          Values.texts(rows.map((row) => row.fromInstant))
+        ]),
+  get: ({ collection, recordIds, pin }) => {
+    if (recordIds.length === 0) return Effect.succeed([])
+    const given = parameters()
+    const ids = given.add(Values.texts([...new Set(recordIds)]))
+    const sql = `
+      select ${COLUMNS} from unnest(${ids}::text[]) with ordinality as asked(id, n)
+      cross join lateral (
+        select * from bursar.document d
+        where d.collection = ${given.add(collection)} and d.record_id = asked.id
+          and ${atPin(pin, given)}
+        order by d.version desc limit 1
+      ) d
+      order by asked.n`
+    return Effect.map(sessions.ask(sql, given.values), ({ rows }) => rows.map(versionOf))
+  },
+  list: ({ limit, ...query }) => {
+    const { sql, values } = select(query)
+    return Effect.map(
+      sessions.ask(`${sql} limit $${values.length + 1}::int8`, [...values, String(limit)]),
+      ({ rows }) => rows.map(versionOf)
+    )
+  },
+  stream: (query) =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const open = yield* sessions.current
+        const session = open ?? (yield* sessions.scoped)
+        if (open === undefined) {
+          yield* session.send(
+            `set local idle_in_transaction_session_timeout = ${STREAM_IDLE_MILLIS}`,
+            []
+          )
+        }
+        return yield* cursor(session, select(query))
+      })
+    ),
+  countBy: ({ column, ...query }) => {
+    const given = parameters()
+    const counted = `d.filters ->> ${given.add(column)}`
+    const sql = `
+      select ${counted} as value, count(*) as records from bursar.document d
+      where ${conditions(query, given)} and ${counted} is not null
+      group by 1`
+    return Effect.map(
+      sessions.ask(sql, given.values),
+      ({ rows }) =>
+        new Map(rows.map((row) => [Values.text(row, "value"), Values.number(row, "records")]))
+    )
+  }
+})
+
+/** Reads by a cursor: it keeps the snapshot of its opening, and a page of rows at a time. */
+const cursor = (session: Session, query: { readonly sql: string; readonly values: Given }) =>
+  Effect.gen(function* () {
+    const count = Number(session.notes.get("cursors") ?? 0) + 1
+    session.notes.set("cursors", count)
+    const name = `cursor_${count}`
+    yield* session.ask(`declare ${name} no scroll cursor for ${query.sql}`, query.values)
+    yield* Effect.addFinalizer(() => session.send(`close ${name}`, []))
+    return Stream.paginate(undefined, () =>
+      Effect.map(session.ask(`fetch ${FETCH} from ${name}`, []), ({ rows }) => [
+        rows.map(versionOf),
+        rows.length === FETCH ? Option.some(undefined) : Option.none()
+      ])
+    )
+  })
+
+type Given = ReadonlyArray<unknown>
+
+interface Parameters {
+  readonly values: Array<unknown>
+  /** Adds a value and answers its placeholder. */
+  readonly add: (value: unknown) => string
+}
+
+const parameters = (): Parameters => {
+  const values: Array<unknown> = []
+  return { values, add: (value) => `$${values.push(value)}` }
+}
+
+const select = (query: ListQuery): { readonly sql: string; readonly values: Given } => {
+  const given = parameters()
+  const where = conditions(query, given)
+  const beyond = query.direction === "asc" ? ">" : "<"
+  const after =
+    query.after === undefined ? "" : `and d.sort_key ${beyond} ${given.add(query.after)}`
+  return {
+    sql: `select ${COLUMNS} from bursar.document d where ${where} ${after}
+      order by d.sort_key ${query.direction}`,
+    values: given.values
+  }
+}
+
+const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): string => {
+  const all = [`d.collection = ${given.add(query.collection)}`, atPin(query.pin, given)]
+  for (const { column, anyOf } of query.where) {
+    const wanted = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
+    all.push(`d.filters @> any (${given.add(wanted)}::jsonb[])`)
+  }
+  for (const { column, after } of query.notBefore ?? []) {
+    const value = `(d.filters ->> ${given.add(column)}) collate "C"`
+    all.push(`(${value} is null or ${value} > ${given.add(after)})`)
+  }
+  if (query.updatedFrom !== undefined) {
+    all.push(`d.from_instant >= ${given.add(query.updatedFrom)}`)
+  }
+  if (query.updatedTo !== undefined) all.push(`d.from_instant < ${given.add(query.updatedTo)}`)
+  return all.join(" and ")
+}
+
+const atPin = (pin: StoredPin, given: Parameters): string => {
+  switch (pin.by) {
+    case "latest":
+      return "d.to_offset is null"
+    case "offset": {
+      const offset = `${given.add(String(pin.offset))}::int8`
+      return `d.from_offset <= ${offset} and (d.to_offset is null or d.to_offset > ${offset})`
+    }
+    case "instant": {
+      const instant = given.add(pin.instant)
+      return `d.from_instant <= ${instant} and (d.to_instant is null or d.to_instant > ${instant})`
+    }
+  }
+}
+
+const versionOf = (row: Values.Row): StoredVersion => ({
+  recordId: Values.text(row, "record_id"),
+  version: Values.number(row, "version"),
+  body: Values.text(row, "body"),
+  sortKey: Values.text(row, "sort_key"),
+  createdAt: Values.text(row, "created_at"),
+  fromOffset: Values.number(row, "from_offset"),
+  fromInstant: Values.text(row, "from_instant")
+})

@@ -1,0 +1,116 @@
+/** The log of facts in PostgreSQL: a version is a primary key, so nobody writes one twice. */
+import { type FactLog, type FactRow, VersionMoved } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import type { Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+const APPEND = `
+with given as materialized (
+  select r.*, row_number() over (partition by collection, record_id order by n) as k
+  from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::text[])
+    with ordinality as r(collection, record_id, version, fact, cause, "offset", recorded_at, n)
+), last as (
+  select g.collection, g.record_id, coalesce(f.version, 0) as version
+  from (select distinct collection, record_id from given) g
+  left join lateral (
+    select version from bursar.fact f
+    where f.collection = g.collection and f.record_id = g.record_id
+    order by version desc limit 1
+  ) f on true
+), moved as (
+  select g.collection, g.record_id, g.version
+  from given g join last l using (collection, record_id)
+  where g.version <> l.version + g.k
+  order by g.n limit 1
+), written as (
+  insert into bursar.fact (collection, record_id, version, fact, cause, "offset", recorded_at)
+  select collection, record_id, version, fact, cause, "offset", recorded_at from given
+  where not exists (select from moved)
+  order by n
+  on conflict do nothing
+  returning collection, record_id, version
+)
+select g.collection, g.record_id, g.version, w.version is not null as written
+from given g left join written w using (collection, record_id, version)
+where exists (select from moved m where m.collection = g.collection
+                and m.record_id = g.record_id and m.version = g.version)
+   or (w.version is null and not exists (select from moved))
+order by g.n`
+
+const COLUMNS = `collection, record_id, version, fact, cause, "offset", recorded_at`
+
+export const make = (sessions: Sessions): FactLog["Service"] => {
+  const append: FactLog["Service"]["append"] = Effect.fnUntraced(function* (rows) {
+    const { rows: lost } = yield* sessions.ask(APPEND, [
+      Values.texts(rows.map((row) => row.collection)),
+      Values.texts(rows.map((row) => row.recordId)),
+      Values.integers(rows.map((row) => row.version)),
+      Values.texts(rows.map((row) => row.fact)),
+      Values.texts(rows.map((row) => row.cause)),
+      Values.integers(rows.map((row) => row.offset)),
+      Values.texts(rows.map((row) => row.recordedAt))
+    ])
+    const first = lost[0]
+    if (first === undefined) return
+    return yield* new VersionMoved({
+      collection: Values.text(first, "collection"),
+      recordId: Values.text(first, "record_id"),
+      expected: Values.number(first, "version")
+    })
+  })
+
+  return {
+    // Where another writer comes between our look and our write, some rows of several may have been
+    // written: the part of the transaction that they are takes them back.
+    append: (rows) =>
+      rows.length === 0
+        ? Effect.void
+        : rows.length === 1
+          ? append(rows)
+          : sessions.run(append(rows)),
+    read: ({ collection, recordId, through }) =>
+      Effect.map(
+        sessions.ask(
+          `select ${COLUMNS} from bursar.fact
+           where collection = $1 and record_id = $2 and ($3::int8 is null or version <= $3::int8)
+           order by version`,
+          [collection, recordId, through === undefined ? null : String(through)]
+        ),
+        ({ rows }) => rows.map(factOf)
+      ),
+    scan: ({ collection, after, limit }) =>
+      Effect.map(
+        sessions.ask(
+          `select f.collection, f.record_id, f.version, f.fact, f.cause, f."offset", f.recorded_at
+           from bursar.fact born
+           join bursar.fact f on f.collection = born.collection and f.record_id = born.record_id
+           where born.collection = $1 and born.version = 1
+             and born.position >= (
+               case when $2::text is null then 0 else coalesce(
+                 (select position from bursar.fact
+                  where collection = $1 and record_id = $2 and version = 1),
+                 9223372036854775807) end)
+             and ($2::text is null or f.record_id <> $2 or f.version > $3::int8)
+           order by born.position, f.version
+           limit $4::int8`,
+          [
+            collection,
+            after?.recordId ?? null,
+            after === undefined ? null : String(after.version),
+            String(limit)
+          ]
+        ),
+        ({ rows }) => rows.map(factOf)
+      )
+  }
+}
+
+const factOf = (row: Values.Row): FactRow => ({
+  collection: Values.text(row, "collection"),
+  recordId: Values.text(row, "record_id"),
+  version: Values.number(row, "version"),
+  fact: Values.text(row, "fact"),
+  cause: Values.text(row, "cause"),
+  offset: Values.number(row, "offset"),
+  recordedAt: Values.text(row, "recorded_at")
+})

@@ -1,0 +1,206 @@
+/** The event feed in PostgreSQL: the lock of one row makes its numbers gapless and in commit order. */
+import type { EventRow, Feed, FeedHead, FeedQuery } from "@bursar/engine-core/ports"
+import { Effect, Semaphore } from "effect"
+import { stamp } from "../memory/Stamp.ts"
+import type { Wakes } from "../memory/Wakes.ts"
+import type { Session, Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+export const FEED = "feed"
+const TAKEN = "feed.taken"
+
+/**
+ * How many transactions of this host may stand at the head: one that works and one that is next.
+ * More of them waiting in the database halve what it commits, as measured.
+ */
+const AT_HEAD = 2
+/** After this the head's own lock decides, so that the database sees a deadlock if there is one. */
+const AT_HEAD_WAIT = "1 second"
+
+const APPEND = `
+with moved as (
+  update bursar.head set seq = $1::int8 + cardinality($4::int8[]), at = $3
+  where id = 1 and seq = $1::int8 and projection_offset >= $2::int8
+  returning 1
+)
+insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party, resource_kind,
+  resource_id, holder_ids, payload, source)
+select seq, kind, type, at, "offset", instrument_id, party, resource_kind, resource_id,
+  array(select json_array_elements_text(holder_ids::json)), payload, source
+from unnest($4::int8[], $5::text[], $6::text[], $7::text[], $8::int8[], $9::text[], $10::text[],
+            $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+  as r(seq, kind, type, at, "offset", instrument_id, party, resource_kind, resource_id, holder_ids,
+       payload, source)
+where case when exists (select from moved) then true
+  else bursar.defect('Feed.append: the head is not where it was taken') end`
+
+/** An empty append still moves the stamp; with no rows the check above would not run. */
+const STAMP = `
+with moved as (
+  update bursar.head set at = $2 where id = 1 and seq = $1::int8 returning 1
+)
+select case when exists (select from moved) then true
+  else bursar.defect('Feed.append: the head is not where it was taken') end`
+
+export const make = (of: {
+  readonly sessions: Sessions
+  readonly wakes: Wakes
+}): Feed["Service"] => {
+  const { sessions, wakes } = of
+  const turn = Semaphore.makeUnsafe(AT_HEAD)
+
+  /** Waits for this host's turn at the head, once for each transaction. */
+  const takeTurn = (session: Session): Effect.Effect<void> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        if (session.notes.has(TAKEN)) return
+        const taken =
+          (yield* turn.takeIfAvailable(1)) ||
+          (yield* restore(
+            Effect.timeoutOrElse(Effect.as(turn.take(1), true), {
+              duration: AT_HEAD_WAIT,
+              orElse: () => Effect.succeed(false)
+            })
+          ))
+        if (taken) session.atEnd.push(() => Effect.runSync(turn.release(1)))
+      })
+    )
+
+  return {
+    take: (now) =>
+      sessions.inside("Feed.take", (session) =>
+        Effect.gen(function* () {
+          yield* takeTurn(session)
+          const { rows } = yield* session.ask(
+            "select seq, at, projection_offset from bursar.head where id = 1 for no key update",
+            []
+          )
+          const last = headOf(rows[0] ?? {})
+          const head = { ...last, at: stamp(last.at, now) }
+          session.notes.set(TAKEN, head)
+          return head
+        })
+      ),
+    append: (head, rows) =>
+      sessions.inside("Feed.append", (session) =>
+        Effect.suspend(() => {
+          if (session.notes.get(TAKEN) !== head) {
+            return Effect.die(new Error("Feed.append: the head was not taken in this transaction"))
+          }
+          const gap = rows.findIndex((row, index) => row.seq !== head.seq + index + 1)
+          if (gap >= 0) {
+            return Effect.die(new Error(`Feed.append: ${rows[gap]?.seq} is not the next number`))
+          }
+          // The head is used up: another append of this transaction takes it again.
+          session.notes.set(TAKEN, undefined)
+          if (rows.length === 0) return session.send(STAMP, [String(head.seq), head.at])
+          session.afterCommit.push(() => wakes.wake(FEED))
+          return session.send(APPEND, [
+            String(head.seq),
+            String(head.projectionOffset),
+            head.at,
+            ...columnsOf(rows)
+          ])
+        })
+      ),
+    read: (query) => read(sessions, query),
+    head: Effect.map(
+      sessions.ask("select seq, at, projection_offset from bursar.head where id = 1", []),
+      ({ rows }) => headOf(rows[0] ?? {})
+    ),
+    known: (sources) =>
+      sources.length === 0
+        ? Effect.succeed([])
+        : Effect.map(
+            sessions.ask("select source from bursar.event where source = any ($1::text[])", [
+              Values.texts(sources)
+            ]),
+            ({ rows }) => rows.map((row) => Values.text(row, "source"))
+          ),
+    wakes: wakes.stream(FEED)
+  }
+}
+
+const columnsOf = (rows: ReadonlyArray<EventRow>): ReadonlyArray<unknown> => [
+  Values.integers(rows.map((row) => row.seq)),
+  Values.texts(rows.map((row) => row.kind)),
+  Values.texts(rows.map((row) => row.type)),
+  Values.texts(rows.map((row) => row.at)),
+  Values.integers(rows.map((row) => row.offset)),
+  Values.texts(rows.map((row) => row.instrumentId)),
+  Values.texts(rows.map((row) => row.party)),
+  Values.texts(rows.map((row) => row.resourceKind)),
+  Values.texts(rows.map((row) => row.resourceId)),
+  Values.texts(rows.map((row) => JSON.stringify(row.holderIds))),
+  Values.texts(rows.map((row) => row.payload)),
+  Values.texts(rows.map((row) => row.source))
+]
+
+/** One statement, so that the events and the head they were read under are of one moment. */
+const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"]["read"]> => {
+  const values: Array<unknown> = []
+  const add = (value: unknown): string => `$${values.push(value)}`
+  const all = ["true"]
+  const anyOf = (column: string, wanted: ReadonlyArray<string> | undefined): void => {
+    if (wanted !== undefined) all.push(`${column} = any (${add(Values.texts(wanted))}::text[])`)
+  }
+  const is = (condition: string, value: string | undefined): void => {
+    if (value !== undefined) all.push(`${condition} ${add(value)}`)
+  }
+  if (query.after !== undefined) {
+    all.push(`seq ${query.order === "asc" ? ">" : "<"} ${add(String(query.after))}::int8`)
+  }
+  anyOf("kind", query.kind)
+  anyOf("type", query.type)
+  anyOf("resource_kind", query.resourceKind)
+  is("instrument_id =", query.instrumentId)
+  is("resource_id =", query.resourceId)
+  is("at >=", query.from)
+  is("at <", query.to)
+  if (query.holderId !== undefined) {
+    all.push(`holder_ids @> array[${add(query.holderId)}::text] and holder_ids <> '{}'`)
+  }
+  const sql = `
+    select h.seq as head, e.* from bursar.head h
+    left join lateral (
+      select * from bursar.event where ${all.join(" and ")}
+      order by seq ${query.order} limit ${add(String(query.limit))}::int8
+    ) e on true
+    where h.id = 1
+    order by e.seq ${query.order}`
+  return Effect.map(sessions.ask(sql, values), ({ rows }) => {
+    const events = rows.filter((row) => row["seq"] !== null).map(eventOf)
+    const head = Values.number(rows[0] ?? {}, "head")
+    return { events, scanned: scannedTo(query, events, head) }
+  })
+}
+
+/** A full page was scanned to its last event, any other to the end of the feed. */
+const scannedTo = (query: FeedQuery, events: ReadonlyArray<EventRow>, head: number): number => {
+  const last = events[events.length - 1]
+  if (last !== undefined && events.length >= query.limit) return last.seq
+  if (query.limit < 1) return query.after ?? 0
+  if (query.order === "asc") return Math.max(query.after ?? 0, head)
+  return query.after === undefined ? Math.min(1, head) : Math.min(1, query.after)
+}
+
+const headOf = (row: Values.Row): FeedHead => ({
+  seq: Values.number(row, "seq"),
+  at: Values.text(row, "at"),
+  projectionOffset: Values.number(row, "projection_offset")
+})
+
+const eventOf = (row: Values.Row): EventRow => ({
+  seq: Values.number(row, "seq"),
+  kind: Values.text(row, "kind"),
+  type: Values.text(row, "type"),
+  at: Values.textOrNull(row, "at"),
+  offset: Values.numberOrNull(row, "offset"),
+  instrumentId: Values.textOrNull(row, "instrument_id"),
+  party: Values.textOrNull(row, "party"),
+  resourceKind: Values.text(row, "resource_kind"),
+  resourceId: Values.text(row, "resource_id"),
+  holderIds: Values.textList(row, "holder_ids"),
+  payload: Values.text(row, "payload"),
+  source: Values.textOrNull(row, "source")
+})

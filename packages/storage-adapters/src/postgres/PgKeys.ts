@@ -1,0 +1,91 @@
+/** Idempotency keys and nonces in PostgreSQL: the primary key decides who was first. */
+import type { KeyRow, Keys } from "@bursar/engine-core/ports"
+import { Effect, Option } from "effect"
+import type { Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+/** A key that lapses or is forgotten between losing it and reading its winner is claimed again. */
+const CLAIM_TRIES = 5
+
+export const make = (sessions: Sessions): Keys["Service"] => {
+  const find: Keys["Service"]["find"] = ({ scope, key, now }) =>
+    Effect.map(
+      sessions.ask(
+        `select scope, key, fingerprint, target, binds_until from bursar.key
+         where scope = $1 and key = $2 and (binds_until is null or binds_until >= $3)`,
+        [scope, key, now]
+      ),
+      ({ rows }) => Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
+    )
+
+  const claim: Keys["Service"]["claim"] = Effect.fnUntraced(function* (row) {
+    const { scope, key, fingerprint, target, bindsUntil, now } = row
+    for (let tries = 0; tries < CLAIM_TRIES; tries++) {
+      // Waits for a claim of the same key that has not committed yet.
+      const { rows } = yield* sessions.ask(
+        `insert into bursar.key as held (scope, key, fingerprint, target, binds_until)
+         values ($1, $2, $3, $4, $5)
+         on conflict (scope, key) do update
+           set fingerprint = excluded.fingerprint, target = excluded.target,
+               binds_until = excluded.binds_until
+           where held.binds_until < $6
+         returning 1`,
+        [scope, key, fingerprint, target, bindsUntil, now]
+      )
+      if (rows.length > 0) return { claimed: true } as const
+      const winner = yield* find({ scope, key, now })
+      if (Option.isSome(winner)) return { claimed: false, winner: winner.value } as const
+    }
+    return yield* Effect.die(new Error("Keys.claim: the key neither binds nor can be claimed"))
+  })
+
+  return {
+    claim,
+    find,
+    retarget: ({ scope, key, target }) =>
+      sessions.send(
+        `with moved as (
+           update bursar.key set target = $3 where scope = $1 and key = $2 returning 1
+         )
+         select case when exists (select from moved) then true
+           else bursar.defect('Keys.retarget: nobody holds this key') end`,
+        [scope, key, target]
+      ),
+    useNonce: ({ scope, nonce, until }) =>
+      Effect.map(
+        sessions.ask(
+          `insert into bursar.nonce (scope, nonce, until) values ($1, $2, $3)
+           on conflict do nothing returning 1`,
+          [scope, nonce, until]
+        ),
+        ({ rows }) => rows.length > 0
+      ),
+    forget: ({ before, limit }) =>
+      Effect.map(
+        sessions.ask(
+          `with old_nonces as (
+             delete from bursar.nonce where (scope, nonce) in (
+               select scope, nonce from bursar.nonce where until < $1 order by until limit $2::int8)
+             returning 1
+           ), nonces as (select count(*) as gone from old_nonces),
+           old_keys as (
+             delete from bursar.key where (scope, key) in (
+               select scope, key from bursar.key where binds_until < $1 order by binds_until
+               limit greatest($2::int8 - (select gone from nonces), 0))
+             returning 1
+           )
+           select (select gone from nonces) + (select count(*) from old_keys) as gone`,
+          [before, String(limit)]
+        ),
+        ({ rows }) => Values.number(rows[0] ?? {}, "gone")
+      )
+  }
+}
+
+const keyOf = (row: Values.Row): KeyRow => ({
+  scope: Values.text(row, "scope"),
+  key: Values.text(row, "key"),
+  fingerprint: Values.text(row, "fingerprint"),
+  target: Values.text(row, "target"),
+  bindsUntil: Values.textOrNull(row, "binds_until")
+})

@@ -1,0 +1,160 @@
+/** The projection's book in PostgreSQL: its head is the feed's row, so both move under one lock. */
+import {
+  type ProjectionHead,
+  type ProjectionLog,
+  type UpdateRow,
+  WriterFenced
+} from "@bursar/engine-core/ports"
+import { Effect, Option } from "effect"
+import type { Rows, Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+const HEAD = `projection_offset, ledger_time, horizon_offset, horizon_time, writer_epoch, participant,
+  ledger_epoch`
+
+const ADVANCE = `
+with moved as (
+  update bursar.head
+  set projection_offset = $3::int8, ledger_time = coalesce($4, ledger_time)
+  where id = 1 and writer_epoch = $1::int8 and projection_offset = $2::int8
+  returning 1
+), written as (
+  insert into bursar.ledger_update ("offset", prev_offset, update_id, command_id, workflow_id,
+    effective_at, record_time, ledger_time, raw)
+  select r.* from moved, unnest($5::int8[], $6::int8[], $7::text[], $8::text[], $9::text[],
+    $10::text[], $11::text[], $12::text[], $13::text[]) as r
+)
+select 1 from moved`
+
+export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
+  head: Effect.map(sessions.ask(`select ${HEAD} from bursar.head where id = 1`, []), headOf),
+  takeOver: ({ participant }) =>
+    Effect.map(
+      sessions.ask(
+        `update bursar.head set writer_epoch = writer_epoch + 1, participant = $1
+         where id = 1 returning ${HEAD}`,
+        [participant]
+      ),
+      headOf
+    ),
+  advance: ({ epoch, from, to, ledgerTime, updates }) =>
+    Effect.suspend(() => {
+      const misplaced = updates.find(
+        (row, index) => row.offset <= (updates[index - 1]?.offset ?? from) || row.offset > to
+      )
+      if (to < from || misplaced !== undefined) {
+        return Effect.die(
+          new Error(`ProjectionLog.advance: ${misplaced?.offset ?? to} is out of place`)
+        )
+      }
+      return underEpoch(
+        epoch,
+        sessions.ask(ADVANCE, [
+          String(epoch),
+          String(from),
+          String(to),
+          ledgerTime,
+          ...columnsOf(updates)
+        ])
+      )
+    }),
+  bootstrap: ({ epoch, offset, ledgerTime, horizonTime }) =>
+    underEpoch(
+      epoch,
+      sessions.ask(
+        `update bursar.head
+         set projection_offset = $2::int8, horizon_offset = $2::int8, ledger_time = $3,
+           horizon_ledger_time = $3, horizon_time = $4
+         where id = 1 and writer_epoch = $1::int8 returning 1`,
+        [String(epoch), String(offset), ledgerTime, horizonTime]
+      )
+    ),
+  ledgerTimeAt: (offset) =>
+    Effect.map(
+      sessions.ask(
+        `select coalesce(
+           (select ledger_time from bursar.ledger_update where "offset" <= $1::int8
+            order by "offset" desc limit 1),
+           (select horizon_ledger_time from bursar.head where horizon_offset <= $1::int8)
+         ) as ledger_time`,
+        [String(offset)]
+      ),
+      ({ rows }) => Option.fromNullOr(Values.textOrNull(rows[0] ?? {}, "ledger_time"))
+    ),
+  offsetAsOf: (instant) =>
+    Effect.map(
+      sessions.ask(
+        `select coalesce(
+           (select projection_offset from bursar.head where ledger_time <= $1),
+           (select "offset" from bursar.ledger_update where ledger_time <= $1
+            order by ledger_time desc, "offset" desc limit 1),
+           (select horizon_offset from bursar.head where horizon_ledger_time <= $1)
+         ) as "offset"`,
+        [instant]
+      ),
+      ({ rows }) => Option.fromNullOr(Values.numberOrNull(rows[0] ?? {}, "offset"))
+    ),
+  byCommand: (commandId) =>
+    Effect.map(
+      sessions.ask(
+        `select * from bursar.ledger_update where command_id = $1 order by "offset" limit 1`,
+        [commandId]
+      ),
+      ({ rows }) => Option.map(Option.fromUndefinedOr(rows[0]), updateOf)
+    ),
+  read: ({ after, limit }) =>
+    Effect.map(
+      sessions.ask(
+        `select * from bursar.ledger_update where "offset" > $1::int8
+         order by "offset" limit $2::int8`,
+        [String(after), String(Math.max(0, limit))]
+      ),
+      ({ rows }) => rows.map(updateOf)
+    )
+})
+
+/** Nothing was moved: the epoch or the place is another one now. */
+const underEpoch = <E>(
+  epoch: number,
+  moved: Effect.Effect<Rows, E>
+): Effect.Effect<void, E | WriterFenced> =>
+  Effect.flatMap(moved, ({ rows }) =>
+    rows.length > 0 ? Effect.void : Effect.fail(new WriterFenced({ epoch }))
+  )
+
+const columnsOf = (rows: ReadonlyArray<UpdateRow>): ReadonlyArray<unknown> => [
+  Values.integers(rows.map((row) => row.offset)),
+  Values.integers(rows.map((row) => row.prevOffset)),
+  Values.texts(rows.map((row) => row.updateId)),
+  Values.texts(rows.map((row) => row.commandId)),
+  Values.texts(rows.map((row) => row.workflowId)),
+  Values.texts(rows.map((row) => row.effectiveAt)),
+  Values.texts(rows.map((row) => row.recordTime)),
+  Values.texts(rows.map((row) => row.ledgerTime)),
+  Values.texts(rows.map((row) => row.raw))
+]
+
+const headOf = ({ rows }: Rows): ProjectionHead => {
+  const row = rows[0] ?? {}
+  return {
+    offset: Values.number(row, "projection_offset"),
+    ledgerTime: Values.textOrNull(row, "ledger_time"),
+    horizonOffset: Values.number(row, "horizon_offset"),
+    horizonTime: Values.textOrNull(row, "horizon_time"),
+    writerEpoch: Values.number(row, "writer_epoch"),
+    participant: Values.textOrNull(row, "participant"),
+    ledgerEpoch: Values.number(row, "ledger_epoch")
+  }
+}
+
+const updateOf = (row: Values.Row): UpdateRow => ({
+  offset: Values.number(row, "offset"),
+  prevOffset: Values.number(row, "prev_offset"),
+  updateId: Values.text(row, "update_id"),
+  commandId: Values.textOrNull(row, "command_id"),
+  workflowId: Values.textOrNull(row, "workflow_id"),
+  effectiveAt: Values.text(row, "effective_at"),
+  recordTime: Values.text(row, "record_time"),
+  ledgerTime: Values.text(row, "ledger_time"),
+  raw: Values.text(row, "raw")
+})

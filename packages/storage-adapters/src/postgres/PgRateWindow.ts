@@ -1,0 +1,34 @@
+/** Call budgets in PostgreSQL: one upsert, counted for all instances by the database's clock. */
+import type { RateWindow } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import type { Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+const TAKE = `
+with asked as (
+  select (extract(epoch from clock_timestamp()) * 1000000)::int8 as now,
+    $2::int8 * $3::int8 as cost, $4::int8 as tolerance
+), counted as (
+  insert into bursar.rate as r (subject, arrival, admitted)
+  select $1, now + case when cost <= tolerance then cost else 0 end, cost <= tolerance from asked
+  on conflict (subject) do update set (arrival, admitted) = (
+    select
+      case when greatest(r.arrival, now) + cost - now <= tolerance
+        then greatest(r.arrival, now) + cost else r.arrival end,
+      greatest(r.arrival, now) + cost - now <= tolerance
+    from asked)
+  returning arrival, admitted
+)
+select admitted, greatest(arrival - now, 0) as ahead from counted, asked`
+
+/** A call counts although its write is taken back, so it is never counted inside a transaction. */
+export const make = (sessions: Sessions): RateWindow["Service"] => ({
+  take: ({ subject, cost, interval, tolerance }) =>
+    Effect.map(
+      sessions.askApart(TAKE, [subject, String(cost), String(interval), String(tolerance)]),
+      ({ rows }) => ({
+        admitted: Values.boolean(rows[0] ?? {}, "admitted"),
+        ahead: Values.number(rows[0] ?? {}, "ahead")
+      })
+    )
+})

@@ -1,0 +1,181 @@
+/** Leased work in PostgreSQL: claims that pass each other by, fences, and the database's clock. */
+import { type Lease, LeaseLost, type WorkQueue } from "@bursar/engine-core/ports"
+import { Effect, Option } from "effect"
+import type { Wakes } from "../memory/Wakes.ts"
+import type { Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+/** Apart from the named locks of the engine. */
+const SEED = 2
+
+/** A place is taken under the resource's lock, so no older item of it can commit later. */
+const ENQUEUE = `
+with given as materialized (
+  select r.*, pg_advisory_xact_lock(hashtextextended(queue || chr(31) || resource, ${SEED})) as held
+  from (
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int8[])
+      with ordinality as r(queue, item_id, resource, payload, delay, n)
+    order by queue, resource, n
+  ) r
+)
+insert into bursar.work (queue, item_id, resource, payload, run_at)
+select queue, item_id, resource, payload, clock_timestamp() + delay * interval '1 millisecond'
+from given order by n
+on conflict (queue, item_id) do nothing`
+
+const LEASE = `
+with due as materialized (
+  select w.queue, w.item_id from bursar.work w
+  where w.queue = $1 and w.run_at <= statement_timestamp()
+    and (w.leased_until is null or w.leased_until <= statement_timestamp())
+    and not exists (
+      select from bursar.work o
+      where o.queue = w.queue and o.resource = w.resource and o.place < w.place)
+  order by w.place limit $3::int8
+  for no key update of w skip locked
+)
+update bursar.work w
+set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond', worker = $2,
+  fence = nextval('bursar.work_fence'), attempt = attempt + 1,
+  started_at = coalesce(started_at, clock_timestamp())
+from due where w.queue = due.queue and w.item_id = due.item_id
+returning w.item_id, w.place, w.resource, w.payload, w.fence, w.attempt,
+  to_char(w.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z' as started_at`
+
+/** Whose lease it is: the fence alone is not enough once the lease has run out. */
+const HELD = `queue = $1 and item_id = $2 and fence = $3::int8 and leased_until > clock_timestamp()`
+
+export const make = (of: {
+  readonly sessions: Sessions
+  readonly wakes: Wakes
+}): WorkQueue["Service"] => {
+  const { sessions, wakes } = of
+
+  /** Tells who waits for the queue once what was written has been committed. */
+  const awaken = (queues: Iterable<string>): Effect.Effect<void> =>
+    Effect.map(sessions.current, (session) => {
+      for (const queue of new Set(queues)) {
+        if (session === undefined) wakes.wake(topicOf(queue))
+        else session.afterCommit.push(() => wakes.wake(topicOf(queue)))
+      }
+    })
+
+  const leased = (lease: Lease, sql: string, more: ReadonlyArray<unknown> = []) =>
+    Effect.flatMap(
+      sessions.ask(sql, [lease.queue, lease.itemId, String(lease.fence), ...more]),
+      ({ rows }) =>
+        rows.length > 0
+          ? Effect.void
+          : Effect.fail(new LeaseLost({ queue: lease.queue, itemId: lease.itemId }))
+    )
+
+  return {
+    enqueue: (items) =>
+      items.length === 0
+        ? Effect.void
+        : Effect.andThen(
+            sessions.send(ENQUEUE, [
+              Values.texts(items.map((item) => item.queue)),
+              Values.texts(items.map((item) => item.itemId)),
+              Values.texts(items.map((item) => item.resource)),
+              Values.texts(items.map((item) => item.payload)),
+              Values.integers(items.map((item) => item.delay))
+            ]),
+            awaken(items.map((item) => item.queue))
+          ),
+    lease: ({ queue, worker, limit, leaseMillis }) =>
+      Effect.map(
+        sessions.ask(LEASE, [queue, worker, String(limit), String(leaseMillis)]),
+        ({ rows }) =>
+          rows
+            .toSorted((a, b) => Values.number(a, "place") - Values.number(b, "place"))
+            .map((row) => leaseOf(queue, row))
+      ),
+    hold: (lease) =>
+      sessions.inside("WorkQueue.hold", () =>
+        leased(lease, `select 1 from bursar.work where ${HELD} for no key update`)
+      ),
+    renew: (lease, leaseMillis) =>
+      leased(
+        lease,
+        `update bursar.work
+         set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond'
+         where ${HELD} returning 1`,
+        [String(leaseMillis)]
+      ),
+    finish: (lease) =>
+      Effect.andThen(
+        leased(lease, `delete from bursar.work where ${HELD} returning 1`),
+        awaken([lease.queue])
+      ),
+    settle: ({ queue, itemIds }) =>
+      itemIds.length === 0
+        ? Effect.void
+        : Effect.andThen(
+            sessions.send(
+              "delete from bursar.work where queue = $1 and item_id = any ($2::text[])",
+              [queue, Values.texts(itemIds)]
+            ),
+            awaken([queue])
+          ),
+    release: (lease, { delay, payload }) =>
+      Effect.andThen(
+        leased(
+          lease,
+          `update bursar.work
+           set leased_until = null, worker = null, payload = coalesce($5, payload),
+             run_at = clock_timestamp() + $4::int8 * interval '1 millisecond'
+           where ${HELD} returning 1`,
+          [String(delay), payload ?? null]
+        ),
+        awaken([lease.queue])
+      ),
+    find: ({ queue, itemId }) =>
+      Effect.map(
+        sessions.ask("select payload, attempt from bursar.work where queue = $1 and item_id = $2", [
+          queue,
+          itemId
+        ]),
+        ({ rows }) =>
+          Option.map(Option.fromUndefinedOr(rows[0]), (row) => ({
+            payload: Values.text(row, "payload"),
+            attempt: Values.number(row, "attempt")
+          }))
+      ),
+    depth: (queue) =>
+      Effect.map(
+        sessions.ask(
+          `select
+             count(*) filter (where not leased) as waiting,
+             count(*) filter (where leased) as leased,
+             floor(extract(epoch from clock_timestamp()
+               - min(run_at) filter (where not leased and run_at <= clock_timestamp()))
+               * 1000)::int8 as oldest
+           from (select run_at, coalesce(leased_until > clock_timestamp(), false) as leased
+                 from bursar.work where queue = $1) w`,
+          [queue]
+        ),
+        ({ rows }) => {
+          const row = rows[0] ?? {}
+          return {
+            waiting: Values.number(row, "waiting"),
+            leased: Values.number(row, "leased"),
+            oldestMillis: Values.numberOrNull(row, "oldest")
+          }
+        }
+      ),
+    wakes: (queue) => wakes.stream(topicOf(queue))
+  }
+}
+
+const topicOf = (queue: string): string => `work:${queue}`
+
+const leaseOf = (queue: string, row: Values.Row): Lease => ({
+  queue,
+  itemId: Values.text(row, "item_id"),
+  resource: Values.text(row, "resource"),
+  payload: Values.text(row, "payload"),
+  fence: Values.number(row, "fence"),
+  attempt: Values.number(row, "attempt"),
+  startedAt: Values.text(row, "started_at")
+})

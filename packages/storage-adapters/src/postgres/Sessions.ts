@@ -1,0 +1,297 @@
+/** Who talks to the database: single statements share connections, a transaction has one to itself. */
+import type { StorageUnavailable } from "@bursar/engine-core/ports"
+import { type PgConnection, PgPool } from "@effect/sql-pg"
+import { Cause, Context, Effect, Exit, Fiber, type Redacted, type Scope } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Faults from "./Faults.ts"
+
+export interface Rows {
+  readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly command: string
+}
+
+/** One open transaction. Its statements are written to the wire without waiting for one another. */
+export interface Session {
+  /** Sends a statement whose answer nobody needs; its failure is seen by the next answer. */
+  readonly send: (sql: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<void>
+  readonly ask: (
+    sql: string,
+    parameters: ReadonlyArray<unknown>
+  ) => Effect.Effect<Rows, StorageUnavailable>
+  /** What to do once the transaction has ended, whichever way. */
+  readonly atEnd: Array<() => void>
+  /** What to do once it has committed. */
+  readonly afterCommit: Array<() => void>
+  /** What the ports remember while it is open; a part that is taken back forgets all of it. */
+  readonly notes: Map<string, unknown>
+}
+
+export interface Sessions {
+  readonly run: <A, E, R>(
+    effect: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | StorageUnavailable, R>
+  /** In the open transaction if there is one, else by itself. */
+  readonly ask: (
+    sql: string,
+    parameters: ReadonlyArray<unknown>
+  ) => Effect.Effect<Rows, StorageUnavailable>
+  /** As `ask`, but inside a transaction nobody waits for it. */
+  readonly send: (
+    sql: string,
+    parameters: ReadonlyArray<unknown>
+  ) => Effect.Effect<void, StorageUnavailable>
+  /** Outside of any transaction, even if one is open. */
+  readonly askApart: Sessions["ask"]
+  /** Only inside `run`. */
+  readonly inside: <A, E, R>(
+    what: string,
+    f: (session: Session) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E, R>
+  readonly current: Effect.Effect<Session | undefined>
+  /** A transaction that lasts as long as the scope, apart from an open one. */
+  readonly scoped: Effect.Effect<Session, StorageUnavailable, Scope.Scope>
+}
+
+export interface SessionsOptions {
+  readonly url: Redacted.Redacted
+  /** Connections for transactions; a few more carry single statements. */
+  readonly maxConnections: number
+  readonly statementMillis: number
+  readonly prepare: boolean
+}
+
+/** Pipelined, a few connections carry all single statements; each waits for its own disk write. */
+const SHARED_CONNECTIONS = 4
+
+let made = 0
+
+export const make = Effect.fnUntraced(function* (
+  options: SessionsOptions
+): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
+  const common = {
+    url: options.url,
+    prepare: options.prepare,
+    applicationName: "bursar",
+    multiplex: true,
+    startupParameters: {
+      statement_timeout: String(options.statementMillis),
+      // A transaction that nobody goes on with must not hold the feed's head for ever.
+      idle_in_transaction_session_timeout: String(options.statementMillis * 6)
+    }
+  }
+  const shared = yield* PgPool.make({ ...common, maxConnections: SHARED_CONNECTIONS })
+  // One user for each connection, but pipelined: what PgPool.reserve gives waits for each answer.
+  const exclusive = yield* PgPool.make({
+    ...common,
+    maxConnections: options.maxConnections,
+    multiplexConcurrency: 1
+  })
+  const Current = Context.Reference<Open | undefined>(
+    `@bursar/storage-adapters/postgres/Session/${++made}`,
+    { defaultValue: () => undefined }
+  )
+
+  const askApart: Sessions["ask"] = (sql, parameters) =>
+    Effect.catch(
+      shared.use((connection) => connection.query(sql, parameters)),
+      Faults.judge
+    )
+
+  const current = Effect.flatMap(Current, (open) =>
+    open?.ended === true
+      ? Effect.die(new Error("This transaction has ended; its fiber outlived it."))
+      : Effect.succeed(open)
+  )
+
+  /** Commits or takes back; a connection that could do neither serves no other transaction. */
+  const end = (
+    connection: PgConnection.PgConnection,
+    open: Open,
+    exit: Exit.Exit<unknown, unknown>
+  ): Effect.Effect<Exit.Exit<void, StorageUnavailable>> =>
+    Effect.gen(function* () {
+      const ended = yield* Effect.exit(Exit.isSuccess(exit) ? open.commit : open.rollback(exit))
+      open.close(Exit.isSuccess(exit) && Exit.isSuccess(ended))
+      if (Exit.isFailure(ended)) yield* exclusive.invalidate(connection)
+      return ended
+    })
+
+  const inTransaction = <A, E, R>(
+    connection: PgConnection.PgConnection,
+    effect: Effect.Effect<A, E, R>
+  ): Effect.Effect<Exit.Exit<A, E | StorageUnavailable>, never, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const open = openSession(connection, askApart)
+        const exit = yield* Effect.exit(restore(Effect.provideService(effect, Current, open)))
+        const ended = yield* end(connection, open, exit)
+        return Exit.isSuccess(exit) && Exit.isFailure(ended) ? Exit.failCause(ended.cause) : exit
+      })
+    )
+
+  const run: Sessions["run"] = (effect) =>
+    Effect.flatMap(current, (outer) =>
+      outer === undefined
+        ? Effect.flatten(
+            Effect.catch(
+              exclusive.use((connection) => inTransaction(connection, effect)),
+              Faults.judge
+            )
+          )
+        : inPart(outer, effect)
+    )
+
+  return {
+    run,
+    ask: (sql, parameters) =>
+      Effect.flatMap(current, (open) =>
+        open === undefined ? askApart(sql, parameters) : open.ask(sql, parameters)
+      ),
+    send: (sql, parameters) =>
+      Effect.flatMap(current, (open) =>
+        open === undefined ? Effect.asVoid(askApart(sql, parameters)) : open.send(sql, parameters)
+      ),
+    askApart,
+    inside: (what, f) =>
+      Effect.flatMap(current, (open) =>
+        open === undefined
+          ? Effect.die(new Error(`${what} is only possible inside Atomically.run.`))
+          : f(open)
+      ),
+    current,
+    scoped: Effect.catch(
+      Effect.flatMap(exclusive.get, (connection) =>
+        Effect.acquireRelease(
+          Effect.sync(() => openSession(connection, askApart)),
+          (open, exit) => end(connection, open, exit)
+        )
+      ),
+      Faults.judge
+    )
+  }
+})
+
+interface Open extends Session {
+  ended: boolean
+  /** Savepoints that no statement has followed yet. */
+  readonly untouched: Array<string>
+  parts: number
+  readonly commit: Effect.Effect<void, StorageUnavailable>
+  readonly rollback: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void, StorageUnavailable>
+  readonly takeBack: (part: string) => Effect.Effect<void, StorageUnavailable>
+  readonly close: (committed: boolean) => void
+}
+
+const openSession = (connection: PgConnection.PgConnection, askApart: Sessions["ask"]): Open => {
+  let begun = false
+  let fault: SqlError | undefined
+  const sent: Array<Fiber.Fiber<unknown>> = []
+
+  /** The first failure is the one that tells: those after it only say that there was one. */
+  const query = (sql: string, parameters: ReadonlyArray<unknown>): Effect.Effect<Rows, SqlError> =>
+    Effect.tapError(connection.query(sql, parameters), (error) =>
+      Effect.sync(() => {
+        fault ??= error
+      })
+    )
+  const post = (sql: string, parameters: ReadonlyArray<unknown>): Effect.Effect<void> =>
+    Effect.map(
+      Effect.forkDetach(Effect.ignore(query(sql, parameters)), { startImmediately: true }),
+      (fiber) => {
+        sent.push(fiber)
+      }
+    )
+  const prepare = Effect.suspend(() => {
+    if (begun && open.untouched.length === 0) return Effect.void
+    const first = begun ? [] : ["begin"]
+    begun = true
+    const savepoints = open.untouched.splice(0).map((part) => `savepoint ${part}`)
+    return Effect.forEach([...first, ...savepoints], (sql) => post(sql, []), { discard: true })
+  })
+  const settled = Effect.suspend(() => Effect.forEach(sent, Fiber.await, { discard: true }))
+  const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable> =>
+    Faults.judge(fault ?? error)
+
+  const open: Open = {
+    ended: false,
+    untouched: [],
+    parts: 0,
+    atEnd: [],
+    afterCommit: [],
+    notes: new Map(),
+    send: (sql, parameters) => Effect.andThen(prepare, post(sql, parameters)),
+    ask: (sql, parameters) => Effect.catch(Effect.andThen(prepare, query(sql, parameters)), judge),
+    commit: Effect.suspend(() =>
+      begun
+        ? Effect.flatMap(Effect.catch(query("commit", []), judge), (result) =>
+            result.command === "COMMIT"
+              ? Effect.void
+              : Effect.andThen(
+                  settled,
+                  Effect.suspend(() => takenBack(fault))
+                )
+          )
+        : Effect.void
+    ),
+    rollback: (exit) =>
+      Effect.suspend(() => {
+        if (!begun) return Effect.void
+        // A statement that waits for a lock would keep an interrupted transaction open with it.
+        const cancel =
+          Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
+            ? askApart("select pg_cancel_backend($1::int4)", [String(connection.processId)])
+            : Effect.void
+        return Effect.andThen(
+          Effect.ignore(cancel),
+          Effect.asVoid(Effect.catch(connection.query("rollback", []), Faults.judge))
+        )
+      }),
+    takeBack: (part) =>
+      Effect.gen(function* () {
+        yield* Effect.catch(query(`rollback to savepoint ${part}`, []), Faults.judge)
+        yield* settled
+        fault = undefined
+      }),
+    close: (committed) => {
+      open.ended = true
+      for (const f of open.atEnd) f()
+      if (committed) for (const f of open.afterCommit) f()
+    }
+  }
+  return open
+}
+
+const takenBack = (fault: SqlError | undefined): Effect.Effect<never, StorageUnavailable> =>
+  fault === undefined
+    ? Effect.die(new Error("The database took back what was to be committed."))
+    : Faults.judge(fault)
+
+/**
+ * A run inside another is a part of it: its failure takes back the part alone. Parts follow one
+ * another; two of one transaction at a time would end each other's.
+ */
+const inPart = <A, E, R>(
+  outer: Open,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | StorageUnavailable, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const part = `part_${++outer.parts}`
+      const announced = outer.afterCommit.length
+      outer.untouched.push(part)
+      const exit = yield* Effect.exit(restore(effect))
+      const untouched = outer.untouched.indexOf(part)
+      if (untouched >= 0) {
+        outer.untouched.splice(untouched, 1)
+        return yield* exit
+      }
+      if (Exit.isSuccess(exit)) {
+        yield* outer.send(`release savepoint ${part}`, [])
+        return exit.value
+      }
+      outer.afterCommit.length = announced
+      outer.notes.clear()
+      yield* outer.takeBack(part)
+      return yield* exit
+    })
+  )

@@ -1,0 +1,58 @@
+/** News of new work and new events, told inside this host at once and to others soon after. */
+import { type PgClient, PgConnection } from "@effect/sql-pg"
+import { Effect, Latch, Queue, Schedule, type Scope } from "effect"
+import * as Local from "../memory/Wakes.ts"
+import type { Sessions } from "./Sessions.ts"
+
+const CHANNEL = "bursar"
+/** Notifying in the writing transaction would make all commits wait in one line, so it comes after. */
+const GATHER = "20 millis"
+const RECONNECT = Schedule.spaced("5 seconds")
+
+export const make = Effect.fnUntraced(function* (of: {
+  readonly sessions: Sessions
+  readonly connection: Pick<PgClient.PgClientConfig, "url">
+}): Effect.fn.Return<Local.Wakes, never, Scope.Scope> {
+  const local = Local.make()
+  const pending = new Set<string>()
+  const news = yield* Latch.make(false)
+
+  const tell = Effect.gen(function* () {
+    yield* news.await
+    yield* Effect.sleep(GATHER)
+    news.closeUnsafe()
+    const topics = [...pending]
+    pending.clear()
+    // A wake may be lost: whoever waits for it polls as well.
+    yield* Effect.catch(
+      of.sessions.askApart(`select pg_notify('${CHANNEL}', topic) from unnest($1::text[]) topic`, [
+        topics
+      ]),
+      (error) => Effect.logDebug(`Other hosts were not woken: ${error.detail}`)
+    )
+  })
+  yield* Effect.forkScoped(Effect.forever(tell))
+
+  const hear = Effect.scoped(
+    Effect.gen(function* () {
+      const connection = yield* PgConnection.make({
+        url: of.connection.url,
+        applicationName: "bursar wakes"
+      })
+      const notices = yield* connection.listen(CHANNEL)
+      return yield* Effect.forever(
+        Effect.map(Queue.take(notices), (notice) => local.wake(notice.payload))
+      )
+    })
+  )
+  yield* Effect.forkScoped(Effect.retry(hear, RECONNECT))
+
+  return {
+    wake: (topic) => {
+      local.wake(topic)
+      pending.add(topic)
+      news.openUnsafe()
+    },
+    stream: local.stream
+  }
+})

@@ -1,0 +1,145 @@
+/** Everything that judges a change, one part after the other; the closing line counts them all. */
+import { spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const binaries = join(root, "node_modules", ".bin")
+
+interface Count {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+interface Part {
+  readonly name: string
+  readonly command: readonly [program: string, ...args: ReadonlyArray<string>]
+  /** After this the part is ended and has failed. */
+  readonly minutes: number
+  /** What a part that counts for itself found; without it the part itself is what is counted. */
+  readonly counted?: () => Count
+}
+
+const reports = mkdtempSync(join(tmpdir(), "bursar-ci-"))
+const report = join(reports, "tests.json")
+
+const tests = (): Count => {
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
+    readFileSync(report, "utf8")
+  )
+  // A file that cannot even be loaded holds no test that could fail.
+  const unloaded = testResults.filter(
+    (file: { readonly status: string; readonly assertionResults: ReadonlyArray<unknown> }) =>
+      file.status === "failed" && file.assertionResults.length === 0
+  ).length
+  return {
+    passed: numPassedTests,
+    failed: numFailedTests + unloaded,
+    skipped: numPendingTests + numTodoTests
+  }
+}
+
+const program = (...args: ReadonlyArray<string>): Part["command"] => ["node", ...args]
+
+const parts: ReadonlyArray<Part> = [
+  { name: "types", command: ["tsc", "-p", "tsconfig.json"], minutes: 5 },
+  { name: "lint and format", command: ["biome", "check", "."], minutes: 2 },
+  {
+    name: "generated files are current",
+    command: [
+      "vitest",
+      "run",
+      "--config",
+      "test/vitest.config.ts",
+      "test/architecture/generated.test.ts",
+      "test/http/openapi.test.ts"
+    ],
+    minutes: 2
+  },
+  {
+    name: "tests",
+    command: [
+      "vitest",
+      "run",
+      "--config",
+      "test/vitest.config.ts",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`
+    ],
+    minutes: 10,
+    counted: tests
+  },
+  { name: "build", command: program(".ci/build.ts"), minutes: 5 },
+  { name: "a consumer of the packages", command: program(".ci/consumer.ts"), minutes: 5 },
+  { name: "examples", command: program("examples/run.ts"), minutes: 5 },
+  { name: "demo", command: program("examples/demo/demo.ts", "--json"), minutes: 5 },
+  {
+    name: "demo, replay",
+    command: program("examples/demo/demo.ts", "--replay", "--json"),
+    minutes: 5
+  }
+]
+
+/** Runs one part with what it prints passed on; true when it ended well and in time. */
+const run = ({ command: [name, ...args], minutes }: Part): Promise<boolean> =>
+  new Promise((resolve) => {
+    // A group of its own, so that what it started ends with it.
+    const child = spawn(join(binaries, name), args, { cwd: root, stdio: "inherit", detached: true })
+    const tooLate = setTimeout(() => {
+      console.error(`not done after ${minutes} minutes`)
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
+    }, minutes * 60_000)
+    const stop = (signal: NodeJS.Signals): void => {
+      if (child.pid !== undefined) process.kill(-child.pid, signal)
+      process.exit(1)
+    }
+    process.once("SIGINT", stop).once("SIGTERM", stop)
+    const end = (well: boolean): void => {
+      clearTimeout(tooLate)
+      process.off("SIGINT", stop).off("SIGTERM", stop)
+      resolve(well)
+    }
+    child.once("error", (error) => {
+      console.error(error.message)
+      end(false)
+    })
+    child.once("exit", (code) => end(code === 0))
+  })
+
+const count = (part: Part, well: boolean): Count => {
+  const itself = { passed: well ? 1 : 0, failed: well ? 0 : 1, skipped: 0 }
+  if (part.counted === undefined) return itself
+  try {
+    const found = part.counted()
+    // A run that ends badly has failed, also when every test it counted passed.
+    return well || found.failed > 0 ? found : { ...found, failed: 1 }
+  } catch (error) {
+    console.error(`${part.name}: no count`, error)
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+}
+
+const closing = ({ passed, failed, skipped }: Count): string =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`
+
+const total = { passed: 0, failed: 0, skipped: 0 }
+const lines: Array<string> = []
+for (const part of parts) {
+  console.log(`\n## ${part.name}`)
+  const began = Date.now()
+  const well = await run(part)
+  const found = count(part, well)
+  total.passed += found.passed
+  total.failed += found.failed
+  total.skipped += found.skipped
+  const seconds = Math.round((Date.now() - began) / 1000)
+  lines.push(`${found.failed === 0 ? "passed" : "FAILED"}  ${part.name} (${seconds} s)`)
+}
+rmSync(reports, { recursive: true, force: true })
+console.log(`\n${lines.join("\n")}\n`)
+process.exitCode = total.failed === 0 ? 0 : 1
+console.log(closing(total))

@@ -1,0 +1,79 @@
+/** The endpoints that change the ledger, for parties that act by token. */
+import type { Party } from "@bursar/engine-core/kernel"
+import { Effect, Option } from "effect"
+import type * as Entry from "../Entry.ts"
+import type { Reading } from "../Participant.ts"
+import type * as Users from "../Users.ts"
+import * as Answers from "./Answers.ts"
+import { type Desk, from, type Handler } from "./Desk.ts"
+import * as Formats from "./Formats.ts"
+import type { JsonObject } from "./Json.ts"
+import * as Requests from "./Requests.ts"
+import * as Submissions from "./Submissions.ts"
+
+/** Refuses a reading that would fail once the change is made: a commit must be told of as one. */
+export const readable = (desk: Desk, user: Users.User, reading: Reading) =>
+  desk.participant.update(user, { by: { updateId: "" }, reading }).pipe(
+    Effect.asVoid,
+    Effect.catchIf(
+      ({ code }) => code === "UPDATE_NOT_FOUND",
+      () => Effect.void
+    )
+  )
+
+/** The transaction as its caller asked to see it; without a node that fits, with no events. */
+export const shown = (
+  desk: Desk,
+  ask: {
+    readonly user: Users.User
+    readonly committed: Entry.Transaction
+    readonly reading: Reading
+  }
+): Effect.Effect<JsonObject> =>
+  desk.participant.seen(ask.user, { transaction: ask.committed, reading: ask.reading }).pipe(
+    Effect.map(Option.getOrElse(() => Answers.emptied(desk, ask.committed))),
+    // It was read the same way just before; what fails now would hide a commit.
+    Effect.catch(() => Effect.succeed(Answers.emptied(desk, ask.committed))),
+    Effect.map((seen) => ({ transaction: Answers.transaction(desk, seen) }))
+  )
+
+export const readingOf = (
+  desk: Desk,
+  format: Requests.TransactionFormat | null,
+  parties: ReadonlyArray<Party.Party>
+) =>
+  format === null
+    ? Effect.succeed<Reading>({ shape: "ACS_DELTA", byParty: Formats.wildcards(parties) })
+    : from(Formats.ofTransaction(desk.names, format))
+
+export const committed = ({ updateId, offset }: Entry.Transaction): JsonObject => ({
+  updateId,
+  completionOffset: offset
+})
+
+export const submitForTransaction: Handler = (desk, { user, body, traceparent }) =>
+  Effect.gen(function* () {
+    const ask = yield* from(Requests.decode(Requests.SubmitForTransaction, body))
+    const given = ask.commands
+    const attempt = yield* from(Submissions.attempt(desk.names, { user, given, traceparent }))
+    const parties = [...attempt.actAs, ...attempt.readAs]
+    const reading = yield* readingOf(desk, ask.transactionFormat, parties)
+    yield* readable(desk, user, reading)
+    const committed = yield* desk.participant.submit(user, attempt)
+    return yield* shown(desk, { user, committed, reading })
+  })
+
+export const submit: Handler = (desk, { user, body, traceparent }) =>
+  Effect.gen(function* () {
+    const given = yield* from(Requests.decode(Requests.Commands, body))
+    const attempt = yield* from(Submissions.attempt(desk.names, { user, given, traceparent }))
+    return committed(yield* desk.participant.submit(user, attempt))
+  })
+
+export const submitAsync: Handler = (desk, { user, body, traceparent }) =>
+  Effect.gen(function* () {
+    const given = yield* from(Requests.decode(Requests.Commands, body))
+    const attempt = yield* from(Submissions.attempt(desk.names, { user, given, traceparent }))
+    yield* desk.participant.submitAsync(user, attempt)
+    return {}
+  })

@@ -1,0 +1,45 @@
+/** What every endpoint of the door works with: the node behind it, and one caller's request. */
+import type { PlainJson } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import type { Result, Stream } from "effect"
+import type { LedgerError } from "../LedgerError.ts"
+import { Participant } from "../Participant.ts"
+import type * as Users from "../Users.ts"
+import type { Setting } from "./Answers.ts"
+import type { Json } from "./Json.ts"
+import type { Refusal } from "./Refusals.ts"
+import * as TypeNames from "./TypeNames.ts"
+
+/** Which release line of the ledger API the door speaks. */
+export type Profile = "3.4" | "3.5"
+
+export interface Desk extends Setting {
+  readonly participant: Participant["Service"]
+  readonly profile: Profile
+}
+
+export interface Call {
+  readonly user: Users.User
+  readonly body: PlainJson.Plain
+  /** The one segment of the path that varies; empty where none does. */
+  readonly name: string
+  readonly traceparent: string | null
+}
+
+export type Handler = (desk: Desk, call: Call) => Effect.Effect<Json, Refusal>
+
+/** An endpoint that gives elements one by one: all of them on a socket, a bounded list over HTTP. */
+export type Opener = (
+  desk: Desk,
+  call: Call
+) => Effect.Effect<Stream.Stream<Json, LedgerError>, Refusal>
+
+export const make = (profile: Profile): Effect.Effect<Desk, never, Participant> =>
+  Effect.gen(function* () {
+    const participant = yield* Participant
+    const names = TypeNames.make(yield* participant.packages)
+    return { participant, profile, names, synchronizerId: participant.synchronizerId }
+  })
+
+export const from = <A, E>(result: Result.Result<A, E>): Effect.Effect<A, E> =>
+  Effect.fromResult(result)

@@ -1,0 +1,179 @@
+/** The outside door of the simulated ledger: the only way in for parties other than the venue, in the ledger API's own shapes. */
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Duplex } from "node:stream"
+import { NodeHttpServer, NodeWS } from "@effect/platform-node"
+import { Context, Data, Deferred, Duration, Effect, Fiber, Layer, type Scope } from "effect"
+import * as LedgerError from "../LedgerError.ts"
+import type { Participant } from "../Participant.ts"
+import * as Users from "../Users.ts"
+import * as Desk from "./Desk.ts"
+import * as Endpoints from "./Endpoints.ts"
+import * as Http from "./Http.ts"
+import { bodyMax } from "./Json.ts"
+import * as Refusals from "./Refusals.ts"
+import * as Sockets from "./Sockets.ts"
+import * as Wires from "./Wires.ts"
+
+export type { Profile } from "./Desk.ts"
+
+export interface Options {
+  /** Only this machine unless told otherwise. */
+  readonly host?: string
+  /** 0 takes any port that is free. */
+  readonly port?: number
+  readonly profile?: Desk.Profile
+}
+
+export const defaults = { host: "127.0.0.1", port: 7575, profile: "3.5" } as const
+
+/** The door could not be opened; the message says what to do. */
+export class DoorFailed extends Data.TaggedError("DoorFailed")<{ readonly message: string }> {}
+
+export class Door extends Context.Service<
+  Door,
+  {
+    readonly host: string
+    readonly port: number
+    /** `http://host:port`, without a slash at its end. */
+    readonly url: string
+  }
+>()("@bursar/storage-adapters/simulated-ledger/Door") {}
+
+/** At most so many sockets at a time. */
+const socketsMax = 512
+/** Requests under way may take this long to finish once the door closes. */
+const grace = Duration.seconds(5)
+
+export const layer = (options: Options = {}): Layer.Layer<Door, DoorFailed, Participant> =>
+  Layer.effect(Door, make(options))
+
+export const make = (
+  options: Options
+): Effect.Effect<Door["Service"], DoorFailed, Participant | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { host, port, profile } = { ...defaults, ...options }
+    const desk = yield* Desk.make(profile)
+    const wires = Wires.make(desk.participant.faults)
+    const scope = yield* Effect.scope
+    const stopping = yield* Deferred.make<void>()
+    const server = createServer()
+    const handler = yield* NodeHttpServer.makeHandler(Http.serve(desk, wires), { scope })
+    server.on("request", handler)
+    const sockets = yield* upgrades({ desk, wires, stopping, scope })
+    server.on("upgrade", sockets.handle)
+    const address = yield* listen(server, { host, port })
+    yield* Effect.addFinalizer(() =>
+      Effect.gen(function* () {
+        yield* Deferred.succeed(stopping, undefined)
+        yield* Effect.timeoutOption(Effect.all([close(server), sockets.finished]), grace)
+        server.closeAllConnections()
+      })
+    )
+    const shown = address.family === "IPv6" ? `[${address.address}]` : address.address
+    return { host, port: address.port, url: `http://${shown}:${address.port}` }
+  })
+
+const listen = (
+  server: Server,
+  at: { readonly host: string; readonly port: number }
+): Effect.Effect<AddressInfo, DoorFailed> =>
+  Effect.callback<AddressInfo, DoorFailed>((resume) => {
+    const refused = (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new DoorFailed({ message: whyNot(error, at) })))
+    server.once("error", refused)
+    server.listen(at.port, at.host, () => {
+      server.off("error", refused)
+      const address = server.address()
+      if (address === null || typeof address === "string") throw new Error("no TCP address")
+      resume(Effect.succeed(address))
+    })
+  })
+
+const whyNot = (
+  error: NodeJS.ErrnoException,
+  at: { readonly host: string; readonly port: number }
+): string =>
+  error.code === "EADDRINUSE"
+    ? `The ledger's door cannot open: ${at.host}:${at.port} is taken by another program. Stop it, or set another port.`
+    : `The ledger's door cannot open at ${at.host}:${at.port}: ${error.message}`
+
+const close = (server: Server): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeIdleConnections()
+  })
+
+/** Opens sockets for the paths that stream, and answers everything else without one. */
+const upgrades = (of: {
+  readonly desk: Desk.Desk
+  readonly wires: Wires.Wires
+  readonly stopping: Deferred.Deferred<void>
+  readonly scope: Scope.Scope
+}) =>
+  Effect.gen(function* () {
+    const { desk, wires, stopping, scope } = of
+    const running = new Set<Fiber.Fiber<void>>()
+    const acceptor = new NodeWS.WebSocketServer({
+      noServer: true,
+      maxPayload: bodyMax,
+      handleProtocols: (offered) => (offered.has(Sockets.protocol) ? Sockets.protocol : false)
+    })
+    const services = yield* Effect.context()
+
+    const start = (request: IncomingMessage, socket: NodeWS.WebSocket, open: Desk.Opener) => {
+      const session = {
+        socket,
+        frames: Sockets.receive(socket),
+        token: Sockets.tokenOf(request),
+        open,
+        wires,
+        stopping: Deferred.await(stopping)
+      }
+      const fiber = Effect.runForkWith(services)(Sockets.serve(desk, session))
+      Fiber.runIn(fiber, scope)
+      running.add(fiber)
+      fiber.addObserver(() => running.delete(fiber))
+    }
+
+    const handle = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      socket.on("error", () => socket.destroy())
+      const path = (request.url ?? "").split("?")[0] ?? ""
+      const found = Endpoints.find({ method: "POST", path, profile: desk.profile })
+      if (found === null || found.endpoint.kind !== "list") {
+        return turnAway(socket, Http.unimplemented(path))
+      }
+      if (Sockets.tokenOf(request) === undefined) {
+        return turnAway(socket, Users.unauthenticated())
+      }
+      if (running.size >= socketsMax) {
+        return turnAway(
+          socket,
+          LedgerError.make("PARTICIPANT_BACKPRESSURE", "Too many sockets are open")
+        )
+      }
+      const { open } = found.endpoint
+      acceptor.handleUpgrade(request, socket, head, (opened) => start(request, opened, open))
+    }
+
+    return {
+      handle,
+      finished: Effect.suspend(() => Fiber.joinAll([...running]))
+    }
+  })
+
+/** Answers an upgrade that is not granted. */
+const turnAway = (socket: Duplex, error: LedgerError.LedgerError): void => {
+  const status = Refusals.status(error)
+  const body = JSON.stringify(Refusals.body(error, { traceparent: null, wire: undefined }))
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+      "Connection: close",
+      "Content-Type: application/json",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "",
+      body
+    ].join("\r\n")
+  )
+}

@@ -1,0 +1,56 @@
+/** Answers changed on purpose into what other versions of a real node might send; nothing unless a fault says so. */
+import type * as Faults from "../Faults.ts"
+import type { Json, JsonObject } from "./Json.ts"
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** What a node may leave out, and an older one sends as null. */
+const optionalOf: { readonly [marker: string]: ReadonlyArray<string> } = {
+  signatories: ["contractKey", "contractKeyHash", "createdEventBlob"],
+  choice: ["interfaceId", "exerciseResult"],
+  updateId: ["commandId", "workflowId", "traceContext", "externalTransactionHash"]
+}
+
+/** A member that is empty or not there is sent as null. */
+const withNulls = (object: JsonObject): JsonObject => {
+  const marker = Object.keys(optionalOf).find((name) => Object.hasOwn(object, name))
+  if (marker === undefined) return object
+  const nulls = (optionalOf[marker] ?? []).filter((name) => (object[name] ?? "") === "")
+  return { ...object, ...Object.fromEntries(nulls.map((name) => [name, null])) }
+}
+
+const withoutDelta = ({ acsDelta: _, ...rest }: JsonObject): JsonObject => rest
+
+/** What a contract holds is its own: its fields are left as they are. */
+const payloads = new Set(["createArgument", "choiceArgument", "exerciseResult", "viewValue"])
+
+const reshape = (wire: Faults.Wire, value: Json): Json => {
+  if (Array.isArray(value)) return value.map((one) => reshape(wire, one))
+  if (!isObject(value)) return value
+  const inner: JsonObject = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      payloads.has(name) ? member : reshape(wire, member)
+    ])
+  )
+  const event = Object.hasOwn(value, "nodeId")
+  const nulled = wire.explicitNulls === true ? withNulls(inner) : inner
+  const bare = wire.missingAcsDelta === true && event ? withoutDelta(nulled) : nulled
+  return wire.extraFields === true && (event || Object.hasOwn(value, "updateId"))
+    ? { ...bare, unheardOf: { in: ["this version"] } }
+    : bare
+}
+
+export const answer = (wire: Faults.Wire | undefined, value: Json): Json =>
+  wire?.explicitNulls === true || wire?.missingAcsDelta === true || wire?.extraFields === true
+    ? reshape(wire, value)
+    : value
+
+/** The element, and before it one of a kind nobody knows. */
+export const elements = (wire: Faults.Wire | undefined, value: Json): ReadonlyArray<Json> => {
+  const shaped = answer(wire, value)
+  return wire?.unknownArm === true && isObject(shaped) && Object.hasOwn(shaped, "update")
+    ? [{ update: { UnheardOf: { value: {} } } }, shaped]
+    : [shaped]
+}

@@ -1,0 +1,205 @@
+/** One HTTP request at the door: who asks, what for, and the answer or refusal in the ledger API's form. */
+import { Integer } from "@bursar/engine-core/kernel"
+import { ByteSize, Duration, Effect, Option, Result, Stream } from "effect"
+import {
+  HttpIncomingMessage,
+  type HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
+import * as LedgerError from "../LedgerError.ts"
+import { type Call, type Desk, from } from "./Desk.ts"
+import * as Drift from "./Drift.ts"
+import * as Endpoints from "./Endpoints.ts"
+import { bodyMax, type Json, parse } from "./Json.ts"
+import * as Lists from "./Lists.ts"
+import * as Refusals from "./Refusals.ts"
+import * as Wires from "./Wires.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** A caller that has waited this long is told nothing definite. */
+const answerWithin = Duration.seconds(20)
+
+/** An answer that is not the endpoint's JSON. */
+const plain = (status: number, text: string): Response =>
+  HttpServerResponse.text(text, { status, contentType: "text/plain; charset=UTF-8" })
+
+const json = (status: number, body: Json): Response =>
+  HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
+
+const late = (): Response =>
+  plain(503, "The server was not able to produce a timely response to your request.")
+
+/** A header's value, where it was sent once. */
+export const bearer = (authorization: string | undefined): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1]
+
+export const isLedgerApi = (path: string): boolean => path === "/v2" || path.startsWith("/v2/")
+
+export const unimplemented = (path: string): LedgerError.LedgerError =>
+  LedgerError.make("UNIMPLEMENTED", `${path} is not offered here`)
+
+const queryNumber = (
+  query: URLSearchParams,
+  name: string
+): Result.Result<number | null, Refusals.Undecodable> => {
+  const text = query.get(name)
+  if (text === null) return Result.succeed(null)
+  return Integer.parse(text).pipe(
+    Result.filterOrFail(
+      (value) => value >= 0,
+      () => ({ detail: "negative" })
+    ),
+    Result.mapError(() => new Refusals.Undecodable({ what: `query parameter ${name}` }))
+  )
+}
+
+const collect = (
+  open: ReturnType<Extract<Endpoints.Endpoint, { readonly kind: "list" }>["open"]>,
+  ask: { readonly query: URLSearchParams; readonly wires: Wires.Wires }
+): Effect.Effect<Json, Refusals.Refusal> =>
+  Effect.gen(function* () {
+    const limit = yield* from(queryNumber(ask.query, "limit"))
+    const idleMillis = yield* from(queryNumber(ask.query, "stream_idle_timeout_ms"))
+    const wire = ask.wires.wire()
+    if (wire?.list413 === true) return yield* Lists.refused()
+    const shaped = Stream.flatMap(yield* open, (one) =>
+      Stream.fromIterable(Drift.elements(wire, one))
+    )
+    return yield* Lists.collect(shaped, { limit, idleMillis })
+  })
+
+const handle = (
+  desk: Desk,
+  ask: {
+    readonly endpoint: Endpoints.Endpoint
+    readonly call: Effect.Effect<Call, Refusals.Refusal | HttpServerError.HttpServerError>
+    readonly query: URLSearchParams
+    readonly wires: Wires.Wires
+  }
+): Effect.Effect<Json, Refusals.Refusal | HttpServerError.HttpServerError> => {
+  const { endpoint, call } = ask
+  switch (endpoint.kind) {
+    case "open":
+      return Effect.succeed(endpoint.answer(desk))
+    case "call":
+      return Effect.flatMap(call, (one) => endpoint.handle(desk, one)).pipe(
+        Effect.map((answer) => Drift.answer(ask.wires.wire(), answer))
+      )
+    case "list":
+      return Effect.flatMap(call, (one) => collect(endpoint.open(desk, one), ask))
+  }
+}
+
+const readCall = (
+  desk: Desk,
+  request: HttpServerRequest.HttpServerRequest,
+  name: string
+): Effect.Effect<Call, Refusals.Refusal | HttpServerError.HttpServerError> =>
+  Effect.gen(function* () {
+    const user = yield* desk.participant.authenticate(bearer(request.headers["authorization"]))
+    const traceparent = request.headers["traceparent"] ?? null
+    if (request.method === "GET") return { user, body: null, name, traceparent }
+    const bytes = yield* Effect.provideService(
+      request.arrayBuffer,
+      HttpIncomingMessage.MaxBodySize,
+      ByteSize.bytes(bodyMax)
+    )
+    const body = yield* from(parse(new Uint8Array(bytes)))
+    return { user, body, name, traceparent }
+  })
+
+const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
+  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+
+const refuse = (
+  error: Refusals.Refusal | HttpServerError.HttpServerError,
+  told: Parameters<typeof Refusals.body>[1]
+): Response => {
+  switch (error._tag) {
+    case "LedgerError":
+      return json(Refusals.status(error), Refusals.body(error, told))
+    case "Undecodable":
+      return plain(400, `Invalid value for: ${error.what}`)
+    case "HttpServerError":
+      return isTooLarge(error)
+        ? plain(413, `The body is larger than ${bodyMax} bytes`)
+        : plain(400, "Invalid value for: body")
+  }
+}
+
+/** A bug of ours: its caller learns that it happened, the log learns what. */
+const crashed = (defect: unknown): Effect.Effect<Response> =>
+  Effect.as(
+    Effect.logError("the door failed to answer", defect),
+    json(500, {
+      code: "NA",
+      cause: "An error occurred. Please contact the operator and inquire about the request",
+      context: {},
+      resources: [],
+      errorCategory: -1,
+      grpcCodeValue: 13,
+      definiteAnswer: false
+    })
+  )
+
+const answer = (
+  desk: Desk,
+  request: HttpServerRequest.HttpServerRequest,
+  wires: Wires.Wires
+): Effect.Effect<Response> => {
+  const [path = "", search = ""] = request.url.split(/\?(.*)/s)
+  const { method } = request
+  const traceparent = request.headers["traceparent"] ?? null
+  const told = { traceparent, wire: wires.wire() }
+  const found = Endpoints.find({ method, path, profile: desk.profile })
+  if (found === null) {
+    return Effect.succeed(
+      isLedgerApi(path) ? refuse(unimplemented(path), told) : plain(404, "There is nothing here.")
+    )
+  }
+  return handle(desk, {
+    endpoint: found.endpoint,
+    call: readCall(desk, request, found.name),
+    query: new URLSearchParams(search),
+    wires
+  }).pipe(
+    Effect.map((body) => json(200, body)),
+    Effect.catch((error) => Effect.succeed(refuse(error, told))),
+    Effect.catchDefect(crashed),
+    Effect.timeoutOption(answerWithin),
+    Effect.map(Option.getOrElse(late))
+  )
+}
+
+/** The head at once, the body after a while. */
+const slowly = (response: Response, millis: number): Response => {
+  const { body } = response
+  if (body._tag !== "Uint8Array") return response
+  const { contentType } = body
+  return HttpServerResponse.stream(
+    Stream.fromEffect(Effect.delay(Effect.succeed(body.body), Duration.millis(millis))),
+    { status: response.status, contentType }
+  )
+}
+
+/** Every request of the door that is not for a socket. */
+export const serve = (
+  desk: Desk,
+  wires: Wires.Wires
+): Effect.Effect<Response, never, HttpServerRequest.HttpServerRequest> =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const wire = wires.wire()
+    const fate = Wires.fate(wire, wires.count())
+    if (fate === "lost-before") {
+      return HttpServerResponse.text("<html><body>Bad Gateway</body></html>", {
+        status: 502,
+        contentType: "text/html"
+      })
+    }
+    const response = yield* answer(desk, request, wires)
+    if (fate === "lost-after") return late()
+    return wire?.slowBodyMillis === undefined ? response : slowly(response, wire.slowBodyMillis)
+  })

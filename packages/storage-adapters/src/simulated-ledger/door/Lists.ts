@@ -1,0 +1,81 @@
+/** The endpoints that give many elements: updates, completions, active contracts. */
+import { Offset } from "@bursar/engine-core/kernel"
+import { Duration, Effect, Option, Stream } from "effect"
+import * as LedgerError from "../LedgerError.ts"
+import * as Answers from "./Answers.ts"
+import { from, type Opener } from "./Desk.ts"
+import * as Formats from "./Formats.ts"
+import type { Json } from "./Json.ts"
+import * as Requests from "./Requests.ts"
+import * as Submissions from "./Submissions.ts"
+
+/** The most elements of a list over HTTP. */
+export const listMax = 200
+/** A list over HTTP is complete when nothing more came for this long. */
+export const idleMillis = 500
+const idleMillisMax = 20_000
+
+export const updates: Opener = (desk, { user, body }) =>
+  Effect.gen(function* () {
+    const read = yield* from(Requests.decode(Requests.Updates, body))
+    const reading = yield* from(Formats.ofUpdates(desk.names, read.updateFormat))
+    const through = Option.fromNullishOr(read.endInclusive)
+    return Stream.map(
+      desk.participant.updates(user, { after: read.beginExclusive, through, reading }),
+      (seen) => Answers.update(desk, seen)
+    )
+  })
+
+export const completions: Opener = (desk, { user, body }) =>
+  Effect.gen(function* () {
+    const read = yield* from(Requests.decode(Requests.Completions, body))
+    yield* from(Submissions.ownUser(user, read.userId))
+    const parties = yield* from(Formats.parties(read.parties))
+    if (parties.length === 0) {
+      return yield* LedgerError.make("MISSING_FIELD", "The field parties is missing")
+    }
+    const after = read.beginExclusive ?? Offset.zero
+    return Stream.map(
+      desk.participant.completions(user, { parties, after, through: Option.none() }),
+      (told) => Answers.completion(desk, told)
+    )
+  })
+
+export const activeContracts: Opener = (desk, { user, body }) =>
+  Effect.gen(function* () {
+    const { activeAtOffset: at, eventFormat } = yield* from(
+      Requests.decode(Requests.ActiveContracts, body)
+    )
+    if (eventFormat === null) {
+      return yield* LedgerError.make("MISSING_FIELD", "The field eventFormat is missing")
+    }
+    const reading = yield* from(Formats.ofEvents(desk.names, eventFormat))
+    return Stream.map(desk.participant.acs(user, { at, reading }), (active) =>
+      Answers.activeContract(desk, active)
+    )
+  })
+
+const tooMany = (): LedgerError.LedgerError =>
+  LedgerError.make(
+    "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED",
+    `The number of matching elements is greater than the limit of ${listMax}`
+  )
+
+/** The first elements of a stream as a list; one that would be longer than allowed is refused. */
+export const collect = (
+  stream: Stream.Stream<Json, LedgerError.LedgerError>,
+  ask: { readonly limit: number | null; readonly idleMillis: number | null }
+): Effect.Effect<ReadonlyArray<Json>, LedgerError.LedgerError> =>
+  Effect.gen(function* () {
+    const limit = ask.limit !== null && ask.limit <= listMax ? ask.limit : null
+    const idle = Duration.millis(Math.min(ask.idleMillis ?? idleMillis, idleMillisMax))
+    const elements = yield* stream.pipe(
+      Stream.timeout(idle),
+      Stream.take(limit ?? listMax + 1),
+      Stream.runCollect
+    )
+    return elements.length > listMax ? yield* tooMany() : elements
+  })
+
+/** As if the list were too long. */
+export const refused = tooMany

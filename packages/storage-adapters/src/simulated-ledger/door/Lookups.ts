@@ -1,0 +1,115 @@
+/** The endpoints that read one thing: an update, a contract, the ledger's ends. */
+import { Effect } from "effect"
+import * as LedgerError from "../LedgerError.ts"
+import type { Reading } from "../Participant.ts"
+import type * as Users from "../Users.ts"
+import * as Answers from "./Answers.ts"
+import { type Desk, from, type Handler } from "./Desk.ts"
+import * as Formats from "./Formats.ts"
+import type { JsonObject } from "./Json.ts"
+import * as Requests from "./Requests.ts"
+
+export const updateByOffset: Handler = (desk, { user, body }) =>
+  Effect.gen(function* () {
+    const { offset, updateFormat } = yield* from(Requests.decode(Requests.UpdateByOffset, body))
+    const reading = yield* from(Formats.ofUpdates(desk.names, updateFormat))
+    return Answers.update(desk, yield* desk.participant.update(user, { by: { offset }, reading }))
+  })
+
+export const updateById: Handler = (desk, { user, body }) =>
+  Effect.gen(function* () {
+    const { updateId, updateFormat } = yield* from(Requests.decode(Requests.UpdateById, body))
+    const reading = yield* from(Formats.ofUpdates(desk.names, updateFormat))
+    return Answers.update(desk, yield* desk.participant.update(user, { by: { updateId }, reading }))
+  })
+
+type Missing = "CONTRACT_EVENTS_NOT_FOUND" | "CONTRACT_PAYLOAD_NOT_FOUND"
+
+const contract = (
+  desk: Desk,
+  user: Users.User,
+  ask: { readonly contractId: string; readonly reading: Reading; readonly missing: Missing }
+) =>
+  Effect.mapError(desk.participant.contractById(user, ask), (error) =>
+    error.category === 11 && error.code.startsWith("CONTRACT_")
+      ? LedgerError.make(ask.missing, `Contract ${ask.contractId} was not found`, {
+          resources: [["CONTRACT_ID", ask.contractId]]
+        })
+      : error
+  )
+
+/** The event that ended the contract; its place in its transaction is lost once that is pruned. */
+const archived = (
+  desk: Desk,
+  user: Users.User,
+  of: {
+    readonly found: Effect.Success<ReturnType<typeof contract>>
+    readonly reading: Reading
+  }
+): Effect.Effect<JsonObject, LedgerError.LedgerError> =>
+  Effect.gen(function* () {
+    const { created, archivedOffset } = of.found
+    if (archivedOffset === null) return {}
+    const { events } = yield* desk.participant.update(user, {
+      by: { offset: archivedOffset },
+      reading: of.reading
+    })
+    const event = events.find(
+      (one) => one._tag === "Archived" && one.contractId === created.contractId
+    )
+    if (event?._tag !== "Archived") return {}
+    return {
+      archived: {
+        archivedEvent: Answers.archivedEvent(event, archivedOffset),
+        synchronizerId: desk.synchronizerId
+      }
+    }
+  })
+
+export const eventsByContractId: Handler = (desk, { user, body }) =>
+  Effect.gen(function* () {
+    const read = yield* from(Requests.decode(Requests.EventsByContractId, body))
+    const reading = yield* from(Formats.ofEvents(desk.names, read.eventFormat))
+    const { contractId } = read
+    const found = yield* contract(desk, user, {
+      contractId,
+      reading,
+      missing: "CONTRACT_EVENTS_NOT_FOUND"
+    })
+    return {
+      created: {
+        createdEvent: Answers.createdEvent(desk, found.created, found.createdOffset),
+        synchronizerId: desk.synchronizerId
+      },
+      ...(yield* archived(desk, user, { found, reading }))
+    }
+  })
+
+export const contractById: Handler = (desk, { user, body }) =>
+  Effect.gen(function* () {
+    const { contractId, queryingParties } = yield* from(
+      Requests.decode(Requests.ContractById, body)
+    )
+    const asked = yield* from(Formats.parties(queryingParties ?? []))
+    const own = user.rights.filter(({ kind }) => kind !== "CanExecuteAs").map(({ party }) => party)
+    const byParty = Formats.wildcards(asked.length === 0 ? own : asked)
+    const { created, createdOffset } = yield* contract(desk, user, {
+      contractId,
+      reading: { shape: "ACS_DELTA", byParty },
+      missing: "CONTRACT_PAYLOAD_NOT_FOUND"
+    })
+    return { createdEvent: Answers.createdEvent(desk, created, createdOffset) }
+  })
+
+export const ledgerEnd: Handler = ({ participant }) =>
+  Effect.map(participant.ledgerEnd, (offset) => (offset === 0 ? {} : { offset }))
+
+export const latestPrunedOffsets: Handler = ({ participant }) =>
+  Effect.map(participant.horizon, (offset) =>
+    offset === 0
+      ? {}
+      : {
+          participantPrunedUpToInclusive: offset,
+          allDivulgedContractsPrunedUpToInclusive: offset
+        }
+  )

@@ -1,0 +1,139 @@
+/** One WebSocket at the door: one request frame, then its elements, each a frame, until it ends or is refused. */
+import type { IncomingMessage } from "node:http"
+import type { NodeWS } from "@effect/platform-node"
+import { Cause, Data, Duration, Effect, Queue, Stream } from "effect"
+import * as LedgerError from "../LedgerError.ts"
+import type * as Users from "../Users.ts"
+import { type Desk, from, type Opener } from "./Desk.ts"
+import * as Drift from "./Drift.ts"
+import { bearer } from "./Http.ts"
+import { type Json, parse } from "./Json.ts"
+import * as Refusals from "./Refusals.ts"
+import type * as Wires from "./Wires.ts"
+
+/** The subprotocol the door agrees to; the one before it carries the token. */
+export const protocol = "daml.ws.auth"
+const tokenPrefix = "jwt.token."
+
+/** A caller that sends no request, or takes no answer, for this long is let go. */
+const patience = Duration.seconds(30)
+/** How soon a stream notices that its token has ended. */
+const watchEvery = Duration.seconds(1)
+
+/** The caller is gone, or too slow to be kept. */
+class Gone extends Data.TaggedError("Gone") {}
+
+/** The token a socket is opened with, in its subprotocols or as a header. */
+export const tokenOf = (request: IncomingMessage): string | undefined => {
+  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",")
+  const carried = offered.map((one) => one.trim()).find((one) => one.startsWith(tokenPrefix))
+  return carried === undefined
+    ? bearer(request.headers.authorization)
+    : carried.slice(tokenPrefix.length)
+}
+
+/** Answers once the frame is on its way, so that a slow reader slows the stream and not our memory. */
+const send = (socket: NodeWS.WebSocket, frame: Json): Effect.Effect<void, Gone> =>
+  Effect.callback<void, Gone>((resume) => {
+    socket.send(JSON.stringify(frame), (error) =>
+      resume(error === undefined || error === null ? Effect.void : Effect.fail(new Gone()))
+    )
+  }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(new Gone()) }))
+
+type Frames = Queue.Queue<Uint8Array, Gone>
+
+const bytesOf = (data: NodeWS.RawData): Uint8Array =>
+  Array.isArray(data) ? Buffer.concat(data) : new Uint8Array(data)
+
+/** The frames the caller sends; they end when the caller goes. Must be called before any can come. */
+export const receive = (socket: NodeWS.WebSocket): Frames => {
+  const frames: Frames = Effect.runSync(Queue.dropping<Uint8Array, Gone>(2))
+  const end = () => void Queue.failCauseUnsafe(frames, Cause.fail(new Gone()))
+  socket.on("message", (data) => void Queue.offerUnsafe(frames, bytesOf(data)))
+  socket.on("error", end)
+  socket.on("close", end)
+  return frames
+}
+
+const firstFrame = (frames: Frames) =>
+  Effect.timeoutOrElse(Queue.take(frames), {
+    duration: patience,
+    orElse: () => Effect.fail(LedgerError.make("REQUEST_TIME_OUT", "No request was sent"))
+  })
+
+const secondFrame = (frames: Frames) =>
+  Effect.flatMap(Queue.take(frames), () =>
+    Effect.fail(LedgerError.make("INVALID_ARGUMENT", "A socket takes one request"))
+  )
+
+const sameRights = (left: Users.User, right: Users.User): boolean =>
+  JSON.stringify(left.rights) === JSON.stringify(right.rights)
+
+/** A stream outlives neither its token nor the rights it was opened with. */
+const watch = (
+  desk: Desk,
+  ask: { readonly token: string | undefined; readonly user: Users.User }
+) =>
+  desk.participant.authenticate(ask.token).pipe(
+    Effect.delay(watchEvery),
+    Effect.mapError((error) =>
+      error.code === "UNAUTHENTICATED"
+        ? LedgerError.make("ACCESS_TOKEN_EXPIRED", "The token is no longer valid")
+        : error
+    ),
+    Effect.flatMap((now) =>
+      sameRights(now, ask.user)
+        ? Effect.void
+        : Effect.fail(LedgerError.make("STALE_STREAM_AUTHORIZATION", "The rights have changed"))
+    ),
+    Effect.forever
+  )
+
+export interface Session {
+  readonly socket: NodeWS.WebSocket
+  readonly frames: Frames
+  readonly token: string | undefined
+  readonly open: Opener
+  readonly wires: Wires.Wires
+  /** Succeeds when the door is about to close. */
+  readonly stopping: Effect.Effect<void>
+}
+
+const elements = (desk: Desk, session: Session) =>
+  Effect.gen(function* () {
+    const { socket, frames, token, wires } = session
+    const user = yield* desk.participant.authenticate(token)
+    const body = yield* from(parse(yield* firstFrame(frames)))
+    const stream = yield* session.open(desk, { user, body, name: "", traceparent: null })
+    const flowing = Stream.runForEach(stream, (one) =>
+      Effect.forEach(Drift.elements(wires.wire(), one), (frame) => send(socket, frame))
+    )
+    yield* Effect.raceFirst(
+      flowing,
+      Effect.raceFirst(secondFrame(frames), watch(desk, { token, user }))
+    )
+  })
+
+const closing = (session: Session) =>
+  Effect.flatMap(session.stopping, () =>
+    Effect.fail(LedgerError.make("SERVICE_NOT_RUNNING", "The ledger is shutting down"))
+  )
+
+const errorFrame = (error: Refusals.Refusal, session: Session): Json =>
+  error._tag === "LedgerError"
+    ? Refusals.body(error, { traceparent: null, wire: session.wires.wire() })
+    : Refusals.body(LedgerError.make("INVALID_ARGUMENT", `Invalid value for: ${error.what}`), {
+        traceparent: null,
+        wire: session.wires.wire()
+      })
+
+/** Runs one socket to its end. An error is a frame; then the socket is closed. */
+export const serve = (desk: Desk, session: Session): Effect.Effect<void> =>
+  Effect.raceFirst(elements(desk, session), closing(session)).pipe(
+    Effect.catchIf(
+      (error) => error._tag !== "Gone",
+      (error) => send(session.socket, errorFrame(error, session))
+    ),
+    Effect.catchTag("Gone", () => Effect.sync(() => session.socket.terminate())),
+    Effect.ensuring(Effect.sync(() => session.socket.close(1000)))
+  )

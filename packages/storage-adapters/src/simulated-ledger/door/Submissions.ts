@@ -1,0 +1,149 @@
+/** What a caller asks to be done, as the node understands it. */
+import { randomUUID } from "node:crypto"
+import { Instant } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Duration, Result } from "effect"
+import * as LedgerError from "../LedgerError.ts"
+import type { Attempt } from "../Participant.ts"
+import * as Users from "../Users.ts"
+import * as Formats from "./Formats.ts"
+import { toLfRecord, toLfValue } from "./Json.ts"
+import type { Refusal } from "./Refusals.ts"
+import * as Requests from "./Requests.ts"
+import * as TypeNames from "./TypeNames.ts"
+
+export const instant = (
+  field: string,
+  text: string | null
+): Result.Result<Instant.Instant | null, LedgerError.LedgerError> =>
+  text === null
+    ? Result.succeed(null)
+    : Result.mapError(Instant.parse(text), ({ detail }) =>
+        LedgerError.make("INVALID_FIELD", `${field}: ${detail}`)
+      )
+
+/** A token speaks for its own user only. */
+export const ownUser = (
+  user: Users.User,
+  named: string | null
+): Result.Result<string, LedgerError.LedgerError> =>
+  named === null || named === "" || named === user.userId
+    ? Result.succeed(user.userId)
+    : Result.fail(Users.permissionDenied())
+
+export const command = (
+  names: TypeNames.TypeNames,
+  given: Requests.Union
+): Result.Result<Ledger.Command, Refusal> =>
+  Result.gen(function* () {
+    const [name, plain] = Requests.arm(given)
+    switch (name) {
+      case "CreateCommand": {
+        const { templateId, createArguments } = yield* Requests.decode(
+          Requests.CreateCommand,
+          plain
+        )
+        const template = yield* TypeNames.read(names, templateId)
+        return { _tag: "Create", template, args: toLfRecord(createArguments) } as const
+      }
+      case "ExerciseCommand": {
+        const read = yield* Requests.decode(Requests.ExerciseCommand, plain)
+        return {
+          _tag: "Exercise",
+          target: yield* TypeNames.read(names, read.templateId),
+          contractId: read.contractId,
+          choice: read.choice,
+          arg: toLfValue(read.choiceArgument)
+        } as const
+      }
+      case "CreateAndExerciseCommand": {
+        const read = yield* Requests.decode(Requests.CreateAndExerciseCommand, plain)
+        return {
+          _tag: "CreateAndExercise",
+          template: yield* TypeNames.read(names, read.templateId),
+          args: toLfRecord(read.createArguments),
+          choice: read.choice,
+          arg: toLfValue(read.choiceArgument)
+        } as const
+      }
+      default:
+        return yield* Result.fail(Requests.strange(name))
+    }
+  })
+
+export const commands = (
+  names: TypeNames.TypeNames,
+  given: ReadonlyArray<Requests.Union>
+): Result.Result<ReadonlyArray<Ledger.Command>, Refusal> =>
+  Result.all(given.map((one) => command(names, one)))
+
+/** Of the window the node needs to know only where it begins. */
+const dedup = (given: Requests.Union | null): Result.Result<Ledger.Dedup | null, Refusal> =>
+  Result.gen(function* () {
+    if (given === null) return null
+    const [name, plain] = Requests.arm(given)
+    switch (name) {
+      case "Empty":
+        return null
+      case "DeduplicationOffset": {
+        const { value } = yield* Requests.decode(Requests.DeduplicationOffset, plain)
+        return { _tag: "Since", offset: value } as const
+      }
+      case "DeduplicationDuration": {
+        const { value } = yield* Requests.decode(Requests.DeduplicationDuration, plain)
+        const millis = value.seconds * 1_000 + (value.nanos ?? 0) / 1_000_000
+        if (millis < 0) {
+          return yield* Result.fail(
+            LedgerError.make("INVALID_FIELD", "deduplicationPeriod is negative")
+          )
+        }
+        return { _tag: "For", duration: Duration.millis(millis) } as const
+      }
+      default:
+        return yield* Result.fail(Requests.strange(name))
+    }
+  })
+
+export const disclosed = (
+  names: TypeNames.TypeNames,
+  given: ReadonlyArray<Requests.DisclosedContract> | null
+): Result.Result<ReadonlyArray<Ledger.Disclosed>, Refusal> =>
+  Result.all(
+    (given ?? []).map((one) =>
+      Result.gen(function* () {
+        const { createdEventBlob, contractId, templateId, synchronizerId } = one
+        const template = templateId === null ? undefined : yield* TypeNames.read(names, templateId)
+        return {
+          createdEventBlob,
+          ...(contractId === null || contractId === "" ? {} : { contractId }),
+          ...(template === undefined ? {} : { template }),
+          ...(synchronizerId === null ? {} : { synchronizerId })
+        }
+      })
+    )
+  )
+
+export const attempt = (
+  names: TypeNames.TypeNames,
+  ask: {
+    readonly user: Users.User
+    readonly given: Requests.Commands
+    readonly traceparent: string | null
+  }
+): Result.Result<Attempt, Refusal> =>
+  Result.gen(function* () {
+    const { given } = ask
+    yield* ownUser(ask.user, given.userId)
+    return {
+      commandId: given.commandId,
+      actAs: yield* Formats.parties(given.actAs),
+      readAs: yield* Formats.parties(given.readAs ?? []),
+      commands: yield* commands(names, given.commands),
+      dedup: yield* dedup(given.deduplicationPeriod),
+      submissionId: given.submissionId ?? randomUUID(),
+      workflowId: given.workflowId === "" ? null : given.workflowId,
+      disclosed: yield* disclosed(names, given.disclosedContracts),
+      minLedgerTime: yield* instant("minLedgerTimeAbs", given.minLedgerTimeAbs),
+      traceparent: ask.traceparent
+    }
+  })

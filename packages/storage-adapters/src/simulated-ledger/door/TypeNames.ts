@@ -1,0 +1,53 @@
+/** How a template is named at the door: by its package's name when asked, by its package's id when answered. */
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Result } from "effect"
+import * as LedgerError from "../LedgerError.ts"
+
+export interface Package {
+  readonly name: string
+  readonly version: string
+  readonly packageId: string
+}
+
+export interface TypeNames {
+  readonly packages: ReadonlyArray<Package>
+  readonly byName: ReadonlyMap<string, Package>
+  readonly byId: ReadonlyMap<string, Package>
+}
+
+export const make = (packages: ReadonlyArray<Package>): TypeNames => ({
+  packages,
+  byName: new Map(packages.map((one) => [one.name, one])),
+  byId: new Map(packages.map((one) => [one.packageId, one]))
+})
+
+export const unknownPackage = (name: string): LedgerError.LedgerError =>
+  LedgerError.make("PACKAGE_NAMES_NOT_FOUND", `The package ${name} is not known`, {
+    resources: [["PACKAGE_NAME", name]]
+  })
+
+const grammar = /^(#?)([A-Za-z0-9_-]{1,255}):([A-Za-z0-9_.]{1,255}):([A-Za-z0-9_.]{1,255})$/
+
+/** Reads `#package-name:Module:Entity`; also `package-id:Module:Entity`, as our own answers say it. */
+export const read = (
+  names: TypeNames,
+  text: string
+): Result.Result<Ledger.TypeRef, LedgerError.LedgerError> => {
+  const [, hash, of, module, entity] = grammar.exec(text) ?? []
+  if (of === undefined || module === undefined || entity === undefined) {
+    return Result.fail(
+      LedgerError.make("INVALID_FIELD", `${text} is not #package-name:Module:Entity`)
+    )
+  }
+  const found = hash === "#" ? names.byName.get(of) : names.byId.get(of)
+  return found === undefined
+    ? Result.fail(unknownPackage(of))
+    : Result.succeed({ packageName: found.name, module, entity })
+}
+
+export const print = (packageId: string, ref: Ledger.TypeRef): string =>
+  `${packageId}:${ref.module}:${ref.entity}`
+
+/** Prints a type by the package now in force under its name. */
+export const printCurrent = (names: TypeNames, ref: Ledger.TypeRef): string =>
+  print(names.byName.get(ref.packageName)?.packageId ?? `#${ref.packageName}`, ref)

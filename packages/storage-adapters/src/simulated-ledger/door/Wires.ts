@@ -1,0 +1,33 @@
+/** The wire's own faults at this door: which request is next, and what becomes of its answer. */
+import type * as Faults from "../Faults.ts"
+
+export interface Wires {
+  readonly wire: () => Faults.Wire | undefined
+  /** The number of the request now taken, from 1; it starts anew when the plan is replaced. */
+  readonly count: () => number
+}
+
+export const make = (faults: Faults.Faults): Wires => {
+  let plan = faults.plan()
+  let counted = 0
+  return {
+    wire: () => faults.plan().wire,
+    count: () => {
+      if (faults.plan() !== plan) {
+        plan = faults.plan()
+        counted = 0
+      }
+      return ++counted
+    }
+  }
+}
+
+/** What becomes of one request: answered for the node, or its true answer replaced. */
+export type Fate = "answered" | "lost-before" | "lost-after"
+
+export const fate = (wire: Faults.Wire | undefined, request: number): Fate =>
+  wire?.html502?.includes(request) === true
+    ? "lost-before"
+    : wire?.text503?.includes(request) === true
+      ? "lost-after"
+      : "answered"

@@ -151,6 +151,7 @@ const make = Effect.gen(function* () {
     const resolved = yield* points.resolve(of.point, now, { snapshot: true })
     const first = yield* asking(read.audience, of.caller, resolved, now)
     const scope = read.scope === undefined ? {} : yield* within(read.scope(first, of.params))
+    if (read.parent !== undefined) yield* within(read.parent(of.params, first))
     const where = both(asked, scope)
     const bound = boundOf(read, where, of)
     if (of.page.after === undefined) return { now, who: first, where, bound, after: undefined }

@@ -1,0 +1,38 @@
+/** What the API answers about the admissions of a holder. */
+import { Effect, Schema } from "effect"
+import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { audience } from "../../holders/holder/HolderReads.ts"
+import * as Sight from "../../holders/holder/Sight.ts"
+import * as Read from "../../reads/Read.ts"
+import * as RecordView from "../../reads/RecordView.ts"
+import { Records } from "../../records/Records.ts"
+import { Admission, admissions } from "./Admission.ts"
+
+export const AdmissionView = Schema.Struct({ ...Admission.fields, ...RecordView.fields }).annotate({
+  identifier: "AdmissionView",
+  description: "One holder's admission to one instrument."
+})
+
+export const list = Read.list({
+  name: "holders.admissions",
+  doc: "Lists the admissions of a holder, those that ended too.",
+  route: "GET /v1/holders/{holderId}/admissions",
+  audience,
+  pinned: true,
+  collection: admissions,
+  params: Schema.Struct({ holderId: HolderId }),
+  item: AdmissionView,
+  direction: "asc",
+  order: "by admission id, which rises with the time of the offer",
+  changes: false,
+  parent: Effect.fnUntraced(function* ({ holderId }, asking) {
+    const records = yield* Records
+    yield* Sight.demand(asking, { holderId })
+    yield* records.get(holders, holderId, asking.pin)
+  }),
+  where: ({ holderId }) => ({ holderId: [holderId] }),
+  scope: Sight.scope,
+  view: (found) => Effect.succeed(found.map((admission) => RecordView.of(admissions, admission)))
+})
+
+export const reads = [list] as const

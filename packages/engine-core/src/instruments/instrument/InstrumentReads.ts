@@ -1,0 +1,157 @@
+/** What the API answers about instruments: all of them, or one. */
+import { Effect, Schema, Stream } from "effect"
+import type * as Collection from "../../kernel/Collection.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
+import { PrimaryMarketMachine } from "../../orders/primary-market/PrimaryMarketMachine.ts"
+import * as Read from "../../reads/Read.ts"
+import * as RecordView from "../../reads/RecordView.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { admissions } from "../admission/Admission.ts"
+import { admissionConsents } from "../admission/AdmissionConsent.ts"
+import { AdmissionConsentMachine } from "../admission/AdmissionConsentMachine.ts"
+import { type Instrument, InstrumentId, instruments } from "./Instrument.ts"
+import { demand } from "./InstrumentSight.ts"
+import * as InstrumentView from "./InstrumentView.ts"
+
+const { waitingOn } = RecordView.fields
+
+export const View = Schema.Struct({
+  ...InstrumentView.fields,
+  /** Holders admitted at the point of the read. */
+  holderCount: Integer.schema,
+  paused: Schema.NullOr(InstrumentView.Paused),
+  holds: Schema.Array(Schema.String),
+  primaryMarket: Schema.NullOr(
+    Schema.Struct({ marketId: Schema.String, state: PrimaryMarketMachine.schema, waitingOn })
+  ),
+  admissionConsent: Schema.NullOr(
+    Schema.Struct({ state: AdmissionConsentMachine.schema, waitingOn })
+  ),
+  ...RecordView.fields
+}).annotate({
+  identifier: "InstrumentView",
+  description: "An instrument that the registry configures or the manifest records."
+})
+export type View = typeof View.Type
+
+/** What stops an instrument. */
+interface Held {
+  readonly holds: ReadonlyArray<string>
+  readonly paused: InstrumentView.Paused | null
+}
+const free: Held = { holds: [], paused: null }
+
+/** The open holds of each instrument; there is nothing yet that opens one. */
+const heldAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
+  Effect.succeed(new Map<string, Held>())
+
+/** The latest record of each instrument that is shown; a collection's ids rise with time. */
+const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId: string }, F>(
+  collection: Collection.Collection<R, F>,
+  ids: ReadonlyArray<string>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const latest = new Map<string, Stored<R>>()
+  yield* records
+    .stream(collection, { pin, where: { shown: ids } })
+    .pipe(
+      Stream.runForEach(({ record }) => Effect.sync(() => latest.set(record.instrumentId, record)))
+    )
+  return latest
+})
+
+/** Views of many instruments with one look-up for each thing they show. */
+const views = Effect.fnUntraced(function* (
+  found: ReadonlyArray<Stored<Instrument>>,
+  pin: Pin.Resolved
+) {
+  if (found.length === 0) return []
+  const records = yield* Records
+  const ids = found.map(({ instrumentId }) => instrumentId)
+  const held = yield* heldAt(ids, pin)
+  const markets = yield* latestOf(primaryMarkets, ids, pin)
+  const consents = yield* latestOf(admissionConsents, ids, pin)
+  const admitted = yield* records.countBy(admissions, "instrumentId", {
+    pin,
+    where: { instrumentId: ids, state: ["admitted"] },
+    alive: ["endsAt"]
+  })
+  return found.map((instrument): View => {
+    const { createdAt, updatedAt, version, waitingOn } = RecordView.of(instruments, instrument)
+    const market = markets.get(instrument.instrumentId)
+    const consent = consents.get(instrument.instrumentId)
+    return {
+      ...InstrumentView.of(instrument),
+      holderCount: admitted.get(instrument.instrumentId) ?? 0,
+      ...(held.get(instrument.instrumentId) ?? free),
+      primaryMarket:
+        market === undefined
+          ? null
+          : {
+              marketId: market.marketId,
+              state: market.state,
+              waitingOn: RecordView.of(primaryMarkets, market).waitingOn
+            },
+      admissionConsent:
+        consent === undefined
+          ? null
+          : {
+              state: consent.state,
+              waitingOn: RecordView.of(admissionConsents, consent).waitingOn
+            },
+      createdAt,
+      updatedAt,
+      version,
+      waitingOn
+    }
+  })
+})
+
+const audience = {
+  operator: "all",
+  approver: "all",
+  risk: "all",
+  auditor: "all",
+  investor: "all",
+  app: "all"
+} as const satisfies Read.Audience
+
+export const list = Read.list({
+  name: "instruments.list",
+  doc: "Lists every instrument that the registry configures or the manifest records.",
+  route: "GET /v1/instruments",
+  audience,
+  pinned: true,
+  collection: instruments,
+  params: Schema.Struct({}),
+  item: View,
+  direction: "asc",
+  order: "by instrument id",
+  changes: false,
+  where: () => ({ listed: ["yes"] }),
+  view: (found, { pin }) => views(found, pin)
+})
+
+export const get = Read.one({
+  name: "instruments.get",
+  doc: "Answers one instrument.",
+  route: "GET /v1/instruments/{instrumentId}",
+  audience: { ...audience, registrar: "near" },
+  pinned: true,
+  params: Schema.Struct({ instrumentId: InstrumentId }),
+  value: View,
+  refuses: ["not-found"],
+  run: Effect.fn("instruments.get")(function* ({ instrumentId }, asking) {
+    const records = yield* Records
+    const instrument = yield* records.get(instruments, instrumentId, asking.pin)
+    yield* demand(instrument, asking)
+    const [view] = yield* views([instrument], asking.pin)
+    if (view === undefined) throw new Error("an instrument that was found has no view")
+    return view
+  })
+})
+
+export const reads = [list, get] as const

@@ -1,0 +1,97 @@
+/** A price that an oracle published for an instrument, and the last one of each oracle. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+
+const { NullOr, String: Text } = Schema
+
+export const PricePoint = Schema.Struct({
+  contractId: Field.contractId,
+  instrumentId: Text,
+  price: Decimal.schema,
+  /** What a unit of a par instrument earned on the day; its price is its par value. */
+  incomePerUnit: NullOr(Decimal.schema),
+  withholding: NullOr(Decimal.schema),
+  valuationTime: Instant.schema,
+  publishedAt: Instant.schema,
+  /** The oracle. Anybody can publish a point; the instrument's own oracle prices. */
+  source: Party.schema,
+  offset: Offset.schema,
+  statementId: NullOr(Text),
+  /** The point it took the place of. */
+  corrects: NullOr(Field.contractId),
+  /** The point that took its place. */
+  correctedBy: NullOr(Field.contractId),
+  /** Where in its offset's transaction it was published. */
+  nodeId: Schema.Int,
+  /** False once its oracle took it back with nothing in its place. */
+  isLive: Schema.Boolean
+}).annotate({ identifier: "PricePoint", description: "A price that an oracle published." })
+export type PricePoint = typeof PricePoint.Type
+
+export const Fact = Schema.Union([
+  Schema.Struct({ on: Schema.Literal("correct"), by: Field.contractId }),
+  Schema.Struct({ on: Schema.Literal("end") })
+])
+export type Fact = typeof Fact.Type
+
+const digits = (count: number): string => count.toString().padStart(16, "0")
+
+export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
+  doc: "A price that an oracle published for an instrument.",
+  id: (self) => self.contractId,
+  record: PricePoint,
+  fact: Fact,
+  evolve: (self, fact) =>
+    match(fact)
+      .with({ on: "correct" }, ({ by }) => ({ ...self, correctedBy: by }))
+      .with({ on: "end" }, () => ({ ...self, isLive: false }))
+      .exhaustive(),
+  keptBy: "ledger",
+  sortKey: (self) => `${digits(self.offset)}:${digits(self.nodeId)}`,
+  filters: {
+    instrumentId: (self) => self.instrumentId,
+    source: (self) => self.source
+  }
+})
+
+/** The price that counts of one oracle for one instrument: the last one valued. */
+export const Quote = Schema.Struct({
+  quoteId: Text,
+  contractId: Field.contractId,
+  price: Decimal.schema,
+  valuationTime: Instant.schema,
+  /** False once its point was taken back: then there is no price until the next. */
+  isLive: Schema.Boolean
+})
+export type Quote = typeof Quote.Type
+
+const Quoted = Schema.Struct({
+  on: Schema.Literal("quote"),
+  contractId: Field.contractId,
+  price: Decimal.schema,
+  valuationTime: Instant.schema
+})
+export const QuoteFact = Schema.Union([Quoted, Schema.Struct({ on: Schema.Literal("end") })])
+export type QuoteFact = typeof QuoteFact.Type
+
+export const quotes = Collection.define<Quote, QuoteFact>("quote", {
+  doc: "The last price of an oracle for an instrument.",
+  id: (self) => self.quoteId,
+  record: Quote,
+  fact: QuoteFact,
+  evolve: (self, fact) =>
+    match(fact)
+      .with({ on: "quote" }, ({ on: _, ...quoted }) => ({ ...self, ...quoted, isLive: true }))
+      .with({ on: "end" }, () => ({ ...self, isLive: false }))
+      .exhaustive(),
+  keptBy: "ledger"
+})
+
+export const quoteIdOf = (of: { readonly source: string; readonly instrumentId: string }): string =>
+  `${of.source}/${of.instrumentId}`

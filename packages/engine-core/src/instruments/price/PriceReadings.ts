@@ -1,0 +1,146 @@
+/** What an oracle publishes: a price, its correction, its taking back. */
+import { Effect, Option, Result } from "effect"
+import * as events from "../../feeds/events.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Once from "../../projection/Once.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records } from "../../records/Records.ts"
+import { OraclePoint } from "../../templates/Price.ts"
+import { decodePayload, type Payload } from "../../templates/Template.ts"
+import { instruments } from "../instrument/Instrument.ts"
+import { type PricePoint, pricePoints, quoteIdOf, quotes } from "./PricePoint.ts"
+
+type Published = Payload<typeof OraclePoint>
+
+const typed = TypedReading.of(OraclePoint, {
+  created: Effect.fn("OraclePoint.created")(function* (payload, node) {
+    if (payload.venue !== node.venue) return
+    const figures = yield* figuresOf(payload)
+    if (figures === undefined) return yield* surprise(payload, node)
+    const point = yield* Once.open(
+      pricePoints,
+      {
+        contractId: node.contractId,
+        instrumentId: payload.instrumentId,
+        ...figures,
+        withholding: payload.withholdingRate,
+        valuationTime: payload.valuationTime,
+        publishedAt: node.effectiveAt,
+        source: payload.oracle,
+        offset: node.offset,
+        statementId: payload.statementRef,
+        corrects: yield* correctedOf(payload, node),
+        correctedBy: null,
+        nodeId: node.nodeId,
+        isLive: true
+      },
+      node
+    )
+    yield* quoted(point, node)
+    yield* announced(point, node)
+  }),
+  exercised: {
+    Correct: Effect.fn("OraclePoint.Correct")(function* ({ result }, node) {
+      const records = yield* Records
+      const point = yield* records.find(pricePoints, node.contractId)
+      if (Option.isNone(point)) return
+      const fact = { on: "correct", by: result.contractId } as const
+      yield* records.record(pricePoints, point.value, fact, node.act)
+    })
+  }
+})
+
+/** An oracle signs its point alone, so it can also take it back by plain archival. */
+const oraclePoint: Reading = {
+  ...typed,
+  exercised: (choice, payload, node, event) =>
+    choice === "Archive" && Result.isSuccess(decodePayload(OraclePoint, payload))
+      ? takenBack(node)
+      : (typed.exercised?.(choice, payload, node, event) ?? Effect.void)
+}
+
+export const readings = [oraclePoint] as const
+
+/** A par instrument is always worth its par value; what its oracle publishes is the day's income. */
+const figuresOf = Effect.fnUntraced(function* ({ metric, value, instrumentId }: Published) {
+  if (metric === "price" || metric === "index") return { price: value, incomePerUnit: null }
+  if (metric !== "income") return undefined
+  const records = yield* Records
+  const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId))
+  return { price: instrument?.manifest?.parValue ?? Decimal.one, incomePerUnit: value }
+})
+
+/** A point that merely says it corrects another, without the other's own choice, corrects nothing. */
+const correctedOf = Effect.fnUntraced(function* ({ corrects }: Published, node: Node) {
+  if (corrects === null) return null
+  const records = yield* Records
+  const before = Option.getOrUndefined(yield* records.find(pricePoints, corrects))
+  return before?.correctedBy === node.contractId ? corrects : null
+})
+
+const quoted = Effect.fnUntraced(function* (point: PricePoint, node: Node) {
+  const records = yield* Records
+  const { contractId, price, valuationTime } = point
+  const quoteId = quoteIdOf(point)
+  const known = Option.getOrUndefined(yield* records.find(quotes, quoteId))
+  if (known === undefined) {
+    yield* Once.open(quotes, { quoteId, contractId, price, valuationTime, isLive: true }, node)
+    return
+  }
+  const isNext =
+    !known.isLive ||
+    known.contractId === point.corrects ||
+    Instant.atOrAfter(valuationTime, known.valuationTime)
+  if (!isNext) return
+  yield* records.record(quotes, known, { on: "quote", contractId, price, valuationTime }, node.act)
+})
+
+const takenBack = Effect.fnUntraced(function* (node: Node) {
+  const records = yield* Records
+  const point = Option.getOrUndefined(yield* records.find(pricePoints, node.contractId))
+  if (point === undefined) return
+  yield* records.record(pricePoints, point, { on: "end" }, node.act)
+  const quote = Option.getOrUndefined(yield* records.find(quotes, quoteIdOf(point)))
+  if (quote?.contractId === point.contractId) {
+    yield* records.record(quotes, quote, { on: "end" }, node.act)
+  }
+})
+
+const announced = (point: PricePoint, node: Node) => {
+  const { contractId, price, incomePerUnit, withholding, valuationTime, corrects } = point
+  return Effect.flatMap(Records, (records) =>
+    records.announce([
+      {
+        ...events.make("price.point", {
+          contractId,
+          price,
+          incomePerUnit,
+          withholding,
+          valuationTime,
+          corrects
+        }),
+        resourceKind: "contract",
+        resourceId: contractId,
+        instrumentId: point.instrumentId,
+        party: point.source,
+        holderIds: [],
+        journal: {
+          at: node.effectiveAt,
+          offset: node.offset,
+          source: `${node.offset}:${node.nodeId}:price.point`
+        }
+      }
+    ])
+  )
+}
+
+const surprise = ({ instrumentId, metric }: Published, node: Node) =>
+  Unexpected.keep(node, {
+    resourceKind: "instrument",
+    resourceId: instrumentId,
+    on: "price",
+    detail: `The metric ${metric} is none of price, index and income.`
+  })

@@ -1,0 +1,63 @@
+/** What the API answers about an instrument's prices. */
+import { Effect, Option, Schema } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Read from "../../reads/Read.ts"
+import * as RecordView from "../../reads/RecordView.ts"
+import { Records } from "../../records/Records.ts"
+import { InstrumentId, instruments } from "../instrument/Instrument.ts"
+import { inSight } from "../instrument/InstrumentSight.ts"
+import { PricePoint, pricePoints } from "./PricePoint.ts"
+
+const { nodeId: _nodeId, ...shown } = PricePoint.fields
+
+export const PriceView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
+  identifier: "PriceView",
+  description: "A price that the instrument's oracle published."
+})
+
+export const list = Read.list({
+  name: "instruments.prices",
+  doc: "Lists the prices of an instrument that its oracle published, by offset.",
+  route: "GET /v1/instruments/{instrumentId}/prices",
+  audience: {
+    operator: "all",
+    approver: "all",
+    risk: "all",
+    compliance: "all",
+    auditor: "all",
+    investor: "all",
+    app: "all",
+    registrar: "near"
+  },
+  pinned: true,
+  collection: pricePoints,
+  params: Schema.Struct({
+    instrumentId: InstrumentId,
+    /** Valued at this instant or later. */
+    from: Schema.optionalKey(Instant.schema),
+    /** Valued before this instant. */
+    to: Schema.optionalKey(Instant.schema)
+  }),
+  item: PriceView,
+  direction: "asc",
+  order: "by offset",
+  changes: false,
+  parent: ({ instrumentId }, asking) => inSight(instrumentId, asking),
+  where: ({ instrumentId }) => ({ instrumentId: [instrumentId] }),
+  // A page may show fewer than it holds: the store knows neither the oracle nor the valuation.
+  view: Effect.fnUntraced(function* (points, { pin }, { instrumentId, from, to }) {
+    const records = yield* Records
+    const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId, pin))
+    const oracle = instrument?.manifest?.oracle ?? null
+    return points
+      .filter(
+        ({ source, valuationTime }) =>
+          (oracle === null || source === oracle) &&
+          (from === undefined || valuationTime >= from) &&
+          (to === undefined || valuationTime < to)
+      )
+      .map((point) => RecordView.of(pricePoints, point))
+  })
+})
+
+export const reads = [list] as const

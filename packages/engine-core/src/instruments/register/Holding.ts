@@ -1,0 +1,52 @@
+/** A holding on the ledger: units of one instrument that one party owns, in one contract. */
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+
+const { NullOr, String: Text } = Schema
+
+/** What keeps a holding from moving, and for what. */
+const Lock = Schema.Struct({
+  holders: Schema.Array(Party.schema),
+  context: Text,
+  expiresAt: NullOr(Instant.schema)
+})
+
+export const Holding = Schema.Struct({
+  contractId: Field.contractId,
+  registrar: Party.schema,
+  instrumentId: Text,
+  owner: Party.schema,
+  amount: Decimal.schema,
+  lock: NullOr(Lock),
+  endedOffset: NullOr(Offset.schema)
+})
+export type Holding = typeof Holding.Type
+
+export const Fact = Schema.Struct({ on: Schema.Literal("end"), offset: Offset.schema })
+export type Fact = typeof Fact.Type
+
+/** An instrument's name on the ledger, which two registrars may both use, as one text. */
+export const assetKeyOf = (of: {
+  readonly registrar: string
+  readonly instrumentId: string
+}): string => `${of.registrar}/${of.instrumentId}`
+
+export const holdings = Collection.define<Holding, Fact>("holding", {
+  doc: "Units of one instrument that one party owns, in one contract of the ledger.",
+  id: (self) => self.contractId,
+  record: Holding,
+  fact: Fact,
+  evolve: (self, { offset }) => ({ ...self, endedOffset: offset }),
+  keptBy: "ledger",
+  filters: {
+    /** Both only while it lives: what ended is found by its id alone. */
+    asset: (self) => (self.endedOffset === null ? assetKeyOf(self) : null),
+    owner: (self) => (self.endedOffset === null ? self.owner : null)
+  },
+  invariants: { "a holding holds something": ({ amount }) => Decimal.isPositive(amount) }
+})

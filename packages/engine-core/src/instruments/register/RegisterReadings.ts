@@ -1,0 +1,94 @@
+/** What the registry says of who holds what: every holding that came, and every one that went. */
+import { Effect, Option, Result } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Once from "../../projection/Once.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records } from "../../records/Records.ts"
+import { Holding as HoldingTemplate } from "../../templates/Registry.ts"
+import { decodePayload, type Payload } from "../../templates/Template.ts"
+import { type Holding, holdings } from "./Holding.ts"
+import { type Fact, idOf, registerEntries } from "./RegisterEntry.ts"
+
+/**
+ * Whatever choice ends a holding, its units are where the contracts are that it created: so only
+ * beginnings and ends are read. What began and ended in one transaction never counted.
+ */
+const holding: Reading = {
+  template: HoldingTemplate.typeRef,
+  created: Effect.fn("Holding.created")(function* (payload, node, event) {
+    if (!event.inAcs) return
+    const decoded = decodePayload(HoldingTemplate, payload)
+    if (Result.isFailure(decoded)) return yield* unread(node, decoded.failure.message)
+    if (decoded.success.provider !== node.venue) return
+    const opened = yield* Once.open(holdings, shown(decoded.success, node), node)
+    yield* counted(opened, node, "add")
+  }),
+  exercised: Effect.fn("Holding.exercised")(function* (_choice, _payload, node, event) {
+    if (!event.consuming || !event.inAcs) return
+    const records = yield* Records
+    const before = Option.getOrUndefined(yield* records.find(holdings, node.contractId))
+    if (before === undefined) return
+    yield* counted(before, node, "remove")
+    yield* records.record(holdings, before, { on: "end", offset: node.offset }, node.act)
+  })
+}
+
+export const readings = [holding] as const
+
+const shown = (payload: Payload<typeof HoldingTemplate>, node: Node): Holding => ({
+  contractId: node.contractId,
+  registrar: payload.registrar,
+  instrumentId: payload.instrument.id,
+  owner: payload.owner,
+  amount: payload.amount,
+  lock:
+    payload.lock === null
+      ? null
+      : {
+          holders: payload.lock.holders,
+          context: payload.lock.context,
+          expiresAt: payload.lock.expiresAt
+        },
+  endedOffset: null
+})
+
+const counted = Effect.fnUntraced(function* (
+  { registrar, instrumentId, owner, amount, lock }: Holding,
+  node: Node,
+  on: Fact["on"]
+) {
+  const records = yield* Records
+  const line = { registrar, instrumentId, party: owner }
+  const fact: Fact = {
+    on,
+    units: amount,
+    locked: lock === null ? Decimal.zero : amount,
+    at: node.effectiveAt,
+    offset: node.offset
+  }
+  const known = yield* records.find(registerEntries, idOf(line))
+  if (Option.isSome(known)) {
+    yield* records.record(registerEntries, known.value, fact, node.act)
+    return
+  }
+  yield* Once.open(
+    registerEntries,
+    {
+      ...line,
+      units: fact.units,
+      locked: fact.locked,
+      since: node.effectiveAt,
+      emptySince: null
+    },
+    node
+  )
+})
+
+const unread = (node: Node, why: string) =>
+  Unexpected.keep(node, {
+    resourceKind: "contract",
+    resourceId: node.contractId,
+    on: "read",
+    detail: `Holding: ${why}`.slice(0, 500)
+  })

@@ -1,0 +1,56 @@
+/** The sums of a register: its lines, their shares, and the law that they add up to the supply. */
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Rational from "../../kernel/Rational.ts"
+import type { ValuationMode } from "../../vocabulary/sets.ts"
+
+/** A part of the whole, cut to the places a figure has; 0 of nothing. */
+export const shareOf = (units: Decimal.Decimal, total: Decimal.Decimal): Decimal.Decimal =>
+  Decimal.isZero(total)
+    ? Decimal.zero
+    : Decimal.divideRounded(units, total, { places: Decimal.places, rounding: "floor" })
+
+export interface Head {
+  readonly totalUnits: Decimal.Decimal
+  readonly supplyOnLedger: Decimal.Decimal
+  /** What the lines hold more than the ledger; 0 by the law of the register. */
+  readonly difference: Decimal.Decimal
+  readonly holders: number
+}
+
+export const headOf = (of: {
+  readonly lines: ReadonlyArray<{ readonly units: Decimal.Decimal }>
+  readonly supply: Decimal.Decimal
+}): Head => {
+  const totalUnits = Decimal.sum(of.lines.map(({ units }) => units))
+  return {
+    totalUnits,
+    supplyOnLedger: of.supply,
+    difference: Decimal.subtract(totalUnits, of.supply),
+    holders: of.lines.length
+  }
+}
+
+/** What the units are worth, in the fund's favour: cut to the currency's places. */
+export const valueOf = (of: {
+  readonly units: Decimal.Decimal
+  readonly price: Decimal.Decimal
+  readonly cashDecimals: number
+}): Decimal.Decimal =>
+  Rational.round(Rational.multiply(Rational.of(of.units), Rational.of(of.price)), {
+    places: of.cashDecimals,
+    rounding: "floor"
+  })
+
+/** The formula rebase-show: a rebasing register is kept in base units, shown at its index. */
+export const shownUnits = (of: {
+  readonly units: Decimal.Decimal
+  readonly valuation: ValuationMode
+  readonly index: Decimal.Decimal | null
+  readonly unitDecimals: number
+}): Decimal.Decimal =>
+  of.valuation === "rebasing" && of.index !== null
+    ? Decimal.multiplyRounded(of.units, of.index, {
+        places: of.unitDecimals,
+        rounding: "half-up"
+      })
+    : of.units

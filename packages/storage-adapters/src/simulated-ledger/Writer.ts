@@ -139,8 +139,9 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
       }
     }
 
-    const round = Effect.gen(function* () {
-      const asked = yield* Queue.takeBetween(queue, 1, batchMax)
+    // Waiting for work may be interrupted, so that the node stops; a round under way may not.
+    const waiting = Queue.takeBetween(queue, 1, batchMax)
+    const round = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>) {
       if (lost !== null && !lost.fenced) yield* Effect.ignore(reload)
       if (lost !== null) {
         const end = Exit.fail(unavailable(lost))
@@ -166,7 +167,11 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
       yield* Effect.forkDetach(Effect.delay(publish(offset), delay))
     })
 
-    yield* Effect.forkScoped(Effect.forever(Effect.uninterruptible(round)))
+    yield* Effect.forkScoped(
+      Effect.forever(
+        Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(waiting), round))
+      )
+    )
 
     const ask = (request: Core.Request) =>
       Effect.suspend(() => {

@@ -1,0 +1,56 @@
+/** A whole engine in memory with a ledger beside it: what tests of the core run against. */
+import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
+import { type Operation, type Reading } from "@bursar/engine-core"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Effect, Layer } from "effect"
+
+/** A node with one party, the venue, and the venue's port on it. */
+export const ledgerOf = (faults?: SimulatedLedger.Faults.Faults) => {
+  const node = SimulatedLedger.layerMemory({
+    ledgerId: "test",
+    participantId: "participant-1",
+    ...(faults === undefined ? {} : { faults })
+  })
+  const venue = Layer.unwrap(
+    Effect.gen(function* () {
+      const participant = yield* SimulatedLedger.Participant
+      const added = yield* participant.admin.addParty({
+        hint: "venue",
+        kind: "local",
+        userId: "bursar-engine"
+      })
+      return SimulatedLedger.Venue.layer({ token: added.token })
+    })
+  )
+  return venue.pipe(Layer.provideMerge(node), Layer.orDie)
+}
+
+export interface WorldOptions {
+  readonly operations?: ReadonlyArray<Operation.Operation>
+  readonly readings?: ReadonlyArray<Reading.Reading>
+  readonly settings?: Partial<typeof settingsDefaults>
+  readonly faults?: SimulatedLedger.Faults.Faults
+}
+
+/** The engine over memory; with operations given it knows those and nothing else. */
+export const world = (options: WorldOptions = {}) => {
+  const engine =
+    options.operations === undefined
+      ? Engine.layer
+      : Engine.layerOf({ operations: options.operations, readings: options.readings ?? [] })
+  return engine.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Memory.layer,
+        NodeCrypto.layer,
+        ledgerOf(options.faults),
+        Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
+      )
+    )
+  )
+}
+
+export { Ledger }

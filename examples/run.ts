@@ -1,0 +1,25 @@
+/** Runs every example, one after the other: `npm run examples`; each ends by itself or has failed. */
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const here = fileURLToPath(new URL(".", import.meta.url))
+
+/** An example is a program, or tests. */
+const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<string>]> = [
+  ["04-property-test-a-machine", "vitest", "run", "--root", here, "04-property-test-a-machine"]
+]
+
+const minutes = 3
+const failed = examples.filter(([name, program = "", ...args]) => {
+  console.log(`\n# ${name}`)
+  const { status, error } = spawnSync(`${here}../node_modules/.bin/${program}`, args, {
+    cwd: here,
+    stdio: "inherit",
+    timeout: minutes * 60_000
+  })
+  if (error !== undefined) console.error(error.message)
+  return status !== 0
+})
+
+console.log(`\n${examples.length - failed.length} examples ran well, ${failed.length} did not`)
+process.exitCode = failed.length === 0 ? 0 : 1

@@ -60,13 +60,15 @@ export const make = (
     const server = createServer()
     const handler = yield* NodeHttpServer.makeHandler(Http.serve(desk, wires), { scope })
     server.on("request", handler)
-    const sockets = yield* upgrades({ desk, wires, stopping, scope })
+    const sockets = yield* upgrades({ desk, wires, stopping })
     server.on("upgrade", sockets.handle)
     const address = yield* listen(server, { host, port })
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
         yield* Deferred.succeed(stopping, undefined)
-        yield* Effect.timeoutOption(Effect.all([close(server), sockets.finished]), grace)
+        const quiet = Effect.all([close(server), sockets.finished], { concurrency: 2 })
+        yield* Effect.timeoutOption(Effect.interruptible(quiet), grace)
+        yield* sockets.cut
         server.closeAllConnections()
       })
     )
@@ -109,10 +111,9 @@ const upgrades = (of: {
   readonly desk: Desk.Desk
   readonly wires: Wires.Wires
   readonly stopping: Deferred.Deferred<void>
-  readonly scope: Scope.Scope
 }) =>
   Effect.gen(function* () {
-    const { desk, wires, stopping, scope } = of
+    const { desk, wires, stopping } = of
     const running = new Set<Fiber.Fiber<void>>()
     const acceptor = new NodeWS.WebSocketServer({
       noServer: true,
@@ -131,7 +132,6 @@ const upgrades = (of: {
         stopping: Deferred.await(stopping)
       }
       const fiber = Effect.runForkWith(services)(Sockets.serve(desk, session))
-      Fiber.runIn(fiber, scope)
       running.add(fiber)
       fiber.addObserver(() => running.delete(fiber))
     }
@@ -158,7 +158,8 @@ const upgrades = (of: {
 
     return {
       handle,
-      finished: Effect.suspend(() => Fiber.joinAll([...running]))
+      finished: Effect.suspend(() => Fiber.awaitAll([...running])),
+      cut: Effect.suspend(() => Fiber.interruptAll([...running]))
     }
   })
 

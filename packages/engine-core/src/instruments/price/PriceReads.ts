@@ -5,7 +5,7 @@ import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { InstrumentId, instruments } from "../instrument/Instrument.ts"
-import { inSight } from "../instrument/InstrumentSight.ts"
+import { seen } from "../instrument/InstrumentReads.ts"
 import { PricePoint, pricePoints } from "./PricePoint.ts"
 
 const { nodeId: _nodeId, ...shown } = PricePoint.fields
@@ -42,7 +42,7 @@ export const list = Read.list({
   direction: "asc",
   order: "by offset",
   changes: false,
-  parent: ({ instrumentId }, asking) => inSight(instrumentId, asking),
+  parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
   where: ({ instrumentId }) => ({ instrumentId: [instrumentId] }),
   // A page may show fewer than it holds: the store knows neither the oracle nor the valuation.
   view: Effect.fnUntraced(function* (points, { pin }, { instrumentId, from, to }) {

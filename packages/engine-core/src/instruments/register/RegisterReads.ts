@@ -3,6 +3,7 @@ import { Effect, Schema, Stream } from "effect"
 import { HolderId, holderParties, holders } from "../../holders/holder/Holder.ts"
 import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
+import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
@@ -16,7 +17,7 @@ import { ResponseFormat } from "../../vocabulary/sets.ts"
 import { admissions } from "../admission/Admission.ts"
 import { AdmissionMachine } from "../admission/AdmissionMachine.ts"
 import { type Instrument, InstrumentId, instruments, isRecorded } from "../instrument/Instrument.ts"
-import { demand } from "../instrument/InstrumentSight.ts"
+import { seen } from "../instrument/InstrumentReads.ts"
 import { type Quote, quoteIdOf, quotes } from "../price/PricePoint.ts"
 import { assetKeyOf, holdings } from "./Holding.ts"
 import { type RegisterEntry, registerEntries } from "./RegisterEntry.ts"
@@ -37,7 +38,7 @@ const Line = Schema.Struct({
   admissionState: NullOr(AdmissionMachine.schema),
   restricted: Schema.Boolean,
   /** The day, in UTC, since which units are held without a break. */
-  since: Instant.schema
+  since: Date.schema
 })
 
 export const RegisterView = Schema.Struct({
@@ -113,8 +114,7 @@ export const register = Read.one({
   run: Effect.fn("instruments.register")(function* ({ instrumentId }, asking) {
     const records = yield* Records
     const { pin } = asking
-    const instrument = yield* records.get(instruments, instrumentId, pin)
-    yield* demand(instrument, asking)
+    const instrument = yield* seen(instrumentId, asking)
     const asset = assetKeyOf(instrument)
     const entries = yield* gathered(
       records.stream(registerEntries, { pin, where: { asset: [asset] } }),
@@ -143,7 +143,7 @@ export const register = Read.one({
         share: shareOf(entry.units, head.totalUnits),
         admissionState: (holderId === null ? undefined : admission.get(holderId)?.state) ?? null,
         restricted: false,
-        since: entry.since
+        since: Instant.date(entry.since)
       }
     })
     return { instrumentId: instrument.instrumentId, head, lines }

@@ -1,0 +1,129 @@
+/** Identifiers with a wrong digit and terms that contradict each other never enter the manifest. */
+import { Schema } from "effect"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import {
+  faults,
+  isCusip,
+  isFigi,
+  isIsin,
+  isLei
+} from "../../packages/engine-core/src/instruments/instrument/InstrumentRules.ts"
+import { Body, Manifest } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
+import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
+import * as PlainJson from "../../packages/engine-core/src/kernel/PlainJson.ts"
+import { decoder } from "../../packages/engine-core/src/kernel/Shape.ts"
+import { bodyOf } from "../operations/instrumentBody.ts"
+
+const schemes = {
+  ISIN: { is: isIsin, real: ["US0378331005", "GB0002634946", "CH0012032048", "DE000BAY0017"] },
+  CUSIP: { is: isCusip, real: ["037833100", "17275R102", "38259P508", "68389X105"] },
+  FIGI: { is: isFigi, real: ["BBG000B9XRY4", "BBG000BLNQ16", "BBG000BPH459"] },
+  LEI: { is: isLei, real: ["5493001KJTIIGC8Y1R12", "549300DTUYXVMJXZNY75"] }
+} as const
+
+describe.each(Object.entries(schemes))("%s", (_, { is, real }) => {
+  it("a real one is not refused", () => {
+    expect(real.filter((text) => !is(text))).toEqual([])
+  })
+
+  it("one wrong digit does not pass", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...real),
+        fc.nat(),
+        fc.integer({ min: 1, max: 9 }),
+        (text, n, by) => {
+          const places = [...text].flatMap((sign, i) => (/[0-9]/.test(sign) ? [i] : []))
+          const at = places[n % places.length] ?? 0
+          const digit = (Number(text[at]) + by) % 10
+          expect(is(text.slice(0, at) + digit + text.slice(at + 1))).toBe(false)
+        }
+      )
+    )
+  })
+
+  it.each(["", "0", "US", "us0378331005", "０３７８３３１００", "US0378331005 "])(
+    "%j does not pass",
+    (text) => {
+      expect(is(text)).toBe(false)
+    }
+  )
+})
+
+const decodeBody = (change: object) =>
+  decoder(Body).decode(
+    PlainJson.parseTrusted(JSON.stringify({ ...bodyOf(), ...change })),
+    () => "/body"
+  )
+
+const manifest = (change: object) =>
+  Schema.decodeUnknownSync(Manifest)(
+    PlainJson.parseTrusted(JSON.stringify({ ...bodyOf(), ...change }))
+  )
+
+describe("the body of instrument.record", () => {
+  it("is not refused when it is right", () => {
+    expect(decodeBody({})).toMatchObject({ _tag: "Success" })
+  })
+
+  it.each([
+    [{ identifiers: { isin: "US0378331006" } }, "/body/identifiers/isin"],
+    [{ identifiers: { issuerLei: "5493001KJTIIGC8Y1R13" } }, "/body/identifiers/issuerLei"],
+    [{ currency: "usd" }, "/body/currency"],
+    [{ unitDecimals: 11 }, "/body/unitDecimals"],
+    [{ unitDecimals: 1.5 }, "/body/unitDecimals"],
+    [{ holderCap: 0 }, "/body/holderCap"],
+    [{ parValue: 0 }, "/body/parValue"],
+    [{ fees: { subscription: 1, redemption: 0 } }, "/body/fees/subscription"],
+    [{ fees: { subscription: -0.1, redemption: 0 } }, "/body/fees/subscription"],
+    [{ minimumSubscription: -1 }, "/body/minimumSubscription"],
+    [{ valuation: "floating" }, "/body/valuation"],
+    [{ cutOff: { time: "16:00", days: [], zone: "UTC" } }, "/body/cutOff/days"],
+    [{ cutOff: { time: "24:00", days: ["monday"], zone: "UTC" } }, "/body/cutOff/time"],
+    [{ cutOff: { time: "16:00", days: ["monday"], zone: "Mars/Base" } }, "/body/cutOff/zone"],
+    [{ instrumentId: "a:b" }, "/body/instrumentId"],
+    [{ registrar: "nobody" }, "/body/registrar"],
+    [{ surprise: 1 }, "/body/surprise"]
+  ])("%j is refused, naming %s", (change, pointer) => {
+    const refused = decodeBody(change)
+    expect(refused).toMatchObject({
+      failure: { slug: "invalid-request", told: { errors: [{ pointer }] } }
+    })
+  })
+
+  it("keeps every digit of a decimal it was sent", () => {
+    const text = JSON.stringify(bodyOf()).replace(
+      '"withholding":0.15',
+      '"withholding":0.1500000001'
+    )
+    const decoded = Schema.decodeUnknownSync(Body)(PlainJson.parseTrusted(text))
+    expect(decoded.distribution.withholding).toBe(Decimal.of("0.1500000001"))
+  })
+})
+
+describe("terms that contradict each other", () => {
+  it.each([
+    [{}, []],
+    [{ valuation: "par", parValue: 1 }, []],
+    [{ valuation: "accumulating", parValue: 1 }, ["/body/parValue"]],
+    [{ valuation: "rebasing", parValue: 1 }, ["/body/parValue"]],
+    [
+      {
+        distribution: {
+          schedule: "none",
+          withholding: 0,
+          payoutDecimals: 2,
+          payout: "units",
+          calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 2 }
+        }
+      },
+      ["/body/distribution/calendar"]
+    ],
+    [{ identifiers: { isin: "US0378331005", cusip: "037833100" } }, []],
+    [{ identifiers: { isin: "US0378331005", cusip: "17275R102" } }, ["/body/identifiers/cusip"]],
+    [{ identifiers: { isin: "GB0002634946", cusip: "17275R102" } }, []]
+  ])("%j names %j", (change, pointers) => {
+    expect(faults(manifest(change)).map(({ pointer }) => pointer)).toEqual(pointers)
+  })
+})

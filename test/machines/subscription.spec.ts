@@ -1,5 +1,5 @@
 /** What the venue may ask of a subscription in every state, and which refusal comes first. */
-import { Date, Decimal, Instant, Party, RecordId } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Instant, Party, RecordId, Zone } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"
 import {
@@ -62,7 +62,8 @@ const claimed = (of: Partial<Subscription> = {}): Subscription => ({
   unitDecimals: 6,
   cashDecimals: 2,
   residualRule: "refund",
-  attesting: { parties: [party("attestor")], required: 1 },
+  zone: Zone.utc,
+  attesting: { parties: [party("attestor")], required: 1, oracle: party("oracle") },
   fund: null,
   paymentAsset: null,
   orderId: null,

@@ -7,8 +7,16 @@ import * as PrimaryMarketReadings from "./primary-market/PrimaryMarketReadings.t
 import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
 import { RedemptionOrder } from "./redemption/RedemptionOrder.ts"
 import { StandingSettlementMachine } from "./standing-settlement/StandingSettlementMachine.ts"
+import { cashLines } from "./subscription/CashLine.ts"
+import * as CashReadings from "./subscription/CashReadings.ts"
+import { holderOrders } from "./subscription/HolderOrder.ts"
+import * as HolderOrderReadings from "./subscription/HolderOrderReadings.ts"
+import { subscriptions } from "./subscription/Subscription.ts"
 import { SubscriptionMachine } from "./subscription/SubscriptionMachine.ts"
+import * as SubscriptionOperations from "./subscription/SubscriptionOperations.ts"
 import { SubscriptionOrder } from "./subscription/SubscriptionOrder.ts"
+import * as SubscriptionReadings from "./subscription/SubscriptionReadings.ts"
+import * as SubscriptionReads from "./subscription/SubscriptionReads.ts"
 
 export const machines = [
   PrimaryMarketMachine,
@@ -18,6 +26,15 @@ export const machines = [
   StandingSettlementMachine
 ] as const
 export const judged = [SubscriptionOrder, RedemptionOrder] as const
-export const collections = [primaryMarkets] as const
-export const operations = [PrimaryMarketOperations.propose] as const
-export const readings = [...PrimaryMarketReadings.readings] as const
+export const collections = [primaryMarkets, subscriptions, holderOrders, cashLines] as const
+export const operations = [
+  PrimaryMarketOperations.propose,
+  ...SubscriptionOperations.operations
+] as const
+export const reads = SubscriptionReads.reads
+export const readings = [
+  ...PrimaryMarketReadings.readings,
+  ...HolderOrderReadings.readings,
+  ...SubscriptionReadings.readings,
+  ...CashReadings.readings
+] as const

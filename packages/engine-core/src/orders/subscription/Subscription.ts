@@ -12,6 +12,7 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
+import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
 import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
@@ -77,8 +78,14 @@ export const Subscription = Schema.Struct({
   unitDecimals: Integer.schema,
   cashDecimals: Integer.schema,
   residualRule: sets.ResidualRule.schema,
-  /** Who may attest its price, and how many must. */
-  attesting: Schema.Struct({ parties: Schema.Array(Party.schema), required: Integer.schema }),
+  /** In which its value date is counted. */
+  zone: Zone.schema,
+  /** Who may attest its price, how many must, and whose point it is. */
+  attesting: Schema.Struct({
+    parties: Schema.Array(Party.schema),
+    required: Integer.schema,
+    oracle: NullOr(Party.schema)
+  }),
   /** To whom and in what a ledger-paid order pays. */
   fund: NullOr(Party.schema),
   paymentAsset: NullOr(Field.asset),

@@ -6,7 +6,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
-import { unless } from "../../kernel/Refusal.ts"
+import { type Gate, type Told, unless } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import { CashLine, nameOf } from "./CashLine.ts"
 import type { Subscription } from "./Subscription.ts"
@@ -136,94 +136,103 @@ export type Command =
       readonly deliverBeforeCash: "never" | "allowed"
     }
 
+/** One thing that stands in a command's way, at its gate. */
+export type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
+
 /**
  * Whether the venue may ask the ledger for this. The fact that follows is the ledger's to state;
  * what is judged here is everything that the order alone can tell.
  */
 export const decide = (self: Subscription, command: Command) =>
-  Result.gen(function* () {
-    yield* Machine.admit(SubscriptionMachine, self, command.on)
-    yield* match(command)
-      .with({ on: "withdraw" }, () => Result.void)
-      .with({ on: "release" }, () =>
-        unless([
-          self.deliveredLotCid !== null,
-          "rule-refused",
-          {
-            gate: "ledger",
-            check: "delivery-begun",
-            recovery: "Deliver again, or have the registrar accept the mint request."
-          }
-        ])
-      )
-      .with({ on: "deliver" }, (deliver) => decideDelivery(self, deliver))
-      .with({ on: "settle" }, ({ cash }) =>
-        Result.flatMap(matches(self, cash), () => paid(self, cash))
-      )
-      .with({ on: "exchange" }, ({ cash }) => decideExchange(self, cash))
-      .exhaustive()
-    return command
-  })
-
-const decideDelivery = (self: Subscription, { cash, deliverBeforeCash }: Delivering) =>
-  Result.gen(function* () {
-    yield* unless(
-      [
-        self.payment !== "wire",
-        "rule-refused",
-        {
-          gate: "policy",
-          check: "paid-by-wire",
-          recovery: "Settle it: an order paid on the ledger is delivered and paid in one."
-        }
-      ],
-      [
-        self.mintRequestCid !== null,
-        "rule-refused",
-        {
-          gate: "units",
-          check: "mint-requested",
-          recovery: "Wait for the registrar to accept or reject the mint request."
-        }
-      ]
-    )
-    yield* matches(self, cash)
-    if (deliverBeforeCash === "never") yield* paid(self, cash)
-  })
-
-type Delivering = Extract<Command, { on: "deliver" }>
-
-const decideExchange = (self: Subscription, cash: ReadonlyArray<CashLine>) =>
-  unless(
-    [
-      self.payment !== "ledger",
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "paid-on-ledger",
-        recovery: "Deliver it first: its cash comes by wire."
-      }
-    ],
-    [
-      cash.length > 0,
-      "rule-refused",
-      { gate: "cash", check: "cash-on-ledger", recovery: "Name no bank lines." }
-    ],
-    [
-      self.allocation === null,
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "cash-allocated",
-        recovery: "Have the holder allocate the order's cash from its wallet."
-      }
-    ]
+  Machine.admit(SubscriptionMachine, self, command.on).pipe(
+    Result.flatMap(() => unless(...objections(self, command))),
+    Result.map(() => command)
   )
 
-/** Refuses bank lines that repeat, or that come to more than the order costs. */
-const matches = (self: Subscription, cash: ReadonlyArray<CashLine>) => {
+/** What in the order itself stands in a command's way, in the order of the gates. */
+export const objections = (self: Subscription, command: Command): ReadonlyArray<Objection> =>
+  match(command)
+    .with({ on: "withdraw" }, () => [])
+    .with({ on: "release" }, () => [lotUsed(self)])
+    .with({ on: "deliver" }, (deliver) => againstDelivery(self, deliver))
+    .with({ on: "settle" }, ({ cash }) => [...againstLines(self, cash), unpaid(self, cash)])
+    .with({ on: "exchange" }, ({ cash }) => againstExchange(self, cash))
+    .exhaustive()
+
+const lotUsed = (self: Subscription): Objection => [
+  self.deliveredLotCid !== null,
+  "rule-refused",
+  {
+    gate: "ledger",
+    check: "delivery-begun",
+    recovery: "Deliver again, or have the registrar accept the mint request."
+  }
+]
+
+const againstDelivery = (
+  self: Subscription,
+  { cash, deliverBeforeCash }: Extract<Command, { on: "deliver" }>
+): ReadonlyArray<Objection> => [
+  [
+    self.payment !== "wire",
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "paid-by-wire",
+      recovery: "Settle it: an order paid on the ledger is delivered and paid in one."
+    }
+  ],
+  [
+    self.mintRequestCid !== null,
+    "rule-refused",
+    {
+      gate: "units",
+      check: "mint-requested",
+      party: self.registrar,
+      recovery: "Wait for the registrar to accept or reject the mint request."
+    }
+  ],
+  ...againstLines(self, cash),
+  ...(deliverBeforeCash === "never" ? [unpaid(self, cash)] : [])
+]
+
+const againstExchange = (
+  self: Subscription,
+  cash: ReadonlyArray<CashLine>
+): ReadonlyArray<Objection> => [
+  [
+    self.payment !== "ledger",
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "paid-on-ledger",
+      recovery: "Deliver it first: its cash comes by wire."
+    }
+  ],
+  [
+    cash.length > 0,
+    "rule-refused",
+    { gate: "cash", check: "cash-on-ledger", recovery: "Name no bank lines." }
+  ],
+  [
+    self.allocation === null,
+    "rule-refused",
+    {
+      gate: "cash",
+      check: "cash-allocated",
+      party: self.party,
+      recovery: "Have the holder allocate the order's cash from its wallet."
+    }
+  ]
+]
+
+/** Bank lines that repeat, or that come to more than the order costs. */
+const againstLines = (
+  self: Subscription,
+  cash: ReadonlyArray<CashLine>
+): ReadonlyArray<Objection> => {
   const named = [...self.cash.lines, ...cash].map(nameOf)
-  return unless(
+  return [
     [
       new Set(named).size < named.length,
       "rule-refused",
@@ -234,19 +243,18 @@ const matches = (self: Subscription, cash: ReadonlyArray<CashLine>) => {
       "rule-refused",
       { gate: "cash", check: "cash-over", recovery: "Match no more than the order costs." }
     ]
-  )
+  ]
 }
 
-const paid = (self: Subscription, cash: ReadonlyArray<CashLine>) =>
-  unless([
-    self.cash.expected === null || Decimal.lessThan(matched(self, cash), self.cash.expected),
-    "rule-refused",
-    {
-      gate: "cash",
-      check: "cash-matched",
-      recovery: "Name the bank lines that paid the whole order."
-    }
-  ])
+const unpaid = (self: Subscription, cash: ReadonlyArray<CashLine>): Objection => [
+  self.cash.expected === null || Decimal.lessThan(matched(self, cash), self.cash.expected),
+  "rule-refused",
+  {
+    gate: "cash",
+    check: "cash-matched",
+    recovery: "Name the bank lines that paid the whole order."
+  }
+]
 
 const matched = (self: Subscription, cash: ReadonlyArray<CashLine>): Decimal.Decimal =>
   Decimal.sum([self.cash.matched, ...cash.map(({ amount }) => amount)])

@@ -1,6 +1,7 @@
 /** The figures of a subscription: fee, units, cash due and residual, and the cut-off it deals at. */
 import * as Date from "../../kernel/Date.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import type * as TimeOfDay from "../../kernel/TimeOfDay.ts"
@@ -30,21 +31,31 @@ export interface Figures {
 
 /** The formula subscribe-amount: the fee comes out of the amount, the rest buys units. */
 export const byAmount = (amount: Decimal.Decimal, dealing: Dealing): Figures => {
-  const { price, unitDecimals, cashDecimals } = dealing
-  const fee = feeOf(amount, dealing)
-  const invested = Rational.subtract(Rational.of(amount), Rational.of(fee))
-  const units = Rational.round(Rational.divide(invested, Rational.of(price)), {
-    places: unitDecimals,
+  const invested = Rational.subtract(Rational.of(amount), Rational.of(feeOf(amount, dealing)))
+  const units = Rational.round(Rational.divide(invested, Rational.of(dealing.price)), {
+    places: dealing.unitDecimals,
     rounding: "floor"
   })
-  const residual = Rational.subtract(invested, cost(units, price))
-  const refunded = dealing.residual === "refund" ? residual : Rational.zero
+  return byAmountFor(amount, units, dealing)
+}
+
+/** The same for units that somebody else counted; too many leave a residual below zero. */
+export const byAmountFor = (
+  amount: Decimal.Decimal,
+  units: Decimal.Decimal,
+  dealing: Dealing
+): Figures => {
+  const fee = feeOf(amount, dealing)
+  const invested = Rational.subtract(Rational.of(amount), Rational.of(fee))
+  const residual = Rational.subtract(invested, cost(units, dealing.price))
+  const refunded =
+    dealing.residual === "refund" ? Rational.max(residual, Rational.zero) : Rational.zero
   return {
     units,
     fee,
     due: amount,
     residual: Rational.round(residual, { places: 10, rounding: "floor" }),
-    refund: Rational.round(refunded, { places: cashDecimals, rounding: "floor" })
+    refund: Rational.round(refunded, { places: dealing.cashDecimals, rounding: "floor" })
   }
 }
 
@@ -102,6 +113,16 @@ export const nextCutOff = (
   }
   throw new Error("a cut-off names at least one day of the week")
 }
+
+/** How long after its cut-off a ledger-paid order's cash is waited for. */
+const settleWithin = Duration.days(5)
+
+/**
+ * Until when a ledger-paid order must settle. Cash that is allocated on the ledger is locked, so the
+ * wait has an end; a bank's has none, and a wire-paid order is released by the venue alone.
+ */
+export const settleBy = (cutOffAt: Instant.Instant): Instant.Instant =>
+  Instant.add(cutOffAt, settleWithin)
 
 /** What the choice of a price depends on in an order. */
 export interface Ordered {

@@ -1,0 +1,69 @@
+/** What the ledger says of the orders that holders sign: signed, claimed, withdrawn. */
+import { Effect, Option } from "effect"
+import * as Once from "../../projection/Once.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records } from "../../records/Records.ts"
+import { SubscriptionOrder } from "../../templates/Market.ts"
+import type { Payload } from "../../templates/Template.ts"
+import { type Fact, holderOrders, nameOf } from "./HolderOrder.ts"
+
+type Order = Payload<typeof SubscriptionOrder>
+
+/** The holder chose the id; a longer one names nothing here. */
+const orderIdMax = 128
+
+const order = TypedReading.of(SubscriptionOrder, {
+  created: Effect.fn("SubscriptionOrder.created")(function* (payload, node) {
+    const { orderId, holder: party } = payload
+    if (orderId.length > orderIdMax) return yield* surprise(payload, node, "Its id is too long.")
+    const records = yield* Records
+    const known = yield* records.find(holderOrders, nameOf({ party, orderId }))
+    const signed = signedAs(payload, node)
+    if (Option.isNone(known)) {
+      const state = "signed" as const
+      yield* Once.open(
+        holderOrders,
+        { orderId, party, state, subscriptionId: null, ...signed },
+        node
+      )
+    } else if (known.value.state === "withdrawn") {
+      yield* records.record(holderOrders, known.value, { on: "sign", ...signed }, node.act)
+    } else {
+      yield* surprise(payload, node, "The holder has an order of this id.")
+    }
+  }),
+  exercised: {
+    Claim: ({ payload, argument: { subscriptionId } }, node) =>
+      noted(payload, node, { on: "claim", subscriptionId }),
+    Withdraw: ({ payload }, node) => noted(payload, node, { on: "withdraw" })
+  }
+})
+
+export const readings = [order] as const
+
+const signedAs = (
+  { instrument, fund, paymentAsset, amount, units, expiresAt }: Order,
+  node: Node
+) => ({ cid: node.contractId, instrument, fund, paymentAsset, amount, units, expiresAt })
+
+/** A contract that was not taken in when it was signed has nothing to note. */
+const noted = Effect.fnUntraced(function* (
+  { orderId, holder: party }: Order,
+  node: Node,
+  fact: Fact
+) {
+  const records = yield* Records
+  const known = yield* records.find(holderOrders, nameOf({ party, orderId }))
+  if (Option.isNone(known) || known.value.cid !== node.contractId) return
+  yield* records.record(holderOrders, known.value, fact, node.act)
+})
+
+const surprise = (payload: Order, node: Node, detail: string) =>
+  Unexpected.keep(node, {
+    resourceKind: "contract",
+    resourceId: node.contractId,
+    on: "sign",
+    detail: `Order ${payload.orderId.slice(0, orderIdMax)}: ${detail}`
+  })

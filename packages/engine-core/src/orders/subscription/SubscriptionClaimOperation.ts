@@ -1,0 +1,278 @@
+/** How an order is placed: its gates, and what it makes on the ledger. */
+import { Effect, Option, Schema } from "effect"
+import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
+import { latest } from "../../instruments/admission/AdmissionOperations.ts"
+import {
+  assetOf,
+  InstrumentId,
+  instruments,
+  type Recorded
+} from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import {
+  PrimaryMarket as PrimaryMarketTemplate,
+  SubscriptionClaim
+} from "../../templates/Market.ts"
+import { SettlementIntent } from "../../templates/Settlement.ts"
+import { create, exercise } from "../../templates/Template.ts"
+import { PaymentMode } from "../../vocabulary/sets.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as Currency from "../Currency.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { type HolderOrder, holderOrders, nameOf } from "./HolderOrder.ts"
+import { SubscriptionId, subscriptions } from "./Subscription.ts"
+import * as Gates from "./SubscriptionGates.ts"
+import type { Objection } from "./SubscriptionMachine.ts"
+import * as Rules from "./SubscriptionRules.ts"
+import * as SubscriptionView from "./SubscriptionView.ts"
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.plain.check(
+  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
+)
+
+const Claim = Schema.Struct({
+  /** Made by the engine when the caller names none. */
+  subscriptionId: Field.optional(SubscriptionId),
+  instrumentId: InstrumentId,
+  holderId: HolderId,
+  payment: PaymentMode.schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed("wire" as const))),
+  amount: Field.optional(positive),
+  units: Field.optional(positive),
+  /** The order the holder signed in its wallet; a ledger-paid one has it, and it says how much. */
+  orderId: Field.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)))
+}).check(
+  Schema.makeFilter(({ payment, amount, units, orderId }) => {
+    if (amount !== null && units !== null) return "an amount or units, not both"
+    if (payment === "ledger") return orderId === null ? "the holder's orderId" : undefined
+    if (orderId !== null) return "no orderId: an order paid by wire is the venue's own"
+    return amount === null && units === null ? "an amount or units" : undefined
+  })
+)
+type Claim = typeof Claim.Type
+
+export const claim = Operation.defineOnLedger("subscription.claim", {
+  doc: "Places a holder's order for units, by the cash it spends or by the units it buys.",
+  route: "POST /v1/subscriptions",
+  makers: ["operator", "app"],
+  approvers: 0,
+  resource: {
+    kind: "subscription",
+    id: (input) => idOf(input),
+    href: (input) => `/v1/subscriptions/${idOf(input)}`,
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Claim,
+  complete: (input, makeId) =>
+    input.subscriptionId === null
+      ? { ...input, subscriptionId: Schema.decodeSync(SubscriptionId)(makeId()) }
+      : input,
+  result: SubscriptionView.SubscriptionView,
+  refuses: ["already-exists", "not-found", "rule-refused"],
+  plan: Effect.fn("subscription.claim.plan")(function* (input, act) {
+    const records = yield* Records
+    if (Option.isSome(yield* records.find(subscriptions, idOf(input)))) {
+      return yield* Effect.fail(
+        refused("already-exists", { detail: "A subscription of this id exists." })
+      )
+    }
+    const holder = yield* records.get(holders, input.holderId)
+    const found = yield* records.get(instruments, input.instrumentId)
+    const instrument = yield* Effect.fromResult(recorded(found))
+    const market = yield* agreedMarket(input.instrumentId)
+    const order = yield* signedOrder(input, holder.party)
+    const { currency } = instrument.manifest
+    const claiming = {
+      instrument,
+      holder,
+      market,
+      admission: yield* latest(input),
+      payment: input.payment,
+      amount: order === null ? input.amount : order.amount,
+      units: order === null ? input.units : order.units,
+      attestors: attestingOf(instrument, market).parties,
+      cashDecimals: Currency.decimals(currency),
+      now: act.now
+    }
+    const judged = { instrument, holder, market }
+    const own = ofOrder(input, order, judged, act.now)
+    yield* Effect.fromResult(Gates.judge(Gates.againstClaim(claiming, own)))
+    return order === null || market === null
+      ? { commands: [byWire(input, judged, act)], last: true }
+      : { commands: onLedger(input, order, { ...judged, market }, act), last: true }
+  }),
+  finish: (input, act) =>
+    Effect.flatMap(Records, (records) => records.get(subscriptions, idOf(input))).pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error("a claim was not read off the ledger"))
+      ),
+      Effect.map((record) => SubscriptionView.of(record, act.now))
+    )
+})
+
+const idOf = ({ subscriptionId }: Pick<Claim, "subscriptionId">): SubscriptionId => {
+  if (subscriptionId === null) throw new Error("a subscription is claimed under an id")
+  return subscriptionId
+}
+
+const agreedMarket = (instrumentId: string) =>
+  Effect.map(standingMarket(instrumentId), (market) => (market?.state === "agreed" ? market : null))
+
+/**
+ * Who attests the price: the market's attestors where one is agreed. Without a market nobody else
+ * is named, so the instrument's oracle attests its own point, and the registrar mints on request.
+ */
+export const attestingOf = (
+  { manifest }: Recorded,
+  market: Pick<PrimaryMarket, "terms"> | null
+): {
+  readonly parties: ReadonlyArray<Party.Party>
+  readonly required: number
+  readonly oracle: Party.Party | null
+} => {
+  if (market !== null) {
+    const { attestors: parties, required, oracle } = market.terms
+    return { parties, required, oracle }
+  }
+  const { oracle } = manifest
+  return { parties: oracle === null ? [] : [oracle], required: 1, oracle }
+}
+
+interface Judged {
+  readonly instrument: Recorded
+  readonly holder: Holder
+  readonly market: PrimaryMarket | null
+}
+
+const byWire = (input: Claim, { instrument, holder, market }: Judged, act: OperationAct) => {
+  const { parties, required, oracle } = attestingOf(instrument, market)
+  return create(SubscriptionClaim, {
+    venue: act.venue,
+    subscriptionId: idOf(input),
+    orderId: null,
+    instrument: assetOf(instrument),
+    holder: holder.party,
+    custodian: holder.custodian,
+    fund: null,
+    mode: "wire",
+    currency: instrument.manifest.currency,
+    paymentAsset: null,
+    cash: input.amount,
+    oracle,
+    orderedUnits: input.units,
+    attestors: parties,
+    required,
+    attested: [],
+    pointCid: null,
+    price: null,
+    units: null
+  })
+}
+
+/** The holder's own order, as it stands on the ledger; null while none is signed. */
+const signedOrder = Effect.fnUntraced(function* ({ orderId, payment }: Claim, party: Party.Party) {
+  if (payment === "wire" || orderId === null) return null
+  const records = yield* Records
+  const found = yield* records.find(holderOrders, nameOf({ party, orderId }))
+  return Option.isSome(found) && found.value.state === "signed" ? found.value : null
+})
+
+/** What the holder signed must be what the caller asks for, and something the market takes. */
+const ofOrder = (
+  input: Claim,
+  order: HolderOrder | null,
+  { instrument, holder, market }: Judged,
+  now: Instant.Instant
+): ReadonlyArray<Objection> =>
+  input.payment === "wire"
+    ? []
+    : [
+        [
+          order === null,
+          "rule-refused",
+          {
+            gate: "consent",
+            check: "order-signed",
+            party: holder.party,
+            recovery: "Have the holder sign the order in its wallet."
+          }
+        ],
+        [
+          order !== null && !fits(input, order, { instrument, market }, now),
+          "rule-refused",
+          {
+            gate: "consent",
+            check: "order-fits",
+            party: holder.party,
+            recovery: "Have the holder sign an order to this market, for what is asked, in time."
+          }
+        ]
+      ]
+
+const fits = (
+  input: Claim,
+  order: HolderOrder,
+  { instrument, market }: Pick<Judged, "instrument" | "market">,
+  now: Instant.Instant
+): boolean =>
+  isSame(input.amount, order.amount) &&
+  isSame(input.units, order.units) &&
+  isAsset(order.instrument, assetOf(instrument)) &&
+  (order.expiresAt === null || Instant.isBefore(now, order.expiresAt)) &&
+  // Without a market the gate of the policy says so.
+  (market === null ||
+    (order.fund === market.fund && isAsset(order.paymentAsset, market.paymentAsset)))
+
+const isSame = (asked: Decimal.Decimal | null, signed: Decimal.Decimal | null): boolean =>
+  asked === null || asked === signed
+
+const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
+  left.admin === right.admin && left.id === right.id
+
+/** The market takes the holder's order, and the venue asks the holder to allocate its cash. */
+const onLedger = (
+  input: Claim,
+  order: HolderOrder,
+  { instrument, holder, market }: Judged & { readonly market: PrimaryMarket },
+  act: OperationAct
+) => {
+  if (market.marketCid === null || order.amount === null) {
+    throw new Error("an agreed market has a contract, and a ledger-paid order an amount")
+  }
+  const subscriptionId = idOf(input)
+  const settleBy = Rules.settleBy(Rules.nextCutOff(instrument.manifest.cutOff, act.now).at)
+  return [
+    exercise(PrimaryMarketTemplate, market.marketCid, "ClaimSubscription", {
+      orderCid: order.cid,
+      subscriptionId,
+      custodian: holder.custodian,
+      currency: instrument.manifest.currency
+    }),
+    create(SettlementIntent, {
+      venue: act.venue,
+      settlementId: subscriptionId,
+      reference: { kind: "subscription", id: subscriptionId },
+      legs: [
+        {
+          legId: "cash",
+          sender: holder.party,
+          receiver: market.fund,
+          instrument: market.paymentAsset,
+          amount: order.amount
+        }
+      ],
+      requestedAt: act.now,
+      allocateBefore: settleBy,
+      settleBefore: settleBy
+    })
+  ] as const
+}

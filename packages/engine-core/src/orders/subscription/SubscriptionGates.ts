@@ -1,0 +1,181 @@
+/** What outside the order itself stands in the way of a subscription's acts, gate by gate. */
+import type { Admission } from "../../instruments/admission/Admission.ts"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { gates, unless } from "../../kernel/Refusal.ts"
+import type { PaymentMode } from "../../vocabulary/sets.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+import type { Objection } from "./SubscriptionMachine.ts"
+
+/** What every act of an order that brings units nearer to a holder is judged by. */
+export interface Standing {
+  readonly instrument: Recorded
+  readonly holder: Pick<Holder, "state" | "screening" | "party">
+  /** The latest admission of the holder to the instrument, if there ever was one. */
+  readonly admission: Pick<Admission, "state" | "validFrom" | "credentialCid"> | null
+  readonly now: Instant.Instant
+}
+
+/** A claim as its gates see it. */
+export interface Claiming extends Standing {
+  readonly payment: PaymentMode
+  readonly amount: Decimal.Decimal | null
+  readonly units: Decimal.Decimal | null
+  readonly cashDecimals: number
+  readonly market: Pick<PrimaryMarket, "state"> | null
+  /** Whether anybody can attest its price. */
+  readonly attestors: ReadonlyArray<string>
+}
+
+/** One row a check. Holds and restrictions come with their records, each as one row more. */
+const ofStanding = (standing: Standing): ReadonlyArray<Objection> => {
+  const { admission, holder, instrument, now } = standing
+  return [
+    [
+      holder.state !== "active",
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "holder-active",
+        recovery: "Have the holder's registration and terms accepted."
+      }
+    ],
+    [
+      admission?.state !== "admitted",
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "admitted",
+        party: holder.party,
+        recovery: "Offer the holder an admission, and have it accept."
+      }
+    ],
+    [
+      admission !== null &&
+        admission.validFrom !== null &&
+        Instant.isAfter(admission.validFrom, now),
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "credential-in-force",
+        recovery: "Wait until the credential is in force."
+      }
+    ],
+    [
+      !isScreened(holder),
+      "rule-refused",
+      { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
+    ],
+    [
+      !isOnRegistry(instrument),
+      "rule-refused",
+      {
+        gate: "ledger",
+        check: "on-registry",
+        party: instrument.registrar,
+        recovery: "Have the registrar configure the instrument."
+      }
+    ]
+  ]
+}
+
+const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
+  const { amount, attestors, cashDecimals, instrument, market, payment, units } = claiming
+  const { manifest, policyVersion } = instrument
+  return [
+    [
+      manifest.valuation === "rebasing",
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "valuation",
+        policyVersion,
+        recovery: "Order an instrument that does not rebase."
+      }
+    ],
+    [
+      payment === "ledger" && market?.state !== "agreed",
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "primary-market",
+        policyVersion,
+        recovery: "Propose a primary market and have it agreed, or pay by wire."
+      }
+    ],
+    [
+      payment === "ledger" && amount === null,
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "ordered-by-amount",
+        policyVersion,
+        recovery: "Order an amount, or pay by wire: what units cost is not known yet."
+      }
+    ],
+    [
+      attestors.length === 0,
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "attestor-named",
+        policyVersion,
+        recovery: "Name the instrument's oracle, or agree a primary market."
+      }
+    ],
+    [
+      amount !== null &&
+        manifest.minimumSubscription !== null &&
+        Decimal.lessThan(amount, manifest.minimumSubscription),
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "minimum-subscription",
+        policyVersion,
+        recovery: "Order at least the minimum."
+      }
+    ],
+    [
+      units !== null && !fits(units, manifest.unitDecimals),
+      "rule-refused",
+      {
+        gate: "units",
+        check: "unit-decimals",
+        recovery: `Order units with at most ${manifest.unitDecimals} places.`
+      }
+    ],
+    [
+      amount !== null && !fits(amount, cashDecimals),
+      "rule-refused",
+      {
+        gate: "cash",
+        check: "currency-decimals",
+        recovery: `Order an amount with at most ${cashDecimals} places.`
+      }
+    ]
+  ]
+}
+
+const fits = (decimal: Decimal.Decimal, places: number): boolean =>
+  Decimal.equals(Decimal.round(decimal, { places, rounding: "floor" }), decimal)
+
+/** Everything that stands in a claim's way, in the order of the gates; `own` is the order's. */
+export const againstClaim = (
+  claiming: Claiming,
+  own: ReadonlyArray<Objection>
+): ReadonlyArray<Objection> => inOrder([...ofStanding(claiming), ...ofClaim(claiming), ...own])
+
+/** The same for an act that gives the holder units. */
+export const againstUnits = (
+  standing: Standing,
+  own: ReadonlyArray<Objection>
+): ReadonlyArray<Objection> => inOrder([...ofStanding(standing), ...own])
+
+const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
+  objections.toSorted((a, b) => gates.indexOf(a[2].gate) - gates.indexOf(b[2].gate))
+
+/** The first gate that refuses. */
+export const judge = (objections: ReadonlyArray<Objection>) => unless(...objections)

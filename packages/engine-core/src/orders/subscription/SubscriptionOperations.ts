@@ -1,0 +1,273 @@
+/** What the venue may do with an order that stands: withdraw, deliver, settle or release it. */
+import { Effect, Schema } from "effect"
+import { configurationOf } from "../../instruments/instrument/Instrument.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as PlainJson from "../../kernel/PlainJson.ts"
+import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as Cash from "./CashLine.ts"
+import { type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
+import { claim } from "./SubscriptionClaimOperation.ts"
+import * as Gates from "./SubscriptionGates.ts"
+import { type Command, decide, objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import { marketOf, standingOf } from "./SubscriptionStanding.ts"
+import * as SubscriptionView from "./SubscriptionView.ts"
+
+const One = Schema.Struct({ subscriptionId: SubscriptionId })
+
+/** With the bank lines that paid it; for an order paid on the ledger there are none. */
+const Paid = Schema.Struct({
+  subscriptionId: SubscriptionId,
+  cash: Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+
+type Named = typeof One.Type
+
+const resource = {
+  kind: "subscription",
+  id: ({ subscriptionId }: Named) => subscriptionId,
+  href: ({ subscriptionId }: Named) => `/v1/subscriptions/${subscriptionId}`
+} as const
+
+export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
+  doc: "Takes an order back before it is priced.",
+  route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
+  makers: ["operator", "app"],
+  approvers: 0,
+  resource,
+  input: One,
+  result: SubscriptionView.SubscriptionView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("subscription.withdraw.plan")(function* ({ subscriptionId }) {
+    const self = yield* load(subscriptionId)
+    yield* Effect.fromResult(decide(self, { on: "withdraw" }))
+    const argument = letGo(self)
+    const cid = standing(self.claimCid, "claim")
+    return { commands: [exercise(SubscriptionClaim, cid, "Withdraw", argument)], last: true }
+  }),
+  finish: ({ subscriptionId }, act) => shown(subscriptionId, act)
+})
+
+export const release = Operation.defineOnLedger("subscription.release", {
+  doc: "Lets a priced order go undelivered; cash allocated to it goes back.",
+  route: "POST /v1/subscriptions/{subscriptionId}:release",
+  makers: ["operator"],
+  approvers: 0,
+  resource,
+  input: One,
+  result: SubscriptionView.SubscriptionView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("subscription.release.plan")(function* ({ subscriptionId }) {
+    const self = yield* load(subscriptionId)
+    yield* Effect.fromResult(decide(self, { on: "release" }))
+    return { commands: [exercise(Lot, lotOf(self).cid, "Release", letGo(self))], last: true }
+  }),
+  finish: ({ subscriptionId }, act) => shown(subscriptionId, act)
+})
+
+export const deliver = Operation.defineOnLedger("subscription.deliver", {
+  doc: "Has a wire-paid order's units minted: by the market where one is agreed, else on request.",
+  route: "POST /v1/subscriptions/{subscriptionId}:deliver",
+  makers: ["operator"],
+  approvers: 0,
+  resource,
+  input: Paid,
+  result: SubscriptionView.SubscriptionView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("subscription.deliver.plan")(function* ({ subscriptionId, cash }, act) {
+    const self = yield* load(subscriptionId)
+    const standing = yield* judged(self, { on: "deliver", cash, deliverBeforeCash }, act)
+    yield* taken(self, cash, act)
+    return { commands: [yield* delivery(self, standing)], last: true }
+  }),
+  finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, cash, act)
+})
+
+export const settle = Operation.defineOnLedger("subscription.settle", {
+  doc: "Closes a delivered order whose cash is in; a ledger-paid one is paid, minted and closed in one.",
+  route: "POST /v1/subscriptions/{subscriptionId}:settle",
+  makers: ["operator"],
+  approvers: 0,
+  resource,
+  input: Paid,
+  result: SubscriptionView.SubscriptionView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("subscription.settle.plan")(function* ({ subscriptionId, cash }, act) {
+    const self = yield* load(subscriptionId)
+    const command = yield* self.payment === "ledger"
+      ? exchanged(self, cash, act)
+      : closed(self, cash, act)
+    return { commands: [command], last: true }
+  }),
+  finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, cash, act)
+})
+
+export const operations = [claim, withdraw, deliver, settle, release] as const
+
+/** Policies have no field for it yet: units never go out before the cash is in. */
+const deliverBeforeCash = "never"
+
+const load = (subscriptionId: string) =>
+  Effect.flatMap(Records, (records) => records.get(subscriptions, subscriptionId))
+
+const standing = (cid: string | null, what: string): string => {
+  if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
+  return cid
+}
+
+const lotOf = ({ lot }: Subscription) => {
+  if (lot === null) throw new Error("a priced order has a lot")
+  return lot
+}
+
+const letGo = ({ allocation, intentCid }: Subscription) => ({
+  allocationCid: allocation?.cid ?? null,
+  intentCid
+})
+
+/** State first, then every gate in its order: the order's own and those around it. */
+const judged = Effect.fnUntraced(function* (
+  self: Subscription,
+  command: Command,
+  act: OperationAct
+) {
+  yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, command.on))
+  const standing = yield* standingOf(self, act.now)
+  const against = Gates.againstUnits(standing, objections(self, command))
+  yield* Effect.fromResult(Gates.judge(against))
+  return standing
+})
+
+const delivery = Effect.fnUntraced(function* (
+  self: Subscription,
+  { admission, instrument }: Gates.Standing
+) {
+  if (self.deliveredLotCid !== null) {
+    return exercise(DeliveredLot, self.deliveredLotCid, "Redeliver", { executeBefore: null })
+  }
+  const market = yield* marketOf(self)
+  return exercise(Lot, lotOf(self).cid, "Deliver", {
+    marketCid: market?.marketCid ?? null,
+    credentialCid: admission?.credentialCid ?? null,
+    configurationCid: configurationOf(instrument),
+    executeBefore: null
+  })
+})
+
+/** The cash of a delivered order is in: what shows it outside the ledger goes there as a digest. */
+const closed = Effect.fnUntraced(function* (
+  self: Subscription,
+  cash: ReadonlyArray<Cash.CashLine>,
+  act: OperationAct
+) {
+  yield* Effect.fromResult(decide(self, { on: "settle", cash }))
+  yield* taken(self, cash, act)
+  const crypto = yield* Crypto
+  const lines = Schema.encodeSync(Cash.CashLines)([...self.cash.lines, ...cash])
+  return exercise(DeliveredLot, standing(self.deliveredLotCid, "delivered lot"), "Settle", {
+    allocationCid: null,
+    evidence: crypto.sha256(PlainJson.canonical(lines))
+  })
+})
+
+const exchanged = Effect.fnUntraced(function* (
+  self: Subscription,
+  cash: ReadonlyArray<Cash.CashLine>,
+  act: OperationAct
+) {
+  const { admission, instrument } = yield* judged(self, { on: "exchange", cash }, act)
+  const market = yield* marketOf(self)
+  if (market === null) {
+    return yield* Effect.fail(
+      refused("rule-refused", {
+        gate: "policy",
+        check: "primary-market",
+        recovery: "Release the order: its market ended."
+      })
+    )
+  }
+  return exercise(Lot, lotOf(self).cid, "Settle", {
+    marketCid: market.marketCid,
+    allocationCid: standing(self.allocation?.cid ?? null, "allocation"),
+    credentialCid: standing(admission?.credentialCid ?? null, "credential"),
+    configurationCid: configurationOf(instrument),
+    intentCid: self.intentCid
+  })
+})
+
+/**
+ * Takes the bank lines for this order, in the transaction that plans it: no other order can count
+ * them from here on. A line of an order that ended without it may be taken again.
+ */
+const taken = Effect.fnUntraced(function* (
+  self: Subscription,
+  cash: ReadonlyArray<Cash.CashLine>,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const { subscriptionId } = self
+  const known = new Map(
+    (yield* records.many(Cash.cashLines, cash.map(Cash.nameOf))).map((line) => [
+      Cash.nameOf(line),
+      line
+    ])
+  )
+  for (const line of cash) {
+    const before = known.get(Cash.nameOf(line))
+    if (before === undefined) {
+      yield* records
+        .open(Cash.cashLines, { ...line, subscriptionId }, act)
+        .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
+    } else if (before.subscriptionId === subscriptionId || (yield* isFree(before))) {
+      const { amount } = line
+      yield* records.record(Cash.cashLines, before, { on: "take", subscriptionId, amount }, act)
+    } else {
+      return yield* Effect.fail(
+        refused("rule-refused", {
+          gate: "cash",
+          check: "cash-line-taken",
+          detail: `Line ${line.line} of ${line.statementId} pays another order.`,
+          recovery: "Name lines that pay this order."
+        })
+      )
+    }
+  }
+})
+
+const isFree = Effect.fnUntraced(function* (line: Cash.Paying) {
+  const records = yield* Records
+  const [holding] = yield* records.many(subscriptions, [line.subscriptionId])
+  return (
+    holding === undefined ||
+    (Machine.isTerminal(SubscriptionMachine, holding.state) &&
+      !holding.cash.lines.some((one) => Cash.nameOf(one) === Cash.nameOf(line)))
+  )
+})
+
+/** The lines join the record once the ledger has moved it. */
+const matched = Effect.fnUntraced(function* (
+  subscriptionId: string,
+  lines: ReadonlyArray<Cash.CashLine>,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const self = yield* read(subscriptionId)
+  const after =
+    lines.length === 0
+      ? self
+      : yield* records.record(subscriptions, self, { on: "match", lines }, act)
+  return SubscriptionView.of(after, act.now)
+})
+
+const shown = (subscriptionId: string, act: OperationAct) =>
+  Effect.map(read(subscriptionId), (record) => SubscriptionView.of(record, act.now))
+
+const read = (subscriptionId: string): Effect.Effect<Stored<Subscription>, Unavailable, Records> =>
+  Effect.catchTag(load(subscriptionId), "Refused", () =>
+    Effect.die(new Error(`subscription ${subscriptionId} vanished`))
+  )

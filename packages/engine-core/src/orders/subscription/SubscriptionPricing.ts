@@ -1,0 +1,88 @@
+/** What attestors made of an order's price, and what we would have made of it. */
+import { Effect, Option, Result } from "effect"
+import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
+import * as PriceRules from "../../instruments/price/PriceRules.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { Records } from "../../records/Records.ts"
+import type { Subscription } from "./Subscription.ts"
+import * as Rules from "./SubscriptionRules.ts"
+
+/** What the lot says. */
+export interface Attested {
+  readonly pointCid: string
+  readonly price: Decimal.Decimal
+  readonly units: Decimal.Decimal
+}
+
+export const dealingOf = (self: Subscription, price: Decimal.Decimal): Rules.Dealing => ({
+  price,
+  feeRate: self.feeRate,
+  unitDecimals: self.unitDecimals,
+  cashDecimals: self.cashDecimals,
+  residual: self.residualRule
+})
+
+/** The order's figures at the price and for the units that the attestors signed. */
+export const figuresOf = (self: Subscription, { price, units }: Attested): Rules.Figures =>
+  self.amount === null
+    ? Rules.byUnits(units, dealingOf(self, price))
+    : Rules.byAmountFor(self.amount, units, dealingOf(self, price))
+
+/** In what the attestors did otherwise than the rules say; empty where they agree. */
+export const breaches = (
+  self: Subscription,
+  attested: Attested,
+  points: ReadonlyArray<PricePoint>
+): ReadonlyArray<string> => [
+  ...ofPoint(self, attested, points),
+  ...(attested.units === unitsOf(self, attested.price)
+    ? []
+    : [`${Decimal.formatPlain(attested.units)} units are not what the order buys.`])
+]
+
+const unitsOf = (self: Subscription, price: Decimal.Decimal): Decimal.Decimal | null =>
+  self.amount === null ? self.units : Rules.byAmount(self.amount, dealingOf(self, price)).units
+
+const ofPoint = (
+  self: Subscription,
+  { pointCid, price }: Attested,
+  points: ReadonlyArray<PricePoint>
+): ReadonlyArray<string> => {
+  const named = points.find(({ contractId }) => contractId === pointCid)
+  if (named === undefined) return ["The point it names is not known."]
+  const { pricing, cutOffAt, claimedAt, attesting } = self
+  const oracle = attesting.oracle ?? named.source
+  const chosen = PriceRules.choose(
+    points.filter(({ instrumentId }) => instrumentId === self.instrumentId),
+    { pricing, cutOffAt, claimedAt, oracle, staleAfter: null }
+  )
+  const other = Result.isFailure(chosen)
+    ? ["No point prices the order yet."]
+    : chosen.success.contractId === pointCid
+      ? []
+      : [`The point ${chosen.success.contractId} prices the order.`]
+  return named.price === price ? other : [...other, "The price is not its point's."]
+}
+
+/** An order is priced soon after its point is published: older ones are not looked at. */
+const pointsMax = 100
+
+/**
+ * The points that may price an order. Those of the very batch that prices it are not listed yet; the
+ * one the lot names is found all the same.
+ */
+export const pointsFor = Effect.fnUntraced(function* (self: Subscription, pointCid: string) {
+  const records = yield* Records
+  const listed = yield* records.list(pricePoints, {
+    where: {
+      instrumentId: [self.instrumentId],
+      ...(self.attesting.oracle === null ? {} : { source: [self.attesting.oracle] })
+    },
+    direction: "desc",
+    limit: pointsMax
+  })
+  const known = new Map(listed.map(({ record }) => [record.contractId, record]))
+  const named = yield* records.find(pricePoints, pointCid)
+  if (Option.isSome(named)) known.set(pointCid, named.value)
+  return [...known.values()]
+})

@@ -1,0 +1,327 @@
+/** What the ledger says of a subscription: claimed, attested, priced, delivered, ended. */
+import { Effect, Option, Schema } from "effect"
+import * as events from "../../feeds/events.ts"
+import { holderParties } from "../../holders/holder/Holder.ts"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as Once from "../../projection/Once.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import { MintRequest } from "../../templates/Registry.ts"
+import type { Payload } from "../../templates/Template.ts"
+import * as Currency from "../Currency.ts"
+import { type Subscription, SubscriptionId, subscriptions, tell } from "./Subscription.ts"
+import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import * as Pricing from "./SubscriptionPricing.ts"
+import * as Rules from "./SubscriptionRules.ts"
+
+type Claim = Payload<typeof SubscriptionClaim>
+type Priced = Payload<typeof Lot>
+
+const claim = TypedReading.of(SubscriptionClaim, {
+  created: Effect.fn("SubscriptionClaim.created")(function* (payload, node) {
+    const records = yield* Records
+    const known = yield* records.find(subscriptions, payload.subscriptionId)
+    if (Option.isNone(known)) return yield* opened(payload, node)
+    // Every attestation but the last makes the claim anew.
+    if (known.value.state === "claimed" && payload.attested.length > 0) {
+      return yield* noted(known.value, node, {
+        on: "attest",
+        claimCid: node.contractId,
+        attestors: payload.attested,
+        at: node.effectiveAt
+      })
+    }
+    yield* surprise(node, payload.subscriptionId, {
+      on: "claim",
+      detail: "A subscription of this id exists."
+    })
+  }),
+  exercised: {
+    Withdraw: ({ payload }, node) =>
+      moved(payload.subscriptionId, node, () => ({ on: "withdraw", at: node.effectiveAt }))
+  }
+})
+
+const lot = TypedReading.of(Lot, {
+  created: Effect.fn("Lot.created")(function* (payload, node) {
+    const records = yield* Records
+    const known = yield* records.find(subscriptions, payload.subscriptionId)
+    if (Option.isNone(known) || !allows(known.value, "price")) {
+      return yield* surprise(node, payload.subscriptionId, {
+        on: "price",
+        detail: "No claimed subscription of this id waits for a price."
+      })
+    }
+    yield* priced(known.value, payload, node)
+  }),
+  exercised: {
+    Deliver: ({ payload, result }, node) =>
+      result.mintRequest === null
+        ? moved(payload.subscriptionId, node, (self) => delivered(self, result.deliveredLot, node))
+        : requested(payload.subscriptionId, node, {
+            deliveredLotCid: result.deliveredLot,
+            mintRequestCid: result.mintRequest
+          }),
+    Settle: ({ payload }, node) =>
+      moved(payload.subscriptionId, node, (self) => ({ on: "exchange", ...valued(self, node) })),
+    Release: ({ payload }, node) =>
+      moved(payload.subscriptionId, node, () => ({ on: "release", at: node.effectiveAt }))
+  }
+})
+
+const deliveredLot = TypedReading.of(DeliveredLot, {
+  exercised: {
+    Settle: ({ payload }, node) =>
+      moved(payload.subscriptionId, node, () => ({ on: "settle", at: node.effectiveAt })),
+    Redeliver: ({ payload, result }, node) =>
+      requested(payload.subscriptionId, node, {
+        deliveredLotCid: result.deliveredLot,
+        mintRequestCid: result.mintRequest
+      })
+  }
+})
+
+const mintRequest = TypedReading.of(MintRequest, {
+  exercised: {
+    Accept: ({ payload }, node) =>
+      asked(payload, node, ({ subscriptionId }) =>
+        moved(subscriptionId, node, (self) => delivered(self, self.deliveredLotCid, node))
+      ),
+    Reject: ({ payload }, node) => unminted(payload, node),
+    Withdraw: ({ payload }, node) => unminted(payload, node)
+  }
+})
+
+export const readings = [claim, lot, deliveredLot, mintRequest] as const
+
+// ---- a claim opens the order
+
+const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
+  const records = yield* Records
+  const found = yield* records.find(instruments, payload.instrument.id)
+  const holder = yield* records.find(holderParties, payload.holder)
+  if (Option.isNone(found) || !isRecorded(found.value) || Option.isNone(holder)) {
+    return yield* surprise(node, payload.subscriptionId, {
+      on: "claim",
+      detail: "Its instrument or its holder is not known."
+    })
+  }
+  const { instrumentId, registrar, manifest, policyVersion } = found.value
+  const cutOff = Rules.nextCutOff(manifest.cutOff, node.effectiveAt)
+  const cashDecimals = Currency.decimals(payload.currency)
+  const feeRate = manifest.fees.subscription
+  yield* Once.open(
+    subscriptions,
+    {
+      ...unpriced,
+      subscriptionId: Schema.decodeSync(SubscriptionId)(payload.subscriptionId),
+      instrumentId,
+      registrar,
+      holderId: holder.value.holderId,
+      party: payload.holder,
+      payment: payload.mode,
+      orderedAs: payload.orderedUnits === null ? "amount" : "units",
+      amount: payload.orderedUnits === null ? payload.cash : null,
+      units: payload.orderedUnits,
+      currency: payload.currency,
+      fee:
+        payload.cash === null || payload.orderedUnits !== null
+          ? null
+          : Rules.feeOf(payload.cash, { feeRate, cashDecimals }),
+      policyVersion,
+      cutOffAt: cutOff.at,
+      dealingDate: cutOff.date,
+      cash: { expected: payload.cash, matched: Decimal.zero, lines: [] },
+      settleBy: payload.mode === "ledger" ? Rules.settleBy(cutOff.at) : null,
+      claimedAt: node.effectiveAt,
+      pricing: manifest.pricing,
+      feeRate,
+      unitDecimals: manifest.unitDecimals,
+      cashDecimals,
+      residualRule: manifest.residual,
+      zone: manifest.businessZone ?? Zone.utc,
+      attesting: {
+        parties: payload.attestors,
+        required: payload.required,
+        oracle: payload.oracle
+      },
+      fund: payload.fund,
+      paymentAsset: payload.paymentAsset,
+      orderId: payload.orderId,
+      claimCid: node.contractId
+    },
+    node
+  )
+})
+
+const unpriced = {
+  state: SubscriptionMachine.initial,
+  price: null,
+  pointCid: null,
+  cycleId: null,
+  residual: null,
+  refund: null,
+  attestors: [],
+  lot: null,
+  valueDate: null,
+  pricedAt: null,
+  deliveredAt: null,
+  endedAt: null,
+  endedAs: null,
+  remainderOf: null,
+  deliveredLotCid: null,
+  mintRequestCid: null,
+  intentCid: null,
+  allocation: null
+} as const
+
+// ---- a lot prices it
+
+/** The record moves whatever the attestors did: a breach of the rules is kept for reconciliation. */
+const priced = Effect.fnUntraced(function* (
+  self: Stored<Subscription>,
+  payload: Priced,
+  node: Node
+) {
+  const records = yield* Records
+  const points = yield* Pricing.pointsFor(self, payload.pointCid)
+  const breaches = Pricing.breaches(self, payload, points)
+  if (breaches.length > 0) {
+    yield* surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
+  }
+  const figures = Pricing.figuresOf(self, payload)
+  yield* records.announce([created(self, payload, node)])
+  yield* records.record(
+    subscriptions,
+    self,
+    {
+      on: "price",
+      lotCid: node.contractId,
+      pointCid: payload.pointCid,
+      price: payload.price,
+      units: payload.units,
+      fee: figures.fee,
+      expected: figures.due,
+      residual: figures.residual,
+      refund: figures.refund,
+      attestors: payload.attestors,
+      at: node.effectiveAt
+    },
+    node.act
+  )
+})
+
+const created = (self: Subscription, { price, units }: Priced, node: Node) => ({
+  ...tell(
+    self,
+    events.make("subscription.created", {
+      contractId: node.contractId,
+      price,
+      quantity: units
+    })
+  ),
+  journal: {
+    at: node.effectiveAt,
+    offset: node.offset,
+    source: `${node.offset}:${node.nodeId}:subscription.created`
+  }
+})
+
+// ---- units come by the market at once, or by the registrar
+
+const valued = (self: Subscription, node: Node) => ({
+  at: node.effectiveAt,
+  valueDate: Zone.dateAt(self.zone, node.effectiveAt)
+})
+
+const delivered = (self: Subscription, deliveredLotCid: string | null, node: Node): Move => {
+  if (deliveredLotCid === null) throw new Error("a delivered order has a delivered lot")
+  return { on: "deliver", deliveredLotCid, ...valued(self, node) }
+}
+
+const requested = (
+  subscriptionId: string,
+  node: Node,
+  of: { readonly deliveredLotCid: string; readonly mintRequestCid: string }
+) =>
+  found(subscriptionId, node, "deliver", (self) =>
+    allows(self, "deliver")
+      ? noted(self, node, { on: "request-mint", ...of })
+      : surprise(node, subscriptionId, {
+          on: "deliver",
+          detail: `A subscription in state ${self.state} asked for units.`
+        })
+  )
+
+const unminted = (payload: Payload<typeof MintRequest>, node: Node) =>
+  asked(payload, node, (self) => noted(self, node, { on: "reject-mint" }))
+
+/** The order whose request this is; another's, or one that it does not wait for, is kept. */
+const asked = (
+  { requester, reference }: Payload<typeof MintRequest>,
+  node: Node,
+  read: (self: Stored<Subscription>) => Reads
+): Reads => {
+  if (requester !== node.venue || reference.kind !== "subscription") return Effect.void
+  return found(reference.id, node, "mint", (self) =>
+    self.mintRequestCid === node.contractId
+      ? read(self)
+      : surprise(node, reference.id, {
+          on: "mint",
+          detail: "The subscription does not wait for this mint request."
+        })
+  )
+}
+
+// ---- what all of them do
+
+const allows = (self: Subscription, on: Machine.TriggerOf<typeof SubscriptionMachine>): boolean =>
+  Machine.allows(SubscriptionMachine, self.state, on)
+
+type Reads = Effect.Effect<void, Unavailable, Records>
+
+const found = (
+  subscriptionId: string,
+  node: Node,
+  on: string,
+  read: (self: Stored<Subscription>) => Reads
+): Reads =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const self = yield* records.find(subscriptions, subscriptionId)
+    if (Option.isSome(self)) yield* read(self.value)
+    else yield* surprise(node, subscriptionId, { on, detail: "There is no such subscription." })
+  })
+
+const noted = (self: Stored<Subscription>, node: Node, fact: Fact) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.asVoid(records.record(subscriptions, self, fact, node.act))
+  )
+
+/** A fact that the table has a trigger for. */
+type Move = Extract<Fact, { readonly on: Machine.TriggerOf<typeof SubscriptionMachine> }>
+
+const moved = (subscriptionId: string, node: Node, factOf: (self: Subscription) => Move) =>
+  found(subscriptionId, node, "move", (self) => {
+    const fact = factOf(self)
+    return allows(self, fact.on)
+      ? noted(self, node, fact)
+      : surprise(node, subscriptionId, {
+          on: fact.on,
+          detail: `A subscription in state ${self.state} does not answer to ${fact.on}.`
+        })
+  })
+
+/** Keeps a ledger fact that broke what we expect of it. */
+const surprise = (
+  node: Node,
+  subscriptionId: string,
+  of: { readonly on: string; readonly detail: string }
+) => Unexpected.keep(node, { resourceKind: "subscription", resourceId: subscriptionId, ...of })

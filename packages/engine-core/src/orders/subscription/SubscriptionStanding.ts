@@ -1,0 +1,54 @@
+/** What an order's acts are judged by, as the records say it now. */
+import { Effect, Option } from "effect"
+import { holders } from "../../holders/holder/Holder.ts"
+import { latest } from "../../instruments/admission/AdmissionOperations.ts"
+import { instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import { contracts } from "../../projection/Contract.ts"
+import { Records } from "../../records/Records.ts"
+import { type PrimaryMarket, primaryMarkets } from "../primary-market/PrimaryMarket.ts"
+import type { Subscription } from "./Subscription.ts"
+
+export const standingOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
+  const records = yield* Records
+  const found = yield* records.get(instruments, self.instrumentId)
+  const instrument = yield* Effect.fromResult(recorded(found))
+  const holder = yield* records.get(holders, self.holderId)
+  const admission = yield* latest(self)
+  return { instrument, holder, admission, now }
+})
+
+/** More markets than this an instrument has not had while an order waited. */
+const marketsMax = 16
+
+/**
+ * The market an order mints under: one whose attestors priced it, agreed or past its date, for what
+ * opened while it was agreed settles under it. Null: the registrar is asked to mint.
+ */
+export const marketOf = Effect.fnUntraced(function* (self: Subscription) {
+  const records = yield* Records
+  const listed = yield* records.list(primaryMarkets, {
+    where: { instrumentId: [self.instrumentId], state: ["agreed", "ended"] },
+    direction: "desc",
+    limit: marketsMax
+  })
+  for (const { record } of listed) {
+    const { marketCid } = record
+    if (marketCid === null || !fits(self, record)) continue
+    const contract = yield* records.find(contracts, marketCid)
+    if (Option.isSome(contract) && contract.value.archivedOffset === null) return { marketCid }
+  }
+  return null
+})
+
+const fits = (
+  { attestors, payment, fund, paymentAsset }: Subscription,
+  market: PrimaryMarket
+): boolean =>
+  attestors.length >= market.terms.required &&
+  attestors.every(({ party }) => market.terms.attestors.includes(party)) &&
+  (payment === "wire" ||
+    (market.fund === fund &&
+      market.paymentAsset.admin === paymentAsset?.admin &&
+      market.paymentAsset.id === paymentAsset.id))

@@ -1,8 +1,8 @@
 /** The simulated ledger, ready to be used: its node in memory or on a database, and the venue's port to it. */
 import { Instant, Offset, type Party } from "@bursar/engine-core/kernel"
-import type { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Effect, Layer, Option, Result, Stream } from "effect"
 import type { Scope } from "effect"
+import type { SqlClient } from "effect/sql"
 import * as Admin from "./Admin.ts"
 import { all } from "./choices/index.ts"
 import * as Core from "./Core.ts"
@@ -12,11 +12,18 @@ import * as Faults from "./Faults.ts"
 import * as Identifiers from "./Identifiers.ts"
 import * as Interpreter from "./Interpreter.ts"
 import * as LedgerError from "./LedgerError.ts"
-import { Participant, type Attempt, type Reading, type SeenTransaction } from "./Participant.ts"
+import {
+  Participant,
+  type Attempt,
+  type Reading,
+  type SeenActive,
+  type SeenTransaction
+} from "./Participant.ts"
 import * as Prepared from "./Prepared.ts"
 import * as Registry from "./Registry.ts"
 import type { SimStore, StoreLost } from "./SimStore.ts"
 import * as SimStoreMemory from "./SimStoreMemory.ts"
+import * as SimStorePostgres from "./SimStorePostgres.ts"
 import * as Tail from "./Tail.ts"
 import * as Users from "./Users.ts"
 import * as Views from "./Views.ts"
@@ -31,6 +38,8 @@ export * as LedgerError from "./LedgerError.ts"
 export * from "./Participant.ts"
 export * as Prepared from "./Prepared.ts"
 export * as SimStoreMemory from "./SimStoreMemory.ts"
+export * as SimStorePostgres from "./SimStorePostgres.ts"
+export { StoreLost } from "./SimStore.ts"
 export * as Users from "./Users.ts"
 export * as Venue from "./VenueLedger.ts"
 export * as Views from "./Views.ts"
@@ -57,6 +66,15 @@ export const layerMemory = (options: Options): Layer.Layer<Participant, StoreLos
   Layer.effect(
     Participant,
     Effect.suspend(() => make(SimStoreMemory.make(options), options))
+  )
+
+/** The node on a database: schema ledger_sim of whatever SqlClient is provided. */
+export const layerPostgres = (
+  options: Options
+): Layer.Layer<Participant, StoreLost, SqlClient.SqlClient> =>
+  Layer.effect(
+    Participant,
+    Effect.flatMap(SimStorePostgres.make(options), (store) => make(store, options))
   )
 
 /** The node over a store that is given. */
@@ -86,8 +104,10 @@ export const make = (
           : writer.prune(Offset.max(upTo, writer.state().prunedOffset))
     })
     return {
-      ledgerId: options.ledgerId,
-      participantId: Effect.sync(() => faults.plan().participantChange ?? options.participantId),
+      ledgerId: writer.state().ledgerId,
+      participantId: Effect.sync(
+        () => faults.plan().participantChange ?? writer.state().participantId
+      ),
       synchronizerId: Views.synchronizerId,
       authenticate: identities.authenticate,
       ...acts,
@@ -294,7 +314,7 @@ const reading = (of: {
     return Stream.unwrap(
       Effect.as(
         may(user, reading),
-        Stream.paginate<Entry.Contract | null, Ledger.Active, LedgerError.LedgerError>(null, page)
+        Stream.paginate<Entry.Contract | null, SeenActive, LedgerError.LedgerError>(null, page)
       )
     )
   }

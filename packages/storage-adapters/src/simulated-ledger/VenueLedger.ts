@@ -10,7 +10,8 @@ import {
   type PartyFilter,
   type Reading,
   type SeenEvent,
-  type SeenTransaction
+  type SeenTransaction,
+  type SeenUpdate
 } from "./Participant.ts"
 import type * as Users from "./Users.ts"
 import * as Views from "./Views.ts"
@@ -57,26 +58,15 @@ export const make = (options: { readonly token: string }) =>
         })
       )
 
-    const receipt = (user: Users.User, committed: Entry.Transaction) =>
-      Effect.map(
-        participant.seen(user, { transaction: committed, reading: everything }),
-        (seen): Ledger.Receipt => ({
-          updateId: committed.updateId,
-          offset: committed.offset,
-          effectiveAt: committed.effectiveAt,
-          recordTime: committed.recordTime,
-          duplicate: false,
-          transaction: Option.map(seen, toTransaction)
-        })
+    const first = (user: Users.User, committed: Entry.Transaction) =>
+      Effect.map(participant.seen(user, { transaction: committed, reading: everything }), (seen) =>
+        receipt(committed, { seen, duplicate: false })
       )
 
     const earlier = (user: Users.User, error: LedgerError.LedgerError) =>
       Effect.map(
-        participant.update(user, {
-          by: { offset: Offset.of(Number(error.context["completion_offset"])) },
-          reading: everything
-        }),
-        (seen) => toReceipt(seen, true)
+        participant.update(user, { by: { offset: completionOffset(error) }, reading: everything }),
+        (seen) => receipt(seen, { seen: Option.some(seen), duplicate: true })
       )
 
     const submit = (
@@ -85,7 +75,7 @@ export const make = (options: { readonly token: string }) =>
       Effect.gen(function* () {
         const user = yield* authenticated
         return yield* attempt(user, submission).pipe(
-          Effect.flatMap((committed) => receipt(user, committed)),
+          Effect.flatMap((committed) => first(user, committed)),
           Effect.catchIf(
             (error) => error.code === "DUPLICATE_COMMAND",
             (error) => earlier(user, error)
@@ -116,10 +106,7 @@ export const make = (options: { readonly token: string }) =>
             }
           })
         )
-      ).pipe(
-        Stream.map((update) => (update._tag === "Transaction" ? toTransaction(update) : update)),
-        Stream.mapError(Classify.readError)
-      )
+      ).pipe(Stream.map(toUpdate), Stream.mapError(Classify.readError))
 
     return {
       venue,
@@ -132,7 +119,9 @@ export const make = (options: { readonly token: string }) =>
               update._tag === "Transaction" && Option.getOrUndefined(update.commandId) === commandId
           ),
           Stream.runHead,
-          Effect.map(Option.map((transaction) => toReceipt(transaction, false)))
+          Effect.map(
+            Option.map((found) => receipt(found, { seen: Option.some(found), duplicate: false }))
+          )
         ),
       acs: ({ at, filter }) =>
         Stream.unwrap(
@@ -177,22 +166,31 @@ const soleParty = (user: Users.User) => {
       )
 }
 
-const toReceipt = (
-  seen: Ledger.Transaction | SeenTransaction,
-  duplicate: boolean
+/** Where the earlier commit of a duplicate lies. */
+export const completionOffset = (duplicate: LedgerError.LedgerError): Offset.Offset =>
+  Offset.of(Number(duplicate.context["completion_offset"]))
+
+type Seen = Ledger.Transaction | SeenTransaction
+
+export const receipt = (
+  committed: Pick<Ledger.Transaction, "updateId" | "offset" | "effectiveAt" | "recordTime">,
+  as: { readonly seen: Option.Option<Seen>; readonly duplicate: boolean }
 ): Ledger.Receipt => ({
-  updateId: seen.updateId,
-  offset: seen.offset,
-  effectiveAt: seen.effectiveAt,
-  recordTime: seen.recordTime,
-  duplicate,
-  transaction: Option.some(toTransaction(seen))
+  updateId: committed.updateId,
+  offset: committed.offset,
+  effectiveAt: committed.effectiveAt,
+  recordTime: committed.recordTime,
+  duplicate: as.duplicate,
+  transaction: Option.map(as.seen, toTransaction)
 })
+
+export const toUpdate = (update: SeenUpdate): Ledger.Update =>
+  update._tag === "Transaction" ? toTransaction(update) : update
 
 const isEvent = (event: SeenEvent | Ledger.Event): event is Ledger.Event =>
   event._tag !== "Archived"
 
-const toTransaction = (seen: Ledger.Transaction | SeenTransaction): Ledger.Transaction => ({
+const toTransaction = (seen: Seen): Ledger.Transaction => ({
   _tag: "Transaction",
   offset: seen.offset,
   updateId: seen.updateId,
@@ -204,7 +202,11 @@ const toTransaction = (seen: Ledger.Transaction | SeenTransaction): Ledger.Trans
   events: seen.events.filter(isEvent)
 })
 
-const toFilter = ({ templates, interfaces, includeBlobFor }: Ledger.Filter): PartyFilter => ({
+export const toFilter = ({
+  templates,
+  interfaces,
+  includeBlobFor
+}: Ledger.Filter): PartyFilter => ({
   wildcard: templates.length === 0 && interfaces.length === 0,
   templates,
   interfaces: interfaces.map((ref) => ({ ref, view: true })),

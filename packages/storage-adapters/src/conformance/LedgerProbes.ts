@@ -1,0 +1,85 @@
+/** Templates that exist only to test a ledger: they try what no honest template would. */
+import * as Templates from "@bursar/engine-core/templates"
+import { Result, Schema } from "effect"
+import * as Entity from "../simulated-ledger/Entity.ts"
+import { Party } from "@bursar/engine-core/kernel"
+
+const named = (entity: string): Templates.TypeRef => ({
+  packageName: "bursar-probe-v1",
+  module: "Bursar.Probe",
+  entity
+})
+const made = Schema.Struct({ contractId: Schema.String })
+
+/** A thing of its owner's. */
+export const Token = Templates.define({
+  typeRef: named("Token"),
+  payload: Schema.Struct({ owner: Party.schema, seenBy: Schema.Array(Party.schema) }),
+  choices: {}
+})
+
+/** A contract of one party whose choices reach for what is another's. */
+export const Reach = Templates.define({
+  typeRef: named("Reach"),
+  payload: Schema.Struct({ owner: Party.schema, chooser: Party.schema }),
+  choices: {
+    /** Creates a token in the name of anyone. */
+    Make: { consuming: false, argument: Schema.Struct({ owner: Party.schema }), result: made },
+    /** Ends a token of anyone's. */
+    End: {
+      consuming: false,
+      argument: Schema.Struct({ tokenCid: Schema.String }),
+      result: Schema.Struct({})
+    },
+    /** Looks at a token of anyone's. */
+    Look: {
+      consuming: false,
+      argument: Schema.Struct({ tokenCid: Schema.String }),
+      result: Schema.Struct({ owner: Party.schema })
+    },
+    /** Uses a token twice. */
+    EndTwice: {
+      consuming: false,
+      argument: Schema.Struct({ tokenCid: Schema.String }),
+      result: Schema.Struct({})
+    }
+  }
+})
+
+const token = Entity.define(Token, {
+  signatories: (self) => [self.owner],
+  observers: (self) => self.seenBy,
+  choices: {}
+})
+
+const reach = Entity.define(Reach, {
+  signatories: (self) => [self.owner],
+  observers: (self) => [self.chooser],
+  choices: {
+    Make: {
+      controllers: (self) => [self.chooser],
+      body: ({ argument: { owner } }, scope) =>
+        Result.map(scope.create(Token, { owner, seenBy: [] }), (contractId) => ({ contractId }))
+    },
+    End: {
+      controllers: (self) => [self.chooser],
+      body: ({ argument: { tokenCid } }, scope) =>
+        Result.map(scope.archive(Token, tokenCid), () => ({}))
+    },
+    Look: {
+      controllers: (self) => [self.chooser],
+      body: ({ argument: { tokenCid } }, scope) =>
+        Result.map(scope.fetch(Token, tokenCid), ({ owner }) => ({ owner }))
+    },
+    EndTwice: {
+      controllers: (self) => [self.chooser],
+      body: ({ argument: { tokenCid } }, scope) =>
+        Result.map(
+          Result.andThen(scope.archive(Token, tokenCid), scope.archive(Token, tokenCid)),
+          () => ({})
+        )
+    }
+  }
+})
+
+export const entities: ReadonlyArray<Entity.Entity> = [token, reach]

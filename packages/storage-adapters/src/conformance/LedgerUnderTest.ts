@@ -1,0 +1,56 @@
+/** What a ledger adapter lends to its conformance suite: the venue's port, and parties to set scenes with. */
+import type { Offset, Party } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Context } from "effect"
+import type { Effect, Stream } from "effect"
+
+/** An outside party at its own door, with its own token. */
+export interface Session {
+  readonly party: Party.Party
+  readonly submit: (
+    submission: Ledger.Submission & {
+      /** The session's own party when absent. */
+      readonly actAs?: ReadonlyArray<Party.Party>
+    }
+  ) => Effect.Effect<Ledger.Receipt, Ledger.SubmitError>
+  readonly updates: (query: Ledger.UpdatesQuery) => Stream.Stream<Ledger.Update, Ledger.ReadError>
+  readonly acs: (query: Ledger.ActiveQuery) => Stream.Stream<Ledger.Active, Ledger.ReadError>
+}
+
+/** Misbehaviour that the suite asks for; each counts submissions from the moment it is planted. */
+export type Mishap =
+  | { readonly _tag: "DropBeforeCommit" }
+  | { readonly _tag: "DropAfterCommit" }
+  | { readonly _tag: "Contention" }
+  | { readonly _tag: "Skew" }
+  | { readonly _tag: "ParticipantChange" }
+  | { readonly _tag: "None" }
+
+export class LedgerUnderTest extends Context.Service<
+  LedgerUnderTest,
+  {
+    /** The port, bound to the venue. */
+    readonly venue: Ledger.Ledger["Service"]
+    /** A new local party and its session, which may also act as the further parties. */
+    readonly party: (hint: string, further?: ReadonlyArray<Party.Party>) => Effect.Effect<Session>
+    readonly prune: (upTo: Offset.Offset) => Effect.Effect<void>
+    readonly plant: (mishap: Mishap) => Effect.Effect<void>
+  }
+>()("@bursar/storage-adapters/conformance/LedgerUnderTest") {}
+
+/** What an adapter can be asked; laws that need more are skipped, by name. */
+export interface Supports {
+  /** `prune` works. */
+  readonly pruning: boolean
+  /** `plant` works. */
+  readonly mishaps: boolean
+  /** The ledger carries the templates of LedgerProbes. */
+  readonly probes: boolean
+}
+
+export interface Law {
+  readonly id: string
+  readonly name: string
+  readonly needs?: keyof Supports
+  readonly check: Effect.Effect<void, unknown, LedgerUnderTest>
+}

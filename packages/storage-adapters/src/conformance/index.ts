@@ -1,0 +1,4 @@
+/** The suites by which an adapter proves itself, and what they need of it. */
+export * from "./ledger.ts"
+export * as LedgerProbes from "./LedgerProbes.ts"
+export * as SimulatedUnderTest from "./simulated-ledger.ts"

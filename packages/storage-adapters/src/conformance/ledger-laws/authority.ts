@@ -1,0 +1,154 @@
+/** The laws of authority: nobody acts for another, and what one party may do never becomes another's right. */
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Option, Stream } from "effect"
+import { expect } from "vitest"
+import * as Probes from "../LedgerProbes.ts"
+import * as Scene from "../LedgerScene.ts"
+import type { Law } from "../LedgerUnderTest.ts"
+
+const unauthorized = { _tag: "Refused", code: "DAML_AUTHORIZATION_ERROR" }
+
+const accept = (contractId: string) =>
+  Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Accept", {})
+
+export const laws: ReadonlyArray<Law> = [
+  {
+    id: "L11",
+    name: "nothing is created without every signatory",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const alone = scene.venue.submit(Scene.submission(scene, Scene.consent(scene)))
+      expect(yield* Scene.failure(alone)).toMatchObject(unauthorized)
+      const other = scene.registrar.submit(Scene.submission(scene, Scene.proposal(scene)))
+      expect(yield* Scene.failure(other)).toMatchObject(unauthorized)
+    })
+  },
+  {
+    id: "L11",
+    name: "nobody but its controllers exercises a choice",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const receipt = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+      const { contractId } = yield* Scene.soleCreated(receipt)
+      const refused = scene.venue.submit(Scene.submission(scene, accept(contractId)))
+      expect(yield* Scene.failure(refused)).toMatchObject(unauthorized)
+    })
+  },
+  {
+    id: "L11",
+    name: "a body looks only at what its own authority is a party to",
+    needs: "probes",
+    check: Effect.gen(function* () {
+      const { scene, owner, chooser, reachCid } = yield* Scene.reach
+      const stranger = yield* scene.party("stranger")
+      const helper = yield* scene.party("helper", [stranger.party, chooser.party])
+      const create = Templates.create(Probes.Token, { owner: stranger.party, seenBy: [] })
+      const receipt = yield* stranger.submit(Scene.submission(scene, create))
+      const { contractId: tokenCid } = yield* Scene.soleCreated(receipt)
+      const look = Templates.exercise(Probes.Reach, reachCid, "Look", { tokenCid })
+      const actAs = [stranger.party, chooser.party]
+      const refused = helper.submit({ ...Scene.submission(scene, look), actAs })
+      expect(yield* Scene.failure(refused)).toMatchObject(unauthorized)
+      expect(owner.party).not.toBe(stranger.party)
+    })
+  },
+  {
+    id: "L12",
+    name: "a consequence has the signatories' and the actors' authority, never the submitter's other rights",
+    needs: "probes",
+    check: Effect.gen(function* () {
+      const { scene, owner, chooser, reachCid } = yield* Scene.reach
+      const stranger = yield* scene.party("stranger")
+      const helper = yield* scene.party("helper", [stranger.party, chooser.party])
+      const make = (party: typeof owner.party) =>
+        Templates.exercise(Probes.Reach, reachCid, "Make", { owner: party })
+      const actAs = [stranger.party, chooser.party]
+      const leak = helper.submit({ ...Scene.submission(scene, make(stranger.party)), actAs })
+      expect(yield* Scene.failure(leak)).toMatchObject(unauthorized)
+      const signatory = yield* chooser.submit(Scene.submission(scene, make(owner.party)))
+      const actor = yield* chooser.submit(Scene.submission(scene, make(chooser.party)))
+      expect([signatory, actor].every(({ duplicate }) => !duplicate)).toBe(true)
+    })
+  },
+  {
+    id: "L13",
+    name: "the venue's port acts as no other party, whatever it is given",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.configuration(scene))
+      expect(yield* Scene.failure(scene.venue.submit(submission))).toMatchObject(unauthorized)
+      const smuggled = { ...submission, actAs: [scene.registrar.party] }
+      expect((yield* Scene.failure(scene.venue.submit(smuggled)))._tag).toBe("Refused")
+      const reading = { ...submission, readAs: [scene.registrar.party] }
+      expect(yield* Scene.failure(scene.venue.submit(reading))).toMatchObject({
+        _tag: "NotAuthorized",
+        http: 403
+      })
+      const end = yield* scene.venue.ledgerEnd
+      expect(yield* Scene.active(scene.registrar, end)).toEqual([])
+    })
+  },
+  {
+    id: "L13",
+    name: "a token that acts as another party is refused with 403",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const refused = scene.fund.submit({ ...submission, actAs: [scene.venue.venue] })
+      expect(yield* Scene.failure(refused)).toMatchObject({ _tag: "NotAuthorized", http: 403 })
+      const both = scene.fund.submit({
+        ...submission,
+        actAs: [scene.fund.party, scene.venue.venue]
+      })
+      expect(yield* Scene.failure(both)).toMatchObject({ _tag: "NotAuthorized", http: 403 })
+    })
+  },
+  {
+    id: "L14",
+    name: "what is not visible is not found; disclosed, it is usable, but gives no authority",
+    needs: "probes",
+    check: Effect.gen(function* () {
+      const { scene, owner, chooser, reachCid } = yield* Scene.reach
+      const create = Templates.create(Probes.Token, { owner: owner.party, seenBy: [] })
+      const receipt = yield* owner.submit(Scene.submission(scene, create))
+      const { contractId: tokenCid } = yield* Scene.soleCreated(receipt)
+      const look = Templates.exercise(Probes.Reach, reachCid, "Look", { tokenCid })
+      expect(yield* Scene.failure(chooser.submit(Scene.submission(scene, look)))).toMatchObject({
+        _tag: "Refused",
+        code: "CONTRACT_NOT_FOUND"
+      })
+      const filter = {
+        templates: [Probes.Token.typeRef, Probes.Reach.typeRef],
+        interfaces: [],
+        includeBlobFor: [Probes.Token.typeRef, Probes.Reach.typeRef]
+      }
+      const known = yield* Stream.runCollect(owner.acs({ at: receipt.offset, filter }))
+      const blobOf = (id: string) =>
+        Option.getOrThrow(
+          Option.fromUndefinedOr(known.find(({ contractId }) => contractId === id)).pipe(
+            Option.flatMap(({ blob }) => blob)
+          )
+        )
+      const disclosed = [tokenCid, reachCid].map((contractId) => ({
+        contractId,
+        createdEventBlob: blobOf(contractId)
+      }))
+      yield* chooser.submit({ ...Scene.submission(scene, look), disclosed })
+      const stranger = yield* scene.party("stranger")
+      expect(
+        yield* Scene.failure(stranger.submit({ ...Scene.submission(scene, look), disclosed }))
+      ).toMatchObject(unauthorized)
+      const altered = disclosed.map((one) => ({
+        ...one,
+        createdEventBlob: Buffer.from(
+          Buffer.from(one.createdEventBlob, "base64").toString("utf8").replace("owner", "owned")
+        ).toString("base64")
+      }))
+      expect(
+        yield* Scene.failure(
+          chooser.submit({ ...Scene.submission(scene, look), disclosed: altered })
+        )
+      ).toMatchObject({ _tag: "Refused" })
+    })
+  }
+]

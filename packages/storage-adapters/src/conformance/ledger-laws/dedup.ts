@@ -1,0 +1,200 @@
+/** The laws of once: a commandId commits once in its window, and its outcome can always be asked. */
+import { Instant, Offset } from "@bursar/engine-core/kernel"
+import { Duration, Effect, Option } from "effect"
+import { expect } from "vitest"
+import * as Scene from "../LedgerScene.ts"
+import type { Law, Mishap } from "../LedgerUnderTest.ts"
+
+const effects = (scene: Scene.Scene, commandId: string) =>
+  Effect.gen(function* () {
+    const end = yield* scene.venue.ledgerEnd
+    const seen = yield* Scene.transactions(scene.venue, { after: scene.since, through: end })
+    return seen.filter((one) => Option.getOrNull(one.commandId) === commandId)
+  })
+
+/** What happens when the connection is lost on the first try and the same submission is sent again. */
+const afterMishap = (mishap: Mishap) =>
+  Effect.gen(function* () {
+    const scene = yield* Scene.open
+    const submission = Scene.submission(scene, Scene.proposal(scene))
+    yield* scene.plant(mishap)
+    const lost = yield* Scene.failure(scene.venue.submit(submission))
+    expect(["OutcomeUnknown", "Unreachable"]).toContain(lost._tag)
+    yield* scene.plant({ _tag: "None" })
+    const before = yield* effects(scene, submission.commandId)
+    const receipt = yield* scene.venue.submit(submission)
+    const after = yield* effects(scene, submission.commandId)
+    expect(after.map(({ updateId }) => updateId)).toEqual([receipt.updateId])
+    return { before: before.length, duplicate: receipt.duplicate, lost: lost._tag }
+  })
+
+export const laws: ReadonlyArray<Law> = [
+  {
+    id: "L17",
+    name: "the same commandId twice has one effect; the second answer says so",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const first = yield* scene.venue.submit(submission)
+      const second = yield* scene.venue.submit(submission)
+      expect([first.duplicate, second.duplicate]).toEqual([false, true])
+      expect(second.updateId).toBe(first.updateId)
+      expect(second.offset).toBe(first.offset)
+      expect(yield* effects(scene, submission.commandId)).toHaveLength(1)
+    })
+  },
+  {
+    id: "L17",
+    name: "the same commandId in parallel has one effect and is never refused",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, () => Effect.result(scene.venue.submit(submission))),
+        { concurrency: "unbounded" }
+      )
+      const tags = answers.map((one) =>
+        one._tag === "Success" ? (one.success.duplicate ? "again" : "first") : one.failure._tag
+      )
+      expect(tags.filter((tag) => tag === "first")).toHaveLength(1)
+      for (const tag of tags) expect(["first", "again", "Busy", "OutcomeUnknown"]).toContain(tag)
+      expect(yield* effects(scene, submission.commandId)).toHaveLength(1)
+    })
+  },
+  {
+    id: "L18",
+    name: "a rejected commandId may commit later",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const notBefore = Instant.of("2999-01-01T00:00:00Z")
+      const rejected = yield* Scene.failure(scene.venue.submit({ ...submission, notBefore }))
+      expect(rejected._tag).toBe("Refused")
+      expect((yield* scene.venue.submit(submission)).duplicate).toBe(false)
+    })
+  },
+  {
+    id: "L18",
+    name: "a submission that met contention may commit later under its commandId",
+    needs: "mishaps",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      yield* scene.plant({ _tag: "Contention" })
+      expect((yield* Scene.failure(scene.venue.submit(submission)))._tag).toBe("Busy")
+      yield* scene.plant({ _tag: "None" })
+      expect((yield* scene.venue.submit(submission)).duplicate).toBe(false)
+      expect(yield* effects(scene, submission.commandId)).toHaveLength(1)
+    })
+  },
+  {
+    id: "L19",
+    name: "another user's commandId is another change",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      yield* scene.venue.submit(submission)
+      const theirs = Scene.submission(scene, Scene.configuration(scene))
+      const receipt = yield* scene.registrar.submit({
+        ...theirs,
+        commandId: submission.commandId
+      })
+      expect(receipt.duplicate).toBe(false)
+    })
+  },
+  {
+    id: "L19",
+    name: "another set of acting parties is another change",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const second = yield* scene.party("second")
+      const both = yield* scene.party("both", [second.party])
+      const submission = Scene.submission(scene, Scene.configuration(scene, second.party))
+      const one = yield* both.submit({ ...submission, actAs: [second.party] })
+      const two = yield* both.submit({ ...submission, actAs: [second.party, both.party] })
+      const again = yield* both.submit({ ...submission, actAs: [both.party, second.party] })
+      expect([one.duplicate, two.duplicate, again.duplicate]).toEqual([false, false, true])
+    })
+  },
+  {
+    id: "L19",
+    name: "outside its window a commandId commits again",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const first = yield* scene.venue.submit(submission)
+      const dedup = { _tag: "Since", offset: first.offset } as const
+      const second = yield* scene.venue.submit({ ...submission, dedup })
+      expect(second.duplicate).toBe(false)
+      expect(second.updateId).not.toBe(first.updateId)
+    })
+  },
+  {
+    id: "L20",
+    name: "a window longer than the ledger keeps is refused as such",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const dedup = { _tag: "For", duration: Duration.days(4_000) } as const
+      const refused = yield* Scene.failure(scene.venue.submit({ ...submission, dedup }))
+      expect(refused._tag).toBe("DedupUnsupported")
+    })
+  },
+  {
+    id: "L20",
+    name: "a window from a pruned offset is refused as such",
+    needs: "pruning",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const { offset } = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+      yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+      yield* scene.prune(offset)
+      const dedup = { _tag: "Since", offset: Offset.of(offset - 1) } as const
+      const submission = { ...Scene.submission(scene, Scene.proposal(scene)), dedup }
+      expect(yield* Scene.failure(scene.venue.submit(submission))).toMatchObject({
+        _tag: "DedupUnsupported",
+        earliestOffset: offset
+      })
+    })
+  },
+  {
+    id: "L21",
+    name: "the outcome is there exactly where it was committed, and absence stays absence",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const { commandId } = submission
+      const before = yield* scene.venue.ledgerEnd
+      const ask = (from: Offset.Offset, through: Offset.Offset) =>
+        Effect.map(
+          scene.venue.outcome({ commandId, from, through }),
+          Option.map(({ updateId }) => updateId)
+        )
+      expect(yield* ask(scene.since, before)).toEqual(Option.none())
+      const receipt = yield* scene.venue.submit(submission)
+      yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+      const end = yield* scene.venue.ledgerEnd
+      expect(yield* ask(scene.since, before)).toEqual(Option.none())
+      expect(yield* ask(scene.since, end)).toEqual(Option.some(receipt.updateId))
+      expect(yield* ask(receipt.offset, end)).toEqual(Option.none())
+      const last = Offset.of(receipt.offset - 1)
+      expect(yield* ask(last, receipt.offset)).toEqual(Option.some(receipt.updateId))
+    })
+  },
+  {
+    id: "L22",
+    name: "a connection lost after the commit leaves one effect after a retry",
+    needs: "mishaps",
+    check: Effect.map(afterMishap({ _tag: "DropAfterCommit" }), (seen) => {
+      expect(seen).toEqual({ before: 1, duplicate: true, lost: "OutcomeUnknown" })
+    })
+  },
+  {
+    id: "L22",
+    name: "a connection lost before the commit leaves one effect after a retry",
+    needs: "mishaps",
+    check: Effect.map(afterMishap({ _tag: "DropBeforeCommit" }), (seen) => {
+      expect(seen).toMatchObject({ before: 0, duplicate: false })
+    })
+  }
+]

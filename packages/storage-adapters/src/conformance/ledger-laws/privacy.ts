@@ -1,0 +1,88 @@
+/** The laws of privacy: each reader sees the nodes it witnesses, and nothing of who else does. */
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Option, Stream } from "effect"
+import { expect } from "vitest"
+import * as Scene from "../LedgerScene.ts"
+import type { Law } from "../LedgerUnderTest.ts"
+
+/** The registrar accepts a proposal of the venue: the fund sees the agreement, not how it came about. */
+const accepted = Effect.gen(function* () {
+  const scene = yield* Scene.open
+  const stranger = yield* scene.party("stranger")
+  const proposed = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+  const { contractId } = yield* Scene.soleCreated(proposed)
+  const accept = Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Accept", {})
+  const submission = { ...Scene.submission(scene, accept), workflowId: "the-workflow" }
+  const { offset } = yield* scene.registrar.submit(submission)
+  const range = { after: proposed.offset, through: offset }
+  return { scene, stranger, submission, range }
+})
+
+export const laws: ReadonlyArray<Law> = [
+  {
+    id: "L15",
+    name: "each reader sees exactly the nodes it witnesses",
+    check: Effect.gen(function* () {
+      const { scene, stranger, range } = yield* accepted
+      const seenBy = (reader: Parameters<typeof Scene.transactions>[0]) =>
+        Effect.map(Scene.transactions(reader, range), (seen) =>
+          seen.map(({ events }) => events.map(({ _tag, nodeId }) => `${nodeId} ${_tag}`))
+        )
+      const both = [["0 Exercised", "1 Created"]]
+      expect(yield* seenBy(scene.venue)).toEqual(both)
+      expect(yield* seenBy(scene.registrar)).toEqual(both)
+      expect(yield* seenBy(scene.fund)).toEqual([["1 Created"]])
+      expect(yield* seenBy(stranger)).toEqual([])
+    })
+  },
+  {
+    id: "L15",
+    name: "no event names a witness other than its reader",
+    check: Effect.gen(function* () {
+      const { scene, range } = yield* accepted
+      for (const reader of [scene.registrar, scene.fund]) {
+        const seen = yield* Scene.transactions(reader, range)
+        for (const { events } of seen) {
+          for (const { witnesses } of events) expect(witnesses).toEqual([reader.party])
+        }
+      }
+    })
+  },
+  {
+    id: "L15",
+    name: "a session reads nobody else's contracts",
+    check: Effect.gen(function* () {
+      const { scene, stranger, range } = yield* accepted
+      expect(yield* Scene.active(stranger, range.through)).toEqual([])
+      expect(yield* Scene.active(scene.fund, range.through)).toHaveLength(1)
+    })
+  },
+  {
+    id: "L16",
+    name: "only a submitter sees the commandId, every witness the workflowId",
+    check: Effect.gen(function* () {
+      const { scene, submission, range } = yield* accepted
+      const namesFor = (reader: Parameters<typeof Scene.transactions>[0]) =>
+        Effect.map(Scene.transactions(reader, range), (seen) =>
+          seen.map(({ commandId, workflowId }) => [commandId, workflowId])
+        )
+      const workflow = Option.some("the-workflow")
+      expect(yield* namesFor(scene.registrar)).toEqual([
+        [Option.some(submission.commandId), workflow]
+      ])
+      expect(yield* namesFor(scene.fund)).toEqual([[Option.none(), workflow]])
+      expect(yield* namesFor(scene.venue)).toEqual([[Option.none(), workflow]])
+    })
+  },
+  {
+    id: "L15",
+    name: "what a reader does not witness moves it by checkpoints only",
+    check: Effect.gen(function* () {
+      const { stranger, range } = yield* accepted
+      const seen = yield* Stream.runCollect(
+        stranger.updates({ ...range, filter: Scene.everything })
+      )
+      expect(seen.every(({ _tag }) => _tag === "Checkpoint")).toBe(true)
+    })
+  }
+]

@@ -1,0 +1,149 @@
+/** The laws of time and horizon: no effect before its causes, nothing read from beyond either end. */
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Option, Result } from "effect"
+import { expect } from "vitest"
+import * as Scene from "../LedgerScene.ts"
+import type { Law } from "../LedgerUnderTest.ts"
+
+const tolerance = 60_000_000_000n
+
+export const laws: ReadonlyArray<Law> = [
+  {
+    id: "L23",
+    name: "no transaction is effective before its inputs, or far from when it was recorded",
+    needs: "mishaps",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      yield* scene.plant({ _tag: "Skew" })
+      for (let round = 0; round < 8; round++) {
+        const made = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+        const { contractId, createdAt } = yield* Scene.soleCreated(made)
+        const ended = yield* scene.venue.submit(
+          Scene.submission(
+            scene,
+            Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Withdraw", {})
+          )
+        )
+        expect(createdAt).toBe(made.effectiveAt)
+        expect(Instant.atOrAfter(ended.effectiveAt, createdAt)).toBe(true)
+        for (const { effectiveAt, recordTime } of [made, ended]) {
+          const apart = effectiveAt - recordTime
+          expect(apart <= tolerance && -apart <= tolerance).toBe(true)
+        }
+      }
+    })
+  },
+  {
+    id: "L23",
+    name: "no transaction is effective before the time it asked for",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const { recordTime } = yield* scene.venue.submit(
+        Scene.submission(scene, Scene.proposal(scene))
+      )
+      const notBefore = Instant.toMicros(Instant.fromNanos(recordTime + 5_000_000_000n))
+      const receipt = yield* scene.venue.submit({
+        ...Scene.submission(scene, Scene.proposal(scene)),
+        notBefore
+      })
+      expect(Instant.atOrAfter(receipt.effectiveAt, notBefore)).toBe(true)
+    })
+  },
+  {
+    id: "L25",
+    name: "below the horizon nothing is read, active contracts outlive it",
+    needs: "pruning",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const kept = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+      const { contractId } = yield* Scene.soleCreated(kept)
+      const next = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+      yield* scene.prune(kept.offset)
+      const end = yield* scene.venue.ledgerEnd
+      expect(yield* scene.venue.horizon).toBe(kept.offset)
+      const below = Offset.of(kept.offset - 1)
+      const early = Scene.transactions(scene.venue, { after: below, through: end })
+      const before = { _tag: "BeforeHorizon", earliest: kept.offset }
+      expect(yield* Scene.failure(early)).toMatchObject(before)
+      expect(yield* Scene.failure(Scene.active(scene.venue, below))).toMatchObject(before)
+      const after = yield* Scene.transactions(scene.venue, { after: kept.offset, through: end })
+      expect(after.map(({ offset }) => offset)).toEqual([next.offset])
+      expect(yield* Scene.active(scene.venue, end)).toContain(contractId)
+    })
+  },
+  {
+    id: "L26",
+    name: "beyond the end nothing is read",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const end = yield* scene.venue.ledgerEnd
+      const beyond = Offset.of(end + 1_000)
+      const range = { after: scene.since, through: beyond }
+      expect((yield* Scene.failure(Scene.transactions(scene.venue, range)))._tag).toBe("AfterEnd")
+      expect((yield* Scene.failure(Scene.active(scene.venue, beyond)))._tag).toBe("AfterEnd")
+      const outcome = scene.venue.outcome({
+        commandId: "x",
+        from: scene.since,
+        through: beyond
+      })
+      expect((yield* Scene.failure(outcome))._tag).toBe("AfterEnd")
+    })
+  },
+  {
+    id: "L27",
+    name: "a change of participant shows before anything is written",
+    needs: "mishaps",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const before = yield* scene.venue.describe
+      yield* scene.plant({ _tag: "ParticipantChange" })
+      const after = yield* scene.venue.describe
+      expect(after.participant).not.toBe(before.participant)
+    })
+  },
+  {
+    id: "L13",
+    name: "the port's rights are to act as the venue and no more",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const { rights } = yield* scene.venue.describe
+      expect(rights).toEqual([{ kind: "CanActAs", party: scene.venue.venue }])
+    })
+  },
+  {
+    id: "L29",
+    name: "the largest and the smallest amount come back as they went",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const amounts = ["9999999999999999999999999999.9999999999", "0.0000000001", "1"].map(
+        Decimal.of
+      )
+      for (const amount of amounts) {
+        const receipt = yield* scene.venue.submit(
+          Scene.submission(scene, Scene.mintRequest(scene, amount))
+        )
+        const { payload } = yield* Scene.soleCreated(receipt)
+        expect(payload["amount"]).toBe(Decimal.format(amount))
+        const range = { after: Offset.of(receipt.offset - 1), through: receipt.offset }
+        const [read] = yield* Scene.transactions(scene.venue, range)
+        const [event] = read?.events ?? []
+        const again = event?._tag === "Created" ? event.payload : {}
+        const decoded = Templates.decodePayload(Templates.MintRequest, again)
+        expect(Result.map(decoded, (request) => request.amount)).toEqual(Result.succeed(amount))
+        const { executeBefore: _, ...without } = again
+        expect(Templates.decodePayload(Templates.MintRequest, without)).toEqual(decoded)
+      }
+    })
+  },
+  {
+    id: "L28",
+    name: "a package is known by its name, an unknown one is told as such",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const [known, unknown] = yield* scene.venue.packages(["bursar-registry-v1", "nobody-v1"])
+      expect(Option.isSome(known?.packageId ?? Option.none())).toBe(true)
+      expect(unknown?.packageId).toEqual(Option.none())
+    })
+  }
+]

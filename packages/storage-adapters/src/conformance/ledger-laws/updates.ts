@@ -1,0 +1,217 @@
+/** The laws of what is read: updates once and in order, checkpoints, and the active contracts as their fold. */
+import { Decimal, Offset } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Option, Stream } from "effect"
+import { expect } from "vitest"
+import * as Probes from "../LedgerProbes.ts"
+import * as Scene from "../LedgerScene.ts"
+import type { Law } from "../LedgerUnderTest.ts"
+
+const zero = Offset.zero
+
+/** Some creates and an end, by the venue and by others; the offsets it was at on the way. */
+const history = Effect.gen(function* () {
+  const scene = yield* Scene.open
+  const first = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene, "one")))
+  const second = yield* scene.venue.submit(
+    Scene.submission(scene, Scene.proposal(scene, "two"), Scene.proposal(scene, "three"))
+  )
+  const { contractId } = yield* Scene.soleCreated(first)
+  const third = yield* scene.registrar.submit(
+    Scene.submission(
+      scene,
+      Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Accept", {})
+    )
+  )
+  const [two] = Scene.createdIn(second)
+  const fourth = yield* scene.venue.submit(
+    Scene.submission(
+      scene,
+      Templates.exercise(Templates.AdmissionConsentProposal, two?.contractId ?? "", "Withdraw", {})
+    )
+  )
+  const end = yield* scene.venue.ledgerEnd
+  return { scene, receipts: [first, second, third, fourth], end }
+})
+
+export const laws: ReadonlyArray<Law> = [
+  {
+    id: "L1",
+    name: "a receipt's offset appears in updates exactly once, with its updateId and commandId",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const submission = Scene.submission(scene, Scene.proposal(scene))
+      const receipt = yield* scene.venue.submit(submission)
+      const end = yield* scene.venue.ledgerEnd
+      const seen = yield* Scene.transactions(scene.venue, { after: scene.since, through: end })
+      const there = seen.filter(({ updateId }) => updateId === receipt.updateId)
+      expect(there).toHaveLength(1)
+      expect(seen.filter(({ offset }) => offset === receipt.offset)).toHaveLength(1)
+      expect(there[0]?.offset).toBe(receipt.offset)
+      expect(there[0]?.commandId).toEqual(Option.some(submission.commandId))
+    })
+  },
+  {
+    id: "L2",
+    name: "offsets strictly increase, and any stretch is the sum of its parts",
+    check: Effect.gen(function* () {
+      const { scene, end } = yield* history
+      const all = yield* Scene.transactions(scene.venue, { after: zero, through: end })
+      const offsets = all.map(({ offset }) => offset)
+      expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
+      for (let middle = scene.since; middle <= end; middle = Offset.next(middle)) {
+        const left = yield* Scene.transactions(scene.venue, { after: zero, through: middle })
+        const right = yield* Scene.transactions(scene.venue, { after: middle, through: end })
+        expect([...left, ...right]).toEqual(all)
+      }
+    })
+  },
+  {
+    id: "L3",
+    name: "checkpoints carry a filtered tail over what did not match",
+    check: Effect.gen(function* () {
+      const { scene, end } = yield* history
+      const filter = { templates: [Templates.OraclePoint.typeRef], interfaces: [] }
+      const reached = yield* Scene.whileTimePasses(
+        scene.venue.updates({ after: zero, filter }).pipe(
+          Stream.filter(({ _tag, offset }) => _tag === "Checkpoint" && offset >= end),
+          Stream.runHead
+        )
+      )
+      expect(Option.isSome(reached)).toBe(true)
+    })
+  },
+  {
+    id: "L4",
+    name: "a stream cut anywhere and resumed from the last offset gives the same",
+    check: Effect.gen(function* () {
+      const { scene, end } = yield* history
+      const all = yield* Scene.transactions(scene.venue, { after: zero, through: end })
+      for (let cut = 1; cut < all.length; cut++) {
+        const head = yield* scene.venue
+          .updates({ after: zero, filter: Scene.everything })
+          .pipe(Stream.take(cut), Stream.runCollect, Scene.whileTimePasses)
+        const last = head.at(-1)?.offset ?? zero
+        const rest = yield* Scene.transactions(scene.venue, { after: last, through: end })
+        expect([...head.filter(({ _tag }) => _tag === "Transaction"), ...rest]).toEqual(all)
+      }
+    })
+  },
+  {
+    id: "L5",
+    name: "the active contracts at n are the fold of the updates up to n; at 0 there are none",
+    check: Effect.gen(function* () {
+      const { scene, end } = yield* history
+      expect(yield* Scene.active(scene.venue, zero)).toEqual([])
+      for (let at = scene.since; at <= end; at = Offset.next(at)) {
+        const updates = yield* Scene.transactions(scene.venue, { after: zero, through: at })
+        expect(yield* Scene.active(scene.venue, at)).toEqual(Scene.fold(updates))
+      }
+    })
+  },
+  {
+    id: "L6",
+    name: "a snapshot and the updates after it miss and repeat nothing while others write",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const write = (index: number) =>
+        scene.venue.submit(Scene.submission(scene, Scene.proposal(scene, `c${index}`)))
+      yield* Effect.forEach(
+        Array.from({ length: 10 }, (_, index) => index),
+        write
+      )
+      const [at, snapshot] = yield* Effect.all(
+        [
+          Effect.flatMap(scene.venue.ledgerEnd, (at) =>
+            Effect.map(Scene.active(scene.venue, at), (ids) => [at, ids] as const)
+          ),
+          Effect.forEach(
+            Array.from({ length: 10 }, (_, index) => 10 + index),
+            write,
+            {
+              concurrency: 5
+            }
+          )
+        ],
+        { concurrency: "unbounded" }
+      ).pipe(Effect.map(([read]) => read))
+      const end = yield* scene.venue.ledgerEnd
+      const after = yield* Scene.transactions(scene.venue, { after: at, through: end })
+      const later = after.flatMap(({ events }) => events.map(({ contractId }) => contractId))
+      expect(later.filter((id) => snapshot.includes(id))).toEqual([])
+      expect(Scene.fold(after, snapshot)).toEqual(yield* Scene.active(scene.venue, end))
+    })
+  },
+  {
+    id: "L7",
+    name: "what is transient, or seen as a witness only, is not in the active contracts",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const receipt = yield* scene.venue.submit(
+        Scene.submission(
+          scene,
+          {
+            ...Scene.proposal(scene),
+            _tag: "CreateAndExercise",
+            choice: "Withdraw",
+            arg: {}
+          }
+        )
+      )
+      const events = Option.getOrThrow(receipt.transaction).events
+      expect(events.map(({ _tag, inAcs }) => [_tag, inAcs])).toEqual([
+        ["Created", false],
+        ["Exercised", false]
+      ])
+      expect(yield* Scene.active(scene.venue, receipt.offset)).not.toContain(events[0]?.contractId)
+    })
+  },
+  {
+    id: "L7",
+    name: "a witness who is no stakeholder sees the create, but holds no contract",
+    needs: "probes",
+    check: Effect.gen(function* () {
+      const { scene, owner, chooser, reachCid } = yield* Scene.reach
+      const make = Templates.exercise(Probes.Reach, reachCid, "Make", { owner: owner.party })
+      const receipt = yield* chooser.submit(Scene.submission(scene, make))
+      const range = { after: scene.since, through: receipt.offset }
+      const seen = (yield* Scene.transactions(chooser, range)).at(-1)
+      const created = seen?.events.find(({ _tag }) => _tag === "Created")
+      expect(created?.inAcs).toBe(false)
+      expect(yield* Scene.active(chooser, receipt.offset)).not.toContain(created?.contractId)
+    })
+  },
+  {
+    id: "L28",
+    name: "templates and interfaces of a filter add up, and views come when asked for",
+    check: Effect.gen(function* () {
+      const scene = yield* Scene.open
+      const receipt = yield* scene.venue.submit(
+        Scene.submission(
+          scene,
+          Scene.intent(scene),
+          Scene.proposal(scene),
+          Scene.mintRequest(scene, Decimal.one)
+        )
+      )
+      const filter = {
+        templates: [Templates.MintRequest.typeRef],
+        interfaces: [Templates.AllocationRequestV1.typeRef]
+      }
+      const range = { after: scene.since, through: receipt.offset }
+      const [seen] = yield* Scene.transactions(scene.venue, range, filter)
+      const created = seen?.events.filter((event) => event._tag === "Created") ?? []
+      expect(created.map(({ template }) => template.entity)).toEqual([
+        "SettlementIntent",
+        "MintRequest"
+      ])
+      expect(created.map(({ views }) => views.map(({ iface }) => iface.entity))).toEqual([
+        ["AllocationRequest"],
+        []
+      ])
+      const unknown = { packageName: "no-such-package", module: "M", entity: "E" }
+      const read = Scene.transactions(scene.venue, range, { templates: [unknown], interfaces: [] })
+      expect((yield* Scene.failure(read))._tag).toBe("ProtocolError")
+    })
+  }
+]

@@ -1,0 +1,40 @@
+/** The suite of every ledger adapter: the laws of the port, each asked of a fresh ledger. */
+import { describe, it } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import * as Atomicity from "./ledger-laws/atomicity.ts"
+import * as Authority from "./ledger-laws/authority.ts"
+import * as Dedup from "./ledger-laws/dedup.ts"
+import * as Privacy from "./ledger-laws/privacy.ts"
+import * as Time from "./ledger-laws/time.ts"
+import * as Updates from "./ledger-laws/updates.ts"
+import type { Law, LedgerUnderTest, Supports } from "./LedgerUnderTest.ts"
+
+export { LedgerUnderTest } from "./LedgerUnderTest.ts"
+export type { Law, Mishap, Session, Supports } from "./LedgerUnderTest.ts"
+
+export const ledgerLaws: ReadonlyArray<Law> = [
+  ...Updates.laws,
+  ...Atomicity.laws,
+  ...Authority.laws,
+  ...Privacy.laws,
+  ...Dedup.laws,
+  ...Time.laws
+]
+
+/** Whether the adapter can be asked this. */
+export const asked = (law: Law, supports: Supports): boolean =>
+  law.needs === undefined || supports[law.needs]
+
+/** Asks every law of a ledger that the layer builds anew for each; what is not supported is skipped, by name. */
+export const ledgerSuite = <E>(
+  name: string,
+  layer: Layer.Layer<LedgerUnderTest, E>,
+  supports: Supports
+): void => {
+  describe(name, () => {
+    for (const law of ledgerLaws) {
+      const test = asked(law, supports) ? it.effect : it.effect.skip
+      test(`${law.id}: ${law.name}`, () => Effect.provide(law.check, layer))
+    }
+  })
+}

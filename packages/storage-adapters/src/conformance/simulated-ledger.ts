@@ -1,0 +1,115 @@
+/** The simulated ledger as the suite sees it: the venue's port and sessions, each opened with its own token. */
+import type { Party } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Effect, Layer, Option, Stream } from "effect"
+import * as Classify from "../simulated-ledger/Classify.ts"
+import type * as Faults from "../simulated-ledger/Faults.ts"
+import { Participant } from "../simulated-ledger/Participant.ts"
+import * as VenueLedger from "../simulated-ledger/VenueLedger.ts"
+import { LedgerUnderTest, type Mishap, type Session } from "./LedgerUnderTest.ts"
+
+export const supports = { pruning: true, mishaps: true, probes: true } as const
+
+const plans: { readonly [tag in Mishap["_tag"]]: Faults.Plan } = {
+  DropBeforeCommit: { dropBeforeCommit: [1] },
+  DropAfterCommit: { dropAfterCommit: [1] },
+  Contention: { contention: [1] },
+  Skew: { skew: { minMillis: -20_000, maxMillis: 20_000 } },
+  ParticipantChange: { participantChange: "another-participant" },
+  None: {}
+}
+
+/** Over any node; the venue is made as one of its parties. */
+export const layer: Layer.Layer<LedgerUnderTest, never, Participant> = Layer.effect(
+  LedgerUnderTest,
+  Effect.gen(function* () {
+    const participant = yield* Participant
+    let made = 0
+    const fresh = (hint: string) => `${hint}-${++made}`
+    const venue = yield* Effect.orDie(
+      participant.admin.addParty({ hint: fresh("venue"), kind: "local" })
+    )
+    const port = yield* Effect.orDie(VenueLedger.make({ token: venue.token }))
+    return {
+      venue: port,
+      party: (hint, further = []) =>
+        Effect.map(
+          participant.admin.addParty({
+            hint: fresh(hint),
+            kind: "local",
+            rights: further.map((party) => ({ kind: "CanActAs", party }))
+          }),
+          ({ party, token }) => session(participant, { party, token })
+        ).pipe(Effect.orDie),
+      prune: (upTo) => Effect.orDie(participant.admin.prune(upTo)),
+      plant: (mishap) => Effect.sync(() => participant.faults.replace(plans[mishap._tag]))
+    }
+  })
+)
+
+/** A party at its own door, in process: every call is authorized by its token. */
+export const session = (
+  participant: Participant["Service"],
+  of: { readonly party: Party.Party; readonly token: string }
+): Session => {
+  const user = participant.authenticate(of.token)
+  let attempts = 0
+  const filtered = (filter: Ledger.Filter, parties: ReadonlyArray<Party.Party> = [of.party]) =>
+    new Map(parties.map((party) => [party, VenueLedger.toFilter(filter)]))
+  const reads = (submission: { readonly actAs?: ReadonlyArray<Party.Party> }) => ({
+    byParty: filtered(everything, submission.actAs)
+  })
+  return {
+    party: of.party,
+    submit: (submission) =>
+      Effect.gen(function* () {
+        const { byParty } = reads(submission)
+        const committed = yield* participant.submit(yield* user, {
+          commandId: submission.commandId,
+          actAs: submission.actAs ?? [of.party],
+          readAs: submission.readAs ?? [],
+          commands: submission.commands,
+          dedup: submission.dedup,
+          submissionId: `${of.party}-${++attempts}`,
+          workflowId: submission.workflowId ?? null,
+          disclosed: submission.disclosed ?? [],
+          minLedgerTime: submission.notBefore ?? null,
+          traceparent: submission.traceparent ?? null
+        })
+        const reading = { shape: "LEDGER_EFFECTS", byParty } as const
+        const seen = yield* participant.seen(yield* user, { transaction: committed, reading })
+        return VenueLedger.receipt(committed, { seen, duplicate: false })
+      }).pipe(
+        Effect.catchIf(
+          (error) => error.code === "DUPLICATE_COMMAND",
+          (error) =>
+            Effect.gen(function* () {
+              const seen = yield* participant.update(yield* user, {
+                by: { offset: VenueLedger.completionOffset(error) },
+                reading: { shape: "LEDGER_EFFECTS", ...reads(submission) }
+              })
+              return VenueLedger.receipt(seen, { seen: Option.some(seen), duplicate: true })
+            })
+        ),
+        Effect.mapError((error) => Classify.submitError(error, submission.commandId))
+      ),
+    updates: ({ after, through, filter }) =>
+      Stream.unwrap(
+        Effect.map(user, (user) =>
+          participant.updates(user, {
+            after,
+            through: Option.fromUndefinedOr(through),
+            reading: { shape: "LEDGER_EFFECTS", byParty: filtered(filter) }
+          })
+        )
+      ).pipe(Stream.map(VenueLedger.toUpdate), Stream.mapError(Classify.readError)),
+    acs: ({ at, filter }) =>
+      Stream.unwrap(
+        Effect.map(user, (user) =>
+          participant.acs(user, { at, reading: { shape: "ACS_DELTA", byParty: filtered(filter) } })
+        )
+      ).pipe(Stream.mapError(Classify.readError))
+  }
+}
+
+const everything: Ledger.Filter = { templates: [], interfaces: [] }

@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import Big from "big.js"
 import { BigNumber } from "bignumber.js"
-import DecimalJs from "decimal.js"
+import { Decimal as DecimalJs } from "decimal.js"
 import { BigDecimal } from "effect"
 import { compare, fastest, type Row, row } from "./measure.ts"
 

@@ -52,6 +52,9 @@ export interface SeenExercised extends Ledger.Exercised {
   readonly packageId: string
 }
 
+/** An active contract with the offset that created it. */
+export type SeenActive = Ledger.Active & { readonly createdOffset: Offset.Offset }
+
 export type SeenEvent = Ledger.Created | SeenExercised | Archived
 
 /** A transaction cut to what the readers see. */
@@ -120,7 +123,7 @@ export class Participant extends Context.Service<
     readonly acs: (
       user: Users.User,
       query: { readonly at: Offset.Offset; readonly reading: Reading }
-    ) => Stream.Stream<Ledger.Active, LedgerError>
+    ) => Stream.Stream<SeenActive, LedgerError>
     /** Completions of this user for these parties; a tail unless `through` is given. */
     readonly completions: (
       user: Users.User,

@@ -5,7 +5,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Option, Result } from "effect"
 import * as Disclosure from "./Disclosure.ts"
 import type * as Entry from "./Entry.ts"
-import type { PartyFilter, Reading, SeenEvent, SeenTransaction } from "./Participant.ts"
+import type { PartyFilter, Reading, SeenActive, SeenEvent, SeenTransaction } from "./Participant.ts"
 import * as Registry from "./Registry.ts"
 
 export const synchronizerId = "bursar::sim"
@@ -62,7 +62,7 @@ export const active = (
   registry: Registry.Registry,
   reading: Reading,
   contract: Entry.Contract
-): Ledger.Active | null => {
+): SeenActive | null => {
   const stakeholders = [...contract.signatories, ...contract.observers]
   const readers = matching(registry, reading, {
     template: contract.template,
@@ -70,7 +70,11 @@ export const active = (
   })
   if (readers.length === 0) return null
   const node = { ...contract, nodeId: 0 }
-  return { ...created(registry, reading, { contract: node, readers, inAcs: true }), synchronizerId }
+  return {
+    ...created(registry, reading, { contract: node, readers, inAcs: true }),
+    createdOffset: contract.createdOffset,
+    synchronizerId
+  }
 }
 
 const event = (

@@ -6,6 +6,7 @@ import * as Document from "./api/Document.ts"
 import * as Interface from "./api/Interface.ts"
 import { type Tables, table } from "./api/Route.ts"
 import type { Tenant } from "./api/SystemApi.ts"
+import * as Docs from "./Docs.ts"
 import * as Handlers from "./handlers/Handlers.ts"
 import * as Listener from "./Listener.ts"
 import { front } from "./middleware/Arrival.ts"
@@ -28,7 +29,8 @@ export const layer = (options: Options) => {
   return Layer.effectDiscard(
     Effect.gen(function* () {
       const router = yield* HttpRouter.toHttpEffect(app)
-      yield* HttpServer.serveEffect(front({ routes, app: router }))
+      const page = yield* Docs.make(Document.make(routes))
+      yield* HttpServer.serveEffect(front({ routes, page, app: router }))
     })
   ).pipe(Layer.provideMerge(Listener.layer(options)))
 }

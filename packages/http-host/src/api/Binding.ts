@@ -1,6 +1,6 @@
 /** How a schema becomes a body: as exact JSON text on the wire, as itself in the document. */
 import { PlainSchema } from "@bursar/engine-core/kernel"
-import type { Schema } from "effect"
+import { Schema } from "effect"
 import * as Body from "../wire/Body.ts"
 
 type AnySchema = Schema.Codec<unknown, unknown>
@@ -10,13 +10,26 @@ export interface Binding {
   readonly body: (schema: AnySchema) => AnySchema
   /** What a call's body is; the ids its path names are members of the input, not of the body. */
   readonly input: (schema: AnySchema) => AnySchema
+  /** What a read's query is; here too the path's parameters are members of the read's own struct. */
+  readonly query: (schema: AnySchema) => AnySchema
 }
+
+/** Parameters as they are sent: texts, repeated ones in a list. Their shape is judged by the handler. */
+const Query = Schema.Record(
+  Schema.String,
+  Schema.Union([Schema.String, Schema.Array(Schema.String)])
+)
 
 /** What crosses: text that PlainJson reads and prints, so that no digit is lost. */
 export const wire: Binding = {
   body: (schema) => Body.of(schema),
-  input: () => Body.of(PlainSchema)
+  input: () => Body.of(PlainSchema),
+  query: () => Query
 }
 
 /** What the document shows: HttpApi would call the text above a string. */
-export const shown: Binding = { body: (schema) => schema, input: (schema) => schema }
+export const shown: Binding = {
+  body: (schema) => schema,
+  input: (schema) => schema,
+  query: (schema) => schema
+}

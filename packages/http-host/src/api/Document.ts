@@ -1,8 +1,38 @@
 /** The OpenAPI document of a table of routes, generated and then mended to say what the wire says. */
-import { OpenApi } from "effect/http-api"
+import { Catalogue } from "@bursar/engine-core"
+import { HttpApi, OpenApi } from "effect/http-api"
 import { shown } from "./Binding.ts"
 import * as Interface from "./Interface.ts"
-import type { Route } from "./Route.ts"
+import * as Mend from "./Mend.ts"
+import * as Problem from "./Problem.ts"
+import type * as Route from "./Route.ts"
 
-export const text = (routes: ReadonlyArray<Route>): string =>
-  `${JSON.stringify(OpenApi.fromApi(Interface.make(routes, shown)), null, 2)}\n`
+/** The version of the interface, not of the package that serves it. */
+export const version = "1.0.0"
+
+const sets = [...Catalogue.machines, ...Catalogue.judged, ...Catalogue.valueSets]
+
+/** Sets that gain no member within /v1; of every other a client must expect more. */
+const closed = new Set(
+  Catalogue.valueSets.filter(({ growth }) => growth === "closed").map(({ name }) => name)
+)
+const extensible = new Set(sets.map(({ name }) => name).filter((name) => !closed.has(name)))
+
+export const make = (routes: ReadonlyArray<Route.Route>): Mend.Document => {
+  const api = Interface.make(routes, shown)
+    .annotate(HttpApi.AdditionalSchemas, [Problem.Problem, ...sets.map(({ schema }) => schema)])
+    .annotateMerge(
+      OpenApi.annotations({
+        title: "Bursar",
+        version,
+        description: "Administers assets that are recorded on a shared ledger, for one venue.",
+        license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+        servers: [{ url: "/" }]
+      })
+    )
+  return Mend.document(OpenApi.fromApi(api), routes, extensible)
+}
+
+/** As it is served and checked in. */
+export const text = (routes: ReadonlyArray<Route.Route>): string =>
+  `${JSON.stringify(make(routes), null, 2)}\n`

@@ -1,5 +1,5 @@
 /** The three forms an endpoint has, each one type, so that a table of routes makes one interface. */
-import { Schema } from "effect"
+import type { Schema } from "effect"
 import { HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import type { Binding } from "./Binding.ts"
 import { WriteHeaders } from "./Headers.ts"
@@ -14,21 +14,15 @@ export interface Parts {
   readonly success: Readonly<Record<number, AnySchema>>
 }
 
-/** Parameters as they are sent: texts, repeated ones in a list. Their shape is judged by the handler. */
-export const Query = Schema.Record(
-  Schema.String,
-  Schema.Union([Schema.String, Schema.Array(Schema.String)])
-)
-
 const answers = ({ success }: Parts, { body }: Binding): ReadonlyArray<AnySchema> =>
   Object.entries(success).map(([status, schema]) =>
     body(schema).pipe(HttpApiSchema.status(Number(status)))
   )
 
-export const get = (parts: Parts, binding: Binding) =>
+export const get = (parts: Parts & { readonly query: AnySchema }, binding: Binding) =>
   HttpApiEndpoint.make("GET")(parts.name, parts.path.pattern, {
     params: Verb.params(parts.path),
-    query: Query,
+    query: binding.query(parts.query),
     success: answers(parts, binding)
   })
 

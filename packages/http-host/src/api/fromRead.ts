@@ -10,7 +10,8 @@ export const fromRead = (
   { name, path }: Pick<Route, "name" | "path">,
   read: Read.Read,
   binding: Binding
-): Endpoint.Endpoint => Endpoint.get({ name, path, success: { 200: envelope(read) } }, binding)
+): Endpoint.Endpoint =>
+  Endpoint.get({ name, path, query: read.params, success: { 200: envelope(read) } }, binding)
 
 type Fields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
 

@@ -6,9 +6,9 @@ import type { Served } from "./Served.ts"
 
 export const fromServed = (
   { name, path }: Pick<Route, "name" | "path">,
-  { body, success }: Served,
+  { params, body, success }: Served,
   binding: Binding
 ): Endpoint.Endpoint =>
   body === null
-    ? Endpoint.get({ name, path, success }, binding)
+    ? Endpoint.get({ name, path, query: params, success }, binding)
     : Endpoint.post({ name, path, success, input: body }, binding)

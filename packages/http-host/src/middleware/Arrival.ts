@@ -27,14 +27,21 @@ export class Arrival extends Context.Service<
 
 type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
+/** What is served beside the interface: a page at a fixed path, for anybody. */
+export interface Page<E, R> {
+  readonly path: string
+  readonly app: (requestId: string) => App<E, R>
+}
+
 /**
  * Judges steps 1 to 3 of the order of checks: sizes, route and method, request id. What passes is
  * handed on with what was found, and whatever comes of it is an answer.
  */
-export const front = <E, R>(of: {
+export const front = <E, R, PE, PR>(of: {
   readonly routes: ReadonlyArray<Route>
+  readonly page: Page<PE, PR>
   readonly app: App<E, R>
-}): App<never, Exclude<R, Arrival> | HttpServerRequest.HttpServerRequest | Ids> => {
+}): App<never, Exclude<R, Arrival> | PR | HttpServerRequest.HttpServerRequest | Ids> => {
   const find = RawPath.compile(of.routes, ({ path }) => path)
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -46,6 +53,9 @@ export const front = <E, R>(of: {
     if (scanned.refused !== undefined) return Problems.answer(scanned.refused, requestId)
     const mark = url.indexOf("?")
     const path = mark < 0 ? url : url.slice(0, mark)
+    if (path === of.page.path && (method === "GET" || method === "HEAD")) {
+      return yield* Problems.defects(requestId)(of.page.app(requestId))
+    }
     const finding = find(method, path)
     if (finding.found !== "route") return notThere(finding, requestId)
     if (sent === null) return Problems.answer(badRequestId, requestId)

@@ -1,0 +1,80 @@
+/** Whether the process lives and is ready, for whoever runs it: on a listener of its own. */
+import { Data, Effect, Layer, Schedule } from "effect"
+import { createServer, type Server, type ServerResponse } from "node:http"
+import { Readiness } from "./Readiness.ts"
+
+/** The management listener could not be opened. */
+export class ManagementFailed extends Data.TaggedError("ManagementFailed")<{
+  readonly detail: string
+}> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+export interface Options {
+  readonly host: string
+  readonly port: number
+  /** Told the port once the listener is open. */
+  readonly opened?: (port: number) => void
+}
+
+/** The event loop must have turned within this. */
+const aliveWithin = 5_000
+const beatEvery = "1 second"
+
+export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readiness> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const readiness = yield* Readiness
+      const run = Effect.runSyncWith(yield* Effect.context<never>())
+      let beat = performance.now()
+      yield* Effect.sync(() => {
+        beat = performance.now()
+      }).pipe(Effect.repeat(Schedule.spaced(beatEvery)), Effect.forkScoped)
+
+      const server = createServer((request, response) => {
+        // What follows `?` does not matter here.
+        switch (request.url?.split("?")[0]) {
+          case "/livez":
+            return answer(response, performance.now() - beat < aliveWithin)
+          case "/readyz":
+            return answer(response, run(readiness.current)._tag === "Ready")
+          default:
+            response.writeHead(404).end()
+        }
+      })
+      yield* Effect.acquireRelease(listen(server, of), () => close(server))
+      const address = server.address()
+      if (typeof address === "object" && address !== null) of.opened?.(address.port)
+    })
+  )
+
+const answer = (response: ServerResponse, well: boolean): void => {
+  response
+    .writeHead(well ? 200 : 503, { "content-type": "text/plain", "cache-control": "no-store" })
+    .end(well ? "ok\n" : "not ready\n")
+}
+
+const listen = (server: Server, { host, port }: Options): Effect.Effect<void, ManagementFailed> =>
+  Effect.callback((resume) => {
+    const failed = (error: Error) =>
+      resume(
+        Effect.fail(
+          new ManagementFailed({
+            detail: `the management listener cannot use ${host}:${port}: ${error.message}`
+          })
+        )
+      )
+    server.once("error", failed)
+    server.listen(port, host, () => {
+      server.off("error", failed)
+      resume(Effect.void)
+    })
+  })
+
+const close = (server: Server): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeAllConnections()
+  })

@@ -4,6 +4,7 @@ import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
@@ -28,7 +29,7 @@ export const PricePoint = Schema.Struct({
   /** The point that took its place. */
   correctedBy: NullOr(Field.contractId),
   /** Where in its offset's transaction it was published. */
-  nodeId: Schema.Int,
+  nodeId: Integer.schema,
   /** False once its oracle took it back with nothing in its place. */
   isLive: Schema.Boolean
 }).annotate({ identifier: "PricePoint", description: "A price that an oracle published." })

@@ -1,7 +1,13 @@
 /** The simulated ledger under test, in memory and on a database. */
 import { LedgerProbes, SimulatedUnderTest } from "@bursar/storage-adapters/conformance"
+import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
-import { Layer } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 
 export const supports = SimulatedUnderTest.supports
 
@@ -12,3 +18,37 @@ const options = {
 }
 
 export const memory = Layer.provide(SimulatedUnderTest.layer, SimulatedLedger.layerMemory(options))
+
+const folder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "bursar-ledger-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+/** A database of its own, without a disk's delay; started once, ended with `dispose`. */
+export const database = ManagedRuntime.make(
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* Embedded.startWith({
+        dataFolder: yield* folder,
+        settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }
+      })
+      return PgClient.layer({ url: Redacted.make(url) })
+    })
+  )
+)
+
+const connected = Layer.effectContext(database.contextEffect)
+
+/** The tables gone, as on a database that never had the ledger. */
+const emptied = Layer.effectDiscard(
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`drop schema if exists ledger_sim cascade`)
+)
+
+export const participantPostgres = SimulatedLedger.layerPostgres(options).pipe(
+  Layer.provide(connected)
+)
+
+export const postgres = SimulatedUnderTest.layer.pipe(
+  Layer.provide(participantPostgres),
+  Layer.provide(Layer.provide(emptied, connected))
+)

@@ -8,7 +8,11 @@ import * as Rows from "./SimRows.ts"
 import { ddl } from "./simSchema.ts"
 
 const lost = (error: SqlError.SqlError | Schema.SchemaError): StoreLost =>
-  new StoreLost({ fenced: false, detail: error.message })
+  new StoreLost({ fenced: false, detail: reasons(error).join(": ") })
+
+/** What the driver says, and what lies behind it. */
+const reasons = (error: unknown): ReadonlyArray<string> =>
+  error instanceof Error ? [error.message, ...reasons(error.cause)] : []
 
 /** A lock that only one process of a database can hold; the number is the schema's own. */
 const lockKey = 7_262_501
@@ -19,7 +23,7 @@ export const make = (names: {
 }): Effect.Effect<SimStore, StoreLost, SqlClient.SqlClient | Scope.Scope> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* Effect.mapError(sql.unsafe(ddl), lost)
+    yield* Effect.forEach(ddl, (statement) => Effect.mapError(sql.unsafe(statement), lost))
     yield* Effect.mapError(
       sql`insert into ledger_sim.head (one, ledger_id, participant_id)
           values (true, ${names.ledgerId}, ${names.participantId})

@@ -6,6 +6,8 @@ const here = fileURLToPath(new URL(".", import.meta.url))
 
 /** An example is a program, or tests. */
 const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<string>]> = [
+  ["01-embed-the-engine, the first write", "node", "01-embed-the-engine/first-write.ts"],
+  ["01-embed-the-engine", "node", "01-embed-the-engine/main.ts"],
   ["04-property-test-a-machine", "vitest", "run", "--root", here, "04-property-test-a-machine"]
 ]
 

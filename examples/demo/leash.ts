@@ -11,6 +11,10 @@ const end = (): void => {
   setTimeout(() => process.exit(1), graceMillis).unref()
 }
 
+// What is still said on the way out may have nobody left to read it.
+process.stdout.on("error", () => {})
+process.stderr.on("error", () => {})
+
 process.stdin.on("end", end)
 process.stdin.on("error", end)
 process.stdin.resume()

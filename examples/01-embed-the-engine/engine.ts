@@ -1,0 +1,22 @@
+/** The engine in one process: storage that forgets, a simulated ledger, and the venue's port to it. */
+import { Engine } from "@bursar/engine-core"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Effect, Layer } from "effect"
+
+const node = SimulatedLedger.layerMemory({ ledgerId: "example", participantId: "node-1" })
+
+/** The engine holds one token, the venue's: with it it can act for nobody else. */
+const venue = Layer.unwrap(
+  Effect.gen(function* () {
+    const { admin } = yield* SimulatedLedger.Participant
+    const { token } = yield* admin.addParty({ hint: "venue", kind: "local" })
+    return SimulatedLedger.Venue.layer({ token })
+  })
+)
+
+export const layer = Engine.layer.pipe(
+  Layer.provideMerge(venue),
+  Layer.provideMerge(Layer.mergeAll(node, Memory.layer, NodeCrypto.layer))
+)

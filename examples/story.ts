@@ -1,0 +1,78 @@
+/** The story that the examples and the demo tell, as the bodies of its writes. */
+import { type Party, PlainNumber } from "@bursar/engine-core/kernel"
+
+/** A figure of a body: the digits as they are, never through a double. */
+export const figure = PlainNumber.of
+
+export interface Terms {
+  readonly instrumentId: string
+  readonly registrar: Party.Party
+  readonly oracle: Party.Party
+  readonly unitDecimals: number
+  readonly valuation: "par" | "accumulating"
+}
+
+/** A fund's units, dealt at the last price published before the order was placed. */
+export const instrument = (terms: Terms) => ({
+  ...terms,
+  currency: "USD",
+  holderCap: 100,
+  distribution: {
+    schedule: "none",
+    withholding: figure("0"),
+    payoutDecimals: 2,
+    payout: "cash"
+  },
+  legalName: "Example Liquidity Fund",
+  businessZone: "America/New_York",
+  display: { displayName: "Example Liquidity Fund", symbol: "ELF" },
+  cutOff: {
+    time: "16:00",
+    days: ["monday", "tuesday", "wednesday", "thursday", "friday"],
+    zone: "America/New_York"
+  },
+  pricing: "historic",
+  fees: { subscription: figure("0"), redemption: figure("0") },
+  residual: "refund"
+})
+
+export const consent = (of: { readonly fund: Party.Party }) => ({
+  ...of,
+  terms: "The venue may admit holders whose identity it has verified."
+})
+
+export const market = (of: {
+  readonly fund: Party.Party
+  readonly registrar: Party.Party
+  readonly attestors: ReadonlyArray<Party.Party>
+  readonly oracle: Party.Party
+}) => ({
+  fund: of.fund,
+  paymentAsset: { admin: of.registrar, id: "USD" },
+  terms: { attestors: of.attestors, required: of.attestors.length, oracle: of.oracle }
+})
+
+export const holder = (of: {
+  readonly holderId: string
+  readonly party: Party.Party
+  readonly instrumentId: string
+}) => ({
+  holderId: of.holderId,
+  party: of.party,
+  legalName: "Ines Investor Holdings",
+  classification: "entity",
+  taxResidences: [{ country: "US" }],
+  admissions: [{ instrumentId: of.instrumentId }]
+})
+
+export const claim = (of: {
+  readonly subscriptionId: string
+  readonly instrumentId: string
+  readonly holderId: string
+  readonly amount: string
+}) => ({ ...of, amount: figure(of.amount) })
+
+/** The bank line that paid an order; the venue names it when it delivers. */
+export const paid = (of: { readonly subscriptionId: string; readonly amount: string }) => ({
+  cash: [{ statementId: `bank-${of.subscriptionId}`, line: 1, amount: figure(of.amount) }]
+})

@@ -1,0 +1,311 @@
+/** Holders through their operations: invited, accepting, signing, countersigned, admitted. */
+import { type Caller, Reads, Records } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import * as HolderReads from "../../packages/engine-core/src/holders/holder/HolderReads.ts"
+import { world } from "../engine/world.ts"
+import * as Stage from "./stage.ts"
+
+const engine = () => Effect.provide(world())
+const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(holders, id))
+
+const registering = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
+  Stage.write(
+    "holder.register",
+    {},
+    {
+      holderId: "h1",
+      party: stage.holder.party,
+      legalName: "A Fund",
+      classification: "fund",
+      taxResidences: [{ country: "CH" }],
+      ...of
+    }
+  )
+
+describe("holder.register", () => {
+  it.effect("leaves a pending holder with what the caller told, waiting on its party", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      const done = yield* registering(stage)
+      assert.strictEqual(done.state, "succeeded")
+      assert.strictEqual(done.result.state, "pending")
+      const self = yield* holder()
+      assert.strictEqual(self.legalName, "A Fund")
+      assert.strictEqual(self.party, stage.holder.party)
+      assert.deepStrictEqual(
+        holders.waitingOn(self).map(({ party, action }) => [party, action]),
+        [
+          [stage.holder.party, "HolderInvitation.Accept"],
+          [stage.holder.party, "SignedTerms"]
+        ]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("makes an id where the caller names none", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      const done = yield* registering(stage, { holderId: null })
+      assert.strictEqual(done.state, "succeeded")
+      assert.match(String(done.result.holderId), /^[A-Za-z0-9._~-]{8,}$/)
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "takes an id or a party a second time, the venue itself, or a date that has passed",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* registering(stage)
+        assert.strictEqual((yield* registering(stage)).why, "already-exists holder-id")
+        const again = yield* registering(stage, { holderId: "h2" })
+        assert.strictEqual(again.why, "already-exists party")
+        const venue = yield* registering(stage, { holderId: "h2", party: stage.venue })
+        assert.strictEqual(venue.why, "rule-refused policy holder-is-venue")
+        const past = yield* registering(stage, {
+          holderId: "h2",
+          party: stage.bank.party,
+          validUntil: Stage.start
+        })
+        assert.strictEqual(past.why, "rule-refused policy valid-until")
+      }).pipe(engine())
+  )
+
+  it.effect("refuses a tax number that is not masked", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      const whole = yield* registering(stage, {
+        taxResidences: [{ country: "US", tin: "123456789" }]
+      })
+      assert.strictEqual(whole.why, "invalid-request")
+      const masked = yield* registering(stage, {
+        taxResidences: [{ country: "US", tin: "*****6789" }]
+      })
+      assert.strictEqual(masked.state, "succeeded")
+    }).pipe(engine())
+  )
+})
+
+describe("a pending holder becomes active", () => {
+  it.effect("only when it accepted its registration and its terms are countersigned", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      yield* Stage.accepts(stage)
+      assert.strictEqual((yield* holder()).state, "pending")
+      const early = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual(early.why, "rule-refused consent terms-signed")
+      yield* Stage.signs(stage)
+      assert.strictEqual((yield* holder()).state, "pending")
+      const done = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual(done.result.state, "active")
+      const self = yield* holder()
+      assert.strictEqual(self.terms?.documentHash, Stage.documentHash)
+      assert.deepStrictEqual(holders.waitingOn(self), [])
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("also when the terms come first", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      yield* Stage.signs(stage)
+      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual((yield* holder()).state, "pending")
+      yield* Stage.accepts(stage)
+      assert.strictEqual((yield* holder()).state, "active")
+    }).pipe(engine())
+  )
+
+  it.effect("never by terms that somebody else signed in its name", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      yield* Stage.accepts(stage)
+      yield* Stage.signs(stage, stage.bank)
+      const done = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual(done.why, "rule-refused consent terms-signed")
+      assert.deepStrictEqual(yield* Stage.surprises, ["holder sign: Another party signed terms."])
+    }).pipe(engine())
+  )
+
+  it.effect("never by terms that it took back, and by the document that is named", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      yield* Stage.accepts(stage)
+      yield* Stage.signs(stage)
+      const { cid } = yield* Stage.standing(Templates.SignedTerms)
+      yield* stage.holder.act(Templates.exercise(Templates.SignedTerms, cid, "Withdraw", {}))
+      const gone = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual(gone.why, "rule-refused consent terms-signed")
+      assert.isNull((yield* holder()).signedTermsCid)
+      yield* Stage.signs(stage)
+      const other = yield* Stage.write(
+        "accepted-terms.accept",
+        { holderId: "h1" },
+        { documentHash: "cd".repeat(32) }
+      )
+      assert.strictEqual(other.why, "rule-refused consent terms-signed")
+      const named = yield* Stage.write(
+        "accepted-terms.accept",
+        { holderId: "h1" },
+        { documentHash: Stage.documentHash }
+      )
+      assert.strictEqual(named.result.state, "active")
+    }).pipe(engine())
+  )
+
+  it.effect("and lapses by the clock when its registration runs out", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage, { validUntil: "2026-08-31T00:00:00Z" })
+      yield* Stage.accepts(stage)
+      yield* Stage.signs(stage)
+      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual((yield* holder()).state, "active")
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-31T00:00:00Z")))
+      assert.strictEqual((yield* holder()).state, "lapsed")
+    }).pipe(engine())
+  )
+
+  it.effect("not while its invitation is declined: the venue has to close it", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      const { cid } = yield* Stage.standing(Templates.HolderInvitation)
+      yield* stage.holder.act(Templates.exercise(Templates.HolderInvitation, cid, "Decline", {}))
+      const self = yield* holder()
+      assert.strictEqual(self.state, "pending")
+      assert.strictEqual(holders.waitingOn(self)[0]?.action, "holder.close")
+    }).pipe(engine())
+  )
+
+  it.effect("never one that another venue calls its own", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* stage.bank.act(
+        Templates.create(Templates.HolderInvitation, {
+          venue: stage.bank.party,
+          holderId: "fake",
+          holder: stage.venue,
+          custodian: null,
+          predecessor: null,
+          attributesDigest: "00".repeat(32),
+          validUntil: null
+        })
+      )
+      const found = yield* Effect.result(holder("fake"))
+      assert.isTrue(Result.isFailure(found))
+      assert.match((yield* Stage.surprises).join(), /another venue's/)
+    }).pipe(engine())
+  )
+})
+
+describe("holder.onboard", () => {
+  const attribute = { name: "kyc", value: "passed", evidenceHash: "ee".repeat(32) }
+  const onboarding = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
+    Stage.write(
+      "holder.onboard",
+      {},
+      {
+        holderId: "h1",
+        party: stage.holder.party,
+        taxResidences: [],
+        attributes: [attribute],
+        admissions: [{ instrumentId: "fund-a" }],
+        ...of
+      }
+    )
+
+  it.effect("registers, keeps attributes as pending and offers, in one transaction", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      const done = yield* onboarding(stage)
+      assert.strictEqual(done.why, "")
+      const self = yield* holder()
+      assert.deepStrictEqual(
+        self.attributes.map(({ name, state, setBy }) => [name, state, setBy]),
+        [["kyc", "pending", "olga"]]
+      )
+      const { payload } = yield* Stage.standing(Templates.AdmissionOffer)
+      assert.strictEqual(payload.holder, stage.holder.party)
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("shows the attributes themselves on the ledger, or none of them", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* onboarding(stage)
+      const { payload } = yield* Stage.standing(Templates.HolderInvitation)
+      assert.match(String(payload.attributesDigest), /^[0-9a-f]{64}$/)
+      assert.notInclude(JSON.stringify(payload), "passed")
+      yield* onboarding(stage, { holderId: "h2", party: stage.bank.party, attributes: [] })
+      const other = yield* Stage.standing(Templates.HolderInvitation)
+      assert.notStrictEqual(other.payload.attributesDigest, payload.attributesDigest)
+    }).pipe(engine())
+  )
+
+  it.effect("refuses an instrument that is not there, or named twice, and registers nothing", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      const unknown = yield* onboarding(stage, { admissions: [{ instrumentId: "none" }] })
+      assert.strictEqual(unknown.why, "not-found")
+      const twice = yield* onboarding(stage, {
+        admissions: [{ instrumentId: "fund-a" }, { instrumentId: "fund-a" }]
+      })
+      assert.strictEqual(twice.why, "rule-refused admission instrument-repeated")
+      assert.isTrue(Result.isFailure(yield* Effect.result(holder())))
+    }).pipe(engine())
+  )
+})
+
+describe("what is shown of holders", () => {
+  const investor = (holderId: string | null): Caller.Caller => ({
+    ...Stage.person("ivy", "investor"),
+    holderId
+  })
+  const listed = (caller: Caller.Caller) =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const page = yield* reads.page(HolderReads.list, {
+        caller,
+        params: {},
+        point: {},
+        page: { limit: 10 }
+      })
+      return page.value.map(({ holderId }) => holderId)
+    })
+
+  it.effect("an investor sees another holder, or another role too little", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      yield* registering(stage, { holderId: "h2", party: stage.bank.party })
+      assert.deepStrictEqual(yield* listed(Stage.operator), ["h1", "h2"])
+      assert.deepStrictEqual(yield* listed(investor("h2")), ["h2"])
+      const nobody = yield* Effect.result(listed(investor(null)))
+      assert.strictEqual(Result.isFailure(nobody) && nobody.failure._tag, "Refused")
+      const reads = yield* Reads
+      const one = (caller: Caller.Caller, holderId: string) =>
+        Effect.result(
+          reads.one(HolderReads.get, {
+            caller,
+            params: { holderId: holderId as never },
+            point: {}
+          })
+        )
+      assert.isTrue(Result.isSuccess(yield* one(investor("h2"), "h2")))
+      const other = yield* one(investor("h2"), "h1")
+      const absent = yield* one(investor("h2"), "h9")
+      assert.deepStrictEqual(other, absent)
+    }).pipe(engine())
+  )
+})

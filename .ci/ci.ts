@@ -88,7 +88,12 @@ const parts: ReadonlyArray<Part> = [
 const run = ({ command: [name, ...args], minutes }: Part): Promise<boolean> =>
   new Promise((resolve) => {
     // A group of its own, so that what it started ends with it.
-    const child = spawn(join(binaries, name), args, { cwd: root, stdio: "inherit", detached: true })
+    const child = spawn(join(binaries, name), args, {
+      cwd: root,
+      stdio: "inherit",
+      detached: true,
+      env: { ...process.env, PATH: `${binaries}:${process.env["PATH"] ?? ""}` }
+    })
     const tooLate = setTimeout(() => {
       console.error(`not done after ${minutes} minutes`)
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")

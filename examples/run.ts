@@ -3,19 +3,23 @@ import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
 const here = fileURLToPath(new URL(".", import.meta.url))
+const binaries = fileURLToPath(new URL("../node_modules/.bin", import.meta.url))
 
 /** An example is a program, or tests. */
 const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<string>]> = [
   ["01-embed-the-engine, the first write", "node", "01-embed-the-engine/first-write.ts"],
   ["01-embed-the-engine", "node", "01-embed-the-engine/main.ts"],
+  ["03-your-own-ledger", "vitest", "run", "--root", here, "03-your-own-ledger"],
   ["04-property-test-a-machine", "vitest", "run", "--root", here, "04-property-test-a-machine"]
 ]
 
 const minutes = 3
 const failed = examples.filter(([name, program = "", ...args]) => {
   console.log(`\n# ${name}`)
-  const { status, error } = spawnSync(`${here}../node_modules/.bin/${program}`, args, {
+  const { status, error } = spawnSync(`${binaries}/${program}`, args, {
     cwd: here,
+    // The programs' own first line asks for `node`: the one that npm brought, whoever calls.
+    env: { ...process.env, PATH: `${binaries}:${process.env["PATH"] ?? ""}` },
     stdio: "inherit",
     timeout: minutes * 60_000
   })

@@ -23,6 +23,7 @@ import { Manifest } from "../../packages/engine-core/src/instruments/instrument/
 import { ripen } from "../../packages/engine-core/src/kernel/Collection.ts"
 import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
 import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
+import * as Offset from "../../packages/engine-core/src/kernel/Offset.ts"
 import * as Party from "../../packages/engine-core/src/kernel/Party.ts"
 import * as PlainJson from "../../packages/engine-core/src/kernel/PlainJson.ts"
 import {
@@ -54,6 +55,7 @@ const offered: Admission = {
   registrar,
   state: "offered",
   offeredAt: at(1),
+  offset: Offset.of(1),
   expiresAt: at(5),
   admittedAt: null,
   validFrom: null,
@@ -227,6 +229,7 @@ const proposedConsent: AdmissionConsent = {
   terms: "t",
   state: "proposed",
   proposedAt: at(1),
+  offset: Offset.of(1),
   agreedAt: null,
   endedAt: null,
   proposalCid: "00aa",
@@ -269,6 +272,7 @@ const proposedMarket: PrimaryMarket = {
   state: "proposed",
   acceptedBy: [],
   proposedAt: at(1),
+  offset: Offset.of(1),
   from: null,
   until: at(9),
   endedAt: null,

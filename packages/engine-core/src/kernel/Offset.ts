@@ -22,6 +22,9 @@ export const parse = (text: string): Result.Result<Offset, Codec.Fault> =>
 /** An offset the program itself counted; anything else is a bug. */
 export const of = (value: number): Offset => Codec.orThrow("Offset", checked(value))
 
+/** With 16 digits always, so that texts sort as their offsets do. */
+export const sortable = (self: Offset): string => self.toString().padStart(16, "0")
+
 /** The position after this one. */
 export const next = (self: Offset): Offset => of(self + 1)
 

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { AdmissionMachine, evolve, Fact } from "./AdmissionMachine.ts"
@@ -18,6 +19,8 @@ export const Admission = Schema.Struct({
   registrar: Party.schema,
   state: AdmissionMachine.schema,
   offeredAt: Instant.schema,
+  /** The offset of the offer. */
+  offset: Offset.schema,
   /** When an unanswered offer ends. */
   expiresAt: NullOr(Instant.schema),
   admittedAt: NullOr(Instant.schema),
@@ -50,6 +53,8 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
   fact: Fact,
   evolve,
   keptBy: "ledger",
+  // The last one offered is last: ids made within one millisecond do not say which that is.
+  sortKey: (self) => `${Offset.sortable(self.offset)}:${self.admissionId}`,
   filters: {
     holderId: (self) => self.holderId,
     instrumentId: (self) => self.instrumentId,

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { AdmissionConsentMachine, evolve, Fact } from "./AdmissionConsentMachine.ts"
@@ -17,6 +18,8 @@ export const AdmissionConsent = Schema.Struct({
   terms: Text,
   state: AdmissionConsentMachine.schema,
   proposedAt: Instant.schema,
+  /** The offset of the proposal. */
+  offset: Offset.schema,
   agreedAt: NullOr(Instant.schema),
   endedAt: NullOr(Instant.schema),
   proposalCid: NullOr(Field.contractId),
@@ -34,6 +37,8 @@ export const admissionConsents = Collection.define<AdmissionConsent, Fact>("admi
   fact: Fact,
   evolve,
   keptBy: "ledger",
+  // The last one proposed is last: ids made within one millisecond do not say which that is.
+  sortKey: (self) => `${Offset.sortable(self.offset)}:${self.admissionConsentId}`,
   filters: {
     instrumentId: (self) => self.instrumentId,
     state: (self) => self.state,

@@ -25,6 +25,7 @@ const proposal = TypedReading.of(AdmissionConsentProposal, {
         ...asked,
         state: AdmissionConsentMachine.initial,
         proposedAt: node.effectiveAt,
+        offset: node.offset,
         agreedAt: null,
         endedAt: null,
         proposalCid: node.contractId,

@@ -36,6 +36,7 @@ const offer = TypedReading.of(AdmissionOffer, {
         registrar,
         state: AdmissionMachine.initial,
         offeredAt: node.effectiveAt,
+        offset: node.offset,
         expiresAt,
         admittedAt: null,
         validFrom,

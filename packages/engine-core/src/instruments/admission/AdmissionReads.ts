@@ -23,7 +23,7 @@ export const list = Read.list({
   params: Schema.Struct({ holderId: HolderId }),
   item: AdmissionView,
   direction: "asc",
-  order: "by admission id, which rises with the time of the offer",
+  order: "by the offset of the offer",
   changes: false,
   parent: Effect.fnUntraced(function* ({ holderId }, asking) {
     const records = yield* Records

@@ -47,7 +47,7 @@ const free: Held = { holds: [], paused: null }
 const heldAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
   Effect.succeed(new Map<string, Held>())
 
-/** The latest record of each instrument that is shown; a collection's ids rise with time. */
+/** The latest record of each instrument that is shown; the last one proposed comes last. */
 const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId: string }, F>(
   collection: Collection.Collection<R, F>,
   ids: ReadonlyArray<string>,

@@ -41,8 +41,6 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
-const digits = (count: number): string => count.toString().padStart(16, "0")
-
 export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
   doc: "A price that an oracle published for an instrument.",
   id: (self) => self.contractId,
@@ -54,7 +52,7 @@ export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
       .with({ on: "end" }, () => ({ ...self, isLive: false }))
       .exhaustive(),
   keptBy: "ledger",
-  sortKey: (self) => `${digits(self.offset)}:${digits(self.nodeId)}`,
+  sortKey: (self) => `${Offset.sortable(self.offset)}:${Offset.sortable(Offset.of(self.nodeId))}`,
   filters: {
     instrumentId: (self) => self.instrumentId,
     source: (self) => self.source

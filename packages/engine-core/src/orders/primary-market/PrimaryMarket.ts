@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { evolve, Fact, PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
@@ -26,6 +27,8 @@ export const PrimaryMarket = Schema.Struct({
   state: PrimaryMarketMachine.schema,
   acceptedBy: Schema.Array(Party.schema),
   proposedAt: Instant.schema,
+  /** The offset of the proposal. */
+  offset: Offset.schema,
   /** When it was agreed. */
   from: NullOr(Instant.schema),
   until: NullOr(Instant.schema),
@@ -45,6 +48,8 @@ export const primaryMarkets = Collection.define<PrimaryMarket, Fact>("primary-ma
   fact: Fact,
   evolve,
   keptBy: "ledger",
+  // The last one proposed is last: ids made within one millisecond do not say which that is.
+  sortKey: (self) => `${Offset.sortable(self.offset)}:${self.marketId}`,
   filters: {
     instrumentId: (self) => self.instrumentId,
     state: (self) => self.state,

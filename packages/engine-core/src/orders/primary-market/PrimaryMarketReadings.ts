@@ -38,6 +38,7 @@ const proposal = TypedReading.of(PrimaryMarketProposal, {
         state: PrimaryMarketMachine.initial,
         acceptedBy: payload.accepted,
         proposedAt: node.effectiveAt,
+        offset: node.offset,
         from: null,
         until,
         endedAt: null,

@@ -1,0 +1,628 @@
+/** An instrument's way into the venue: configured, recorded, consented to, priced, held. */
+import { Catalogue, Records } from "@bursar/engine-core"
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as AdmissionConsentOperations from "../../packages/engine-core/src/instruments/admission/AdmissionConsentOperations.ts"
+import * as AdmissionOperations from "../../packages/engine-core/src/instruments/admission/AdmissionOperations.ts"
+import * as AdmissionReads from "../../packages/engine-core/src/instruments/admission/AdmissionReads.ts"
+import * as InstrumentOperations from "../../packages/engine-core/src/instruments/instrument/InstrumentOperations.ts"
+import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
+import * as PriceReads from "../../packages/engine-core/src/instruments/price/PriceReads.ts"
+import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
+import * as HolderOperations from "../../packages/engine-core/src/holders/holder/HolderOperations.ts"
+import * as AcceptedTermsOperations from "../../packages/engine-core/src/holders/accepted-terms/AcceptedTermsOperations.ts"
+import * as PrimaryMarketOperations from "../../packages/engine-core/src/orders/primary-market/PrimaryMarketOperations.ts"
+import { unexpectedFacts } from "../../packages/engine-core/src/projection/Unexpected.ts"
+import { bodyOf } from "./instrumentBody.ts"
+import {
+  act,
+  atStart,
+  contractOf,
+  engine,
+  join,
+  list,
+  offsetNow,
+  type Outsider,
+  person,
+  read,
+  refusal,
+  start,
+  venueParty,
+  write
+} from "./venue.ts"
+
+const id = { instrumentId: "fund-a" }
+const instrumentId = "fund-a" as Parameters<(typeof InstrumentReads.get)["run"]>[0]["instrumentId"]
+
+/** The parties of a story; each acts by its own token alone. */
+const cast = Effect.gen(function* () {
+  yield* atStart
+  return {
+    venue: yield* venueParty,
+    registrar: yield* join("registrar"),
+    fund: yield* join("fund"),
+    oracle: yield* join("oracle"),
+    alice: yield* join("alice"),
+    bob: yield* join("bob")
+  }
+})
+type Cast = Effect.Success<typeof cast>
+
+const configuration = (who: Outsider, { venue, fund }: Cast, named = "fund-a") =>
+  Templates.create(Templates.InstrumentConfiguration, {
+    registrar: who.party,
+    provider: venue,
+    issuer: fund.party,
+    instrument: { admin: who.party, id: named },
+    defaultIdentifier: { source: "venue", id: named, scheme: "id" },
+    additionalIdentifiers: [],
+    holderRequirements: [],
+    issuerRequirements: []
+  })
+
+const recorded = (of: Cast, change: object = {}) =>
+  write(
+    InstrumentOperations.record,
+    {},
+    {
+      ...bodyOf(),
+      registrar: of.registrar.party,
+      oracle: of.oracle.party,
+      ...change
+    }
+  )
+
+const instrument = () => Effect.map(read(InstrumentReads.get, { instrumentId }), (a) => a.value)
+
+const unexpected = Effect.flatMap(Records, (records) =>
+  Effect.map(records.list(unexpectedFacts, { limit: 100 }), (rows) =>
+    rows.map(({ record }) => `${record.resourceKind} ${record.on}`)
+  )
+)
+
+const consented = (of: Cast) =>
+  Effect.gen(function* () {
+    yield* write(AdmissionConsentOperations.propose, id, { fund: of.fund.party, terms: "any" })
+    const proposal = yield* contractOf(of.registrar, Templates.AdmissionConsentProposal)
+    yield* act(
+      of.registrar,
+      Templates.exercise(Templates.AdmissionConsentProposal, proposal, "Accept", {})
+    )
+  })
+
+const terms = "ab".repeat(32)
+
+/** Registers a holder whose party accepts the registration and signs the terms. */
+const registered = (who: Outsider, holderId: string, of: Cast) =>
+  Effect.gen(function* () {
+    yield* write(HolderOperations.register, {}, { holderId, party: who.party, taxResidences: [] })
+    const invitation = yield* contractOf(who, Templates.HolderInvitation)
+    yield* act(who, Templates.exercise(Templates.HolderInvitation, invitation, "Accept", {}))
+    yield* act(
+      who,
+      Templates.create(Templates.SignedTerms, {
+        venue: of.venue,
+        holder: who.party,
+        holderId,
+        documentHash: terms,
+        signedAt: start
+      })
+    )
+    yield* write(AcceptedTermsOperations.accept, { holderId }, {})
+  })
+
+const admitted = (who: Outsider, holderId: string) =>
+  Effect.gen(function* () {
+    yield* write(AdmissionOperations.offerAdmission, { holderId }, id)
+    const offer = yield* contractOf(who, Templates.AdmissionOffer)
+    yield* act(who, Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {}))
+    return yield* contractOf(who, Templates.Credential)
+  })
+
+const minted = (of: Cast, credentialCid: string, amount: string) =>
+  act(
+    of.registrar,
+    Templates.exercise(Templates.Credential, credentialCid, "Receive", {
+      amount: Decimal.of(amount),
+      reference: { kind: "subscription", id: "s1" },
+      configurationCid: null
+    })
+  )
+
+const published = (who: Outsider, of: Cast, value: string, metric = "price") =>
+  act(
+    who,
+    Templates.create(Templates.OraclePoint, {
+      oracle: who.party,
+      venue: of.venue,
+      fund: of.fund.party,
+      registrar: of.registrar.party,
+      attestors: [],
+      instrumentId: "fund-a",
+      metric,
+      value: Decimal.of(value),
+      valuationTime: start,
+      period: null,
+      withholdingRate: null,
+      statementRef: null,
+      corrects: null
+    })
+  )
+
+describe("an instrument", () => {
+  it.effect("is listed once its registrar configures it, and has terms once it is recorded", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* act(of.registrar, configuration(of.registrar, of))
+      const configured = yield* instrument()
+      assert.deepInclude(configured, {
+        onRegistry: true,
+        inManifest: false,
+        registrar: of.registrar.party,
+        valuation: null,
+        policyVersion: null,
+        paused: null,
+        holderCount: 0
+      })
+      assert.deepEqual(configured.waitingOn, [
+        { party: null, role: "operator", action: "instrument.record", by: null }
+      ])
+      yield* recorded(of)
+      const known = yield* instrument()
+      assert.deepInclude(known, {
+        onRegistry: true,
+        inManifest: true,
+        valuation: "accumulating",
+        policyVersion: 1,
+        holderCap: 2
+      })
+      assert.deepEqual(known.waitingOn, [])
+      assert.strictEqual(yield* refusal(recorded(of)), "already-exists")
+    }).pipe(engine())
+  )
+
+  it.effect("recorded first, it waits for its registrar's configuration", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      const waiting = yield* instrument()
+      assert.isFalse(waiting.onRegistry)
+      assert.strictEqual(waiting.waitingOn[0]?.party, of.registrar.party)
+      yield* act(of.registrar, configuration(of.registrar, of))
+      assert.isTrue((yield* instrument()).onRegistry)
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "another party's configuration of the same id says nothing about it, before or after",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* cast
+        yield* act(of.bob, configuration(of.bob, of))
+        yield* act(of.registrar, configuration(of.registrar, of))
+        assert.strictEqual((yield* instrument()).registrar, of.bob.party)
+        yield* recorded(of)
+        assert.deepInclude(yield* instrument(), {
+          registrar: of.registrar.party,
+          onRegistry: true
+        })
+        const cid = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
+        yield* act(
+          of.registrar,
+          Templates.exercise(Templates.InstrumentConfiguration, cid, "Retire", {})
+        )
+        assert.isFalse((yield* instrument()).onRegistry)
+      }).pipe(engine())
+  )
+
+  it.effect(
+    "stays on the registry when its configuration changes, and leaves the list when dropped",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* cast
+        yield* act(of.registrar, configuration(of.registrar, of))
+        const before = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
+        yield* act(
+          of.registrar,
+          Templates.exercise(Templates.InstrumentConfiguration, before, "Update", {
+            defaultIdentifier: { source: "venue", id: "new", scheme: "id" },
+            additionalIdentifiers: [],
+            holderRequirements: [],
+            issuerRequirements: []
+          })
+        )
+        assert.isTrue((yield* instrument()).onRegistry)
+        const at = yield* offsetNow
+        const after = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
+        yield* act(of.registrar, {
+          _tag: "Exercise",
+          target: Templates.InstrumentConfiguration.typeRef,
+          contractId: after,
+          choice: "Archive",
+          arg: {}
+        })
+        assert.deepEqual((yield* list(InstrumentReads.list, {})).value, [])
+        const then = yield* list(InstrumentReads.list, {}, { point: { at } })
+        assert.strictEqual(then.value.length, 1)
+        assert.deepEqual(yield* unexpected, [])
+      }).pipe(engine())
+  )
+
+  it.effect("an id that cannot name a record is kept aside and stops nothing", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* act(of.registrar, configuration(of.registrar, of, "a:b"))
+      assert.deepEqual(yield* unexpected, ["instrument configure"])
+      assert.deepEqual((yield* list(InstrumentReads.list, {})).value, [])
+    }).pipe(engine())
+  )
+
+  it.effect("terms that contradict each other are refused before anybody is asked to approve", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      assert.strictEqual(yield* refusal(recorded(of, { parValue: 1 })), "invalid-request")
+    }).pipe(engine())
+  )
+
+  it.effect("of another registrar is answered as one that does not exist", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      const seenBy = (party: string) =>
+        refusal(
+          read(
+            InstrumentReads.get,
+            { instrumentId },
+            { caller: person("r", ["registrar"], { party }) }
+          )
+        )
+      assert.strictEqual(yield* seenBy(of.registrar.party), "no refusal")
+      assert.strictEqual(yield* seenBy(of.bob.party), "not-found")
+    }).pipe(engine())
+  )
+})
+
+describe("admissions", () => {
+  it.effect(
+    "are offered under the registrar's consent, taken by the holder, and ended by the venue",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* cast
+        yield* recorded(of)
+        yield* registered(of.alice, "alice", of)
+        const offer = write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
+        assert.strictEqual(yield* refusal(offer), "rule-refused admission-consent")
+        yield* consented(of)
+        assert.deepInclude((yield* instrument()).admissionConsent, { state: "agreed" })
+        yield* admitted(of.alice, "alice")
+        assert.strictEqual((yield* instrument()).holderCount, 1)
+        const at = yield* offsetNow
+        const holderId = "alice" as Parameters<
+          (typeof RegisterReads.portfolio)["run"]
+        >[0]["holderId"]
+        const admissionsAt = (point: object) =>
+          Effect.map(list(AdmissionReads.list, { holderId }, { point }), ({ value }) => value)
+        const before = yield* admissionsAt({ at })
+        assert.deepInclude(before[0], { state: "admitted", offerCid: null, party: of.alice.party })
+        assert.strictEqual(
+          yield* refusal(write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)),
+          "rule-refused not-admitted-yet"
+        )
+        yield* write(AdmissionOperations.withdraw, { holderId: "alice", ...id }, {})
+        const after = yield* admissionsAt({})
+        assert.deepInclude(after[0], { state: "revoked", endedBy: "venue", credentialCid: null })
+        assert.strictEqual((yield* instrument()).holderCount, 0)
+        assert.deepEqual(yield* admissionsAt({ at }), before)
+        assert.strictEqual(
+          yield* refusal(write(AdmissionOperations.withdraw, { holderId: "alice", ...id }, {})),
+          "state-conflict AdmissionState"
+        )
+        assert.deepEqual(yield* unexpected, [])
+      }).pipe(engine())
+  )
+
+  it.effect("hold a place while the offer stands, and free it when the offer ran out", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of, { holderCap: 1 })
+      yield* consented(of)
+      yield* registered(of.alice, "alice", of)
+      yield* registered(of.bob, "bob", of)
+      yield* write(
+        AdmissionOperations.offerAdmission,
+        { holderId: "alice" },
+        {
+          ...id,
+          expiresAt: "2026-07-30T11:00:00Z"
+        }
+      )
+      const toBob = write(AdmissionOperations.offerAdmission, { holderId: "bob" }, id)
+      assert.strictEqual(yield* refusal(toBob), "rule-refused holder-cap")
+      yield* TestClock.adjust("61 minutes")
+      assert.strictEqual(yield* refusal(toBob), "no refusal")
+    }).pipe(engine())
+  )
+
+  it.effect("an offer that is declined or taken back leaves the holder outside", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* consented(of)
+      yield* registered(of.alice, "alice", of)
+      const offer = write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
+      yield* offer
+      const cid = yield* contractOf(of.alice, Templates.AdmissionOffer)
+      yield* act(of.alice, Templates.exercise(Templates.AdmissionOffer, cid, "Decline", {}))
+      yield* write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
+      yield* write(AdmissionOperations.withdraw, { holderId: "alice", ...id }, {})
+      const holderId = "alice" as Parameters<(typeof RegisterReads.portfolio)["run"]>[0]["holderId"]
+      const { value } = yield* list(AdmissionReads.list, { holderId })
+      assert.deepEqual(
+        value.map(({ state, endedBy }) => `${state} by ${endedBy}`),
+        ["declined by holder", "withdrawn by venue"]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("another holder's are answered to an investor as if it did not exist", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* registered(of.alice, "alice", of)
+      const holderId = "alice" as Parameters<(typeof RegisterReads.portfolio)["run"]>[0]["holderId"]
+      const as = (own: string | null) =>
+        refusal(
+          list(
+            AdmissionReads.list,
+            { holderId },
+            { caller: person("i", ["investor"], { holderId: own }) }
+          )
+        )
+      assert.strictEqual(yield* as("alice"), "no refusal")
+      assert.strictEqual(yield* as("bob"), "not-found")
+      assert.strictEqual(yield* as(null), "permission-denied")
+    }).pipe(engine())
+  )
+})
+
+describe("consents", () => {
+  it.effect(
+    "a newer proposal replaces one that nobody answered; an agreed one is not asked for again",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* cast
+        yield* recorded(of)
+        const propose = () =>
+          write(AdmissionConsentOperations.propose, id, { fund: of.fund.party, terms: "any" })
+        yield* propose()
+        const first = (yield* instrument()).admissionConsent
+        assert.deepInclude(first, { state: "proposed" })
+        assert.strictEqual(first?.waitingOn[0]?.party, of.registrar.party)
+        yield* consented(of)
+        assert.deepInclude((yield* instrument()).admissionConsent, { state: "agreed" })
+        assert.strictEqual(yield* refusal(propose()), "state-conflict AdmissionConsentState")
+        const cid = yield* contractOf(of.registrar, Templates.AdmissionConsent)
+        yield* act(of.registrar, Templates.exercise(Templates.AdmissionConsent, cid, "Revoke", {}))
+        assert.deepInclude((yield* instrument()).admissionConsent, { state: "ended" })
+        assert.deepEqual(yield* unexpected, [])
+      }).pipe(engine())
+  )
+})
+
+describe("a primary market", () => {
+  it.effect("is agreed when fund and registrar have both accepted, and ends at its date", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      const bank = yield* join("bank")
+      const attestor = yield* join("attestor")
+      yield* recorded(of)
+      const propose = (change: object = {}) =>
+        write(PrimaryMarketOperations.propose, id, {
+          fund: of.fund.party,
+          paymentAsset: { admin: bank.party, id: "USD" },
+          terms: { attestors: [attestor.party], required: 1 },
+          until: "2026-07-31T10:00:00Z",
+          ...change
+        })
+      assert.strictEqual(
+        yield* refusal(propose({ terms: { attestors: [attestor.party], required: 2 } })),
+        "rule-refused attestors-suffice"
+      )
+      assert.strictEqual(
+        yield* refusal(
+          propose({
+            terms: { attestors: [attestor.party], required: 1, oracle: of.bob.party }
+          })
+        ),
+        "rule-refused oracle-of-instrument"
+      )
+      assert.strictEqual(
+        yield* refusal(propose({ until: "2026-07-30T10:00:00Z" })),
+        "rule-refused market-in-time"
+      )
+      yield* propose()
+      yield* propose()
+      const accept = (who: Outsider) =>
+        Effect.flatMap(contractOf(who, Templates.PrimaryMarketProposal), (cid) =>
+          act(
+            who,
+            Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", { party: who.party })
+          )
+        )
+      yield* accept(of.fund)
+      const half = (yield* instrument()).primaryMarket
+      assert.deepInclude(half, { state: "proposed" })
+      assert.deepEqual(
+        half?.waitingOn.map(({ party }) => party),
+        [of.registrar.party]
+      )
+      yield* accept(of.registrar)
+      assert.deepInclude((yield* instrument()).primaryMarket, { state: "agreed" })
+      assert.strictEqual(yield* refusal(propose()), "state-conflict PrimaryMarketState")
+      const at = yield* offsetNow
+      yield* TestClock.adjust("24 hours")
+      assert.deepInclude((yield* instrument()).primaryMarket, { state: "ended" })
+      const pinned = yield* read(InstrumentReads.get, { instrumentId }, { point: { at } })
+      assert.deepInclude(pinned.value.primaryMarket, { state: "agreed" })
+      assert.strictEqual(yield* refusal(propose({ until: null })), "no refusal")
+      assert.deepEqual(yield* unexpected, [])
+    }).pipe(engine())
+  )
+})
+
+describe("prices", () => {
+  it.effect("are the oracle's alone, in the order of their offsets, with what corrected what", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* published(of.oracle, of, "1.0437")
+      yield* published(of.bob, of, "99")
+      const cid = yield* contractOf(of.oracle, Templates.OraclePoint)
+      yield* act(
+        of.oracle,
+        Templates.exercise(Templates.OraclePoint, cid, "Correct", {
+          value: Decimal.of("1.05"),
+          valuationTime: start,
+          period: null,
+          withholdingRate: null,
+          statementRef: null
+        })
+      )
+      yield* published(of.oracle, of, "7", "mood")
+      const { value } = yield* list(PriceReads.list, { instrumentId })
+      assert.deepEqual(
+        value.map(({ price, corrects, correctedBy }) => ({
+          price: Decimal.formatPlain(price),
+          corrects,
+          isCorrected: correctedBy !== null
+        })),
+        [
+          { price: "1.0437", corrects: null, isCorrected: true },
+          { price: "1.05", corrects: cid, isCorrected: false }
+        ]
+      )
+      assert.deepEqual(yield* unexpected, ["instrument price"])
+      const window = yield* list(PriceReads.list, {
+        instrumentId,
+        from: Instant.add(start, Duration.of("PT1S"))
+      })
+      assert.deepEqual(window.value, [])
+    }).pipe(engine())
+  )
+})
+
+describe("the register", () => {
+  it.effect("adds up to the supply on the ledger after every mint, lock and transfer", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* act(of.registrar, configuration(of.registrar, of))
+      yield* recorded(of)
+      yield* consented(of)
+      yield* registered(of.alice, "alice", of)
+      yield* registered(of.bob, "bob", of)
+      const alices = yield* admitted(of.alice, "alice")
+      const bobs = yield* admitted(of.bob, "bob")
+      yield* minted(of, alices, "95812.973076")
+      yield* minted(of, bobs, "4187.026924")
+      yield* published(of.oracle, of, "1.0437")
+      const at = yield* offsetNow
+      const shown = (point: object = {}) =>
+        Effect.map(read(RegisterReads.register, { instrumentId }, { point }), ({ value }) => ({
+          head: Object.values(value.head).map(String),
+          lines: value.lines
+            .map(({ holderId, units, locked, share, admissionState }) =>
+              [
+                holderId,
+                Decimal.formatPlain(units),
+                Decimal.formatPlain(locked),
+                Decimal.formatPlain(share),
+                admissionState
+              ].join(" ")
+            )
+            .toSorted()
+        }))
+      const before = yield* shown()
+      assert.deepEqual(before, {
+        head: [
+          String(Decimal.of("100000")),
+          String(Decimal.of("100000")),
+          String(Decimal.zero),
+          "2"
+        ],
+        lines: [
+          "alice 95812.973076 0 0.9581297307 admitted",
+          "bob 4187.026924 0 0.0418702692 admitted"
+        ]
+      })
+      const holding = yield* contractOf(of.alice, Templates.Holding)
+      yield* act(
+        of.alice,
+        Templates.exercise(Templates.Holding, holding, "OfferTransfer", {
+          receiver: of.bob.party,
+          amount: Decimal.of("812.973076"),
+          executeBefore: Instant.add(start, Duration.of("PT1H"))
+        })
+      )
+      assert.strictEqual(
+        (yield* shown()).lines[0],
+        "alice 95812.973076 812.973076 0.9581297307 admitted"
+      )
+      const offer = yield* contractOf(of.bob, Templates.TransferOffer)
+      yield* act(
+        of.bob,
+        Templates.exercise(Templates.TransferOffer, offer, "Accept", { credentialCid: bobs })
+      )
+      const after = yield* shown()
+      assert.deepEqual(after.head, before.head)
+      assert.deepEqual(after.lines, ["alice 95000 0 0.95 admitted", "bob 5000 0 0.05 admitted"])
+      assert.deepEqual(yield* shown({ at }), before)
+      const holderId = "alice" as Parameters<(typeof RegisterReads.portfolio)["run"]>[0]["holderId"]
+      const worth = (point: object = {}) =>
+        Effect.map(read(RegisterReads.portfolio, { holderId }, { point }), ({ value }) =>
+          value.map((row) => [
+            row.instrumentId,
+            Decimal.formatPlain(row.units),
+            row.value === null ? null : Decimal.formatPlain(row.value),
+            row.currency
+          ])
+        )
+      assert.deepEqual(yield* worth(), [["fund-a", "95000", "99151.5", "USD"]])
+      assert.deepEqual(yield* worth({ at }), [["fund-a", "95812.973076", "99999.99", "USD"]])
+      assert.deepEqual(yield* unexpected, [])
+    }).pipe(engine())
+  )
+
+  it.effect("another registrar's units of the same name are none of the instrument's", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* registered(of.alice, "alice", of)
+      yield* act(
+        of.bob,
+        Templates.create(Templates.Holding, {
+          registrar: of.bob.party,
+          owner: of.bob.party,
+          provider: of.venue,
+          instrument: { admin: of.bob.party, id: "fund-a" },
+          amount: Decimal.of("1000000"),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        })
+      )
+      const { value } = yield* read(RegisterReads.register, { instrumentId })
+      assert.deepEqual(value.lines, [])
+      assert.strictEqual(value.head.supplyOnLedger, Decimal.zero)
+    }).pipe(engine())
+  )
+})
+
+describe("what is declared", () => {
+  it("every reading stands for its template alone: a second one would never be asked", () => {
+    const names = Catalogue.readings.map(({ template }) => Templates.key(template))
+    assert.deepEqual(names, [...new Set(names)])
+  })
+})

@@ -1,0 +1,166 @@
+/** A venue with everything it declares, its people, and the outside parties with tokens of their own. */
+import {
+  type Caller,
+  Engine,
+  FourEyes,
+  type Operation,
+  type Read,
+  Reads
+} from "@bursar/engine-core"
+import { Instant, type Offset, type Party, PlainJson } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
+import { Effect, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { world } from "../engine/world.ts"
+
+export const person = (
+  sub: string,
+  roles: Caller.Caller["roles"],
+  of: Partial<Pick<Caller.Caller, "holderId" | "party">> = {}
+): Caller.Caller => ({ sub, name: null, email: null, roles, holderId: null, party: null, ...of })
+
+export const operator = person("olga", ["operator"])
+export const approver = person("anna", ["approver"])
+export const auditor = person("aida", ["auditor"])
+
+/** When every story starts. */
+export const start = Instant.of("2026-07-30T10:00:00Z")
+export const atStart = TestClock.setTime(Instant.toEpochMillis(start))
+
+export const engine = () => Effect.provide(world())
+
+export const settle = Effect.flatMap(Engine.Engine, (one) => one.settle)
+
+let count = 0
+const identity = () => ({ requestId: `request-${++count}`, traceId: null })
+
+type Json = Parameters<typeof JSON.stringify>[0]
+
+const field = (value: PlainJson.Plain, name: string): string => {
+  if (typeof value !== "object" || value === null || !(name in value)) {
+    throw new Error(`no ${name} in ${PlainJson.stringify(value)}`)
+  }
+  return String((value as { readonly [member: string]: PlainJson.Plain })[name])
+}
+
+/** Makes a write and has it approved as often as it needs; answers what became of it. */
+export const write = (
+  declared: Operation.Operation,
+  params: Readonly<Record<string, string>>,
+  body: Json
+) =>
+  Effect.gen(function* () {
+    const door = yield* FourEyes
+    const path = declared.route
+      .slice(declared.route.indexOf(" ") + 1)
+      .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "")
+    const made = yield* door.submit(declared, {
+      caller: operator,
+      identity: identity(),
+      key: `key-${++count}`,
+      path,
+      query: "",
+      body: body === undefined ? undefined : PlainJson.parseTrusted(JSON.stringify(body)),
+      params
+    })
+    const opened =
+      declared.approvers === 0
+        ? made
+        : yield* door.approve({
+            actionKey: field(made.value, "actionKey"),
+            caller: approver,
+            identity: identity()
+          })
+    yield* settle
+    return field(opened.value, "operationId")
+  })
+
+/** The refusal's slug and check, or that there was none. */
+export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (result) => {
+    if (Result.isSuccess(result)) return "no refusal"
+    const error: unknown = result.failure
+    if (typeof error !== "object" || error === null || !("slug" in error)) return error
+    const told = "told" in error ? (error.told as { readonly check?: string }) : {}
+    return told.check === undefined ? error.slug : `${String(error.slug)} ${told.check}`
+  })
+
+/** One value, as a caller reads it. */
+export const read = <P, V>(
+  of: Read.One<P, V>,
+  params: P,
+  as: { readonly caller?: Caller.Caller; readonly point?: { readonly at?: Offset.Offset } } = {}
+) =>
+  Effect.flatMap(Reads, (reads) =>
+    reads.one(of, { caller: as.caller ?? auditor, params, point: as.point ?? {} })
+  )
+
+/** A whole list, as a caller reads it. */
+export const list = <R, F, P, V>(
+  of: Read.List<R, F, P, V>,
+  params: P,
+  as: { readonly caller?: Caller.Caller; readonly point?: { readonly at?: Offset.Offset } } = {}
+) =>
+  Effect.flatMap(Reads, (reads) =>
+    reads.page(of, {
+      caller: as.caller ?? auditor,
+      params,
+      point: as.point ?? {},
+      page: { limit: 1000 }
+    })
+  )
+
+export interface Outsider {
+  readonly party: Party.Party
+  readonly token: string
+}
+
+/** A party with a token of its own at the node. */
+export const join = (hint: string) =>
+  Effect.flatMap(Participant, ({ admin }) => admin.addParty({ hint, kind: "local" }))
+
+/** What an outside party does with its own token, in one transaction; then the venue sees it. */
+export const act = (who: Outsider, ...commands: ReadonlyArray<Ledger.Command>) =>
+  Effect.gen(function* () {
+    const participant = yield* Participant
+    const user = yield* participant.authenticate(who.token)
+    yield* participant.submit(user, {
+      commandId: `outside-${++count}`,
+      actAs: [who.party],
+      readAs: [],
+      commands,
+      dedup: null,
+      submissionId: `submission-${++count}`,
+      workflowId: null,
+      disclosed: [],
+      minLedgerTime: null,
+      traceparent: null
+    })
+    yield* settle
+  })
+
+/** The contract of a template that a party sees; there is exactly one. */
+export const contractOf = <T extends Templates.Template>(who: Outsider, template: T) =>
+  Effect.gen(function* () {
+    const participant = yield* Participant
+    const user = yield* participant.authenticate(who.token)
+    const at = yield* participant.ledgerEnd
+    const reading = {
+      shape: "ACS_DELTA" as const,
+      byParty: new Map([[who.party, Views.everything]])
+    }
+    const seen = yield* Stream.runCollect(participant.acs(user, { at, reading }))
+    const found = seen.filter((one) => Templates.same(one.template, template.typeRef))
+    const [only] = found
+    if (only === undefined || found.length !== 1) {
+      throw new Error(`${found.length} contracts of ${Templates.key(template.typeRef)}`)
+    }
+    return only.contractId
+  })
+
+/** The offset up to which the venue has read. */
+export const offsetNow = Effect.flatMap(Participant, ({ ledgerEnd }) => ledgerEnd)
+
+export const venueParty = Effect.map(Ledger.Ledger, ({ venue }) => venue)

@@ -3,7 +3,7 @@ import { Refusal } from "@bursar/engine-core"
 import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Data, Effect, Layer } from "effect"
 import { createServer, type Server, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import * as Limits from "./middleware/Limits.ts"
@@ -18,7 +18,29 @@ const lookedAtEvery = 1_000
 /** Requests in flight get this long to finish when the host stops. */
 const stopWithin = "20 seconds"
 
+/** The address could not be listened on. */
+export class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
 export const layer = (of: { readonly host: string; readonly port: number }) =>
+  listening(of).pipe(
+    Layer.catchTag("ServeError", ({ cause }) =>
+      Layer.effectContext(
+        Effect.fail(
+          new ListenFailed({
+            detail: `the API cannot listen on ${of.host}:${of.port}: ${
+              cause instanceof Error ? cause.message : String(cause)
+            }`
+          })
+        )
+      )
+    )
+  )
+
+const listening = (of: { readonly host: string; readonly port: number }) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const ids = yield* Ids

@@ -1,0 +1,119 @@
+/** A party's program at work: it sees what its party sees, and does what its plan says, each thing once. */
+import { Instant } from "@bursar/engine-core/kernel"
+import { Duration, Effect, FiberMap, Option, Semaphore, Stream } from "effect"
+import type { DoorError } from "./DoorClient.ts"
+import { DoorRefused, isPassing } from "./DoorClient.ts"
+import type { Done, PartySession, SubmitError } from "./PartySession.ts"
+import type { Contract } from "./Wire.ts"
+import * as World from "./World.ts"
+
+/** What the program tells the person who runs it. */
+export type Told =
+  | { readonly _tag: "Ready"; readonly offset: number }
+  | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: Done }
+  | { readonly _tag: "Failed"; readonly act: World.Act; readonly error: SubmitError }
+
+export interface Options {
+  readonly session: PartySession
+  readonly plan: World.Plan
+  readonly tell: (told: Told) => Effect.Effect<void>
+  /** Between seeing what is to be done and doing it. */
+  readonly delay?: Duration.Duration
+}
+
+/** So many things are done at a time. */
+const atOnce = 8
+/** The plan is also asked again when nothing happens: a deadline or a file may have changed it. */
+const askAgain = Duration.seconds(1)
+
+/** What was seen is older than what the ledger keeps: the program has to look anew. */
+const isLeftBehind = (error: DoorRefused): boolean =>
+  error.code === "PARTICIPANT_PRUNED_DATA_ACCESSED"
+
+/** Runs until it is interrupted. */
+export const run = (options: Options): Effect.Effect<never, DoorError> =>
+  Effect.gen(function* () {
+    const answered = new Set<string>()
+    return yield* Effect.retry(Effect.scoped(watch(options, answered)), {
+      while: (error) => error instanceof DoorRefused && isLeftBehind(error)
+    })
+  })
+
+const watch = (options: Options, answered: Set<string>) =>
+  Effect.gen(function* () {
+    const { session, tell } = options
+    const offset = yield* session.ledgerEnd
+    const contracts = new Map<string, Contract>()
+    for (const one of yield* session.acs(offset)) contracts.set(one.contractId, one)
+    const doing = yield* FiberMap.make<string>()
+    const hands = yield* Semaphore.make(atOnce)
+    const look = Effect.gen(function* () {
+      const now = yield* Instant.now
+      for (const act of options.plan({ party: session.party, now, contracts })) {
+        const { commandId } = act.change
+        if (answered.has(commandId)) continue
+        answered.add(commandId)
+        const done = perform(options, act, () => answered.delete(commandId))
+        yield* FiberMap.run(doing, commandId, hands.withPermits(1)(done))
+      }
+    })
+    yield* tell({ _tag: "Ready", offset })
+    yield* look
+    yield* Stream.merge(
+      Stream.map(session.updates(offset), Option.some),
+      Stream.map(Stream.tick(askAgain), Option.none)
+    ).pipe(
+      Stream.runForEach((update) => {
+        if (Option.isSome(update)) World.apply(contracts, update.value)
+        return look
+      })
+    )
+    return yield* Effect.never
+  })
+
+/** What the ledger refused is not asked for again; what it never answered is. */
+const perform = (
+  { session, tell, delay }: Options,
+  act: World.Act,
+  again: () => void
+): Effect.Effect<void> =>
+  Effect.delay(session.submit(act.change), delay ?? Duration.zero).pipe(
+    Effect.matchEffect({
+      onSuccess: (done) => tell({ _tag: "Acted", act, done }),
+      onFailure: (error) => {
+        if (error._tag !== "NotSigned" && isPassing(error)) again()
+        return tell({ _tag: "Failed", act, error })
+      }
+    })
+  )
+
+/** Does the first thing the plan finds, waiting for it as long as told. */
+export const once = (
+  options: Pick<Options, "session" | "plan"> & { readonly within: Duration.Duration }
+): Effect.Effect<Option.Option<{ readonly act: World.Act; readonly done: Done }>, SubmitError> =>
+  Effect.gen(function* () {
+    const { session, plan, within } = options
+    const offset = yield* session.ledgerEnd
+    const contracts = new Map<string, Contract>()
+    for (const one of yield* session.acs(offset)) contracts.set(one.contractId, one)
+    const look = Effect.map(Instant.now, (now) =>
+      Option.fromUndefinedOr(plan({ party: session.party, now, contracts })[0])
+    )
+    const first = yield* look
+    const act =
+      Option.isSome(first) || Duration.isZero(within)
+        ? first
+        : yield* session.updates(offset).pipe(
+            Stream.mapEffect((update) => {
+              World.apply(contracts, update)
+              return look
+            }),
+            Stream.filter(Option.isSome),
+            Stream.map(({ value }) => value),
+            Stream.runHead,
+            Effect.timeoutOption(within),
+            Effect.map(Option.flatten)
+          )
+    if (Option.isNone(act)) return Option.none()
+    return Option.some({ act: act.value, done: yield* session.submit(act.value.change) })
+  })

@@ -1,0 +1,164 @@
+/** How an outside party's program speaks to a ledger's door: one call, one socket, one refusal or loss. */
+import { Cause, Data, Duration, Effect, Queue, Schema, Stream } from "effect"
+
+export interface Address {
+  /** `http://host:port`, without a slash at its end. */
+  readonly url: string
+  /** Asked before every call, so that a token that was replaced is noticed. */
+  readonly token: Effect.Effect<string, DoorLost>
+}
+
+/** The ledger said no. */
+export class DoorRefused extends Data.TaggedError("DoorRefused")<{
+  readonly status: number
+  readonly code: string
+  readonly cause: string
+  readonly category: number
+  readonly context: { readonly [name: string]: string }
+}> {
+  override get message(): string {
+    return `${this.code}: ${this.cause}`
+  }
+}
+
+/** No answer of the ledger's came; what was asked may have happened. */
+export class DoorLost extends Data.TaggedError("DoorLost")<{
+  readonly detail: string
+  /** The socket was never open: the way there may not carry sockets. */
+  readonly unopened: boolean
+}> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+export type DoorError = DoorRefused | DoorLost
+
+const lost = (detail: string, unopened = false) => new DoorLost({ detail, unopened })
+
+const Refusal = Schema.Struct({
+  code: Schema.String,
+  cause: Schema.String,
+  errorCategory: Schema.optional(Schema.NullOr(Schema.Number)),
+  context: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.String)))
+})
+const isRefusal = Schema.is(Refusal)
+
+const refused = (status: number, body: typeof Refusal.Type): DoorRefused =>
+  new DoorRefused({
+    status,
+    code: body.code,
+    cause: body.cause,
+    category: body.errorCategory ?? -1,
+    context: body.context ?? {}
+  })
+
+/** Whether the same request may find another answer later. */
+export const isPassing = (error: DoorError): boolean =>
+  error._tag === "DoorLost" ||
+  error.status === 401 ||
+  error.code === "ACCESS_TOKEN_EXPIRED" ||
+  error.code === "STALE_STREAM_AUTHORIZATION" ||
+  (error.category >= 1 && error.category <= 3 && error.status !== 413)
+
+const callWithin = Duration.seconds(30)
+
+const parsed = (text: string): Effect.Effect<unknown, DoorLost> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () => lost(`the door answered no JSON: ${text.slice(0, 200)}`)
+  })
+
+/** One call: GET without a body, POST with one. */
+export const call = (
+  address: Address,
+  ask: { readonly path: string; readonly body?: unknown }
+): Effect.Effect<unknown, DoorError> =>
+  Effect.gen(function* () {
+    const token = yield* address.token
+    const { status, type, text } = yield* Effect.tryPromise({
+      try: async (signal) => {
+        const response = await fetch(`${address.url}${ask.path}`, {
+          method: ask.body === undefined ? "GET" : "POST",
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
+          signal
+        })
+        const type = response.headers.get("content-type") ?? ""
+        return { status: response.status, type, text: await response.text() }
+      },
+      catch: (error) => lost(reason(error))
+    })
+    if (status === 200) return yield* parsed(text)
+    const body = type.startsWith("application/json") ? yield* parsed(text) : text
+    if (isRefusal(body)) return yield* refused(status, body)
+    if (status >= 500) return yield* lost(`${status}: ${text.slice(0, 200)}`)
+    return yield* refused(status, { code: "NA", cause: text.slice(0, 500) })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: callWithin,
+      orElse: () => Effect.fail(lost("the door did not answer in time"))
+    })
+  )
+
+const reason = (error: unknown): string =>
+  error instanceof Error
+    ? error.cause instanceof Error
+      ? `${error.message}: ${error.cause.message}`
+      : error.message
+    : String(error)
+
+/** Frames wait here while a program is busy; with more of them the socket is given up and opened anew. */
+const framesMax = 4_096
+
+/** The frames of a socket, until the ledger has no more to send or refuses. */
+export const frames = (
+  address: Address,
+  ask: { readonly path: string; readonly body: unknown }
+): Stream.Stream<unknown, DoorError> =>
+  Stream.callback<unknown, DoorError>(
+    (queue) =>
+      Effect.gen(function* () {
+        const token = yield* address.token
+        yield* Effect.acquireRelease(
+          Effect.sync(() => opened(address, { ...ask, token }, queue)),
+          (socket) => Effect.sync(() => socket.close())
+        )
+      }),
+    { bufferSize: framesMax, strategy: "dropping" }
+  )
+
+const opened = (
+  address: Address,
+  ask: { readonly path: string; readonly body: unknown; readonly token: string },
+  queue: Queue.Queue<unknown, DoorError | Cause.Done>
+): WebSocket => {
+  const url = `${address.url.replace(/^http/, "ws")}${ask.path}`
+  const socket = new WebSocket(url, [`jwt.token.${ask.token}`, "daml.ws.auth"])
+  let open = false
+  const fail = (error: DoorError) => void Queue.failCauseUnsafe(queue, Cause.fail(error))
+  socket.addEventListener("open", () => {
+    open = true
+    socket.send(JSON.stringify(ask.body))
+  })
+  socket.addEventListener("message", ({ data }) => {
+    const frame = readFrame(data)
+    if (frame instanceof DoorLost || frame instanceof DoorRefused) return fail(frame)
+    if (!Queue.offerUnsafe(queue, frame)) fail(lost("too many frames wait"))
+  })
+  socket.addEventListener("error", () => fail(lost("the socket failed", !open)))
+  socket.addEventListener("close", ({ code }) => {
+    if (code === 1000) Queue.endUnsafe(queue)
+    else fail(lost(`the socket closed with ${code}`, !open))
+  })
+  return socket
+}
+
+const readFrame = (data: unknown): unknown => {
+  try {
+    const frame: unknown = JSON.parse(String(data))
+    return isRefusal(frame) ? refused(0, frame) : frame
+  } catch {
+    return lost("a frame is no JSON")
+  }
+}

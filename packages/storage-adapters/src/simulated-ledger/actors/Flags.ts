@@ -1,0 +1,127 @@
+/** What is written after a program's name: each flag read as what it must be, or refused with a sentence. */
+import { parseArgs } from "node:util"
+import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
+import { Data, Result, Schema } from "effect"
+
+/** The command line is not understood; the message says what is wrong with it. */
+export class Usage extends Data.TaggedError("Usage")<{ readonly why: string }> {
+  override get message(): string {
+    return this.why
+  }
+}
+
+const names = [
+  "door",
+  "token-file",
+  "key-file",
+  "party",
+  "policy",
+  "wait",
+  "transport",
+  "contract-id",
+  "holder-id",
+  "document-hash",
+  "instrument",
+  "instrument-admin",
+  "payment-instrument",
+  "payment-admin",
+  "order-id",
+  "subscription-id",
+  "reference",
+  "amount",
+  "units",
+  "price",
+  "metric",
+  "valuation-time",
+  "expires-at",
+  "settle-before",
+  "execute-before",
+  "venue",
+  "fund",
+  "registrar",
+  "provider",
+  "issuer",
+  "to",
+  "terms",
+  "prices",
+  "unit-decimals",
+  "cash-decimals",
+  "fee-rate",
+  "pricing"
+] as const
+export type Name = (typeof names)[number]
+
+export interface Flags {
+  readonly words: ReadonlyArray<string>
+  readonly text: (name: Name) => string | undefined
+  readonly attestors: ReadonlyArray<string>
+}
+
+export const parse = (args: ReadonlyArray<string>): Result.Result<Flags, Usage> => {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        ...Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
+        attestor: { type: "string", multiple: true }
+      }
+    })
+    const given: { readonly [name: string]: unknown } = values
+    const { attestor } = given
+    return Result.succeed({
+      words: positionals,
+      text: (name) => {
+        const value = given[name]
+        return typeof value === "string" ? value : undefined
+      },
+      attestors: Array.isArray(attestor) ? attestor.map(String) : []
+    })
+  } catch (error) {
+    return usage(error instanceof Error ? error.message : String(error))
+  }
+}
+
+export const usage = (why: string): Result.Result<never, Usage> => Result.fail(new Usage({ why }))
+
+export const needed = (flags: Flags, name: Name): Result.Result<string, Usage> => {
+  const text = flags.text(name)
+  return text === undefined ? usage(`--${name} is missing`) : Result.succeed(text)
+}
+
+const readAs =
+  <A>(parse: (text: string) => Result.Result<A, { readonly detail: string }>) =>
+  (flags: Flags, name: Name): Result.Result<A, Usage> =>
+    Result.flatMap(needed(flags, name), (text) =>
+      Result.mapError(parse(text), ({ detail }) => new Usage({ why: `--${name}: ${detail}` }))
+    )
+
+export const party = readAs(Party.parse)
+export const decimal = readAs(Decimal.parse)
+export const instant = readAs(Instant.parse)
+
+export const optional = <A>(
+  flags: Flags,
+  name: Name,
+  read: (flags: Flags, name: Name) => Result.Result<A, Usage>
+): Result.Result<A | null, Usage> =>
+  flags.text(name) === undefined ? Result.succeed(null) : read(flags, name)
+
+export const parties = (
+  texts: ReadonlyArray<string>
+): Result.Result<ReadonlyArray<Party.Party>, Usage> =>
+  Result.all(
+    texts.map((text) =>
+      Result.mapError(Party.parse(text), ({ detail }) => new Usage({ why: `${text}: ${detail}` }))
+    )
+  )
+
+/** A value that stands in a file or in the flags, as its schema has it. */
+export const shaped = <A>(
+  schema: Schema.Codec<A, unknown>,
+  value: unknown
+): Result.Result<A, Usage> =>
+  Result.mapError(
+    Schema.decodeUnknownResult(schema, { onExcessProperty: "error" })(value),
+    ({ message }) => new Usage({ why: message })
+  )

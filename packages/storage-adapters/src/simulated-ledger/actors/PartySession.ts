@@ -1,0 +1,328 @@
+/** A party at a ledger's door, by its own token: what it does, what it sees, where it reads on. */
+import { Instant, Offset, type Party } from "@bursar/engine-core/kernel"
+import type * as Templates from "@bursar/engine-core/templates"
+import { Duration, Effect, Random, Schedule, Stream } from "effect"
+import * as DoorClient from "./DoorClient.ts"
+import { DoorLost, DoorRefused } from "./DoorClient.ts"
+import * as Prepared from "./Prepared.ts"
+import type { SigningKey } from "./SigningKey.ts"
+import * as Wire from "./Wire.ts"
+
+/** One change of the ledger, named by its commandId: however often it is submitted, it happens once. */
+export interface Change {
+  readonly commandId: string
+  readonly commands: readonly [Templates.Command, ...ReadonlyArray<Templates.Command>]
+}
+
+export interface Done {
+  readonly offset: Offset.Offset
+  /** Null when an earlier submission had done it. */
+  readonly updateId: string | null
+  readonly changes: ReadonlyArray<Wire.Change>
+  readonly duplicate: boolean
+}
+
+export type SubmitError = DoorRefused | DoorLost | Prepared.NotSigned
+
+export interface PartySession {
+  readonly party: Party.Party
+  readonly userId: string
+  /** Tries again while the outcome is not known; succeeds only when the change is on the ledger. */
+  readonly submit: (change: Change) => Effect.Effect<Done, SubmitError>
+  /** Every update after the offset, once and in order; a cut connection is opened anew where it was cut. */
+  readonly updates: (after: Offset.Offset) => Stream.Stream<Wire.Update, DoorRefused>
+  readonly acs: (
+    at: Offset.Offset
+  ) => Effect.Effect<ReadonlyArray<Wire.Contract>, DoorClient.DoorError>
+  readonly ledgerEnd: Effect.Effect<Offset.Offset, DoorClient.DoorError>
+}
+
+export interface Options extends DoorClient.Address {
+  /** Where the token has rights for several parties, or the wallet wants to be sure. */
+  readonly party?: Party.Party
+  /** An external party's own; without it the party acts by its token. */
+  readonly key?: SigningKey
+  /** Told what is about to be signed, so that a person can see it. */
+  readonly show?: (signing: {
+    readonly commandId: string
+    readonly commands: ReadonlyArray<Wire.WireCommand>
+    readonly hash: string
+  }) => Effect.Effect<void>
+  /** Sockets are not used at all where a way there is known not to carry them. */
+  readonly transport?: "socket" | "polling"
+}
+
+const backoff = Schedule.exponential("250 millis").pipe(
+  Schedule.modifyDelay(({ duration }) =>
+    Effect.map(Random.next, (fraction) =>
+      Duration.millis(Math.min(Duration.toMillis(duration), 30_000) * (0.5 + fraction / 2))
+    )
+  )
+)
+
+/** How often a submission of unknown outcome is sent again before its program gives up. */
+const triesMax = 12
+
+const passing = <A, E extends { readonly _tag: string }>(
+  effect: Effect.Effect<A, E | DoorClient.DoorError>
+) =>
+  Effect.retry(effect, {
+    schedule: backoff,
+    times: triesMax,
+    while: (error) =>
+      (error instanceof DoorLost || error instanceof DoorRefused) && DoorClient.isPassing(error)
+  })
+
+export const open = (options: Options): Effect.Effect<PartySession, DoorClient.DoorError> =>
+  Effect.gen(function* () {
+    const { user } = yield* passing(
+      Effect.flatMap(DoorClient.call(options, { path: "/v2/authenticated-user" }), Wire.readUser)
+    )
+    const path = `/v2/users/${encodeURIComponent(user.id)}/rights`
+    const { rights } = yield* passing(
+      Effect.flatMap(DoorClient.call(options, { path }), Wire.readRights)
+    )
+    const party = options.party ?? ownParty(options, rights)
+    if (party === undefined) {
+      return yield* new DoorRefused({
+        status: 403,
+        code: "NA",
+        cause: "the token has no right for a party of this kind; name the party",
+        category: 7,
+        context: {}
+      })
+    }
+    const { ledgerEnd, acs } = reads(options, party)
+    return {
+      party,
+      userId: user.id,
+      submit: (change) =>
+        options.key === undefined
+          ? byToken(options, { party, userId: user.id, change })
+          : byKey(options, options.key, { party, userId: user.id, change }),
+      updates: (after) => tail(options, party, after),
+      acs,
+      ledgerEnd
+    }
+  })
+
+type Rights = Effect.Success<ReturnType<typeof Wire.readRights>>["rights"]
+
+/** The party whose key this is, or the first the token may act as. */
+const ownParty = ({ key }: Options, rights: Rights): Party.Party | undefined => {
+  const parties = rights.flatMap(({ kind }) =>
+    key === undefined
+      ? (kind.CanActAs?.value.party ?? [])
+      : (kind.CanExecuteAs?.value.party ?? kind.CanActAs?.value.party ?? [])
+  )
+  return key === undefined
+    ? parties[0]
+    : parties.find((party) => party.endsWith(`::${key.fingerprint}`))
+}
+
+interface Submitting {
+  readonly party: Party.Party
+  readonly userId: string
+  readonly change: Change
+}
+
+/** The ledger knows this change already: it is done, and was done once. */
+const already = (error: DoorRefused): Done => ({
+  offset: Offset.of(Number(error.context["completion_offset"] ?? "0")),
+  updateId: null,
+  changes: [],
+  duplicate: true
+})
+
+const settled = <E extends { readonly _tag: string }>(
+  attempt: Effect.Effect<Wire.Update, E | DoorClient.DoorError>
+) =>
+  passing(attempt).pipe(
+    Effect.map((update): Done => ({ ...update, duplicate: false })),
+    Effect.catchIf(
+      (error): error is DoorRefused =>
+        error instanceof DoorRefused && error.code === "DUPLICATE_COMMAND",
+      (error) => Effect.succeed(already(error))
+    )
+  )
+
+const byToken = (options: Options, { party, userId, change }: Submitting) =>
+  settled(
+    Effect.flatMap(
+      DoorClient.call(options, {
+        path: "/v2/commands/submit-and-wait-for-transaction",
+        body: {
+          commands: {
+            commandId: change.commandId,
+            userId,
+            actAs: [party],
+            commands: change.commands.map(Wire.command)
+          },
+          transactionFormat: Wire.transactionFormat(party)
+        }
+      }),
+      Wire.readTransaction
+    )
+  )
+
+const hashingScheme = "HASHING_SCHEME_VERSION_V2"
+
+/** The same signed bytes are sent until their outcome is known: they can be executed once only. */
+const byKey = (
+  options: Options,
+  key: SigningKey,
+  { party, userId, change }: Submitting
+): Effect.Effect<Done, SubmitError> =>
+  Effect.gen(function* () {
+    const { commandId } = change
+    const commands = change.commands.map(Wire.command)
+    const prepared = yield* passing(
+      Effect.flatMap(
+        DoorClient.call(options, {
+          path: "/v2/interactive-submission/prepare",
+          body: { userId, commandId, commands, actAs: [party] }
+        }),
+        Wire.readPrepared
+      )
+    )
+    const { hash } = yield* Effect.fromResult(
+      Prepared.check(
+        { userId, commandId, party, commands },
+        {
+          bytes: Buffer.from(prepared.preparedTransaction, "base64"),
+          hash: prepared.preparedTransactionHash,
+          now: yield* Instant.now
+        }
+      )
+    )
+    if (options.show !== undefined) {
+      yield* options.show({ commandId, commands, hash: prepared.preparedTransactionHash })
+    }
+    const signature = {
+      format: "SIGNATURE_FORMAT_CONCAT",
+      signature: Buffer.from(key.sign(hash)).toString("base64"),
+      signedBy: key.fingerprint,
+      signingAlgorithmSpec: "SIGNING_ALGORITHM_SPEC_ED25519"
+    }
+    let tries = 0
+    return yield* settled(
+      Effect.suspend(() =>
+        DoorClient.call(options, {
+          path: "/v2/interactive-submission/executeAndWaitForTransaction",
+          body: {
+            preparedTransaction: prepared.preparedTransaction,
+            hashingSchemeVersion: hashingScheme,
+            submissionId: `${commandId}/${++tries}`,
+            userId,
+            partySignatures: { signatures: [{ party, signatures: [signature] }] },
+            transactionFormat: Wire.transactionFormat(party)
+          }
+        })
+      ).pipe(Effect.flatMap(Wire.readTransaction))
+    )
+  })
+
+const reads = (options: Options, party: Party.Party) => {
+  const eventFormat = Wire.eventFormat(party)
+
+  const bySocket = (activeAtOffset: Offset.Offset) =>
+    DoorClient.frames(options, {
+      path: "/v2/state/active-contracts",
+      body: { activeAtOffset, eventFormat }
+    }).pipe(Stream.mapEffect(Wire.readActive), Stream.runCollect)
+
+  const byPage = (activeAtOffset: Offset.Offset) =>
+    Effect.gen(function* () {
+      const found: Array<Wire.Contract> = []
+      let pageToken: string | null = null
+      do {
+        const page: Effect.Success<ReturnType<typeof Wire.readActivePage>> = yield* Effect.flatMap(
+          DoorClient.call(options, {
+            path: "/v2/state/active-contracts-page",
+            body: { activeAtOffset, eventFormat, ...(pageToken === null ? {} : { pageToken }) }
+          }),
+          Wire.readActivePage
+        )
+        found.push(...page.contracts)
+        pageToken = page.next
+      } while (pageToken !== null)
+      return found
+    })
+
+  return {
+    ledgerEnd: passing(
+      Effect.flatMap(DoorClient.call(options, { path: "/v2/state/ledger-end" }), Wire.readLedgerEnd)
+    ),
+    acs: (at: Offset.Offset) =>
+      passing(
+        options.transport === "polling"
+          ? byPage(at)
+          : bySocket(at).pipe(
+              Effect.catchIf(
+                (error) => error instanceof DoorLost && error.unopened,
+                () => byPage(at)
+              )
+            )
+      )
+  }
+}
+
+/** How many updates one polling call asks for. */
+const pollMax = 200
+
+const tail = (
+  options: Options,
+  party: Party.Party,
+  after: Offset.Offset
+): Stream.Stream<Wire.Update, DoorRefused> => {
+  const updateFormat = { includeTransactions: Wire.transactionFormat(party) }
+  let at = after
+  let polling = options.transport === "polling"
+
+  const socket = () =>
+    DoorClient.frames(options, {
+      path: "/v2/updates",
+      body: { beginExclusive: at, updateFormat }
+    }).pipe(
+      Stream.mapEffect(Wire.readUpdate),
+      Stream.concat(Stream.fail(new DoorLost({ detail: "the tail ended", unopened: false }))),
+      Stream.tapError((error) =>
+        Effect.sync(() => {
+          if (error instanceof DoorLost && error.unopened) polling = true
+        })
+      )
+    )
+
+  const poll = () =>
+    Stream.fromEffectRepeat(
+      Effect.suspend(() =>
+        Effect.flatMap(
+          DoorClient.call(options, {
+            path: `/v2/updates?limit=${pollMax}&stream_idle_timeout_ms=500`,
+            body: { beginExclusive: at, updateFormat }
+          }),
+          Wire.readUpdates
+        )
+      )
+    ).pipe(
+      Stream.flatMap((list) => Stream.fromIterable(list)),
+      // A way that carries no sockets now may carry them later.
+      Stream.interruptWhen(
+        options.transport === "polling" ? Effect.never : Effect.sleep("1 minute")
+      ),
+      Stream.ensuring(Effect.sync(() => void (polling = options.transport === "polling")))
+    )
+
+  return Stream.suspend(() => (polling ? poll() : socket())).pipe(
+    Stream.filter((update): update is Wire.Update => update !== null && update.offset > at),
+    Stream.tap((update) => Effect.sync(() => void (at = update.offset))),
+    Stream.concat(Stream.fail(new DoorLost({ detail: "the tail ended", unopened: false }))),
+    Stream.retry(
+      backoff.pipe(
+        Schedule.setInputType<DoorClient.DoorError>(),
+        Schedule.while(({ input }) => DoorClient.isPassing(input))
+      )
+    ),
+    Stream.catchTag("DoorLost", (error) => Stream.die(error))
+  )
+}

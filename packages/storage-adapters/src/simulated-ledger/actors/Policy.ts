@@ -1,0 +1,25 @@
+/** What a person told the party's program to agree to: everything, what is listed, nothing, or only after a while. */
+import { Schema } from "effect"
+
+const Which = Schema.Union([Schema.Literal("all"), Schema.Array(Schema.String)])
+
+/** Ids are contract ids or the business's own, such as a holderId or an instrumentId. */
+export const Policy = Schema.Struct({
+  accept: Schema.optionalKey(Which),
+  /** What is rejected is rejected, also where it is accepted. */
+  reject: Schema.optionalKey(Which),
+  /** Seconds to wait before anything is answered. */
+  delay: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })))
+})
+export type Policy = typeof Policy.Type
+
+export const acceptAll: Policy = { accept: "all" }
+
+export type Verdict = "accept" | "reject" | "wait"
+
+const names = (which: typeof Which.Type | undefined, ids: ReadonlyArray<string>): boolean =>
+  which !== undefined && (which === "all" || ids.some((id) => which.includes(id)))
+
+/** Without a word about it, everything is accepted; with a list, what is not on it waits. */
+export const judge = (policy: Policy, ids: ReadonlyArray<string>): Verdict =>
+  names(policy.reject, ids) ? "reject" : names(policy.accept ?? "all", ids) ? "accept" : "wait"

@@ -1,0 +1,84 @@
+/** What the ledger prepared for a wallet to sign: read, compared with what was asked, hashed anew. */
+import { createHash } from "node:crypto"
+import { Instant, type Party } from "@bursar/engine-core/kernel"
+import { Data, Result, Schema } from "effect"
+import type { WireCommand } from "./Wire.ts"
+
+/** The wallet does not sign this; the reason is for the person whose wallet it is. */
+export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly why: string }> {
+  override get message(): string {
+    return `not signed: ${this.why}`
+  }
+}
+
+export interface Asked {
+  readonly userId: string
+  readonly commandId: string
+  readonly party: Party.Party
+  readonly commands: ReadonlyArray<WireCommand>
+}
+
+const Content = Schema.Struct({
+  bursarSim: Schema.Literal(1),
+  userId: Schema.String,
+  commandId: Schema.String,
+  actAs: Schema.Array(Schema.String),
+  commands: Schema.Array(Schema.Unknown),
+  disclosed: Schema.Array(Schema.Unknown),
+  inputs: Schema.Array(Schema.String),
+  preparedAt: Instant.schema,
+  maxRecordTime: Instant.schema,
+  minLedgerTime: Schema.optionalKey(Instant.schema)
+})
+const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Content), {
+  onExcessProperty: "error"
+})
+
+/** A prepared transaction is good for at most a day, and the wallet's clock may be off by a minute. */
+const lastsNanos = 86_400_000_000_000n + 60_000_000_000n
+
+export const hash = (bytes: Uint8Array): Uint8Array =>
+  createHash("sha256")
+    .update("bursar-sim-prepared-v1")
+    .update(Uint8Array.of(0))
+    .update(bytes)
+    .digest()
+
+/** The hash to sign, computed here, if the bytes say exactly what was asked and no more. */
+export const check = (
+  asked: Asked,
+  given: {
+    readonly bytes: Uint8Array
+    /** As the ledger computed it, in base64. */
+    readonly hash: string
+    readonly now: Instant.Instant
+  }
+): Result.Result<
+  { readonly hash: Uint8Array; readonly content: typeof Content.Type },
+  NotSigned
+> => {
+  const no = (why: string) => Result.fail(new NotSigned({ why }))
+  const read = decode(Buffer.from(given.bytes).toString("utf8"))
+  if (Result.isFailure(read))
+    return no(`the prepared bytes are of another kind: ${read.failure.message}`)
+  const content = read.success
+  if (content.userId !== asked.userId) return no("another user's transaction")
+  if (content.commandId !== asked.commandId) return no("another commandId than asked")
+  if (content.actAs.length !== 1 || content.actAs[0] !== asked.party) return no("it acts as others")
+  if (sorted(content.commands) !== sorted(asked.commands)) return no("other commands than asked")
+  if (content.disclosed.length > 0) return no("it uses contracts that were not handed over")
+  if (content.maxRecordTime > given.now + lastsNanos) return no("it could be executed too late")
+  const own = hash(given.bytes)
+  if (Buffer.from(own).toString("base64") !== given.hash) return no("the ledger hashes otherwise")
+  return Result.succeed({ hash: own, content })
+}
+
+/** JSON with its members in one order: equal values print alike. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, member: unknown) =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(
+          Object.entries(member).toSorted(([left], [right]) => (left < right ? -1 : 1))
+        )
+      : member
+  )

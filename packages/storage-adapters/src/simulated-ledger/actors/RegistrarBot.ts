@@ -1,0 +1,167 @@
+/** The registrar's program: keeps its instruments configured, agrees to what is proposed, mints what is requested. */
+import { Decimal, Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Schema } from "effect"
+import * as Agreements from "./Agreements.ts"
+import * as Policy from "./Policy.ts"
+import * as World from "./World.ts"
+
+const identifier = Schema.Struct({
+  source: Schema.String,
+  id: Schema.String,
+  scheme: Schema.String
+})
+const requirement = Schema.Struct({
+  issuer: Party.schema,
+  property: Schema.String,
+  value: Schema.String
+})
+const requirements = Schema.optionalKey(Schema.Array(requirement))
+
+/** An instrument on the registrar's register. */
+export const Instrument = Schema.Struct({
+  instrumentId: Schema.String,
+  /** Who administers it: the venue. */
+  provider: Party.schema,
+  issuer: Party.schema,
+  /** The registrar's own id of it where nothing is said. */
+  defaultIdentifier: Schema.optionalKey(identifier),
+  additionalIdentifiers: Schema.optionalKey(Schema.Array(identifier)),
+  holderRequirements: requirements,
+  issuerRequirements: requirements
+})
+export type Instrument = typeof Instrument.Type
+
+export interface Options {
+  readonly instruments: ReadonlyArray<Instrument>
+  readonly policy: Policy.Policy
+}
+
+export const plan = ({ instruments, policy }: Options): World.Plan =>
+  Agreements.all(
+    configurations(instruments),
+    consents(policy),
+    Agreements.primaryMarkets(policy, ({ registrar }, party) => registrar === party),
+    mints(policy)
+  )
+
+const configurationOf = (world: World.World, instrumentId: string) =>
+  World.find(world, Templates.InstrumentConfiguration).find(
+    ({ payload }) => payload.registrar === world.party && payload.instrument.id === instrumentId
+  )
+
+const configurations =
+  (instruments: ReadonlyArray<Instrument>): World.Plan =>
+  (world) =>
+    instruments
+      .filter(({ instrumentId }) => configurationOf(world, instrumentId) === undefined)
+      .map((instrument) => configure(world.party, instrument))
+
+export const configure = (registrar: Party.Party, given: Instrument): World.Act => {
+  const { instrumentId, provider, issuer } = given
+  return {
+    name: "configure-instrument",
+    about: instrumentId,
+    change: {
+      commandId: `configure-instrument:${instrumentId}`,
+      commands: [
+        Templates.create(Templates.InstrumentConfiguration, {
+          registrar,
+          provider,
+          issuer,
+          instrument: { admin: registrar, id: instrumentId },
+          defaultIdentifier: given.defaultIdentifier ?? {
+            source: Party.hint(registrar),
+            id: instrumentId,
+            scheme: "internal"
+          },
+          additionalIdentifiers: given.additionalIdentifiers ?? [],
+          holderRequirements: given.holderRequirements ?? [],
+          issuerRequirements: given.issuerRequirements ?? []
+        })
+      ]
+    },
+    told: { instrumentId }
+  }
+}
+
+const consents =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.AdmissionConsentProposal).flatMap(({ contractId, payload }) => {
+      if (payload.registrar !== world.party) return []
+      const to = { template: Templates.AdmissionConsentProposal, contractId } as const
+      const told = { instrumentId: payload.instrumentId }
+      switch (Policy.judge(policy, [contractId, payload.instrumentId])) {
+        case "accept":
+          return [World.answer("accept-consent", { ...to, choice: "Accept" }, {}, told)]
+        case "reject":
+          return [World.answer("decline-consent", { ...to, choice: "Decline" }, {}, told)]
+        case "wait":
+          return []
+      }
+    })
+
+/** Units are minted to a holder whose credential stands; a request without one waits for it. */
+const mints =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.MintRequest).flatMap(({ contractId, payload }) => {
+      const { instrument, holder, reference, amount, executeBefore } = payload
+      if (instrument.admin !== world.party) return []
+      const to = { template: Templates.MintRequest, contractId } as const
+      const told = { reference: reference.id, amount: Decimal.formatPlain(amount), holder }
+      const ids = [contractId, instrument.id, reference.id, holder]
+      const verdict = Policy.judge(policy, ids)
+      if (verdict === "reject") {
+        return [World.answer("reject-mint", { ...to, choice: "Reject" }, {}, told)]
+      }
+      const credentialCid = Agreements.credentialOf(world, { holder, instrument })
+      const late = executeBefore !== null && world.now >= executeBefore
+      if (verdict === "wait" || credentialCid === null || late) return []
+      const configurationCid = configurationOf(world, instrument.id)?.contractId ?? null
+      const argument = { credentialCid, configurationCid }
+      return [World.answer("accept-mint", { ...to, choice: "Accept" }, argument, told)]
+    })
+
+/** Opening cash of an asset the registrar administers: its own holding, offered to whom it belongs. */
+export const issue = (
+  registrar: Party.Party,
+  of: {
+    readonly instrumentId: string
+    readonly provider: Party.Party
+    readonly receiver: Party.Party
+    readonly amount: Decimal.Decimal
+    readonly executeBefore: Templates.Payload<typeof Templates.TransferOffer>["executeBefore"]
+    /** Names this issue; the same reference is issued once. */
+    readonly reference: string
+  }
+): World.Act => {
+  const { instrumentId, provider, receiver, amount, executeBefore, reference } = of
+  return {
+    name: "issue",
+    about: reference,
+    change: {
+      commandId: `issue:${reference}`,
+      commands: [
+        Templates.createAndExercise(
+          Templates.Holding,
+          {
+            registrar,
+            owner: registrar,
+            provider,
+            instrument: { admin: registrar, id: instrumentId },
+            amount,
+            restricted: false,
+            lock: null,
+            label: "",
+            meta: {}
+          },
+          "OfferTransfer",
+          { receiver, amount, executeBefore }
+        )
+      ]
+    },
+    told: { instrumentId, amount: Decimal.formatPlain(amount), receiver }
+  }
+}

@@ -1,0 +1,63 @@
+/** The private key of an external party: it lies in the wallet's own file and nowhere else. */
+import {
+  createPrivateKey,
+  createPublicKey,
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  sign
+} from "node:crypto"
+import { readFileSync, statSync, writeFileSync } from "node:fs"
+
+export interface SigningKey {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array
+  /** As it stands in the party's id after `::`. */
+  readonly fingerprint: string
+  readonly sign: (message: Uint8Array) => Uint8Array
+}
+
+const from = (key: KeyObject): SigningKey => {
+  if (key.asymmetricKeyType !== "ed25519") throw new Error("the key is no Ed25519 key")
+  const publicKey = createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32)
+  const purpose = Buffer.alloc(4)
+  purpose.writeInt32BE(12)
+  const digest = createHash("sha256").update(purpose).update(publicKey).digest("hex")
+  return {
+    publicKey,
+    fingerprint: `1220${digest}`,
+    sign: (message) => sign(null, message, key)
+  }
+}
+
+/** Ed25519 private keys in DER begin so; the 32 bytes of the seed follow. */
+const seedPrefix = Buffer.from("302e020100300506032b657004220420", "hex")
+
+export const fromSeed = (seed: Uint8Array): SigningKey =>
+  from(
+    createPrivateKey({
+      key: Buffer.concat([seedPrefix, seed]),
+      format: "der",
+      type: "pkcs8"
+    })
+  )
+
+export const generate = (): SigningKey => from(generateKeyPairSync("ed25519").privateKey)
+
+/** Reads a key file, which only its owner may be able to read. */
+export const read = (file: string): SigningKey => {
+  if ((statSync(file).mode & 0o077) !== 0) {
+    throw new Error(`${file} can be read by others; make it private with chmod 600`)
+  }
+  return from(createPrivateKey(readFileSync(file, "utf8")))
+}
+
+/** Makes a key and keeps it in a new file; one that is there is never overwritten. */
+export const create = (file: string): SigningKey => {
+  const { privateKey } = generateKeyPairSync("ed25519")
+  writeFileSync(file, privateKey.export({ format: "pem", type: "pkcs8" }), {
+    mode: 0o600,
+    flag: "wx"
+  })
+  return from(privateKey)
+}

@@ -1,0 +1,194 @@
+/** The investor's wallet: what a holder agrees to, orders and pays, each act on its own word. */
+import { Decimal, type Instant, type Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as Agreements from "./Agreements.ts"
+import * as Policy from "./Policy.ts"
+import * as World from "./World.ts"
+
+export interface Options {
+  readonly policy: Policy.Policy
+  /** The SHA-256 of the terms the holder has read and signs once it is registered; none, none. */
+  readonly terms?: string
+}
+
+/** A wallet left to itself: it agrees to what its policy says. */
+export const plan = ({ policy, terms }: Options): World.Plan =>
+  Agreements.all(
+    invitations(policy),
+    terms === undefined ? () => [] : signTerms({ documentHash: terms }),
+    offers(policy),
+    Agreements.transferOffers(policy),
+    Agreements.legs(policy)
+  )
+
+export const invitations =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.HolderInvitation).flatMap(({ contractId, payload }) => {
+      const { validUntil } = payload
+      const past = validUntil !== null && world.now >= validUntil
+      if (payload.holder !== world.party || past) return []
+      const to = { template: Templates.HolderInvitation, contractId } as const
+      const told = { holderId: payload.holderId }
+      switch (Policy.judge(policy, [contractId, payload.holderId])) {
+        case "accept":
+          return [World.answer("accept-invitation", { ...to, choice: "Accept" }, {}, told)]
+        case "reject":
+          return [World.answer("decline-invitation", { ...to, choice: "Decline" }, {}, told)]
+        case "wait":
+          return []
+      }
+    })
+
+export const offers =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.AdmissionOffer).flatMap(({ contractId, payload }) => {
+      const { holder, instrumentId, credentialId, expiresAt } = payload
+      if (holder !== world.party || (expiresAt !== null && world.now >= expiresAt)) return []
+      const to = { template: Templates.AdmissionOffer, contractId } as const
+      const told = { instrumentId, credentialId }
+      switch (Policy.judge(policy, [contractId, instrumentId, credentialId])) {
+        case "accept":
+          return [World.answer("accept-offer", { ...to, choice: "Accept" }, {}, told)]
+        case "reject":
+          return [World.answer("decline-offer", { ...to, choice: "Decline" }, {}, told)]
+        case "wait":
+          return []
+      }
+    })
+
+/** Signs the document as the registered holder; a document is signed once. */
+export const signTerms =
+  (of: { readonly documentHash: string; readonly holderId?: string }): World.Plan =>
+  (world) =>
+    World.find(world, Templates.HolderRegistration).flatMap(({ payload }) => {
+      const { holder, holderId, venue } = payload
+      const { documentHash } = of
+      const mine = holder === world.party && (of.holderId ?? holderId) === holderId
+      if (!mine || isSigned(world, { holderId, documentHash })) return []
+      return [
+        {
+          name: "sign-terms",
+          about: holderId,
+          change: {
+            commandId: `sign-terms:${holderId}:${documentHash}`,
+            commands: [
+              Templates.create(Templates.SignedTerms, {
+                venue,
+                holder,
+                holderId,
+                documentHash,
+                signedAt: world.now
+              })
+            ]
+          },
+          told: { holderId, documentHash }
+        }
+      ]
+    })
+
+const isSigned = (
+  world: World.World,
+  of: { readonly holderId: string; readonly documentHash: string }
+): boolean =>
+  [...World.find(world, Templates.SignedTerms), ...World.find(world, Templates.AcceptedTerms)].some(
+    ({ payload }) => payload.holderId === of.holderId && payload.documentHash === of.documentHash
+  )
+
+export interface Order {
+  readonly venue: Party.Party
+  readonly fund: Party.Party
+  readonly orderId: string
+  readonly instrument: Templates.Asset
+  readonly paymentAsset: Templates.Asset
+  readonly ordered: { readonly amount: Decimal.Decimal } | { readonly units: Decimal.Decimal }
+  readonly expiresAt: Instant.Instant | null
+}
+
+/** An order that is paid on the ledger. */
+export const order = (holder: Party.Party, of: Order): World.Act => {
+  const { ordered, ...rest } = of
+  return {
+    name: "order",
+    about: of.orderId,
+    change: {
+      commandId: `order:${of.orderId}`,
+      commands: [
+        Templates.create(Templates.SubscriptionOrder, {
+          ...rest,
+          holder,
+          amount: "amount" in ordered ? ordered.amount : null,
+          units: "units" in ordered ? ordered.units : null
+        })
+      ]
+    },
+    told: {
+      orderId: of.orderId,
+      ...("amount" in ordered
+        ? { amount: Decimal.formatPlain(ordered.amount) }
+        : { units: Decimal.formatPlain(ordered.units) })
+    }
+  }
+}
+
+/** Locks cash for an order, for the venue to move; asked by the order where no request stands for it. */
+export const allocate =
+  (of: {
+    readonly reference: string
+    readonly venue: Party.Party
+    readonly receiver: Party.Party
+    readonly instrument: Templates.Asset
+    readonly amount: Decimal.Decimal
+    readonly settleBefore: Instant.Instant
+  }): World.Plan =>
+  (world) => {
+    const holding = Agreements.enough(world, of)
+    if (holding === undefined) return []
+    return [
+      {
+        name: "allocate",
+        about: of.reference,
+        change: {
+          commandId: `allocate:${of.reference}`,
+          commands: [
+            Templates.exercise(Templates.Holding, holding.contractId, "Allocate", {
+              allocationId: of.reference,
+              executor: of.venue,
+              receiver: of.receiver,
+              amount: of.amount,
+              settleBefore: of.settleBefore
+            })
+          ]
+        },
+        told: { reference: of.reference, amount: Decimal.formatPlain(of.amount) }
+      }
+    ]
+  }
+
+/** Takes back an order that nobody has claimed. */
+export const withdrawOrder =
+  (orderId: string): World.Plan =>
+  (world) =>
+    World.find(world, Templates.SubscriptionOrder)
+      .filter(({ payload }) => payload.holder === world.party && payload.orderId === orderId)
+      .map(({ contractId }) =>
+        World.answer(
+          "withdraw-order",
+          { template: Templates.SubscriptionOrder, contractId, choice: "Withdraw" },
+          {},
+          { orderId }
+        )
+      )
+
+/** What the wallet holds, for a person to read. */
+export const holdings = (world: World.World) =>
+  World.find(world, Templates.Holding)
+    .filter(({ payload }) => payload.owner === world.party)
+    .map(({ contractId, payload }) => ({
+      contractId,
+      instrumentId: payload.instrument.id,
+      registrar: payload.registrar,
+      amount: Decimal.formatPlain(payload.amount),
+      locked: payload.lock?.context ?? null
+    }))

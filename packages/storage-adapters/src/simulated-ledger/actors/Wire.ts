@@ -1,0 +1,224 @@
+/** The few shapes of the ledger API that outside parties' programs write and read. */
+import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Schema } from "effect"
+import { DoorLost } from "./DoorClient.ts"
+
+export type WireCommand = { readonly [kind: string]: { readonly [field: string]: unknown } }
+
+const typeId = (ref: Templates.TypeRef): string => `#${Templates.key(ref)}`
+
+export const command = (of: Templates.Command): WireCommand => {
+  switch (of._tag) {
+    case "Create":
+      return {
+        CreateCommand: { templateId: typeId(of.template), createArguments: of.args }
+      }
+    case "Exercise":
+      return {
+        ExerciseCommand: {
+          templateId: typeId(of.target),
+          contractId: of.contractId,
+          choice: of.choice,
+          choiceArgument: of.arg
+        }
+      }
+    case "CreateAndExercise":
+      return {
+        CreateAndExerciseCommand: {
+          templateId: typeId(of.template),
+          createArguments: of.args,
+          choice: of.choice,
+          choiceArgument: of.arg
+        }
+      }
+  }
+}
+
+/** Everything the party sees, as it bears on its contracts. */
+export const eventFormat = (party: Party.Party) => ({
+  filtersByParty: {
+    [party]: {
+      cumulative: [
+        { identifierFilter: { WildcardFilter: { value: { includeCreatedEventBlob: false } } } }
+      ]
+    }
+  },
+  verbose: true
+})
+
+export const transactionFormat = (party: Party.Party) => ({
+  transactionShape: "TRANSACTION_SHAPE_ACS_DELTA",
+  eventFormat: eventFormat(party)
+})
+
+/** A contract as its stakeholder sees it. */
+export interface Contract {
+  readonly contractId: string
+  readonly template: Templates.TypeRef
+  readonly payload: Templates.LfRecord
+  readonly createdAt: Instant.Instant
+}
+
+export type Change =
+  | { readonly _tag: "Created"; readonly contract: Contract }
+  | { readonly _tag: "Archived"; readonly contractId: string }
+
+/** A step of the ledger; without an updateId it only says how far it went. */
+export interface Update {
+  readonly offset: Offset.Offset
+  readonly updateId: string | null
+  readonly changes: ReadonlyArray<Change>
+}
+
+const Value: Schema.Codec<Templates.LfValue> = Schema.suspend(() =>
+  Schema.Union([
+    Schema.String,
+    Schema.Boolean,
+    Schema.Null,
+    Schema.Array(Value),
+    Schema.Record(Schema.String, Value)
+  ])
+)
+
+const offset = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+
+const CreatedEvent = Schema.Struct({
+  contractId: Schema.String,
+  templateId: Schema.String,
+  packageName: Schema.String,
+  createArgument: Schema.Record(Schema.String, Value),
+  createdAt: Instant.schema
+})
+
+const Event = Schema.Struct({
+  CreatedEvent: Schema.optional(CreatedEvent),
+  ArchivedEvent: Schema.optional(Schema.Struct({ contractId: Schema.String }))
+})
+
+const Transaction = Schema.Struct({
+  updateId: Schema.String,
+  offset,
+  events: Schema.Array(Event)
+})
+
+const UpdateElement = Schema.Struct({
+  update: Schema.Struct({
+    Transaction: Schema.optional(Schema.Struct({ value: Transaction })),
+    OffsetCheckpoint: Schema.optional(Schema.Struct({ value: Schema.Struct({ offset }) }))
+  })
+})
+
+const ActiveElement = Schema.Struct({
+  contractEntry: Schema.Struct({
+    JsActiveContract: Schema.Struct({ createdEvent: CreatedEvent })
+  })
+})
+
+const ActivePage = Schema.Struct({
+  activeContracts: Schema.Array(ActiveElement),
+  nextPageToken: Schema.optional(Schema.NullOr(Schema.String))
+})
+
+const contract = (event: typeof CreatedEvent.Type): Contract => {
+  const [, module = "", entity = ""] = event.templateId.split(":")
+  return {
+    contractId: event.contractId,
+    template: { packageName: event.packageName, module, entity },
+    payload: event.createArgument,
+    createdAt: event.createdAt
+  }
+}
+
+const change = (event: typeof Event.Type): ReadonlyArray<Change> => {
+  if (event.CreatedEvent !== undefined) {
+    return [{ _tag: "Created", contract: contract(event.CreatedEvent) }]
+  }
+  return event.ArchivedEvent === undefined
+    ? []
+    : [{ _tag: "Archived", contractId: event.ArchivedEvent.contractId }]
+}
+
+const update = (of: typeof Transaction.Type): Update => ({
+  offset: Offset.of(of.offset),
+  updateId: of.updateId,
+  changes: of.events.flatMap(change)
+})
+
+/** What cannot be read is as good as not received: the same is asked again. */
+export const read =
+  <A>(schema: Schema.Codec<A, unknown>) =>
+  (answer: unknown): Effect.Effect<A, DoorLost> =>
+    Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(answer),
+      ({ message }) => new DoorLost({ detail: `not understood: ${message}`, unopened: false })
+    )
+
+/** Kinds of update that are not known move nobody. */
+export const readUpdate = (answer: unknown): Effect.Effect<Update | null, DoorLost> =>
+  Effect.map(read(UpdateElement)(answer), ({ update: { Transaction: told, OffsetCheckpoint } }) =>
+    told !== undefined
+      ? update(told.value)
+      : OffsetCheckpoint === undefined
+        ? null
+        : { offset: Offset.of(OffsetCheckpoint.value.offset), updateId: null, changes: [] }
+  )
+
+export const readUpdates = (answer: unknown) =>
+  Effect.flatMap(read(Schema.Array(Schema.Unknown))(answer), (list) =>
+    Effect.forEach(list, readUpdate)
+  )
+
+export const readActive = (answer: unknown): Effect.Effect<Contract, DoorLost> =>
+  Effect.map(read(ActiveElement)(answer), ({ contractEntry }) =>
+    contract(contractEntry.JsActiveContract.createdEvent)
+  )
+
+export const readActivePage = (answer: unknown) =>
+  Effect.map(read(ActivePage)(answer), ({ activeContracts, nextPageToken }) => ({
+    contracts: activeContracts.map(({ contractEntry }) =>
+      contract(contractEntry.JsActiveContract.createdEvent)
+    ),
+    next: nextPageToken ?? null
+  }))
+
+export const readTransaction = (answer: unknown): Effect.Effect<Update, DoorLost> =>
+  Effect.map(read(Schema.Struct({ transaction: Transaction }))(answer), ({ transaction }) =>
+    update(transaction)
+  )
+
+export const readLedgerEnd = (answer: unknown): Effect.Effect<Offset.Offset, DoorLost> =>
+  Effect.map(
+    read(Schema.Struct({ offset: Schema.optional(Schema.NullOr(offset)) }))(answer),
+    (end) => Offset.of(end.offset ?? 0)
+  )
+
+export const readUser = read(
+  Schema.Struct({
+    user: Schema.Struct({ id: Schema.String, primaryParty: Schema.optional(Schema.String) })
+  })
+)
+
+const RightOf = Schema.Struct({ value: Schema.Struct({ party: Party.schema }) })
+
+export const readRights = read(
+  Schema.Struct({
+    rights: Schema.Array(
+      Schema.Struct({
+        kind: Schema.Struct({
+          CanActAs: Schema.optional(RightOf),
+          CanReadAs: Schema.optional(RightOf),
+          CanExecuteAs: Schema.optional(RightOf)
+        })
+      })
+    )
+  })
+)
+
+export const readPrepared = read(
+  Schema.Struct({
+    preparedTransaction: Schema.String,
+    preparedTransactionHash: Schema.String,
+    hashingSchemeVersion: Schema.String
+  })
+)

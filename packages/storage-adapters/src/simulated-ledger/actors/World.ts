@@ -1,0 +1,72 @@
+/** The contracts a party sees now, and what its program decides to do about them. */
+import type { Instant, Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import type { Change } from "./PartySession.ts"
+import type { Contract, Update } from "./Wire.ts"
+
+export interface World {
+  readonly party: Party.Party
+  readonly now: Instant.Instant
+  readonly contracts: ReadonlyMap<string, Contract>
+}
+
+/** One thing to do, and what it answers. */
+export interface Act {
+  readonly name: string
+  /** The contract it answers, or what it makes. */
+  readonly about: string
+  readonly change: Change
+  /** What a person wants to read about it. */
+  readonly told?: { readonly [name: string]: string }
+}
+
+/** What is to be done in this world; the same world gives the same acts. */
+export type Plan = (world: World) => ReadonlyArray<Act>
+
+export interface Found<T extends Templates.Template> {
+  readonly contractId: string
+  readonly payload: Templates.Payload<T>
+  readonly createdAt: Instant.Instant
+}
+
+/** The live contracts of one template; one that does not read as such is none of ours. */
+export const find = <T extends Templates.Template>(
+  world: World,
+  template: T
+): ReadonlyArray<Found<T>> => {
+  const found: Array<Found<T>> = []
+  for (const contract of world.contracts.values()) {
+    if (!Templates.same(contract.template, template.typeRef)) continue
+    const payload = Templates.decodePayload(template, contract.payload)
+    if (Result.isSuccess(payload)) {
+      const { contractId, createdAt } = contract
+      found.push({ contractId, createdAt, payload: payload.success })
+    }
+  }
+  return found
+}
+
+/** Takes an update into the contracts. */
+export const apply = (contracts: Map<string, Contract>, { changes }: Pick<Update, "changes">) => {
+  for (const change of changes) {
+    if (change._tag === "Created") contracts.set(change.contract.contractId, change.contract)
+    else contracts.delete(change.contractId)
+  }
+}
+
+/** An answer to a contract: its commandId follows from it, so that it is given once. */
+export const answer = <T extends Templates.Template, K extends Templates.ChoiceName<T>>(
+  name: string,
+  to: { readonly template: T; readonly contractId: string; readonly choice: K },
+  argument: Templates.Argument<T, K>,
+  told?: Act["told"]
+): Act => ({
+  name,
+  about: to.contractId,
+  change: {
+    commandId: `${name}:${to.contractId}`,
+    commands: [Templates.exercise(to.template, to.contractId, to.choice, argument)]
+  },
+  ...(told === undefined ? {} : { told })
+})

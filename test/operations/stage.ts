@@ -159,6 +159,25 @@ export const standing = (template: { readonly typeRef: Templates.TypeRef }) =>
     return { cid: last.contractId, payload: last.payload as unknown as Record<string, string> }
   })
 
+/** How many contracts of a template stand. */
+export const count = (template: { readonly typeRef: Templates.TypeRef }) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.list(contracts, {
+      where: { template: [Templates.key(template.typeRef)], active: ["true"] },
+      limit: 100
+    })
+    return found.length
+  })
+
+/** What the last operation of a kind sent to the ledger, as text. */
+export const sent = (kind: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.list(operations, { where: { kind: [kind] }, limit: 100 })
+    return JSON.stringify(found.at(-1)?.record.step?.commands ?? [])
+  })
+
 /** Every ledger fact that was kept because no table allows it. */
 export const surprises = Effect.gen(function* () {
   const records = yield* Records
@@ -268,16 +287,21 @@ export const signs = (stage: Stage, by: Outsider = stage.holder) =>
   )
 
 /** The oracle publishes a price valued at an instant. */
-export const publishes = (stage: Stage, price: string, valuationTime: string) =>
+export const publishes = (
+  stage: Stage,
+  price: string,
+  valuationTime: string,
+  attestors: ReadonlyArray<Party.Party> = [stage.attestor.party]
+) =>
   stage.oracle.act(
     Templates.create(Templates.OraclePoint, {
       oracle: stage.oracle.party,
       venue: stage.venue,
       fund: stage.fund.party,
       registrar: stage.registrar.party,
-      attestors: [stage.attestor.party],
+      attestors,
       instrumentId: "fund-a",
-      metric: "nav",
+      metric: "price",
       value: Decimal.of(price),
       valuationTime: Instant.of(valuationTime),
       period: null,
@@ -301,5 +325,3 @@ export const attests = (by: Outsider, units: string, price?: string) =>
       })
     )
   })
-
-export type { Party }

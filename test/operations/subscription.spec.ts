@@ -1,0 +1,712 @@
+/** Subscriptions through their operations and the wallets of outside parties, from claim to close. */
+import { type Caller, EventReads, Reads, Records } from "@bursar/engine-core"
+import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { createHash } from "node:crypto"
+import {
+  orderStateAt,
+  subscriptions
+} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
+import { world } from "../engine/world.ts"
+import * as Stage from "./stage.ts"
+
+const engine = () => Effect.provide(world())
+const order = (id = "s1") => Effect.flatMap(Records, (records) => records.get(subscriptions, id))
+
+const claims = (of: Readonly<Record<string, Stage.Json>> = {}) =>
+  Stage.write(
+    "subscription.claim",
+    {},
+    {
+      subscriptionId: "s1",
+      instrumentId: "fund-a",
+      holderId: "h1",
+      payment: "wire",
+      amount: 100000,
+      ...of
+    }
+  )
+const acts = (verb: string, body: Stage.Json = {}, id = "s1") =>
+  Stage.write(`subscription.${verb}`, { subscriptionId: id }, body)
+const paid = (amount = 100000, line = 1) => ({ cash: [{ statementId: "stmt-1", line, amount }] })
+
+const includes = (self: object, members: object) => assert.deepInclude(self, members)
+
+const cutOff = "2026-07-31T20:00:00Z"
+/** The oracle's point at the cut-off, and the attestor's word for it. */
+const prices = (stage: Stage.Stage, units = "95812.973076") =>
+  Effect.gen(function* () {
+    yield* Stage.publishes(stage, "1.0437", cutOff)
+    yield* Stage.attests(stage.attestor, units)
+  })
+
+/** Everything up to a claim, with the market agreed. */
+const withMarket = (change: Readonly<Record<string, Stage.Json>> = {}) =>
+  Effect.gen(function* () {
+    const stage = yield* Stage.opened(change)
+    yield* Stage.market(stage)
+    yield* Stage.admitted(stage)
+    return stage
+  })
+
+const told = (resourceId: string) =>
+  Effect.gen(function* () {
+    const feed = yield* EventReads.EventReads
+    const page = yield* feed.page({
+      caller: Stage.operator,
+      params: { resourceKind: ["subscription"], resourceId },
+      limit: 100
+    })
+    return page.value.filter(({ type }) => !type.startsWith("operation.")).map(({ type }) => type)
+  })
+
+describe("an order paid by wire, with a market", () => {
+  it.effect("goes from claim to close: priced, minted, paid, closed", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      const claimed = yield* claims()
+      assert.strictEqual(claimed.why, "")
+      includes(yield* order(), {
+        state: "claimed",
+        payment: "wire",
+        orderedAs: "amount",
+        amount: Decimal.of("100000"),
+        fee: Decimal.zero,
+        cutOffAt: Instant.of(cutOff),
+        dealingDate: "2026-07-31",
+        policyVersion: 1,
+        settleBy: null,
+        party: stage.holder.party
+      })
+      assert.strictEqual(claimed.result.orderState, "awaiting-price")
+
+      yield* prices(stage)
+      const priced = yield* order()
+      includes(priced, {
+        state: "priced",
+        price: Decimal.of("1.0437"),
+        units: Decimal.of("95812.973076"),
+        residual: Decimal.of("0.0000005788"),
+        refund: Decimal.zero
+      })
+      assert.deepStrictEqual(
+        priced.attestors.map(({ party }) => party),
+        [stage.attestor.party]
+      )
+
+      const delivered = yield* acts("deliver", paid())
+      assert.strictEqual(delivered.why, "")
+      includes(yield* order(), { state: "delivered", valueDate: "2026-07-31" })
+      const { payload } = yield* Stage.standing(Templates.Holding)
+      assert.strictEqual(payload.owner, stage.holder.party)
+      assert.strictEqual(payload.amount, "95812.9730760000")
+      assert.strictEqual(String(payload.restricted), "false")
+
+      const closed = yield* acts("settle")
+      assert.strictEqual(closed.why, "")
+      assert.strictEqual(closed.result.orderState, "settled")
+      includes(yield* order(), { state: "closed", endedAs: "closed" })
+      assert.deepStrictEqual((yield* order()).cash, {
+        expected: Decimal.of("100000"),
+        matched: Decimal.of("100000"),
+        lines: [{ statementId: "stmt-1" as never, line: 1, amount: Decimal.of("100000") }]
+      })
+      assert.deepStrictEqual(yield* told("s1"), [
+        "subscription.created",
+        "subscription.priced",
+        "subscription.delivered",
+        "subscription.ended"
+      ])
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("tells the ledger the digest of its bank lines, in canonical form", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* prices(stage)
+      yield* acts("deliver", paid())
+      const settled = yield* acts("settle")
+      const canonical = '[{"amount":100000,"line":1,"statementId":"stmt-1"}]'
+      const digest = createHash("sha256").update(canonical).digest("hex")
+      assert.strictEqual(settled.state, "succeeded")
+      const sent = yield* Stage.sent("subscription.settle")
+      assert.include(sent, `"evidence":"${digest}"`)
+    }).pipe(engine())
+  )
+
+  it.effect("of units: costs units times price, and the fee on top", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket({ fees: { subscription: 0.005, redemption: 0 } })
+      yield* claims({ amount: null, units: 1.000001 })
+      includes(yield* order(), { orderedAs: "units", amount: null, fee: null })
+      yield* prices(stage, "1.000001")
+      const { cash, fee } = yield* order()
+      assert.strictEqual(cash.expected, Decimal.of("1.06"))
+      assert.strictEqual(fee, Decimal.of("0.01"))
+      assert.strictEqual((yield* acts("deliver", paid(1.06))).why, "")
+      assert.strictEqual((yield* acts("settle")).result.state, "closed")
+    }).pipe(engine())
+  )
+
+  it.effect("may be matched in parts, and closes only when all is there", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* prices(stage)
+      assert.strictEqual((yield* acts("deliver")).why, "rule-refused cash cash-matched")
+      assert.strictEqual(
+        (yield* acts("deliver", paid(99999.99))).why,
+        "rule-refused cash cash-matched"
+      )
+      assert.strictEqual(
+        (yield* acts("deliver", paid(100000.01))).why,
+        "rule-refused cash cash-over"
+      )
+      const twice = { cash: [...paid(50000).cash, ...paid(50000).cash] }
+      assert.strictEqual(
+        (yield* acts("deliver", twice)).why,
+        "rule-refused cash cash-line-repeated"
+      )
+      const parts = { cash: [...paid(60000, 1).cash, ...paid(40000, 2).cash] }
+      assert.strictEqual((yield* acts("deliver", parts)).why, "")
+      assert.strictEqual((yield* order()).cash.lines.length, 2)
+    }).pipe(engine())
+  )
+
+  it.effect("never counts a line that pays another order, unless that one ended without it", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* prices(stage)
+      yield* acts("deliver", paid())
+      yield* claims({ subscriptionId: "s2" })
+      yield* Stage.attests(stage.attestor, "95812.973076")
+      const taken = yield* acts("deliver", paid(), "s2")
+      assert.strictEqual(taken.why, "rule-refused cash cash-line-taken")
+      assert.strictEqual((yield* acts("deliver", paid(100000, 2), "s2")).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("is withdrawn before it is priced, and released after", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      assert.strictEqual((yield* acts("release")).why, "state-conflict SubscriptionState")
+      assert.strictEqual((yield* acts("withdraw")).result.state, "withdrawn")
+      assert.deepStrictEqual(yield* told("s1"), ["subscription.ended"])
+      yield* claims({ subscriptionId: "s2" })
+      yield* prices(stage)
+      assert.strictEqual(
+        (yield* acts("withdraw", {}, "s2")).why,
+        "state-conflict SubscriptionState"
+      )
+      assert.strictEqual((yield* acts("release", {}, "s2")).result.state, "released")
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("needs as many attestors as the claim says, each counted once", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.admitted(stage)
+      yield* Stage.write(
+        "primary-market.propose",
+        { instrumentId: "fund-a" },
+        {
+          fund: stage.fund.party,
+          paymentAsset: { admin: stage.bank.party, id: "USD" },
+          terms: { attestors: [stage.attestor.party, stage.bank.party], required: 2 }
+        }
+      )
+      for (const side of [stage.fund, stage.registrar]) {
+        const { cid } = yield* Stage.standing(Templates.PrimaryMarketProposal)
+        yield* side.act(
+          Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", { party: side.party })
+        )
+      }
+      yield* claims()
+      yield* Stage.publishes(stage, "1.0437", cutOff, [stage.attestor.party, stage.bank.party])
+      yield* Stage.attests(stage.attestor, "95812.973076")
+      const half = yield* order()
+      assert.strictEqual(half.state, "claimed")
+      assert.deepStrictEqual(
+        subscriptions.waitingOn(half).map(({ party }) => party),
+        [stage.bank.party]
+      )
+      yield* Stage.attests(stage.bank, "95812.973076")
+      const both = yield* order()
+      assert.strictEqual(both.state, "priced")
+      assert.strictEqual(both.attestors.length, 2)
+      assert.strictEqual((yield* acts("deliver", paid())).result.state, "delivered")
+    }).pipe(engine())
+  )
+})
+
+describe("an order paid by wire, without a market", () => {
+  const requested = Effect.gen(function* () {
+    const stage = yield* Stage.opened()
+    yield* Stage.admitted(stage)
+    yield* claims()
+    yield* Stage.publishes(stage, "1.0437", cutOff)
+    yield* Stage.attests(stage.oracle, "95812.973076")
+    const delivering = yield* acts("deliver", paid())
+    assert.strictEqual(delivering.why, "")
+    assert.strictEqual(delivering.result.state, "priced")
+    return stage
+  })
+
+  const answers = (stage: Stage.Stage, answer: "Accept" | "Reject") =>
+    Effect.gen(function* () {
+      const { cid } = yield* Stage.standing(Templates.MintRequest)
+      const credential = yield* Stage.standing(Templates.Credential)
+      yield* stage.registrar.act(
+        answer === "Reject"
+          ? Templates.exercise(Templates.MintRequest, cid, "Reject", {})
+          : Templates.exercise(Templates.MintRequest, cid, "Accept", {
+              credentialCid: credential.cid,
+              configurationCid: null
+            })
+      )
+    })
+
+  it.effect("is attested by the oracle and minted by the registrar, and only then delivered", () =>
+    Effect.gen(function* () {
+      const stage = yield* requested
+      assert.strictEqual((yield* acts("deliver")).why, "rule-refused units mint-requested")
+      assert.strictEqual((yield* acts("release")).why, "rule-refused ledger delivery-begun")
+      assert.strictEqual((yield* acts("settle")).why, "state-conflict SubscriptionState")
+      yield* answers(stage, "Accept")
+      assert.strictEqual((yield* order()).state, "delivered")
+      assert.strictEqual((yield* acts("settle")).result.state, "closed")
+      assert.deepStrictEqual(yield* told("s1"), [
+        "subscription.created",
+        "subscription.priced",
+        "subscription.delivered",
+        "subscription.ended"
+      ])
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("is delivered again after the registrar rejected it, and minted once", () =>
+    Effect.gen(function* () {
+      const stage = yield* requested
+      yield* answers(stage, "Reject")
+      assert.isNull((yield* order()).mintRequestCid)
+      assert.strictEqual((yield* acts("deliver")).why, "")
+      yield* answers(stage, "Accept")
+      assert.strictEqual((yield* order()).state, "delivered")
+      assert.strictEqual(yield* Stage.count(Templates.Holding), 1)
+    }).pipe(engine())
+  )
+
+  it.effect("is not mixed up with a mint that somebody else asks for in its name", () =>
+    Effect.gen(function* () {
+      const stage = yield* requested
+      const credential = yield* Stage.standing(Templates.Credential)
+      yield* stage.bank.act(
+        Templates.create(Templates.MintRequest, {
+          requester: stage.bank.party,
+          holder: stage.venue,
+          instrument: { admin: stage.registrar.party, id: "fund-a" },
+          amount: Decimal.one,
+          reference: { kind: "subscription", id: "s1" },
+          executeBefore: null
+        })
+      )
+      const { cid } = yield* Stage.standing(Templates.MintRequest)
+      yield* stage.registrar.act(Templates.exercise(Templates.MintRequest, cid, "Reject", {}))
+      assert.isNotNull((yield* order()).mintRequestCid)
+      assert.isString(credential.cid)
+    }).pipe(engine())
+  )
+})
+
+describe("an order paid on the ledger", () => {
+  const asset = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
+  /** The bank gives the holder cash, and the holder signs an order. */
+  const signed = (of: { readonly amount?: string; readonly orderId?: string } = {}) =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* stage.bank.act(
+        Templates.create(Templates.Holding, {
+          registrar: stage.bank.party,
+          owner: stage.bank.party,
+          provider: stage.venue,
+          instrument: asset(stage),
+          amount: Decimal.of("250000"),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        })
+      )
+      const cash = yield* Stage.standing(Templates.Holding)
+      yield* stage.bank.act(
+        Templates.exercise(Templates.Holding, cash.cid, "OfferTransfer", {
+          receiver: stage.holder.party,
+          amount: Decimal.of("250000"),
+          executeBefore: Instant.of("2026-08-30T00:00:00Z")
+        })
+      )
+      const offer = yield* Stage.standing(Templates.TransferOffer)
+      yield* stage.holder.act(
+        Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
+      )
+      yield* signs(stage, of)
+      return stage
+    })
+
+  const signs = (
+    stage: Stage.Stage,
+    of: { readonly amount?: string; readonly orderId?: string } = {}
+  ) =>
+    stage.holder.act(
+      Templates.create(Templates.SubscriptionOrder, {
+        venue: stage.venue,
+        fund: stage.fund.party,
+        holder: stage.holder.party,
+        orderId: of.orderId ?? "mine-1",
+        instrument: stage.asset,
+        paymentAsset: asset(stage),
+        amount: Decimal.of(of.amount ?? "100000"),
+        units: null,
+        expiresAt: null
+      })
+    )
+  const claimsOnLedger = (of: Readonly<Record<string, Stage.Json>> = {}) =>
+    claims({ payment: "ledger", amount: null, orderId: "mine-1", ...of })
+
+  const allocates = (stage: Stage.Stage, amount: string, reference: string) =>
+    Effect.gen(function* () {
+      const cash = yield* Stage.standing(Templates.Holding)
+      yield* stage.holder.act(
+        Templates.exercise(Templates.Holding, cash.cid, "Allocate", {
+          allocationId: reference,
+          executor: stage.venue,
+          receiver: stage.fund.party,
+          amount: Decimal.of(amount),
+          settleBefore: Instant.of("2026-08-05T20:00:00Z")
+        })
+      )
+    })
+
+  it.effect("is paid, minted and closed in one transaction", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      const claimed = yield* claimsOnLedger()
+      assert.strictEqual(claimed.why, "")
+      includes(yield* order(), {
+        state: "claimed",
+        payment: "ledger",
+        amount: Decimal.of("100000"),
+        settleBy: Instant.of("2026-08-05T20:00:00Z"),
+        orderId: "mine-1"
+      })
+      assert.isNotNull((yield* order()).intentCid)
+      yield* prices(stage)
+      assert.strictEqual((yield* acts("deliver")).why, "rule-refused policy paid-by-wire")
+      assert.strictEqual((yield* acts("settle")).why, "rule-refused cash cash-allocated")
+      yield* allocates(stage, "100000", "s1")
+      assert.strictEqual((yield* acts("settle", paid())).why, "rule-refused cash cash-on-ledger")
+      const ready = yield* order()
+      assert.strictEqual(orderStateAt(ready, Instant.of(Stage.start)), "ready")
+      const settled = yield* acts("settle")
+      assert.strictEqual(settled.why, "")
+      includes(yield* order(), {
+        state: "closed",
+        valueDate: "2026-07-31",
+        allocation: null,
+        intentCid: null
+      })
+      assert.deepStrictEqual(yield* told("s1"), [
+        "subscription.created",
+        "subscription.priced",
+        "subscription.delivered",
+        "subscription.ended"
+      ])
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("takes an allocation that names the holder's own id for the order", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      yield* claimsOnLedger()
+      yield* allocates(stage, "100000", "mine-1")
+      assert.isNotNull((yield* order()).allocation)
+    }).pipe(engine())
+  )
+
+  it.effect("takes no allocation of another amount, and keeps that it came", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      yield* claimsOnLedger()
+      yield* allocates(stage, "99999.99", "s1")
+      assert.isNull((yield* order()).allocation)
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "subscription allocate: It is of another amount."
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("forgets cash that the holder took back", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      yield* claimsOnLedger()
+      yield* allocates(stage, "100000", "s1")
+      const { cid } = yield* Stage.standing(Templates.Allocation)
+      yield* stage.holder.act(
+        Templates.exercise(Templates.Allocation, cid, "Allocation_Withdraw", {})
+      )
+      assert.isNull((yield* order()).allocation)
+    }).pipe(engine())
+  )
+
+  it.effect("gives the cash back when it is withdrawn or released", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      yield* claimsOnLedger()
+      yield* allocates(stage, "100000", "s1")
+      assert.strictEqual((yield* acts("withdraw")).result.state, "withdrawn")
+      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+      assert.strictEqual(yield* Stage.count(Templates.SettlementIntent), 0)
+      yield* signs(stage, { orderId: "mine-2" })
+      yield* claimsOnLedger({ subscriptionId: "s2", orderId: "mine-2" })
+      yield* prices(stage)
+      yield* allocates(stage, "100000", "s2")
+      assert.strictEqual((yield* acts("release", {}, "s2")).result.state, "released")
+      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("needs the holder's own order, for what is asked, while it stands", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      const unsigned = yield* claimsOnLedger({ orderId: "other" })
+      assert.strictEqual(unsigned.why, "rule-refused consent order-signed")
+      const more = yield* claimsOnLedger({ amount: 100001 })
+      assert.strictEqual(more.why, "rule-refused consent order-fits")
+      const { cid } = yield* Stage.standing(Templates.SubscriptionOrder)
+      yield* stage.holder.act(Templates.exercise(Templates.SubscriptionOrder, cid, "Withdraw", {}))
+      assert.strictEqual((yield* claimsOnLedger()).why, "rule-refused consent order-signed")
+      yield* signs(stage)
+      assert.strictEqual((yield* claimsOnLedger({ amount: 100000 })).why, "")
+      const again = yield* claimsOnLedger({ subscriptionId: "s2" })
+      assert.strictEqual(again.why, "rule-refused consent order-signed")
+    }).pipe(engine())
+  )
+
+  it.effect("needs a market that is agreed", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.admitted(stage)
+      yield* signs(stage)
+      assert.strictEqual((yield* claimsOnLedger()).why, "rule-refused policy primary-market")
+    }).pipe(engine())
+  )
+})
+
+describe("the gates of a claim", () => {
+  it.effect("let through what is not a plain order", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket({ minimumSubscription: 1000 })
+      const why = (of: Readonly<Record<string, Stage.Json>>) =>
+        Effect.map(claims(of), (ended) => ended.why)
+      assert.strictEqual(yield* why({ amount: null }), "invalid-request")
+      assert.strictEqual(yield* why({ units: 5 }), "invalid-request")
+      assert.strictEqual(yield* why({ amount: 0 }), "invalid-request")
+      assert.strictEqual(yield* why({ amount: -5 }), "invalid-request")
+      assert.strictEqual(yield* why({ orderId: "x" }), "invalid-request")
+      assert.strictEqual(yield* why({ payment: "ledger" }), "invalid-request")
+      assert.strictEqual(yield* why({ holderId: "h9" }), "not-found")
+      assert.strictEqual(yield* why({ instrumentId: "none" }), "not-found")
+      assert.strictEqual(yield* why({ amount: 999.99 }), "rule-refused policy minimum-subscription")
+      assert.strictEqual(yield* why({ amount: 1000.001 }), "rule-refused cash currency-decimals")
+      assert.strictEqual(
+        yield* why({ amount: null, units: 1.0000001 }),
+        "rule-refused units unit-decimals"
+      )
+      assert.strictEqual(yield* why({}), "")
+      assert.strictEqual(yield* why({}), "already-exists")
+      assert.isString(stage.venue)
+    }).pipe(engine())
+  )
+
+  it.effect("let an unregistered, unadmitted or unconfigured order through", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.write(
+        "holder.onboard",
+        {},
+        {
+          holderId: "h1",
+          party: stage.holder.party,
+          taxResidences: [],
+          admissions: [{ instrumentId: "fund-a" }]
+        }
+      )
+      assert.strictEqual((yield* claims()).why, "rule-refused admission holder-active")
+      yield* Stage.accepts(stage)
+      yield* Stage.signs(stage)
+      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual((yield* claims()).why, "rule-refused admission admitted")
+      const offer = yield* Stage.standing(Templates.AdmissionOffer)
+      yield* stage.holder.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+      const { cid } = yield* Stage.standing(Templates.InstrumentConfiguration)
+      yield* stage.registrar.act(
+        Templates.exercise(Templates.InstrumentConfiguration, cid, "Retire", {})
+      )
+      assert.strictEqual((yield* claims()).why, "rule-refused ledger on-registry")
+      // Two faults at once: the earlier gate answers.
+      assert.strictEqual(
+        (yield* claims({ amount: 0.001 })).why,
+        "rule-refused cash currency-decimals"
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("let an order through that nobody could price, or that rebases", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened({ oracle: null })
+      yield* Stage.admitted(stage)
+      assert.strictEqual((yield* claims()).why, "rule-refused policy attestor-named")
+    }).pipe(engine())
+  )
+
+  it.effect("let an order of a rebasing instrument through", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened({ valuation: "rebasing" })
+      yield* Stage.admitted(stage)
+      assert.strictEqual((yield* claims()).why, "rule-refused policy valuation")
+    }).pipe(engine())
+  )
+
+  it.effect("are judged again at delivery: an admission that ended stops it", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* prices(stage)
+      const { cid } = yield* Stage.standing(Templates.Credential)
+      yield* stage.holder.act(Templates.exercise(Templates.Credential, cid, "Renounce", {}))
+      assert.strictEqual((yield* acts("deliver")).why, "rule-refused admission admitted")
+    }).pipe(engine())
+  )
+})
+
+describe("what attestors do against the rules", () => {
+  it.effect("other units than the amount buys are kept, and the order moves", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* prices(stage, "95812.973075")
+      includes(yield* order(), { state: "priced", units: Decimal.of("95812.973075") })
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "subscription price: 95812.973075 units are not what the order buys."
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("a point before the cut-off, or another price than its point's, is kept", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* Stage.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+      yield* Stage.attests(stage.attestor, "96153.846153", "1.04")
+      assert.strictEqual((yield* order()).state, "priced")
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "subscription price: No point prices the order yet. The price is not its point's."
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("a later point than the first after the cut-off is kept", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* Stage.publishes(stage, "1.0437", cutOff)
+      yield* Stage.publishes(stage, "1.05", "2026-08-01T20:00:00Z")
+      yield* Stage.attests(stage.attestor, "95238.095238")
+      assert.match(
+        (yield* Stage.surprises).join(),
+        /^subscription price: The point 00[0-9a-f]+ prices the order\.$/
+      )
+    }).pipe(engine())
+  )
+})
+
+describe("what is shown of subscriptions", () => {
+  const listed = (
+    caller: Caller.Caller,
+    params: Parameters<typeof SubscriptionReads.list.where>[0] = {},
+    point: { readonly at?: Offset.Offset } = {}
+  ) =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const page = yield* reads.page(SubscriptionReads.list, {
+        caller,
+        params,
+        point,
+        page: { limit: 10 }
+      })
+      return page
+    })
+  const ids = (page: { readonly value: ReadonlyArray<{ readonly subscriptionId: string }> }) =>
+    page.value.map(({ subscriptionId }) => subscriptionId)
+
+  it.effect("an investor or a registrar sees what is not theirs, a filter lets others pass", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* claims({ subscriptionId: "s0" })
+      yield* acts("withdraw", {}, "s0")
+      const investor = (holderId: string) => ({ ...Stage.person("ivy", "investor"), holderId })
+      const registrar = (party: string) => ({ ...Stage.person("rob", "registrar"), party })
+      // In the order they were recorded, not of their ids.
+      assert.deepStrictEqual(ids(yield* listed(Stage.operator)), ["s1", "s0"])
+      assert.deepStrictEqual(ids(yield* listed(investor("h1"))), ["s1", "s0"])
+      assert.deepStrictEqual(ids(yield* listed(investor("h2"))), [])
+      assert.deepStrictEqual(ids(yield* listed(registrar(stage.registrar.party))), ["s1", "s0"])
+      assert.deepStrictEqual(ids(yield* listed(registrar(stage.bank.party))), [])
+      assert.deepStrictEqual(ids(yield* listed(Stage.operator, { state: ["withdrawn"] })), ["s0"])
+      assert.deepStrictEqual(
+        ids(yield* listed(Stage.operator, { instrumentId: "other" as never })),
+        []
+      )
+      const reads = yield* Reads
+      const one = (caller: Caller.Caller, subscriptionId: string) =>
+        Effect.result(
+          reads.one(SubscriptionReads.get, {
+            caller,
+            params: { subscriptionId: subscriptionId as never },
+            point: {}
+          })
+        )
+      assert.isTrue(Result.isSuccess(yield* one(investor("h1"), "s1")))
+      assert.isTrue(Result.isFailure(yield* one(investor("h2"), "s1")))
+      assert.isTrue(Result.isFailure(yield* one(registrar(stage.bank.party), "s1")))
+    }).pipe(engine())
+  )
+
+  it.effect("a pinned read shows what came later", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      const before = yield* listed(Stage.operator)
+      yield* prices(stage)
+      yield* acts("deliver", paid())
+      yield* TestClock.adjust("1 day")
+      const pinned = yield* listed(Stage.operator, {}, { at: before.offset })
+      assert.deepStrictEqual(pinned.value, before.value)
+      assert.strictEqual(pinned.value[0]?.orderState, "awaiting-price")
+      assert.strictEqual((yield* listed(Stage.operator)).value[0]?.state, "delivered")
+    }).pipe(engine())
+  )
+})

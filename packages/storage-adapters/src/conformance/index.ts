@@ -1,4 +1,5 @@
 /** The suites by which an adapter proves itself, and what they need of it. */
 export * from "./ledger.ts"
+export * as FaultyLedger from "./faulty-ledger.ts"
 export * as LedgerProbes from "./LedgerProbes.ts"
 export * as SimulatedUnderTest from "./simulated-ledger.ts"

@@ -148,15 +148,12 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const receipt = yield* scene.venue.submit(
-        Scene.submission(
-          scene,
-          {
-            ...Scene.proposal(scene),
-            _tag: "CreateAndExercise",
-            choice: "Withdraw",
-            arg: {}
-          }
-        )
+        Scene.submission(scene, {
+          ...Scene.proposal(scene),
+          _tag: "CreateAndExercise",
+          choice: "Withdraw",
+          arg: {}
+        })
       )
       const events = Option.getOrThrow(receipt.transaction).events
       expect(events.map(({ _tag, inAcs }) => [_tag, inAcs])).toEqual([

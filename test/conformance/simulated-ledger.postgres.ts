@@ -1,5 +1,5 @@
-/** The simulated ledger under test, in memory and on a database. */
-import { LedgerProbes, SimulatedUnderTest } from "@bursar/storage-adapters/conformance"
+/** The simulated ledger under test, on a database. */
+import { SimulatedUnderTest } from "@bursar/storage-adapters/conformance"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { PgClient } from "@effect/sql-pg"
@@ -8,16 +8,7 @@ import { SqlClient } from "effect/sql"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-
-export const supports = SimulatedUnderTest.supports
-
-const options = {
-  ledgerId: "sim",
-  participantId: "participant",
-  entities: LedgerProbes.entities
-}
-
-export const memory = Layer.provide(SimulatedUnderTest.layer, SimulatedLedger.layerMemory(options))
+import { options } from "./simulated-ledger.memory.ts"
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "bursar-ledger-"))),

@@ -1,0 +1,345 @@
+/** Ledgers that break one law each on purpose: a suite that lets one of them pass is no suite. */
+import { Instant, Offset } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import { Duration, Effect, Layer, Option, Stream } from "effect"
+import { LedgerUnderTest, type Session } from "./LedgerUnderTest.ts"
+
+type Under = LedgerUnderTest["Service"]
+type Port = Ledger.Ledger["Service"]
+
+interface Fault {
+  /** One law that the fault must break. */
+  readonly breaks: string
+  readonly plant: (under: Under) => Under
+}
+
+const onPort = (under: Under, change: (port: Port) => Partial<Port>): Under => ({
+  ...under,
+  venue: { ...under.venue, ...change(under.venue) }
+})
+
+/** Each update as a list: to drop it, keep it or show it twice. */
+const updatesThrough =
+  (show: (update: Ledger.Update) => ReadonlyArray<Ledger.Update>) =>
+  (under: Under): Under =>
+    onPort(under, (port) => ({
+      updates: (query) =>
+        Stream.flatMap(port.updates(query), (one) => Stream.fromIterable(show(one)))
+    }))
+
+const ofTransaction = (change: (transaction: Ledger.Transaction) => Ledger.Update) =>
+  updatesThrough((update) => [update._tag === "Transaction" ? change(update) : update])
+
+const sessionsThrough = (under: Under, change: (session: Session) => Session): Under => ({
+  ...under,
+  party: (hint, further) => Effect.map(under.party(hint, further), change)
+})
+
+export const faults = {
+  "an update comes twice": {
+    breaks: "L1",
+    plant: updatesThrough((update) => (update._tag === "Transaction" ? [update, update] : [update]))
+  },
+  "an update is lost": {
+    breaks: "L5",
+    plant: updatesThrough((update) =>
+      update._tag === "Transaction" && update.events.some(({ _tag }) => _tag === "Exercised")
+        ? []
+        : [update]
+    )
+  },
+  "updates up to an offset leave out the last": {
+    breaks: "L2",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        updates: (query) =>
+          Stream.filter(
+            port.updates(query),
+            (update) => update._tag !== "Transaction" || update.offset !== query.through
+          )
+      }))
+  },
+  "no checkpoint ever comes": {
+    breaks: "L3",
+    plant: updatesThrough((update) => (update._tag === "Checkpoint" ? [] : [update]))
+  },
+  "the snapshot shows what has ended": {
+    breaks: "L5",
+    plant: (under: Under) =>
+      onPort(under, (port) => {
+        const seen = new Map<string, Ledger.Active>()
+        return {
+          acs: (query) =>
+            Stream.concat(
+              Stream.tap(port.acs(query), (one) =>
+                Effect.sync(() => seen.set(one.contractId, one))
+              ),
+              Stream.suspend(() =>
+                query.at === 0 ? Stream.empty : Stream.fromIterable([...seen.values()])
+              )
+            )
+        }
+      })
+  },
+  "transient contracts count as active": {
+    breaks: "L7",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.map(port.submit(submission), (receipt) => ({
+            ...receipt,
+            transaction: Option.map(receipt.transaction, (transaction) => ({
+              ...transaction,
+              events: transaction.events.map((event) => ({ ...event, inAcs: true }))
+            }))
+          }))
+      }))
+  },
+  "the commands of a submission commit one by one": {
+    breaks: "L8",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.gen(function* () {
+            const [first, ...more] = submission.commands
+            let receipt = yield* port.submit({ ...submission, commands: [first] })
+            for (const [index, command] of more.entries()) {
+              const commandId = `${submission.commandId}/${index}`
+              receipt = yield* port.submit({ ...submission, commandId, commands: [command] })
+            }
+            return receipt
+          })
+      }))
+  },
+  "a refused command counts as done": {
+    breaks: "L9",
+    plant: (under: Under) =>
+      onPort(under, (port) => {
+        const refused = new Set<string>()
+        return {
+          submit: (submission) =>
+            refused.has(submission.commandId)
+              ? Effect.fail(
+                  new Ledger.OutcomeUnknown({
+                    commandId: submission.commandId,
+                    why: "seen before",
+                    retryAfter: Duration.seconds(1)
+                  })
+                )
+              : Effect.tapError(port.submit(submission), () =>
+                  Effect.sync(() => refused.add(submission.commandId))
+                )
+        }
+      })
+  },
+  "a contract that is gone may be used again": {
+    breaks: "L10",
+    plant: (under: Under) =>
+      onPort(under, (port) => {
+        let last: Ledger.Receipt | undefined
+        return {
+          submit: (submission) =>
+            port.submit(submission).pipe(
+              Effect.tap((receipt) =>
+                Effect.sync(() => {
+                  last = receipt
+                })
+              ),
+              Effect.catchTag("Refused", (refused) =>
+                refused.code === "CONTRACT_NOT_FOUND" && last !== undefined
+                  ? Effect.succeed(last)
+                  : Effect.fail(refused)
+              )
+            )
+        }
+      })
+  },
+  "the venue's port acts for whoever is needed": {
+    breaks: "L13",
+    plant: (under: Under) => {
+      const sessions: Array<Session> = []
+      const watched: Under = {
+        ...under,
+        party: (hint, further) =>
+          Effect.tap(under.party(hint, further), (session) =>
+            Effect.sync(() => sessions.push(session))
+          )
+      }
+      return onPort(watched, (port) => ({
+        submit: (submission) =>
+          Effect.catchTag(port.submit(submission), "Refused", (refused) =>
+            Effect.firstSuccessOf(sessions.map((session) => session.submit(submission))).pipe(
+              Effect.mapError(() => refused)
+            )
+          )
+      }))
+    }
+  },
+  "a token may act as any party": {
+    breaks: "L13",
+    plant: (under: Under) =>
+      sessionsThrough(under, (session) => ({
+        ...session,
+        submit: (submission) =>
+          (submission.actAs ?? []).includes(under.venue.venue)
+            ? under.venue.submit(submission)
+            : session.submit(submission)
+      }))
+  },
+  "everybody sees everything the venue sees": {
+    breaks: "L15",
+    plant: (under: Under) =>
+      sessionsThrough(under, (session) => ({ ...session, updates: under.venue.updates }))
+  },
+  "the venue sees half of a transaction": {
+    breaks: "L15",
+    plant: ofTransaction((transaction) => ({
+      ...transaction,
+      events: transaction.events.filter(({ _tag }) => _tag === "Created")
+    }))
+  },
+  "commandIds are shown to everybody": {
+    breaks: "L16",
+    plant: ofTransaction((transaction) => ({
+      ...transaction,
+      commandId: Option.some(Option.getOrElse(transaction.commandId, () => "someone's"))
+    }))
+  },
+  "commandIds are ignored": {
+    breaks: "L17",
+    plant: (under: Under) => {
+      let attempts = 0
+      return onPort(under, (port) => ({
+        submit: (submission) =>
+          port.submit({ ...submission, commandId: `${submission.commandId}#${++attempts}` }),
+        updates: (query) =>
+          Stream.map(port.updates(query), (update) =>
+            update._tag === "Transaction"
+              ? {
+                  ...update,
+                  commandId: Option.map(update.commandId, (id) => id.replace(/#[0-9]+$/, ""))
+                }
+              : update
+          )
+      }))
+    }
+  },
+  "a duplicate is refused": {
+    breaks: "L17",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.flatMap(port.submit(submission), (receipt) =>
+            receipt.duplicate
+              ? Effect.fail(
+                  new Ledger.Refused({
+                    code: "DUPLICATE_COMMAND",
+                    cause: "",
+                    category: 10,
+                    context: {},
+                    resources: []
+                  })
+                )
+              : Effect.succeed(receipt)
+          )
+      }))
+  },
+  "dedup windows are forgotten": {
+    breaks: "L19",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          port.submit({
+            ...submission,
+            dedup: { _tag: "For", duration: Duration.days(7) }
+          })
+      }))
+  },
+  "the outcome is always absent": {
+    breaks: "L21",
+    plant: (under: Under) => onPort(under, () => ({ outcome: () => Effect.succeedNone }))
+  },
+  "an unknown outcome is told as refused": {
+    breaks: "L22",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.catchTag(port.submit(submission), "OutcomeUnknown", ({ why }) =>
+            Effect.fail(
+              new Ledger.Refused({ code: "X", cause: why, category: 9, context: {}, resources: [] })
+            )
+          )
+      }))
+  },
+  "a lost connection is told as success": {
+    breaks: "L22",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.catchTag(port.submit(submission), "OutcomeUnknown", () =>
+            Effect.gen(function* () {
+              const nowhere = yield* Effect.orDie(port.ledgerEnd)
+              return {
+                updateId: "00",
+                offset: Offset.next(nowhere),
+                effectiveAt: epoch,
+                recordTime: epoch,
+                duplicate: false,
+                transaction: Option.none()
+              }
+            })
+          )
+      }))
+  },
+  "below the horizon there is silence": {
+    breaks: "L25",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        updates: (query) =>
+          Stream.catchTag(port.updates(query), "BeforeHorizon", () => Stream.empty),
+        acs: (query) => Stream.catchTag(port.acs(query), "BeforeHorizon", () => Stream.empty)
+      }))
+  },
+  "beyond the end there is silence": {
+    breaks: "L26",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        updates: (query) => Stream.catchTag(port.updates(query), "AfterEnd", () => Stream.empty),
+        acs: (query) => Stream.catchTag(port.acs(query), "AfterEnd", () => Stream.empty)
+      }))
+  },
+  "amounts pass through a float": {
+    breaks: "L29",
+    plant: (under: Under) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.map(port.submit(submission), (receipt) => ({
+            ...receipt,
+            transaction: Option.map(receipt.transaction, (transaction) => ({
+              ...transaction,
+              events: transaction.events.map((event) =>
+                event._tag === "Created" ? { ...event, payload: floated(event.payload) } : event
+              )
+            }))
+          }))
+      }))
+  }
+} as const satisfies { readonly [name: string]: Fault }
+
+export type FaultName = keyof typeof faults
+
+/** The ledger with the fault planted in it. */
+export const layer = <E>(
+  name: FaultName,
+  honest: Layer.Layer<LedgerUnderTest, E>
+): Layer.Layer<LedgerUnderTest, E> =>
+  Layer.effect(LedgerUnderTest, Effect.map(LedgerUnderTest, faults[name].plant)).pipe(
+    Layer.provide(honest)
+  )
+
+const epoch = Instant.fromNanos(0n)
+
+const floated = (payload: Ledger.LfRecord): Ledger.LfRecord => {
+  const amount = payload["amount"]
+  return typeof amount === "string" ? { ...payload, amount: Number(amount).toFixed(10) } : payload
+}

@@ -1,0 +1,67 @@
+/** Rows with everything filled in, of which a check names only what it is about. */
+import type { EventRow, FactRow, UpdateRow, VersionRow, WorkItem } from "@bursar/engine-core/ports"
+import { createHash } from "node:crypto"
+import { instant } from "../Check.ts"
+
+export const fact = (of: Partial<FactRow>): FactRow => ({
+  collection: "c",
+  recordId: "r",
+  version: 1,
+  fact: '{"kind":"made","units":1.0000000001}',
+  cause: "operation:o",
+  offset: 0,
+  recordedAt: instant(0),
+  ...of
+})
+
+export const version = (of: Partial<VersionRow>): VersionRow => ({
+  collection: "c",
+  recordId: "r",
+  version: 1,
+  body: '{"units":1.0000000001,"name":"Zoë\\u0000\\n"}',
+  sortKey: of.recordId ?? "r",
+  filters: {},
+  createdAt: instant(0),
+  fromOffset: 0,
+  fromInstant: instant(0),
+  ...of
+})
+
+export const event = (of: Partial<EventRow>): EventRow => ({
+  seq: 1,
+  kind: "control",
+  type: "operation.queued",
+  at: instant(0),
+  offset: null,
+  instrumentId: null,
+  party: null,
+  resourceKind: "operation",
+  resourceId: "o",
+  holderIds: [],
+  payload: '{"units":1.0000000001}',
+  source: null,
+  ...of
+})
+
+export const item = (of: Partial<WorkItem>): WorkItem => ({
+  queue: "q",
+  itemId: "i",
+  resource: "r",
+  payload: "{}",
+  delay: 0,
+  ...of
+})
+
+export const update = (of: Partial<UpdateRow> & { readonly offset: number }): UpdateRow => ({
+  prevOffset: of.offset - 1,
+  updateId: `u${of.offset}`,
+  commandId: null,
+  workflowId: null,
+  effectiveAt: instant(0),
+  recordTime: instant(0),
+  ledgerTime: instant(0),
+  raw: "{}",
+  ...of
+})
+
+export const hash = (text: string): string => createHash("sha256").update(text).digest("hex")

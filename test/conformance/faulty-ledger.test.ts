@@ -1,0 +1,24 @@
+/** Each planted fault is caught by the ledger's suite: a law that nothing can break says nothing. */
+import { FaultyLedger, asked, ledgerLaws } from "@bursar/storage-adapters/conformance"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Simulated from "./simulated-ledger.memory.ts"
+
+const names = Object.keys(FaultyLedger.faults).filter((name): name is FaultyLedger.FaultName =>
+  Object.hasOwn(FaultyLedger.faults, name)
+)
+
+describe("the ledger suite catches", () => {
+  it.effect.each(names)("%s", (name) =>
+    Effect.gen(function* () {
+      const broken: Array<string> = []
+      for (const law of ledgerLaws.filter((law) => asked(law, Simulated.supports))) {
+        const exit = yield* Effect.exit(
+          Effect.provide(law.check, FaultyLedger.layer(name, Simulated.memory))
+        )
+        if (exit._tag === "Failure") broken.push(law.id)
+      }
+      expect(broken).toContain(FaultyLedger.faults[name].breaks)
+    })
+  )
+})

@@ -1,0 +1,14 @@
+/** The simulated ledger under test, in memory. */
+import { LedgerProbes, SimulatedUnderTest } from "@bursar/storage-adapters/conformance"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Layer } from "effect"
+
+export const supports = SimulatedUnderTest.supports
+
+export const options = {
+  ledgerId: "sim",
+  participantId: "participant",
+  entities: LedgerProbes.entities
+}
+
+export const memory = Layer.provide(SimulatedUnderTest.layer, SimulatedLedger.layerMemory(options))

@@ -1,5 +1,5 @@
 /** An instrument's way into the venue: configured, recorded, consented to, priced, held. */
-import { Catalogue, Records } from "@bursar/engine-core"
+import { Catalogue, EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -19,7 +19,9 @@ import { unexpectedFacts } from "../../packages/engine-core/src/projection/Unexp
 import { bodyOf } from "./instrumentBody.ts"
 import {
   act,
+  actUnseen,
   atStart,
+  auditor,
   contractOf,
   engine,
   join,
@@ -29,6 +31,7 @@ import {
   person,
   read,
   refusal,
+  settle,
   start,
   venueParty,
   write
@@ -616,6 +619,66 @@ describe("the register", () => {
       const { value } = yield* read(RegisterReads.register, { instrumentId })
       assert.deepEqual(value.lines, [])
       assert.strictEqual(value.head.supplyOnLedger, Decimal.zero)
+    }).pipe(engine())
+  )
+})
+
+describe("the journal", () => {
+  it.effect(
+    "tells of every offer, credential and point once, with its contract and its offset",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* cast
+        yield* recorded(of)
+        yield* consented(of)
+        yield* registered(of.alice, "alice", of)
+        const credential = yield* admitted(of.alice, "alice")
+        yield* published(of.oracle, of, "1.0437")
+        const point = yield* contractOf(of.oracle, Templates.OraclePoint)
+        const feed = yield* EventReads.EventReads
+        const page = yield* feed.page({
+          caller: auditor,
+          params: { kind: ["journal"] },
+          limit: 100
+        })
+        assert.deepEqual(
+          page.value.map(({ type, resourceKind }) => `${type} ${resourceKind}`),
+          ["admission.offered contract", "admission.granted contract", "price.point contract"]
+        )
+        const [, granted, priced] = page.value
+        assert.deepInclude(granted, { resourceId: credential, instrumentId: "fund-a" })
+        assert.deepInclude(priced, { resourceId: point, offset: yield* offsetNow })
+        const alices = yield* feed.page({
+          caller: auditor,
+          params: { kind: ["journal"], holderId: "alice" },
+          limit: 100
+        })
+        assert.strictEqual(alices.value.length, 2)
+      }).pipe(engine())
+  )
+})
+
+describe("a projection that is late", () => {
+  it.effect("folds a fact at the time the ledger gave it, not at the time it was read", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* consented(of)
+      yield* registered(of.alice, "alice", of)
+      yield* write(
+        AdmissionOperations.offerAdmission,
+        { holderId: "alice" },
+        {
+          ...id,
+          expiresAt: "2026-07-30T11:00:00Z"
+        }
+      )
+      const offer = yield* contractOf(of.alice, Templates.AdmissionOffer)
+      yield* actUnseen(of.alice, Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {}))
+      yield* TestClock.adjust("2 hours")
+      yield* settle
+      assert.deepEqual(yield* unexpected, [])
+      assert.strictEqual((yield* instrument()).holderCount, 1)
     }).pipe(engine())
   )
 })

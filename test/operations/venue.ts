@@ -123,6 +123,10 @@ export const join = (hint: string) =>
 
 /** What an outside party does with its own token, in one transaction; then the venue sees it. */
 export const act = (who: Outsider, ...commands: ReadonlyArray<Ledger.Command>) =>
+  Effect.andThen(actUnseen(who, ...commands), settle)
+
+/** The same, while the venue looks elsewhere. */
+export const actUnseen = (who: Outsider, ...commands: ReadonlyArray<Ledger.Command>) =>
   Effect.gen(function* () {
     const participant = yield* Participant
     const user = yield* participant.authenticate(who.token)
@@ -138,7 +142,6 @@ export const act = (who: Outsider, ...commands: ReadonlyArray<Ledger.Command>) =
       minLedgerTime: null,
       traceparent: null
     })
-    yield* settle
   })
 
 /** The contract of a template that a party sees; there is exactly one. */

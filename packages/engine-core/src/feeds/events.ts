@@ -251,7 +251,7 @@ const table = {
   "webhook.test": about("webhook", Struct({ operationId: Text })),
   "settlement.proposed": about("contract", Struct({ contractId: Text, reference: NullOr(Text) })),
   "price.point": about(
-    "instrument",
+    "contract",
     Struct({
       contractId: Text,
       price: Decimal.schema,
@@ -266,11 +266,11 @@ const table = {
     Struct({ contractId: Text, price: Decimal.schema, quantity: Decimal.schema })
   ),
   "admission.offered": about(
-    "holder",
+    "contract",
     Struct({ contractId: Text, holderId: Text, validUntil: NullOr(Instant.schema) })
   ),
   "admission.granted": about(
-    "holder",
+    "contract",
     Struct({ contractId: Text, holderId: Text, validUntil: NullOr(Instant.schema) })
   )
 } as const satisfies Readonly<Record<EventType, Declared<unknown>>>

@@ -13,6 +13,7 @@ import type { StorageUnavailable, WriterFenced } from "../ports/storage/StorageE
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "../records/Act.ts"
 import { away } from "../records/layer.ts"
+import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import { queue as operationQueue } from "../writes/Door.ts"
 import { operations } from "../writes/OperationRecord.ts"
@@ -185,7 +186,6 @@ const make = Effect.gen(function* () {
   })
 
   const apply = Effect.fnUntraced(function* (update: Ledger.Transaction) {
-    const now = yield* Instant.now
     const act: Act = {
       cause: {
         by: "update",
@@ -193,7 +193,7 @@ const make = Effect.gen(function* () {
         offset: update.offset,
         effectiveAt: update.effectiveAt
       },
-      now,
+      now: update.effectiveAt,
       offset: update.offset
     }
     const payloads = new Map<string, Ledger.LfRecord>()
@@ -207,12 +207,12 @@ const make = Effect.gen(function* () {
         contractId: event.contractId,
         venue: ledger.venue
       }
-      if (event._tag === "Created") {
-        payloads.set(event.contractId, event.payload)
-        yield* created(event, node)
-      } else {
-        yield* exercised(event, node, payloads)
-      }
+      if (event._tag === "Created") payloads.set(event.contractId, event.payload)
+      yield* Effect.provideService(
+        event._tag === "Created" ? created(event, node) : exercised(event, node, payloads),
+        JudgedAt,
+        update.effectiveAt
+      )
     }
     yield* finish(update)
   })

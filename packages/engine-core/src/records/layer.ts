@@ -16,6 +16,7 @@ import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
+import * as JudgedAt from "./JudgedAt.ts"
 import { type Query, Records, type Stored } from "./Records.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
@@ -209,7 +210,7 @@ const make = Effect.gen(function* () {
     )
 
   const judgedAt = (pin: Pin.Resolved | undefined) =>
-    pin === undefined ? Instant.now : Effect.succeed(pin.judgedAt)
+    pin === undefined ? JudgedAt.judgedAt : Effect.succeed(pin.judgedAt)
 
   const many = Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,

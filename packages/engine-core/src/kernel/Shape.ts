@@ -1,5 +1,5 @@
 /** What outside input must look like: decoded by its schema, every fault named with its place. */
-import { Exit, Result, Schema, SchemaIssue } from "effect"
+import { Exit, Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { type Fault, type Refused, refuse } from "./Refusal.ts"
 
 /** More faults than this are not listed: whoever sends so many reads the first ones. */
@@ -38,8 +38,16 @@ export interface Decoder<A> {
 /** A decoder that refuses unknown members and lists every fault it finds. */
 export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
   const decode = Schema.decodeUnknownExit(schema)
+  const takesNothing = isEmptyStruct(schema)
   return {
     decode: (input, place) => {
+      if (takesNothing) {
+        const errors = membersOf(input).map((name) => ({
+          pointer: `${place(name)}/${escape(name)}`,
+          detail: "Expected no excess property"
+        }))
+        if (errors.length > 0) return refuse("invalid-request", { errors: errors.slice(0, faultsMax) })
+      }
       const exit = decode(input, { errors: "all", onExcessProperty: "error" })
       if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
       const reason = exit.cause.reasons.find((one) => one._tag === "Fail")
@@ -52,3 +60,12 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
     }
   }
 }
+
+/** Effect takes a struct without members to be any object; here it takes none. */
+const isEmptyStruct = ({ ast }: Schema.Codec<unknown, unknown>): boolean =>
+  SchemaAST.isObjects(ast) &&
+  ast.propertySignatures.length === 0 &&
+  ast.indexSignatures.length === 0
+
+const membersOf = (input: unknown): ReadonlyArray<string> =>
+  typeof input === "object" && input !== null ? Object.keys(input) : []

@@ -107,7 +107,9 @@ export const make = (ports: {
     }
     if (!snapshot) return { ...base, select: { by: "latest" as const } }
     const feed = yield* stored(ports.feed.head)
-    return { ...base, select: { by: "snapshot" as const, instant: Instant.of(feed.at) } }
+    // A feed on which nothing was ever written has no instant yet.
+    const instant = feed.at === "" ? beginning : Instant.of(feed.at)
+    return { ...base, select: { by: "snapshot" as const, instant } }
   })
 
   return {

@@ -11,6 +11,8 @@ import * as World from "./World.ts"
 export type Told =
   | { readonly _tag: "Ready"; readonly offset: number }
   | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: Done }
+  /** A contract it meant to use was gone: somebody else was first. */
+  | { readonly _tag: "Overtaken"; readonly act: World.Act }
   | { readonly _tag: "Failed"; readonly act: World.Act; readonly error: SubmitError }
 
 export interface Options {
@@ -71,6 +73,15 @@ const watch = (options: Options, answered: Set<string>) =>
     return yield* Effect.never
   })
 
+const gone: ReadonlySet<string> = new Set([
+  "CONTRACT_NOT_FOUND",
+  "CONTRACT_NOT_ACTIVE",
+  "LOCAL_VERDICT_INACTIVE_CONTRACTS"
+])
+
+const isOvertaken = (error: DoorError): boolean =>
+  error._tag === "DoorRefused" && gone.has(error.code)
+
 /** What the ledger refused is not asked for again; what it never answered is. */
 const perform = (
   { session, tell, delay }: Options,
@@ -81,8 +92,10 @@ const perform = (
     Effect.matchEffect({
       onSuccess: (done) => tell({ _tag: "Acted", act, done }),
       onFailure: (error) => {
-        if (error._tag !== "NotSigned" && isPassing(error)) again()
-        return tell({ _tag: "Failed", act, error })
+        if (error._tag === "NotSigned") return tell({ _tag: "Failed", act, error })
+        const overtaken = isOvertaken(error)
+        if (overtaken || isPassing(error)) again()
+        return tell(overtaken ? { _tag: "Overtaken", act } : { _tag: "Failed", act, error })
       }
     })
   )

@@ -117,6 +117,8 @@ const lineOf = (told: Bot.Told): object => {
       return { ready: true, offset: told.offset }
     case "Acted":
       return acted(told.act, told.done)
+    case "Overtaken":
+      return { act: told.act.name, about: told.act.about, overtaken: true }
     case "Failed":
       return { act: told.act.name, about: told.act.about, ...failed(told.error) }
   }

@@ -29,7 +29,10 @@ export const Event = Schema.Struct({
   resourceId: Schema.NullOr(Schema.String),
   payload: PlainSchema,
   seq: Integer.schema
-}).annotate({ identifier: "Event", description: "What happened: an act of the engine, or a fact of the ledger." })
+}).annotate({
+  identifier: "Event",
+  description: "What happened: an act of the engine, or a fact of the ledger."
+})
 export type Event = typeof Event.Type
 
 const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
@@ -83,7 +86,11 @@ export class EventReads extends Context.Service<
 >()("@bursar/engine-core/feeds/EventReads") {}
 
 const decode = Schema.decodeUnknownSync(
-  Schema.Struct({ kind: EventKind.schema, type: EventType.schema, resourceKind: ResourceKind.schema })
+  Schema.Struct({
+    kind: EventKind.schema,
+    type: EventType.schema,
+    resourceKind: ResourceKind.schema
+  })
 )
 
 const eventOf = (row: EventRow): Event => ({

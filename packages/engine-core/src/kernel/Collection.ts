@@ -45,6 +45,8 @@ export interface Collection<R = unknown, F = unknown> {
    * record that no offset dates (an operation, an approval): always the latest.
    */
   readonly keptBy: "ledger" | "engine" | "own"
+  /** Who makes its ids: one the engine made is new, and is not looked for before it is used. */
+  readonly ids: "made" | "given"
   /** What lists are ordered by; the id when absent. */
   sortKey(record: R, createdAt: Instant.Instant): string
   /** The columns lists filter by. */
@@ -66,11 +68,19 @@ export const define = <R, F>(
     Partial<
       Pick<
         Collection<R, F>,
-        "sortKey" | "filters" | "due" | "waitingOn" | "invariants" | "announce" | "expectations"
+        | "ids"
+        | "sortKey"
+        | "filters"
+        | "due"
+        | "waitingOn"
+        | "invariants"
+        | "announce"
+        | "expectations"
       >
     >
 ): Collection<R, F> => ({
   name,
+  ids: "given",
   sortKey: of.id,
   filters: {},
   due: () => undefined,

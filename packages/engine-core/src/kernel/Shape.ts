@@ -46,12 +46,14 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
           pointer: `${place(name)}/${escape(name)}`,
           detail: "Expected no excess property"
         }))
-        if (errors.length > 0) return refuse("invalid-request", { errors: errors.slice(0, faultsMax) })
+        if (errors.length > 0)
+          return refuse("invalid-request", { errors: errors.slice(0, faultsMax) })
       }
       const exit = decode(input, { errors: "all", onExcessProperty: "error" })
       if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
       const reason = exit.cause.reasons.find((one) => one._tag === "Fail")
-      if (reason === undefined) throw new Error("a decoder died on outside input", { cause: exit.cause })
+      if (reason === undefined)
+        throw new Error("a decoder died on outside input", { cause: exit.cause })
       const errors = faults(reason.error.issue, place)
       return refuse("invalid-request", {
         detail: errors[0]?.detail ?? "The request is malformed.",

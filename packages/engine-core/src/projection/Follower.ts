@@ -8,7 +8,11 @@ import * as PlainJson from "../kernel/PlainJson.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
-import { type ProjectionHead, ProjectionLog, type UpdateRow } from "../ports/storage/ProjectionLog.ts"
+import {
+  type ProjectionHead,
+  ProjectionLog,
+  type UpdateRow
+} from "../ports/storage/ProjectionLog.ts"
 import type { StorageUnavailable, WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "../records/Act.ts"
@@ -23,10 +27,9 @@ import { contracts } from "./Contract.ts"
 import type { Node, Reading } from "./Reading.ts"
 
 /** What each template means, by its name. */
-export class Readings extends Context.Service<
-  Readings,
-  { readonly all: ReadonlyArray<Reading> }
->()("@bursar/engine-core/projection/Readings") {}
+export class Readings extends Context.Service<Readings, { readonly all: ReadonlyArray<Reading> }>()(
+  "@bursar/engine-core/projection/Readings"
+) {}
 
 export class Follower extends Context.Service<
   Follower,
@@ -97,7 +100,8 @@ const make = Effect.gen(function* () {
           Effect.die(new Error(`contract ${event.contractId} was created twice`))
         )
       )
-    yield* readings.get(nameOf(event.template))?.created?.(event.payload, node, event) ?? Effect.void
+    yield* readings.get(nameOf(event.template))?.created?.(event.payload, node, event) ??
+      Effect.void
   })
 
   const exercised = Effect.fnUntraced(function* (
@@ -109,9 +113,8 @@ const make = Effect.gen(function* () {
     const payload = payloads.get(event.contractId) ?? (contract?.payload as Ledger.LfRecord)
     // Seen as a witness only: it was never ours to fold.
     if (payload === undefined) return
-    yield* readings
-      .get(nameOf(event.template))
-      ?.exercised?.(event.choice, payload, node, event) ?? Effect.void
+    yield* readings.get(nameOf(event.template))?.exercised?.(event.choice, payload, node, event) ??
+      Effect.void
     if (event.consuming && event.inAcs && contract !== undefined) {
       yield* records.record(contracts, contract, { on: "archive", offset: node.offset }, node.act)
     }
@@ -180,9 +183,7 @@ const make = Effect.gen(function* () {
       { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
       act
     )
-    yield* stored(
-      work.settle({ queue: operationQueue, itemIds: [record.operationId] })
-    )
+    yield* stored(work.settle({ queue: operationQueue, itemIds: [record.operationId] }))
   })
 
   const apply = Effect.fnUntraced(function* (update: Ledger.Transaction) {
@@ -267,20 +268,22 @@ const make = Effect.gen(function* () {
       at = update.offset
     }
     if (at === head.offset) return head
-    yield* records.transact(
-      Effect.gen(function* () {
-        for (const transaction of transactions) yield* apply(transaction)
-        yield* stored(
-          log.advance({
-            epoch: head.writerEpoch,
-            from: head.offset,
-            to: at,
-            ledgerTime,
-            updates: rows
-          })
-        )
-      })
-    ).pipe(Effect.provideService(Records, records))
+    yield* records
+      .transactAlone(
+        Effect.gen(function* () {
+          for (const transaction of transactions) yield* apply(transaction)
+          yield* stored(
+            log.advance({
+              epoch: head.writerEpoch,
+              from: head.offset,
+              to: at,
+              ledgerTime,
+              updates: rows
+            })
+          )
+        })
+      )
+      .pipe(Effect.provideService(Records, records))
     return { ...head, offset: at, ledgerTime }
   })
 
@@ -300,7 +303,9 @@ const make = Effect.gen(function* () {
     if (horizon > head.offset) {
       if (head.offset > 0) {
         return yield* Effect.die(
-          new Error(`the ledger forgot everything up to ${horizon}, the projection is at ${head.offset}`)
+          new Error(
+            `the ledger forgot everything up to ${horizon}, the projection is at ${head.offset}`
+          )
         )
       }
       return yield* bootstrap(head)
@@ -319,9 +324,11 @@ const make = Effect.gen(function* () {
     )
     const ledgerTime = latest === null ? null : Instant.sortable(latest)
     // Nothing at or before the snapshot can be effective later than the ledger's own tolerance.
-    const horizonTime = Instant.sortable(Instant.fromEpochMillis(Instant.toEpochMillis(now) + 60_000))
+    const horizonTime = Instant.sortable(
+      Instant.fromEpochMillis(Instant.toEpochMillis(now) + 60_000)
+    )
     yield* records
-      .transact(
+      .transactAlone(
         Effect.gen(function* () {
           for (const event of active) {
             yield* created(event, {
@@ -356,9 +363,11 @@ const make = Effect.gen(function* () {
     Effect.catchIf(
       effect,
       (error): error is Extract<E | WriterFenced, WriterFenced> =>
-        typeof error === "object" && error !== null && "_tag" in error && error._tag === "WriterFenced",
-      () =>
-        Effect.fail(unavailable("not-ready", "Another instance projects the ledger.", 5))
+        typeof error === "object" &&
+        error !== null &&
+        "_tag" in error &&
+        error._tag === "WriterFenced",
+      () => Effect.fail(unavailable("not-ready", "Another instance projects the ledger.", 5))
     ) as Effect.Effect<A, Exclude<E, WriterFenced> | Unavailable>
 
   const catchUp = Effect.gen(function* () {
@@ -366,9 +375,7 @@ const make = Effect.gen(function* () {
     const through = yield* reading(ledger.ledgerEnd)
     if (through <= head.offset) return head
     const updates = yield* reading(
-      Stream.runCollect(
-        ledger.updates({ after: Offset.of(head.offset), through, filter })
-      )
+      Stream.runCollect(ledger.updates({ after: Offset.of(head.offset), through, filter }))
     )
     for (let from = 0; from < updates.length; from += settings.batchMax) {
       head = yield* fenced(fold(head, updates.slice(from, from + settings.batchMax)))

@@ -168,7 +168,8 @@ const selects = ["latest", "offset", "instant", "snapshot"] as const
 
 /** The place that a cursor's fields say; they are signed, so anything else is our own bug. */
 export const placeOf = (fields: ReadonlyArray<string>): Place => {
-  const [offset = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] = fields
+  const [offset = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] =
+    fields
   const selected = selects.find((one) => one === select)
   if (selected === undefined) throw new Error(`a signed cursor selects ${select}`)
   const read = (text: string) => (text === "" ? null : Instant.fromNanos(BigInt(text)))

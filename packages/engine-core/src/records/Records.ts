@@ -37,6 +37,15 @@ export class Records extends Context.Service<
     readonly transact: <A, E, R>(
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | Unavailable, R>
+    /**
+     * The same, in a transaction of its own. `transact` shares one with whoever writes at the same
+     * time; a long one would keep the others waiting.
+     */
+    readonly transactAlone: <A, E, R>(
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | Unavailable, R>
+    /** Waits for and takes the lock of this name until the transaction ends. Only inside `transact`. */
+    readonly lock: (name: string) => Effect.Effect<void, Unavailable>
     /** Runs `effect` as `transact` would and throws away what it wrote: what a precheck asks. */
     readonly rehearse: <A, E, R>(
       effect: Effect.Effect<A, E, R>

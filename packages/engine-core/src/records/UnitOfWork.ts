@@ -1,8 +1,9 @@
 /** What one transaction is about to write: collected while it runs, written under one stamp. */
-import { Context } from "effect"
+import { Cause, Context } from "effect"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
+import type { VersionMoved } from "../ports/storage/StorageError.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 
 /** One fact to append and the version it makes. */
@@ -34,6 +35,8 @@ export interface UnitOfWork {
   readonly written: Map<string, Written>
   readonly announcements: Array<Announcement>
   readonly work: Array<WorkItem>
+  /** Names this transaction, or a part of it, has locked. */
+  readonly locks: Set<string>
 }
 
 export const make = (outer?: UnitOfWork): UnitOfWork => ({
@@ -41,8 +44,17 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   drafts: [],
   written: new Map(),
   announcements: [],
-  work: []
+  work: [],
+  locks: new Set()
 })
+
+/** What a part that succeeded wrote becomes the whole's. */
+export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
+  whole.drafts.push(...part.drafts)
+  for (const [key, written] of part.written) whole.written.set(key, written)
+  whole.announcements.push(...part.announcements)
+  whole.work.push(...part.work)
+}
 
 export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: string): string =>
   `${collection.name}/${id}`
@@ -55,3 +67,11 @@ export const writtenAt = (self: UnitOfWork | undefined, key: string): Written | 
 export class Current extends Context.Service<Current, UnitOfWork>()(
   "@bursar/engine-core/records/UnitOfWork"
 ) {}
+
+const moved = (error: unknown): error is VersionMoved =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMoved"
+
+/** Whether another writer was first at a record, and nothing else went wrong. */
+export const isMoved = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.length > 0 &&
+  cause.reasons.every((reason) => Cause.isFailReason(reason) && moved(reason.error))

@@ -8,14 +8,20 @@ import * as PlainJson from "../kernel/PlainJson.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused, type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import { Atomically } from "../ports/storage/Atomically.ts"
-import { Documents, type ListQuery, type StoredPin, type StoredVersion } from "../ports/storage/Documents.ts"
+import {
+  Documents,
+  type ListQuery,
+  type StoredPin,
+  type StoredVersion
+} from "../ports/storage/Documents.ts"
 import { FactLog } from "../ports/storage/FactLog.ts"
 import { type EventRow, Feed, type FeedHead } from "../ports/storage/Feed.ts"
-import type { StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
+import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
+import * as Convoy from "./Convoy.ts"
 import * as JudgedAt from "./JudgedAt.ts"
 import { type Query, Records, type Stored } from "./Records.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
@@ -135,35 +141,50 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const transact = <A, E, R>(
-    effect: Effect.Effect<A, E, R>
-  ): Effect.Effect<A, E | Unavailable, R> =>
-    Effect.flatMap(current, (outer) => {
-      if (outer !== undefined) return effect
-      const attempt: Effect.Effect<A, E | VersionMoved | StorageUnavailable, R> = Effect.suspend(
-        () => {
-          const work = UnitOfWork.make()
-          return atomically.run(
-            Effect.tap(Effect.provideService(effect, UnitOfWork.Current, work), () => flush(work))
-          )
-        }
-      )
-      const again = (left: number): Effect.Effect<A, E | Unavailable, R> =>
-        attempt.pipe(
-          Effect.catchIf(
-            (error): error is VersionMoved | StorageUnavailable => isMoved(error) || isAway(error),
-            (error): Effect.Effect<A, E | Unavailable, R> => {
-              if (isAway(error)) return Effect.fail(away(error))
-              return left > 0
-                ? again(left - 1)
-                : Effect.fail(
-                    unavailable("overloaded", "Too many writers are at the same record.", 1)
-                  )
-            }
-          )
-        ) as Effect.Effect<A, E | Unavailable, R>
-      return again(attemptsMax - 1)
-    })
+  /** One transaction by itself, again when another writer was first. */
+  const alone = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> => {
+    const attempt: Effect.Effect<A, E | VersionMoved | StorageUnavailable, R> = Effect.suspend(
+      () => {
+        const work = UnitOfWork.make()
+        return atomically.run(
+          Effect.tap(Effect.provideService(effect, UnitOfWork.Current, work), () => flush(work))
+        )
+      }
+    )
+    const again = (left: number): Effect.Effect<A, E | Unavailable, R> =>
+      attempt.pipe(
+        Effect.catchIf(
+          (error): error is VersionMoved | StorageUnavailable => isMoved(error) || isAway(error),
+          (error): Effect.Effect<A, E | Unavailable, R> => {
+            if (isAway(error)) return Effect.fail(away(error))
+            return left > 0
+              ? again(left - 1)
+              : Effect.fail(
+                  unavailable("overloaded", "Too many writers are at the same record.", 1)
+                )
+          }
+        )
+      ) as Effect.Effect<A, E | Unavailable, R>
+    return again(attemptsMax - 1)
+  }
+
+  const convoy = Convoy.make({ scope: yield* Effect.scope, atomically, flush, alone })
+
+  const joining =
+    (by: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
+      Effect.flatMap(current, (outer) => (outer === undefined ? by(effect) : effect))
+
+  const transact = joining(convoy.ride)
+  const transactAlone = joining(alone)
+
+  const lock = Effect.fnUntraced(function* (name: string) {
+    const work = yield* within
+    if (work.outer?.locks.has(name) === true) return yield* Effect.die(new Convoy.Crowded(name))
+    work.locks.add(name)
+    work.outer?.locks.add(name)
+    yield* atomically.lock(name)
+  }, orAway)
 
   const rehearse = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(current, (outer) =>
@@ -342,7 +363,8 @@ const make = Effect.gen(function* () {
   ) => {
     const id = collection.id(record)
     const filters: Record<string, string | null> = {}
-    for (const [column, value] of Object.entries(collection.filters)) filters[column] = value(record)
+    for (const [column, value] of Object.entries(collection.filters))
+      filters[column] = value(record)
     work.drafts.push({
       collection: collection.name,
       recordId: id,
@@ -369,7 +391,7 @@ const make = Effect.gen(function* () {
   ) {
     const work = yield* within
     const id = collection.id(record)
-    if (Option.isSome(yield* find(collection, id))) {
+    if (collection.ids === "given" && Option.isSome(yield* find(collection, id))) {
       return yield* Effect.fail(
         refused("already-exists", { detail: `A ${collection.name} of this id exists.` })
       )
@@ -397,8 +419,13 @@ const make = Effect.gen(function* () {
     const codecs = Codecs.of(collection)
     const own = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, collection.id(before)))
     if (own !== undefined && own.version !== before.version) {
-      return yield* Effect.die(
-        new Error(`${collection.name} ${collection.id(before)} was written from an older version`)
+      // Loaded before this transaction began, and moved meanwhile: loaded and decided again.
+      return yield* Effect.fail(
+        new VersionMoved({
+          collection: collection.name,
+          recordId: collection.id(before),
+          expected: before.version
+        }) as unknown as Unavailable
       )
     }
     // A record opened in this transaction has no stamp yet: the flush gives it one.
@@ -430,6 +457,8 @@ const make = Effect.gen(function* () {
 
   return Records.of({
     transact,
+    transactAlone,
+    lock,
     rehearse,
     get,
     find,

@@ -171,6 +171,7 @@ export const approvals = Collection.define<Approval, Fact>("approval", {
   fact: Fact,
   evolve,
   keptBy: "own",
+  ids: "made",
   sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.actionKey}`,
   filters: {
     state: (self) => self.state,
@@ -183,15 +184,12 @@ export const approvals = Collection.define<Approval, Fact>("approval", {
       ? { at: self.expiresAt, fact: { on: "lapse" } }
       : undefined,
   waitingOn: (self) =>
-    self.state === "awaiting"
-      ? [{ role: "approver", action: "approve", by: self.expiresAt }]
-      : [],
+    self.state === "awaiting" ? [{ role: "approver", action: "approve", by: self.expiresAt }] : [],
   announce,
   invariants: {
     "an approved action has exactly the distinct signers it needs": (self) =>
       self.state !== "approved" ||
-      (self.signatures.length === self.required &&
-        new Set(signedBy(self)).size === self.required),
+      (self.signatures.length === self.required && new Set(signedBy(self)).size === self.required),
     "an awaiting action has fewer": (self) =>
       self.state !== "awaiting" || self.signatures.length < self.required,
     "the maker never signs": (self) => !signedBy(self).includes(self.maker),

@@ -7,7 +7,6 @@ import * as Shape from "../kernel/Shape.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
-import { Atomically } from "../ports/storage/Atomically.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { away } from "../records/layer.ts"
@@ -103,7 +102,6 @@ const denied = (detail: string) => Effect.fail(refused("permission-denied", { de
 
 const make = Effect.gen(function* () {
   const records = yield* Records
-  const atomically = yield* Atomically
   const keys = yield* Keys
   const ids = yield* Ids
   const crypto = yield* Crypto
@@ -112,9 +110,6 @@ const make = Effect.gen(function* () {
   const settings = yield* Settings
 
   const makers: ReadonlySet<Role> = new Set(declared.all.flatMap((operation) => operation.makers))
-
-  const lock = (name: string) =>
-    Effect.catchTag(atomically.lock(name), "StorageUnavailable", (error) => Effect.fail(away(error)))
 
   const scopeOf = (caller: Caller) => `${settings.tenantId}/${caller.sub}`
 
@@ -275,10 +270,7 @@ const make = Effect.gen(function* () {
   // ---- four eyes ------------------------------------------------------------------------------
 
   /** What an action is to somebody who calls its route again: contract.md section 4, row b. */
-  const standing = Effect.fnUntraced(function* (
-    action: Approval.Approval,
-    now: Instant.Instant
-  ) {
+  const standing = Effect.fnUntraced(function* (action: Approval.Approval, now: Instant.Instant) {
     if (action.state === "awaiting") return actionAnswer(action, { status: 200, replayed: true })
     if (action.operationId !== null) {
       const ran = yield* operationById(action.operationId)
@@ -354,7 +346,7 @@ const make = Effect.gen(function* () {
     const { caller, key } = call
     const now = yield* Instant.now
     const scope = scopeOf(caller)
-    yield* lock(`write:${settings.tenantId}:${of.fingerprint}`)
+    yield* records.lock(`write:${settings.tenantId}:${of.fingerprint}`)
     const bound =
       key === null
         ? Option.none()
@@ -414,7 +406,7 @@ const make = Effect.gen(function* () {
       if (candidates.length > 1) return yield* Effect.fail(refused("approval-ambiguous"))
       const [candidate] = candidates
       if (candidate !== undefined) {
-        yield* lock(`action:${settings.tenantId}:${candidate.actionKey}`)
+        yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
         return yield* sign(yield* approvalById(candidate.actionKey), caller, now)
       }
       // e: the caller signed an action with this request that has run.
@@ -499,7 +491,7 @@ const make = Effect.gen(function* () {
     return yield* records.transact(
       Effect.gen(function* () {
         const now = yield* Instant.now
-        yield* lock(`action:${settings.tenantId}:${of.actionKey}`)
+        yield* records.lock(`action:${settings.tenantId}:${of.actionKey}`)
         const action = yield* records.get(Approval.approvals, of.actionKey)
         return yield* sign(action, of.caller, now)
       })
@@ -514,7 +506,7 @@ const make = Effect.gen(function* () {
     return yield* records.transact(
       Effect.gen(function* () {
         const now = yield* Instant.now
-        yield* lock(`action:${settings.tenantId}:${of.actionKey}`)
+        yield* records.lock(`action:${settings.tenantId}:${of.actionKey}`)
         const action = yield* records.get(Approval.approvals, of.actionKey)
         const isMaker = action.maker === caller.sub
         if (!isMaker && caller.roles.includes("auditor")) {
@@ -597,5 +589,5 @@ const isWithin = (
 export const layer: Layer.Layer<
   FourEyes,
   never,
-  Records | Atomically | Keys | Ids | Crypto | Ledger | Operations
+  Records | Keys | Ids | Crypto | Ledger | Operations
 > = Layer.effect(FourEyes, make)

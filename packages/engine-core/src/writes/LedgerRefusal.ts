@@ -35,9 +35,7 @@ const byCategory: Readonly<Record<number, string>> = {
 /** Categories whose cause may tell what an outsider should not read. */
 const guarded: ReadonlySet<number> = new Set([4, 5, 6, 7])
 
-export const from = (
-  error: LedgerRefused
-): Refused<"ledger-rejected" | "contract-stale"> => {
+export const from = (error: LedgerRefused): Refused<"ledger-rejected" | "contract-stale"> => {
   const check = byCode[error.code] ?? byCategory[error.category] ?? "ledger-internal"
   return refused(isStale(error) ? "contract-stale" : "ledger-rejected", {
     detail: guarded.has(error.category) ? "The ledger refused the command." : error.cause,

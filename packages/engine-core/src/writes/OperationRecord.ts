@@ -143,6 +143,7 @@ export const operations = Collection.define<OperationRecord, Fact>("operation", 
   fact: Fact,
   evolve,
   keptBy: "own",
+  ids: "made",
   sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.operationId}`,
   filters: {
     state: (self) => self.state,

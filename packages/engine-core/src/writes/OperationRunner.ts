@@ -115,7 +115,6 @@ const make = Effect.gen(function* () {
   const fail = (lease: Lease, problem: (requestId: string) => Problem.Problem) =>
     records.transact(
       Effect.gen(function* () {
-        yield* hold(lease)
         const now = yield* Instant.now
         const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
         yield* note(record, { on: "fail", at: now, problem: problem(record.requestId) }, now)
@@ -132,7 +131,6 @@ const make = Effect.gen(function* () {
     records
       .transact(
         Effect.gen(function* () {
-          yield* hold(lease)
           const now = yield* Instant.now
           const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
           const input = Request.decode(operation, record.request)
@@ -142,6 +140,7 @@ const make = Effect.gen(function* () {
             { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
             now
           )
+          // Demands the fence: a worker that has lost its lease leaves nothing.
           yield* stored(work.finish(lease))
         })
       )
@@ -397,7 +396,9 @@ const make = Effect.gen(function* () {
       }
       yield* release(lease, jitter(lease, backoff(lease.attempt)))
     }).pipe(
-      Effect.catchCause((again) => Effect.logError(`lease of ${lease.itemId} runs out by itself`, again))
+      Effect.catchCause((again) =>
+        Effect.logError(`lease of ${lease.itemId} runs out by itself`, again)
+      )
     )
 
   const one = (lease: Lease): Effect.Effect<void> =>
@@ -411,9 +412,7 @@ const make = Effect.gen(function* () {
     )
 
   const lease = (limit: number) =>
-    stored(
-      work.lease({ queue: operationQueue, worker, limit, leaseMillis: settings.lease })
-    )
+    stored(work.lease({ queue: operationQueue, worker, limit, leaseMillis: settings.lease }))
 
   const once = Effect.gen(function* () {
     const leases = yield* lease(settings.operationsAtOnce)

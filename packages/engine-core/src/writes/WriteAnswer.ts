@@ -121,7 +121,10 @@ const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
   recovery: recovery(self)
 })
 
-export const ofApproval = (self: Approval): WriteAnswer => ({ state: self.state, ...ofAction(self) })
+export const ofApproval = (self: Approval): WriteAnswer => ({
+  state: self.state,
+  ...ofAction(self)
+})
 
 export const approvalView = (self: Approval): ApprovalView => ({
   ...ofAction(self),

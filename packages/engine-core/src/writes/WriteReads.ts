@@ -14,11 +14,11 @@ import { ApprovalView, approvalView, ofOperation, WriteAnswer } from "./WriteAns
 const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
 
 /** Filter columns of the parameters that were given. */
-const given = (
-  params: Readonly<Record<string, ReadonlyArray<string> | undefined>>
-): Read.Scope =>
+const given = (params: Readonly<Record<string, ReadonlyArray<string> | undefined>>): Read.Scope =>
   Object.fromEntries(
-    Object.entries(params).filter((entry): entry is [string, ReadonlyArray<string>] => entry[1] !== undefined)
+    Object.entries(params).filter(
+      (entry): entry is [string, ReadonlyArray<string>] => entry[1] !== undefined
+    )
   )
 
 const audience = {
@@ -105,4 +105,3 @@ export const getApproval = Read.one({
     return approvalView(yield* records.get(approvals, actionKey))
   })
 })
-

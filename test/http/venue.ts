@@ -14,6 +14,8 @@ import {
   type JWTPayload,
   SignJWT
 } from "jose"
+import { connect } from "node:net"
+import { expect } from "vitest"
 import { tables } from "./tables.ts"
 
 export const issuer = "https://issuer.test"
@@ -151,3 +153,85 @@ export interface Listed {
   readonly value: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly next: string | null
 }
+
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly requestId: string
+  readonly retryable: boolean
+  readonly retryAfter: number | null
+  readonly errors: ReadonlyArray<{ readonly pointer: string; readonly detail: string }> | null
+}
+
+/** The slug of an answer that has to be a problem, with everything a problem must have. */
+export const slugOf = async (response: Response): Promise<string> => {
+  const problem = await json<Problem>(response)
+  expect(response.headers.get("content-type")).toBe("application/problem+json")
+  expect(Object.keys(problem).toSorted()).toEqual(problemMembers)
+  expect(problem.status).toBe(response.status)
+  expect(problem.requestId).toBe(response.headers.get("x-request-id"))
+  const retryAfter = response.headers.get("retry-after")
+  expect(problem.retryAfter).toBe(retryAfter === null ? null : Number(retryAfter))
+  return problem.type.replace("urn:bursar:problem:", "")
+}
+
+const problemMembers = [
+  "type",
+  "title",
+  "status",
+  "detail",
+  "requestId",
+  "gate",
+  "check",
+  "recovery",
+  "packageName",
+  "party",
+  "contractId",
+  "reason",
+  "retryAfter",
+  "retryable",
+  "projectionOffset",
+  "ledgerEnd",
+  "code",
+  "policyVersion",
+  "errors"
+].toSorted()
+
+export interface Sent {
+  readonly method?: string
+  readonly path: string
+  readonly as?: string
+  readonly body?: string | Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends what a client would: JSON, a bearer, nothing else. */
+export const send = (venue: Venue, { method = "GET", path, as, body, headers }: Sent) =>
+  fetch(`${venue.url}${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(as === undefined ? {} : { authorization: as }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : Buffer.from(body) })
+  })
+
+/** What a server says to exactly these bytes, until it closes or is silent for a while. */
+export const raw = (port: number, bytes: string | Buffer, silence = 1500): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1")
+    const parts: Array<Buffer> = []
+    const done = () => {
+      socket.destroy()
+      resolve(Buffer.concat(parts).toString("latin1"))
+    }
+    socket.setTimeout(silence, done)
+    socket.on("data", (part) => parts.push(part))
+    socket.on("close", done)
+    socket.on("error", (error) => (parts.length > 0 ? done() : reject(error)))
+    socket.write(bytes)
+  })

@@ -50,8 +50,8 @@ export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
     if (shared.at !== undefined && shared.asOf !== undefined) doubled.push(...bothPoints)
     const misplaced =
       doubled.length === 0 ? Result.void : Refusal.refuse("invalid-request", { errors: doubled })
-    const point = standard.decode(shared, place)
-    const decoded = own.decode(rest, place)
+    const point = named(standard.decode(shared, place))
+    const decoded = named(own.decode(rest, place))
     const refused = Together.together([misplaced, point, decoded])
     if (refused !== undefined) return Result.fail(refused)
     return Result.flatMap(point, (standard) =>
@@ -65,6 +65,24 @@ const takenBy = (read: Read.Read): Taking<unknown> => ({
   standard: Params.names(read),
   inPath: new Set(Verb.parse(read.route).names)
 })
+
+type Judged<A> = Result.Result<A, Refusal.Refused<"invalid-request">>
+
+/** A fault of a parameter is named by the parameter, whichever of its values is at fault. */
+const named = <A>(judged: Judged<A>): Judged<A> =>
+  Result.mapError(judged, ({ slug, told }) =>
+    Refusal.refused(slug, {
+      ...told,
+      errors: [
+        ...new Map(
+          told.errors?.map(({ pointer, detail }) => {
+            const parameter = pointer.split("/").slice(0, 3).join("/")
+            return [parameter, { pointer: parameter, detail }] as const
+          })
+        ).values()
+      ]
+    })
+  )
 
 const unknownParameter = (name: string): Refusal.Fault => ({
   pointer: Query.pointer(name),

@@ -1,5 +1,5 @@
 /** Follows the ledger: every update becomes facts and events, once each, one transaction a batch. */
-import { Cause, Context, Duration, Effect, Layer, Option, Queue, Stream } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -43,6 +43,12 @@ export class Follower extends Context.Service<
 
 /** Milliseconds between tries when the ledger or the store is away: doubling, at most half a minute. */
 const backoff = (failures: number): number => Math.min(30_000, 250 * 2 ** Math.min(failures, 7))
+
+/** The queue whose one item is leased by the one instance that follows. */
+const leadership = "projection"
+
+/** Milliseconds after which a follower that was killed is replaced. */
+const leadershipMillis = 10_000
 
 export const nameOf = (ref: Ledger.TypeRef): string =>
   `${ref.packageName}:${ref.module}:${ref.entity}`
@@ -407,18 +413,41 @@ const make = Effect.gen(function* () {
     })
   )
 
+  /** Holds the lease while it follows; when it is lost another instance follows, and this one waits. */
+  const led = Effect.gen(function* () {
+    yield* stored(
+      work.enqueue([
+        { queue: leadership, itemId: "follower", resource: "ledger", payload: "", delay: 0 }
+      ])
+    )
+    const [lease] = yield* stored(
+      work.lease({ queue: leadership, worker: "follower", limit: 1, leaseMillis: leadershipMillis })
+    )
+    if (lease === undefined) return yield* Effect.sleep(Duration.millis(settings.poll))
+    const renewed = stored(work.renew(lease, leadershipMillis)).pipe(
+      Effect.delay(Duration.millis(leadershipMillis / 3)),
+      Effect.forever
+    )
+    yield* Effect.raceFirst(tail, renewed).pipe(
+      Effect.catchTag("LeaseLost", () => Effect.logInfo("another instance follows the ledger")),
+      Effect.ensuring(Effect.ignore(work.release(lease, { delay: 0 })))
+    )
+  })
+
   const run: Effect.Effect<never> = Effect.gen(function* () {
     let failures = 0
     return yield* Effect.forever(
       Effect.gen(function* () {
         const began = yield* Instant.now
-        yield* Effect.catchCause(tail, (cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.logError("the projection stopped and will start again", cause)
-        )
+        const exit = yield* Effect.exit(led)
+        if (Exit.isSuccess(exit)) {
+          failures = 0
+          return
+        }
+        if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
+        yield* Effect.logError("the projection stopped and will start again", exit.cause)
         const lasted = (yield* Instant.now) - began
-        failures = lasted > 60_000_000_000n ? 0 : failures + 1
+        failures = lasted > 60_000_000_000n ? 1 : failures + 1
         yield* Effect.sleep(Duration.millis(backoff(failures)))
       })
     )

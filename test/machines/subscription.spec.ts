@@ -1,5 +1,5 @@
 /** What the venue may ask of a subscription in every state, and which refusal comes first. */
-import { Date, Decimal, Instant, Party, RecordId, Zone } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"
 import {
@@ -17,63 +17,11 @@ import {
 } from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
 import type * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
 import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
+import { at, claimed, id, line, party } from "./subscriptions.ts"
 
-const party = (hint: string) => Party.of(`${hint}::1220aa`)
-const id = <const N extends string>(text: string) => Result.getOrThrow(RecordId.parse<N>(text))
-const at = Instant.of("2026-07-31T12:00:00Z")
 const later = Instant.of("2026-08-03T09:00:00Z")
 const date = Date.of("2026-08-03")
 const cid = (n: number) => `00${n.toString(16).padStart(4, "0")}`
-
-const claimed = (of: Partial<Subscription> = {}): Subscription => ({
-  subscriptionId: id("sub-1"),
-  instrumentId: id("fund-1"),
-  registrar: party("registrar"),
-  holderId: id("holder-1"),
-  party: party("holder"),
-  state: "claimed",
-  payment: "wire",
-  orderedAs: "amount",
-  amount: Decimal.of("100000"),
-  units: null,
-  currency: "USD",
-  fee: Decimal.zero,
-  price: null,
-  pointCid: null,
-  policyVersion: 1,
-  cutOffAt: Instant.of("2026-07-31T16:00:00Z"),
-  dealingDate: Date.of("2026-07-31"),
-  cycleId: null,
-  residual: null,
-  refund: null,
-  attestors: [],
-  lot: null,
-  cash: { expected: Decimal.of("100000"), matched: Decimal.zero, lines: [] },
-  settleBy: null,
-  valueDate: null,
-  claimedAt: at,
-  pricedAt: null,
-  deliveredAt: null,
-  endedAt: null,
-  endedAs: null,
-  remainderOf: null,
-  pricing: "forward",
-  feeRate: Decimal.zero,
-  unitDecimals: 6,
-  cashDecimals: 2,
-  residualRule: "refund",
-  zone: Zone.utc,
-  attesting: { parties: [party("attestor")], required: 1, oracle: party("oracle") },
-  fund: null,
-  paymentAsset: null,
-  orderId: null,
-  claimCid: cid(1),
-  deliveredLotCid: null,
-  mintRequestCid: null,
-  intentCid: null,
-  allocation: null,
-  ...of
-})
 
 const price: Fact = {
   on: "price",
@@ -95,11 +43,6 @@ const allocate: Fact = {
   on: "allocate",
   allocation: { cid: cid(5), amount: Decimal.of("100000"), settleBefore: later }
 }
-const line = (line: number, amount: string) => ({
-  statementId: id<"ExternalStatementId">("stmt-1"),
-  line,
-  amount: Decimal.of(amount)
-})
 const paid: Fact = { on: "match", lines: [line(1, "100000")] }
 
 const wire = (...facts: ReadonlyArray<Fact>) => facts.reduce(evolve, claimed())

@@ -1,0 +1,162 @@
+/** Any sequence of commands and ledger facts on a subscription keeps its invariants, and can end. */
+import { Date, Decimal, Instant, Party } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
+import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
+import {
+  type Subscription,
+  subscriptions
+} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import {
+  type Command,
+  decide,
+  evolve,
+  type Fact,
+  SubscriptionMachine
+} from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
+import { claimed, line } from "./subscriptions.ts"
+
+const at = Instant.of("2026-08-03T09:00:00Z")
+const valueDate = Date.of("2026-08-03")
+const attestor = Party.of("attestor::1220aa")
+
+const other = Party.of("other::1220aa")
+/** Two must sign: the first makes the claim anew, the second prices it. */
+const attesting = { parties: [attestor, other], required: 2, oracle: null }
+
+const price: Fact = {
+  on: "price",
+  lotCid: "0002",
+  pointCid: "0009",
+  price: Decimal.of("1.0437"),
+  units: Decimal.of("95812.973076"),
+  fee: Decimal.zero,
+  expected: Decimal.of("100000"),
+  residual: Decimal.of("0.0000005788"),
+  refund: Decimal.zero,
+  attestors: [attestor, other],
+  at
+}
+
+/** What happens next: the venue asks, or somebody outside acts. */
+type Step =
+  | { readonly ask: Command["on"]; readonly cash: ReadonlyArray<ReturnType<typeof line>> }
+  | { readonly outside: "price" | "attest" | "allocate" | "unallocate" | "mint" | "reject" }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      ask: fc.constantFrom("withdraw", "deliver", "settle", "exchange", "release"),
+      cash: fc.array(
+        fc
+          .record({
+            number: fc.integer({ min: 1, max: 4 }),
+            amount: fc.constantFrom("100000", "60000", "40000", "1")
+          })
+          .map(({ number, amount }) => line(number, amount)),
+        { maxLength: 2 }
+      )
+    })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      outside: fc.constantFrom("price", "attest", "allocate", "unallocate", "mint", "reject")
+    })
+  }
+)
+
+const delivered: Fact = { on: "deliver", deliveredLotCid: "0003", valueDate, at }
+
+/** The facts a command leads to once the ledger has carried it out; by request or through a market. */
+const factsOf = (command: Command, mints: "market" | "registrar"): ReadonlyArray<Fact> => {
+  switch (command.on) {
+    case "deliver":
+      return [
+        mints === "market"
+          ? delivered
+          : { on: "request-mint", deliveredLotCid: "0003", mintRequestCid: "0004" },
+        { on: "match", lines: command.cash }
+      ]
+    case "settle":
+      return [
+        { on: "settle", at },
+        { on: "match", lines: command.cash }
+      ]
+    case "exchange":
+      return [{ on: "exchange", valueDate, at }]
+    default:
+      return [{ on: command.on, at }]
+  }
+}
+
+const commandOf = (ask: Command["on"], cash: ReadonlyArray<ReturnType<typeof line>>): Command => {
+  if (ask === "deliver") return { on: ask, cash, deliverBeforeCash: "never" }
+  return ask === "settle" || ask === "exchange" ? { on: ask, cash } : { on: ask }
+}
+
+const outsideFacts = (self: Subscription, what: string): ReadonlyArray<Fact> => {
+  const open = self.state === "claimed" || self.state === "priced"
+  if (what === "price") return self.state === "claimed" ? [price] : []
+  if (what === "attest") {
+    return self.state === "claimed"
+      ? [{ on: "attest", claimCid: "0006", attestors: [attestor], at }]
+      : []
+  }
+  if (what === "mint") return self.mintRequestCid === null ? [] : [delivered]
+  if (what === "reject") return self.mintRequestCid === null ? [] : [{ on: "reject-mint" }]
+  if (!open || self.payment === "wire") return []
+  const allocation = { cid: "0005", amount: Decimal.of("100000"), settleBefore: at }
+  return [{ on: "allocate", allocation: what === "allocate" ? allocation : null }]
+}
+
+const walked = (
+  start: Subscription,
+  steps: ReadonlyArray<Step>,
+  mints: "market" | "registrar"
+): Subscription =>
+  steps.reduce((self, next) => {
+    const facts =
+      "outside" in next
+        ? outsideFacts(self, next.outside)
+        : Result.match(decide(self, commandOf(next.ask, next.cash)), {
+            onFailure: () => [],
+            onSuccess: (command) => factsOf(command, mints)
+          })
+    const after = facts.reduce((before, fact) => {
+      const made = evolve(before, fact)
+      expect(Invariant.breaches(subscriptions.invariants, made)).toEqual([])
+      return made
+    }, self)
+    // Units never go out before the cash is in, whatever came before.
+    const isOut =
+      after.state === "delivered" || (after.state === "closed" && self.state !== "closed")
+    if (isOut) expect(after.cash.matched).toBe(after.cash.expected)
+    // Nothing leaves an end.
+    if (Machine.isTerminal(SubscriptionMachine, self.state)) expect(after).toEqual(self)
+    // Who ended waits on nobody; who has not waits on somebody.
+    expect(subscriptions.waitingOn(after).length === 0).toBe(
+      Machine.isTerminal(SubscriptionMachine, after.state)
+    )
+    return after
+  }, start)
+
+test("a walk breaks an invariant, leaves an end, or lets units go unpaid", () => {
+  const reached = new Set<string>()
+  fc.assert(
+    fc.property(
+      fc.array(step, { maxLength: 25 }),
+      fc.constantFrom("wire" as const, "ledger" as const),
+      fc.constantFrom("market" as const, "registrar" as const),
+      (steps, payment, mints) => {
+        reached.add(walked(claimed({ payment, attesting }), steps, mints).state)
+      }
+    ),
+    { numRuns: 3_000 }
+  )
+  // A walk that never gets anywhere would prove nothing.
+  expect([...reached].toSorted()).toEqual(Object.keys(SubscriptionMachine.states).toSorted())
+})

@@ -1,0 +1,66 @@
+/** A subscription just claimed, and bank lines, for the tests that move it. */
+import { Date, Decimal, Instant, Party, RecordId, Zone } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
+import type { Subscription } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+
+export const party = (hint: string) => Party.of(`${hint}::1220aa`)
+export const id = <const N extends string>(text: string) =>
+  Result.getOrThrow(RecordId.parse<N>(text))
+export const at = Instant.of("2026-07-31T12:00:00Z")
+
+export const claimed = (of: Partial<Subscription> = {}): Subscription => ({
+  subscriptionId: id("sub-1"),
+  instrumentId: id("fund-1"),
+  registrar: party("registrar"),
+  holderId: id("holder-1"),
+  party: party("holder"),
+  state: "claimed",
+  payment: "wire",
+  orderedAs: "amount",
+  amount: Decimal.of("100000"),
+  units: null,
+  currency: "USD",
+  fee: Decimal.zero,
+  price: null,
+  pointCid: null,
+  policyVersion: 1,
+  cutOffAt: Instant.of("2026-07-31T16:00:00Z"),
+  dealingDate: Date.of("2026-07-31"),
+  cycleId: null,
+  residual: null,
+  refund: null,
+  attestors: [],
+  lot: null,
+  cash: { expected: Decimal.of("100000"), matched: Decimal.zero, lines: [] },
+  settleBy: null,
+  valueDate: null,
+  claimedAt: at,
+  pricedAt: null,
+  deliveredAt: null,
+  endedAt: null,
+  endedAs: null,
+  remainderOf: null,
+  pricing: "forward",
+  feeRate: Decimal.zero,
+  unitDecimals: 6,
+  cashDecimals: 2,
+  residualRule: "refund",
+  zone: Zone.utc,
+  attesting: { parties: [party("attestor")], required: 1, oracle: party("oracle") },
+  fund: null,
+  paymentAsset: null,
+  orderId: null,
+  claimCid: "0001",
+  deliveredLotCid: null,
+  mintRequestCid: null,
+  intentCid: null,
+  allocation: null,
+  ...of
+})
+
+/** A line of one bank statement. */
+export const line = (line: number, amount: string) => ({
+  statementId: id<"ExternalStatementId">("stmt-1"),
+  line,
+  amount: Decimal.of(amount)
+})

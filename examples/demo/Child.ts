@@ -10,7 +10,7 @@ export interface Child {
   readonly name: string
   readonly pid: number
   /** The line it said when it was ready. */
-  readonly said: Readonly<Record<string, unknown>>
+  readonly said: Said
   /** With how it ended, whenever it does. */
   readonly ended: Promise<string>
   /** Asks it to stop, and ends it when it does not in time. */
@@ -25,7 +25,12 @@ export interface Started {
   readonly env?: Readonly<Record<string, string>>
   /** What it prints goes to a file here. */
   readonly logs: string
+  /** Told every line of JSON it says after it was ready. */
+  readonly heard?: (line: Said) => void
 }
+
+/** What a process says of itself: one object of JSON, on one line. */
+export type Said = Readonly<Record<string, unknown>>
 
 const readyWithin = 60_000
 const stopWithin = 15_000
@@ -36,9 +41,10 @@ export class ChildFailed extends Error {
 }
 
 /** Starts it and waits until it says that it is ready. */
-export const start = (of: Started): Promise<Child> => {
-  mkdirSync(of.logs, { recursive: true })
-  const log = createWriteStream(join(of.logs, `${of.name}.log`), { flags: "a" })
+export const start = async (of: Started): Promise<Child> => {
+  mkdirSync(of.logs, { recursive: true, mode: 0o700 })
+  const path = join(of.logs, `${of.name}.log`)
+  const log = createWriteStream(path, { flags: "a", mode: 0o600 })
   const child = spawn(process.execPath, ["--import", leash, of.file, ...(of.args ?? [])], {
     env: { ...process.env, ...of.env },
     stdio: ["pipe", "pipe", "pipe"],
@@ -56,60 +62,44 @@ export const start = (of: Started): Promise<Child> => {
     child.once("error", (error) => resolve(error.message))
     child.once("close", (code, signal) => {
       log.end()
-      resolve(signal === null ? `ended with code ${code}` : `ended by ${signal}`)
+      resolve(signal === null ? `ended with code ${code}` : `was ended by ${signal}`)
     })
   })
-  return firstLine(child, of.name, ended, () => tail).then((said) => ({
-    name: of.name,
-    pid: child.pid ?? 0,
-    said,
-    ended,
-    stop: () => stop(child, ended)
-  }))
+  const said = await Promise.race([
+    firstOf(child, of.heard),
+    ended.then((how) => `${of.name} ${how}`),
+    late(`${of.name} was not ready in ${readyWithin / 1000} s`)
+  ])
+  if (typeof said === "string") {
+    await stop(child, ended)
+    throw new ChildFailed(`${said}; it said:\n${tail.trim()}`)
+  }
+  return { name: of.name, pid: child.pid ?? 0, said, ended, stop: () => stop(child, ended) }
 }
 
-const firstLine = async (
-  child: ChildProcess,
-  name: string,
-  ended: Promise<string>,
-  tail: () => string
-): Promise<Child["said"]> => {
-  const ready = new Promise<Child["said"]>((resolve) => {
-    let text = ""
-    const look = (chunk: Buffer): void => {
-      text += chunk.toString("utf8")
-      for (const line of text.split("\n").slice(0, -1)) {
-        const said = parsed(line)
-        if (said === undefined) continue
-        child.stdout?.off("data", look)
-        resolve(said)
-        return
-      }
+const late = (what: string): Promise<string> =>
+  new Promise((resolve) => setTimeout(resolve, readyWithin, what).unref())
+
+/** The first thing it says; what it says later is heard by whoever listens. */
+const firstOf = (child: ChildProcess, heard: Started["heard"]): Promise<Said> =>
+  new Promise((resolve) => {
+    let rest = ""
+    let tell = (said: Said): void => {
+      tell = heard ?? (() => {})
+      resolve(said)
     }
-    child.stdout?.on("data", look)
+    child.stdout?.on("data", (chunk: Buffer) => {
+      const lines = (rest + chunk.toString("utf8")).split("\n")
+      rest = lines.pop() ?? ""
+      for (const line of lines) {
+        const said = parsed(line)
+        if (said !== undefined) tell(said)
+      }
+    })
   })
-  const tooLate = new AbortController()
-  try {
-    return await Promise.race([
-      ready,
-      ended.then((how) => {
-        throw new ChildFailed(`${name} ${how}\n${tail().trim()}`)
-      }),
-      new Promise<never>((_, reject) => {
-        const timer = setTimeout(() => {
-          void stop(child, ended)
-          reject(new ChildFailed(`${name} was not ready in ${readyWithin / 1000} s\n${tail()}`))
-        }, readyWithin)
-        tooLate.signal.addEventListener("abort", () => clearTimeout(timer))
-      })
-    ])
-  } finally {
-    tooLate.abort()
-  }
-}
 
 /** A line that is one JSON object; others, such as logs, are passed over. */
-const parsed = (line: string): Child["said"] | undefined => {
+const parsed = (line: string): Said | undefined => {
   if (!line.startsWith('{"')) return undefined
   try {
     const value: unknown = JSON.parse(line)
@@ -120,7 +110,7 @@ const parsed = (line: string): Child["said"] | undefined => {
 }
 
 const stop = async (child: ChildProcess, ended: Promise<string>): Promise<void> => {
-  child.kill("SIGTERM")
+  if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM")
   const timer = setTimeout(() => child.kill("SIGKILL"), stopWithin)
   await ended
   clearTimeout(timer)

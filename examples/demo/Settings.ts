@@ -1,0 +1,74 @@
+/** What a start of the demo may be told: its folder and its ports, by flags or by the environment. */
+import { createServer } from "node:net"
+
+export interface Settings {
+  readonly data: string
+  readonly ports: Readonly<Record<PortName, number>>
+  /** Any PostgreSQL of the caller's; without one, the one that is brought along. */
+  readonly databaseUrl: string | undefined
+}
+
+export const ports = {
+  api: { flag: "port", variable: "BURSAR_PORT", usual: 8080 },
+  management: { flag: "management-port", variable: "BURSAR_MANAGEMENT_PORT", usual: 9464 },
+  ledger: { flag: "ledger-port", variable: "BURSAR_LEDGER_DOOR_PORT", usual: 7575 },
+  identity: { flag: "identity-port", variable: "BURSAR_IDENTITY_PORT", usual: 9000 }
+} as const
+export type PortName = keyof typeof ports
+
+/** The flags that a start knows, for `parseArgs`. */
+export const flags = {
+  data: { type: "string" },
+  port: { type: "string" },
+  "management-port": { type: "string" },
+  "ledger-port": { type: "string" },
+  "identity-port": { type: "string" }
+} as const
+
+export class WrongSetting extends Error {
+  override readonly name = "WrongSetting"
+}
+
+type Given = Readonly<Record<string, string | undefined>>
+
+/** A flag wins over the environment, the environment over what is usual. */
+export const read = (given: Given, environment: Given): Settings => ({
+  data: given["data"] ?? environment["BURSAR_DATA"] ?? ".data",
+  databaseUrl: environment["DATABASE_URL"] || undefined,
+  ports: {
+    api: portOf("api", given, environment),
+    management: portOf("management", given, environment),
+    ledger: portOf("ledger", given, environment),
+    identity: portOf("identity", given, environment)
+  }
+})
+
+const portOf = (name: PortName, given: Given, environment: Given): number => {
+  const { flag, variable, usual } = ports[name]
+  const text = given[flag] ?? environment[variable] ?? String(usual)
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65_535) return port
+  throw new WrongSetting(`${text} is no port; --${flag} (${variable}) is 0 to 65535`)
+}
+
+/** Refuses, naming the setting, when somebody else listens where the demo is to listen. */
+export const demandFree = async (of: Settings): Promise<void> => {
+  for (const [name, port] of Object.entries(of.ports)) {
+    if (port === 0 || (await isFree(port))) continue
+    const { flag, variable } = ports[name as PortName]
+    throw new WrongSetting(
+      `port ${port} is taken: is the venue running already? ` +
+        `Choose another with --${flag} or ${variable} (0 takes any that is free).`
+    )
+  }
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") resolve(false)
+      else reject(error)
+    })
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
+  })

@@ -1,0 +1,219 @@
+/** A whole venue on this machine: database, identity provider, host with its ledger, and the wallets. */
+import { mkdir, writeFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Child from "./Child.ts"
+import type { Venue } from "./Desk.ts"
+import { read, write } from "./keep.ts"
+import { audience } from "./people.ts"
+import * as Parties from "./parties.ts"
+import { demandFree, type Settings } from "./Settings.ts"
+
+/** What the outside parties know of an instrument beside the ledger. */
+export interface Instrument {
+  readonly instrumentId: string
+  readonly unitDecimals: number
+  /** For a par instrument: what a unit is worth by definition. */
+  readonly parValue?: string
+}
+
+export interface Options {
+  readonly settings: Settings
+  readonly instruments: ReadonlyArray<Instrument>
+  /** Told what a wallet does, as it does it. */
+  readonly heard?: (line: Child.Said) => void
+}
+
+export interface Stack {
+  readonly venue: Venue
+  readonly issuer: string
+  readonly docs: string
+  readonly ledgerDoor: string
+  readonly management: string
+  readonly parties: Parties.Parties
+  /** The oracle publishes every line that is added to this file. */
+  readonly prices: string
+  /** Where secrets, tokens and logs lie. */
+  readonly folder: string
+  /** With what happened, when a process ends that nobody stopped. */
+  readonly broken: Promise<string>
+  /** Wallets first, the database last. */
+  readonly stop: () => Promise<void>
+}
+
+const inPackage = (name: string): string =>
+  fileURLToPath(new URL("main.ts", import.meta.resolve(name)))
+const host = inPackage("@bursar/http-host")
+const actor = inPackage("@bursar/storage-adapters/simulated-ledger/actors")
+const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
+
+/** The terms that the investor's wallet signs: any document's SHA-256. */
+export const termsHash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+
+/** Starts it all, one process after the other; what fails stops what was started before it. */
+export const start = async (options: Options): Promise<Stack> => {
+  const { settings } = options
+  const data = resolve(settings.data)
+  const folder = join(data, "demo")
+  // The database may run as a user of its own, who must be able to enter the folder.
+  await mkdir(data, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await awaitEarlier(folder)
+  await demandFree(settings)
+  const children: Array<Child.Child> = []
+  const stop = async (): Promise<void> => {
+    const [wallets, others] = [children.slice(servers), children.slice(0, servers).reverse()]
+    await Promise.all(wallets.map((wallet) => wallet.stop()))
+    for (const child of others) await child.stop()
+  }
+  const begin = async (of: Omit<Child.Started, "logs">): Promise<Child.Child> => {
+    const child = await Child.start({ ...of, logs: join(folder, "logs") })
+    children.push(child)
+    await write(join(folder, running), { starter: process.pid, pids: children.map((c) => c.pid) })
+    return child
+  }
+  try {
+    return await all({ ...options, data, folder, begin, stop, children })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Database, identity provider and host; whatever is started after them is a wallet. */
+const servers = 3
+const running = "running.json"
+
+interface Starting extends Options {
+  readonly data: string
+  readonly folder: string
+  readonly begin: (of: Omit<Child.Started, "logs">) => Promise<Child.Child>
+  readonly stop: () => Promise<void>
+  readonly children: ReadonlyArray<Child.Child>
+}
+
+const all = async (starting: Starting): Promise<Stack> => {
+  const { settings, folder, begin, stop, children } = starting
+  const { ports } = settings
+  const database = await begin({
+    name: "database",
+    file: beside("database.ts"),
+    args: settings.databaseUrl === undefined ? [starting.data] : [],
+    env: settings.databaseUrl === undefined ? {} : { DATABASE_URL: settings.databaseUrl }
+  })
+  const url = text(database, "url")
+  const parties = await Parties.make({ url, folder })
+  const identity = await begin({
+    name: "identity",
+    file: beside("identity.ts"),
+    args: ["--port", String(ports.identity), "--data", folder]
+  })
+  const served = await begin({
+    name: "host",
+    file: host,
+    args: ["serve"],
+    env: {
+      BURSAR_DATA: starting.data,
+      DATABASE_URL: url,
+      BURSAR_LEDGER_TOKEN: await Parties.tokenOf(folder, "venue"),
+      BURSAR_TENANT_ID: Parties.ledgerId,
+      BURSAR_ISSUER: text(identity, "issuer"),
+      BURSAR_JWKS_URL: text(identity, "keys"),
+      BURSAR_AUDIENCE: audience,
+      BURSAR_PORT: String(ports.api),
+      BURSAR_MANAGEMENT_PORT: String(ports.management),
+      BURSAR_LEDGER_DOOR_PORT: String(ports.ledger)
+    }
+  })
+  const ledgerDoor = text(served, "ledgerDoor")
+  const prices = await wallets(starting, parties, ledgerDoor)
+  const secrets = await read<{ readonly secrets: Venue["secrets"] }>(join(folder, "identity.json"))
+  return {
+    venue: {
+      api: text(served, "api"),
+      tokens: text(identity, "tokens"),
+      secrets: secrets?.secrets ?? {}
+    },
+    issuer: text(identity, "issuer"),
+    docs: text(served, "docs"),
+    management: text(served, "management"),
+    ledgerDoor,
+    parties,
+    prices,
+    folder,
+    broken: Promise.race(
+      children.map(({ name, ended }) =>
+        ended.then((how) => `${name} ${how}; see ${join(folder, "logs", `${name}.log`)}`)
+      )
+    ),
+    stop
+  }
+}
+
+/** Five programs, each with its own token and nobody else's; what they agree to stands in files. */
+const wallets = async (
+  { folder, instruments, heard, begin }: Starting,
+  parties: Parties.Parties,
+  door: string
+): Promise<string> => {
+  const file = (name: string) => join(folder, name)
+  const prices = file("prices.jsonl")
+  await writeFile(prices, "", { flag: "a" })
+  await write(file("registrar.json"), {
+    instruments: instruments.map(({ instrumentId }) => ({
+      instrumentId,
+      provider: parties.venue,
+      issuer: parties.fund
+    }))
+  })
+  await write(file("attestor.json"), {
+    instruments: instruments.map((one) => ({ ...one, pricing: "historic" }))
+  })
+  await write(file("investor.json"), { terms: termsHash })
+  const told = {
+    registrar: ["--policy", file("registrar.json")],
+    fund: [],
+    attestor: ["--policy", file("attestor.json")],
+    oracle: ["--prices", prices],
+    investor: ["--policy", file("investor.json"), "--key-file", Parties.keyFile(folder)]
+  } as const
+  const opened = Object.entries(told).map(([name, args]) =>
+    begin({
+      name,
+      file: actor,
+      args: [name, "--door", door, "--token-file", file(`${name}.token`), ...args],
+      ...(heard === undefined ? {} : { heard })
+    })
+  )
+  await Promise.all(opened)
+  return prices
+}
+
+const text = ({ name, said }: Child.Child, field: string): string => {
+  const value = said[field]
+  if (typeof value === "string") return value
+  throw new Error(`${name} did not say its ${field}`)
+}
+
+const earlierMillis = 20_000
+
+/** What an earlier start left running is on its way out: it ends with its parent, but not at once. */
+const awaitEarlier = async (folder: string): Promise<void> => {
+  const earlier = await read<{ readonly starter: number; readonly pids: ReadonlyArray<number> }>(
+    join(folder, running)
+  )
+  if (earlier === undefined || isAlive(earlier.starter)) return
+  const tooLate = Date.now() + earlierMillis
+  while (earlier.pids.some(isAlive) && Date.now() < tooLate) {
+    await new Promise((done) => setTimeout(done, 100))
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}

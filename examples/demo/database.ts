@@ -1,0 +1,22 @@
+/** The demo's database in a process of its own: the one that is brought along, or one that is named. */
+import * as Embedded from "@bursar/storage-adapters/embedded"
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect } from "effect"
+
+const dataFolder = process.argv[2]
+
+const program = Effect.gen(function* () {
+  const named = process.env["DATABASE_URL"]
+  const url = dataFolder === undefined ? (named ?? "") : (yield* Embedded.start({ dataFolder })).url
+  yield* Effect.sync(() => console.log(JSON.stringify({ url })))
+  return yield* Effect.never
+}).pipe(Effect.scoped)
+
+NodeRuntime.runMain(
+  Effect.catch(program, (error) =>
+    Effect.sync(() => {
+      console.error(error.message)
+      process.exitCode = 1
+    })
+  )
+)

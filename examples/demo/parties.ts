@@ -1,0 +1,71 @@
+/** The parties of the demo's ledger: made at the first start, each with a token file of its own. */
+import { existsSync } from "node:fs"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { Party } from "@bursar/engine-core/kernel"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { SigningKey } from "@bursar/storage-adapters/simulated-ledger/actors"
+import { Effect, Layer, Redacted } from "effect"
+import { write } from "./keep.ts"
+
+export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | "investor"
+export type Parties = Readonly<Record<Hint, Party.Party>>
+
+/** As the host names its ledger; the first to open a ledger names it. */
+export const ledgerId = "venue-1"
+const participantId = "bursar-sim"
+
+export const tokenFile = (folder: string, hint: Hint): string => join(folder, `${hint}.token`)
+export const keyFile = (folder: string): string => join(folder, "investor.key")
+
+/**
+ * Makes what is missing, as the ledger's operator would at its own machine, before the node starts:
+ * one process at a time owns a ledger.
+ */
+export const make = (of: { readonly url: string; readonly folder: string }): Promise<Parties> => {
+  const node = SimulatedLedger.layerPostgres({ ledgerId, participantId }).pipe(
+    Layer.provide(Postgres.layer({ url: Redacted.make(of.url), maxConnections: 4 }))
+  )
+  return Effect.gen(function* () {
+    yield* Effect.promise(() => mkdir(of.folder, { recursive: true, mode: 0o700 }))
+    const named = (hint: Hint) => party(hint, of.folder)
+    const parties: Parties = yield* Effect.all({
+      venue: named("venue"),
+      registrar: named("registrar"),
+      fund: named("fund"),
+      attestor: named("attestor"),
+      oracle: named("oracle"),
+      investor: named("investor")
+    })
+    yield* Effect.promise(() => write(join(of.folder, "parties.json"), parties))
+    return parties
+  }).pipe(Effect.provide(node), Effect.runPromise)
+}
+
+const party = Effect.fnUntraced(function* (hint: Hint, folder: string) {
+  const { admin } = yield* SimulatedLedger.Participant
+  const file = tokenFile(folder, hint)
+  const known = (yield* admin.parties).find((one) => one.hint === hint)
+  if (known !== undefined) {
+    if (!existsSync(file)) yield* keepToken(file, yield* admin.issueToken(hint))
+    return known.party
+  }
+  const added = yield* admin.addParty({ hint, ...keyOf(hint, folder) })
+  yield* keepToken(file, added.token)
+  return added.party
+})
+
+/** The investor signs with a key that never leaves its wallet; the others act by token. */
+const keyOf = (hint: Hint, folder: string) => {
+  if (hint !== "investor") return { kind: "local" } as const
+  const file = keyFile(folder)
+  const { publicKey } = existsSync(file) ? SigningKey.read(file) : SigningKey.create(file)
+  return { kind: "external", publicKey } as const
+}
+
+const keepToken = (file: string, token: string) =>
+  Effect.promise(() => writeFile(file, `${token}\n`, { mode: 0o600 }))
+
+export const tokenOf = async (folder: string, hint: Hint): Promise<string> =>
+  (await readFile(tokenFile(folder, hint), "utf8")).trim()

@@ -1,0 +1,87 @@
+/** `npm start`: a whole venue on this machine, up and usable until Ctrl-C; it goes on where it was. */
+import { parseArgs } from "node:util"
+import { ChildFailed } from "./Child.ts"
+import { people } from "./people.ts"
+import * as Settings from "./Settings.ts"
+import * as Stack from "./Stack.ts"
+import * as story from "../story.ts"
+import { PlainJson } from "@bursar/engine-core/kernel"
+
+/** What the wallets are ready for; any other can be recorded, but these they know. */
+const instruments = [{ instrumentId: "elf-usd", unitDecimals: 6 }]
+
+const told = (stack: Stack.Stack): string => {
+  const { api, tokens, secrets } = stack.venue
+  const token = (sub: string): string =>
+    `curl -s -u ${sub}:${secrets[sub]} -d grant_type=client_credentials ${tokens}`
+  const signIn = (sub: string) => `$(${token(sub)} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`
+  const body = PlainJson.stringify(
+    story.instrument({
+      instrumentId: "elf-usd",
+      registrar: stack.parties.registrar,
+      oracle: stack.parties.oracle,
+      unitDecimals: 6,
+      valuation: "accumulating"
+    })
+  )
+  const wallets = Object.entries(stack.parties).map(
+    ([hint, party]) => `  ${hint.padEnd(10)} ${party}`
+  )
+  return `
+The venue is up.
+
+  API            ${api}
+  reference      ${stack.docs}
+  health         ${api}/v1/health
+  management     ${stack.management}/readyz
+  sign-in        ${stack.issuer}
+  ledger's door  ${stack.ledgerDoor}
+
+Parties on the ledger; all but the venue act from wallets of their own, which agree to what is asked:
+${wallets.join("\n")}
+
+A token for each role, for an hour; TOKEN and APPROVER below are taken so:
+${Object.values(people)
+  .map(({ sub, role }) => `  ${role.padEnd(10)} ${token(sub)}`)
+  .join("\n")}
+
+Four lines that work:
+  TOKEN=${signIn("operator")} APPROVER=${signIn("approver")}
+
+  curl -s -H "Authorization: Bearer $TOKEN" ${api}/v1/instruments
+
+  curl -s -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' ${api}/v1/instruments -d '${body}'
+
+  curl -s -H "Authorization: Bearer $APPROVER" -X POST ${api}/v1/approvals/$(curl -s -H "Authorization: Bearer $APPROVER" "${api}/v1/approvals?state=awaiting" | sed 's/.*"actionKey":"\\([^"]*\\)".*/\\1/'):approve
+
+  curl -s -H "Authorization: Bearer $TOKEN" "${api}/v1/events?order=desc&limit=5"
+
+Prices: the oracle publishes each line of ${stack.prices}, such as
+  {"instrumentId":"elf-usd","value":"1.0437","valuationTime":"${new Date().toISOString()}"}
+Logs: ${stack.folder}/logs. Ctrl-C stops everything; the next start goes on where this one was.
+`
+}
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({ options: Settings.flags })
+  const settings = Settings.read({ ...values }, process.env)
+  console.log("Starting the database, the identity provider, the host and the wallets …")
+  const stack = await Stack.start({ settings, instruments })
+  console.log(told(stack))
+  const asked = new Promise<void>((resolve) => {
+    process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve())
+  })
+  const broken = await Promise.race([asked, stack.broken])
+  if (broken !== undefined) console.error(`\n${broken}`)
+  console.log("\nStopping: the wallets first …")
+  await stack.stop()
+  console.log("Stopped.")
+  process.exitCode = broken === undefined ? 0 : 1
+}
+
+/** What a person can mend is told in a sentence; anything else is a bug and keeps its stack. */
+main().catch((error: unknown) => {
+  const expected = error instanceof ChildFailed || error instanceof Settings.WrongSetting
+  console.error(expected ? error.message : error)
+  process.exitCode = 1
+})

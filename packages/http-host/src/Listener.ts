@@ -4,8 +4,8 @@ import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Data, Effect, Layer } from "effect"
-import { createServer, type Server, STATUS_CODES } from "node:http"
-import type { Socket } from "node:net"
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
 import * as Limits from "./middleware/Limits.ts"
 import * as Answer from "./wire/Answer.ts"
 import * as Body from "./wire/Body.ts"
@@ -64,8 +64,17 @@ const makeServer = (makeRequestId: () => string): Server => {
     insecureHTTPParser: false,
     requireHostHeader: true
   })
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  server.on("request", ({ socket }, response) => answers.set(socket, response))
   server.on("clientError", (error: ParserError, socket) => {
-    refuseRaw(error, socket as Socket, makeRequestId())
+    const last = answers.get(socket)
+    // A request whose rest cannot be parsed has its answer already, or will have: there is only one.
+    if (last !== undefined && !(last.writableFinished && last.shouldKeepAlive)) {
+      if (last.writableFinished) socket.destroy()
+      else last.once("finish", () => socket.destroy())
+      return
+    }
+    refuseRaw(error, socket, makeRequestId())
   })
   return server
 }
@@ -76,7 +85,7 @@ interface ParserError extends Error {
 }
 
 /** What the parser refused never becomes a request: it is answered on the socket, which then ends. */
-const refuseRaw = (error: ParserError, socket: Socket, requestId: string): void => {
+const refuseRaw = (error: ParserError, socket: Duplex, requestId: string): void => {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy()
     return

@@ -50,7 +50,9 @@ export const front = <E, R, PE, PR>(of: {
     const scanned = Limits.scan({ method, target: url, rawHeaders })
     const sent = RequestIdentity.sent(scanned.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
-    if (scanned.refused !== undefined) return Problems.answer(scanned.refused, requestId)
+    if (scanned.refused !== undefined) {
+      return Problems.answer(scanned.refused, requestId, { connection: "close" })
+    }
     const mark = url.indexOf("?")
     const path = mark < 0 ? url : url.slice(0, mark)
     if (path === of.page.path && (method === "GET" || method === "HEAD")) {

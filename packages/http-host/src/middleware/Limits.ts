@@ -16,10 +16,13 @@ export interface Singles {
   readonly requestIds: Array<string>
   readonly authorizations: Array<string>
   readonly idempotencyKeys: Array<string>
+  readonly transferEncodings: Array<string>
 }
 
 export interface Scanned extends Singles {
-  readonly refused: Refusal.Refused<"headers-too-large" | "uri-too-long"> | undefined
+  readonly refused:
+    | Refusal.Refused<"headers-too-large" | "uri-too-long" | "invalid-request">
+    | undefined
 }
 
 /** One pass over what came: sizes and counts, and the headers whose repetition matters. */
@@ -28,7 +31,12 @@ export const scan = (of: {
   readonly target: string
   readonly rawHeaders: ReadonlyArray<string>
 }): Scanned => {
-  const singles: Singles = { requestIds: [], authorizations: [], idempotencyKeys: [] }
+  const singles: Singles = {
+    requestIds: [],
+    authorizations: [],
+    idempotencyKeys: [],
+    transferEncodings: []
+  }
   const { rawHeaders } = of
   let total = 0
   let longest = 0
@@ -41,8 +49,19 @@ export const scan = (of: {
     if (size > longest) longest = size
     listOf(singles, name)?.push(value)
   }
-  return { ...singles, refused: sizes(of, { total, longest, count: rawHeaders.length / 2 }) }
+  const refused = sizes(of, { total, longest, count: rawHeaders.length / 2 }) ?? framing(singles)
+  return { ...singles, refused }
 }
+
+/** A body whose end two readers could see in different places is not read at all. */
+const framing = ({ transferEncodings }: Singles): Scanned["refused"] =>
+  transferEncodings.every((encoding) => encoding.toLowerCase() === "chunked") &&
+  transferEncodings.length <= 1
+    ? undefined
+    : Refusal.refused("invalid-request", {
+        detail: "A body is sent with its length, or chunked.",
+        errors: [{ pointer: "/header/transfer-encoding", detail: "only chunked, and only once" }]
+      })
 
 const listOf = (singles: Singles, name: string): Array<string> | undefined => {
   switch (name.length) {
@@ -52,6 +71,8 @@ const listOf = (singles: Singles, name: string): Array<string> | undefined => {
       return name.toLowerCase() === "authorization" ? singles.authorizations : undefined
     case 15:
       return name.toLowerCase() === "idempotency-key" ? singles.idempotencyKeys : undefined
+    case 17:
+      return name.toLowerCase() === "transfer-encoding" ? singles.transferEncodings : undefined
     default:
       return undefined
   }

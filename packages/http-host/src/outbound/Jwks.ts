@@ -24,7 +24,8 @@ export class KeysAway extends Data.TaggedError("KeysAway")<{ readonly detail: st
 
 type LocalSet = ReturnType<typeof createLocalJWKSet>
 
-const unknownKey = Refusal.refused("unauthenticated", { detail: "The token's key is not known." })
+/** In the words of every other fault of a token: what exactly was wrong helps only a forger. */
+const unknownKey = Refusal.refused("unauthenticated", { detail: "The token is not valid." })
 const away = Refusal.unavailable(
   "identity-provider-unavailable",
   "The identity provider's keys cannot be read.",

@@ -1,0 +1,322 @@
+/** Attacks on sign-in: whatever a token says of itself, it is judged by what the deployment says. */
+import { createHmac, createPublicKey } from "node:crypto"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { type Caller, Vocabulary } from "@bursar/engine-core"
+import { Authentication, Jwks } from "@bursar/http-host"
+import { it as effectIt } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import {
+  audience,
+  bearer,
+  issuer,
+  json,
+  open,
+  publicJwk,
+  raw,
+  send,
+  slugOf,
+  token,
+  type Venue
+} from "../venue.ts"
+
+let venue: Venue
+beforeAll(async () => {
+  venue = await open()
+})
+afterAll(() => venue.close())
+
+const statusOf = async (jwt: string) =>
+  (await send(venue, { path: "/v1/holders?limit=1", as: `Bearer ${jwt}` })).status
+
+const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
+const seconds = () => Math.floor(Date.now() / 1000)
+const claims = () => ({
+  iss: issuer,
+  aud: audience,
+  sub: "mallory",
+  roles: ["operator"],
+  exp: seconds() + 600
+})
+const hmac = (secret: string | Buffer, header: object) => {
+  const signed = `${base64(header)}.${base64(claims())}`
+  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`
+}
+
+describe("a token that is in order", () => {
+  it("is taken, also as JWT, also in its last minute of tolerance", async () => {
+    expect(await statusOf(await token({ roles: ["operator"] }))).toBe(200)
+    expect(await statusOf(await token({ roles: ["operator"] }, { typ: "JWT" }))).toBe(200)
+    expect(await statusOf(await token({ roles: ["operator"], exp: seconds() - 50 }))).toBe(200)
+    expect(await statusOf(await token({ roles: ["operator"], aud: ["other", audience] }))).toBe(200)
+  })
+})
+
+describe("a token that is not", () => {
+  const forged: ReadonlyArray<readonly [string, () => Promise<string> | string]> = [
+    ["alg none", () => `${base64({ alg: "none", typ: "at+jwt" })}.${base64(claims())}.`],
+    [
+      "alg none with a signature",
+      () => `${base64({ alg: "none", typ: "at+jwt" })}.${base64(claims())}.AA`
+    ],
+    [
+      "HS256 signed with the public PEM",
+      () =>
+        hmac(
+          createPublicKey({ key: publicJwk, format: "jwk" }).export({
+            type: "spki",
+            format: "pem"
+          }),
+          {
+            alg: "HS256",
+            typ: "at+jwt",
+            kid: publicJwk.kid
+          }
+        )
+    ],
+    [
+      "HS256 signed with the JWK's JSON",
+      () => hmac(JSON.stringify(publicJwk), { alg: "HS256", typ: "at+jwt", kid: publicJwk.kid })
+    ],
+    [
+      "RS256 under an ES256 kid",
+      async () => {
+        const { privateKey } = await generateKeyPair("RS256")
+        return new SignJWT(claims())
+          .setProtectedHeader({ alg: "RS256", typ: "at+jwt", kid: publicJwk.kid })
+          .sign(privateKey)
+      }
+    ],
+    [
+      "another key under a known kid",
+      async () => {
+        const { privateKey } = await generateKeyPair("ES256")
+        return new SignJWT(claims())
+          .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: publicJwk.kid })
+          .sign(privateKey)
+      }
+    ],
+    [
+      "its own key embedded",
+      async () => {
+        const { privateKey, publicKey } = await generateKeyPair("ES256")
+        return new SignJWT(claims())
+          .setProtectedHeader({ alg: "ES256", typ: "at+jwt", jwk: await exportJWK(publicKey) })
+          .sign(privateKey)
+      }
+    ],
+    ["jku", () => token({ roles: ["operator"] }, { jku: "https://evil.test/jwks" })],
+    ["x5u", () => token({ roles: ["operator"] }, { x5u: "https://evil.test/cert" })],
+    ["x5c", () => token({ roles: ["operator"] }, { x5c: ["MIIB"] })],
+    ["a kid that is a path", () => token({ roles: ["operator"] }, { kid: "../../x" })],
+    ["wrong issuer", () => token({ roles: ["operator"], iss: "https://evil.test" })],
+    ["issuer as a prefix", () => token({ roles: ["operator"], iss: `${issuer}/` })],
+    ["wrong audience", () => token({ roles: ["operator"], aud: "urn:other" })],
+    ["no typ", () => token({ roles: ["operator"] }, { typ: undefined as never })],
+    ["the typ of an id token", () => token({ roles: ["operator"] }, { typ: "id+jwt" })],
+    ["expired 61 s ago", () => token({ roles: ["operator"], exp: seconds() - 61 })],
+    ["not valid yet", () => token({ roles: ["operator"], nbf: seconds() + 120 })],
+    ["no exp", () => token({ roles: ["operator"], exp: undefined as never })],
+    ["no sub", () => token({ roles: ["operator"], sub: undefined as never })],
+    ["an empty sub", () => token({ roles: ["operator"], sub: "" })],
+    ["a sub with a newline", () => token({ roles: ["operator"], sub: "a\nb" })],
+    ["a sub of 257 characters", () => token({ roles: ["operator"], sub: "s".repeat(257) })],
+    ["no token at all", () => ""],
+    ["two parts", () => "a.b"]
+  ]
+  it.each(forged)("is refused: %s", async (_, make) => {
+    expect(await statusOf(await make())).toBe(401)
+  })
+
+  it("is refused when its payload is changed, whatever byte it is", async () => {
+    const [header, payload = "", signature] = (await token({ roles: ["feed"] })).split(".")
+    const changed = Buffer.from(payload, "base64url").toString().replace('"feed"', '"operator"')
+    const forged = `${header}.${Buffer.from(changed).toString("base64url")}.${signature}`
+    expect(await statusOf(forged)).toBe(401)
+  })
+
+  it("is refused twice in one request, in the query, and beyond its length", async () => {
+    const good = await token({ roles: ["operator"] })
+    const two = await raw(
+      venue.port,
+      `GET /v1/holders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${good}\r\nAuthorization: Bearer ${good}\r\nConnection: close\r\n\r\n`
+    )
+    expect(two).toMatch(/^HTTP\/1.1 401/)
+    const query = await send(venue, { path: `/v1/holders?access_token=${good}` })
+    expect(query.status).toBe(401)
+    const cookie = await send(venue, { path: "/v1/holders", headers: { cookie: `token=${good}` } })
+    expect(cookie.status).toBe(401)
+    const long = await token({ roles: ["operator"], pad: "x".repeat(9 * 1024) })
+    expect(await statusOf(long)).toBe(431)
+    const basic = await send(venue, { path: "/v1/holders", as: `Basic ${good}` })
+    expect(basic.status).toBe(401)
+  })
+
+  it("says the same for every fault, so that a forger learns nothing", async () => {
+    const details = new Set<string>()
+    for (const [, make] of forged.slice(2, 8)) {
+      const response = await send(venue, { path: "/v1/holders", as: `Bearer ${await make()}` })
+      details.add((await json<{ detail: string }>(response)).detail)
+    }
+    expect([...details]).toHaveLength(1)
+  })
+})
+
+describe("claims", () => {
+  it("roles that are unknown or no list admit nowhere", async () => {
+    for (const roles of [["god"], [], "operator", { operator: true }, null]) {
+      const response = await send(venue, {
+        path: "/v1/holders",
+        as: `Bearer ${await token({ roles })}`
+      })
+      expect([roles, response.status]).toEqual([roles, 403])
+    }
+    expect(await statusOf(await token({ roles: ["god", "operator"] }))).toBe(200)
+  })
+
+  it("a name cannot lead a terminal or a log astray", async () => {
+    const as = await bearer(["operator"], { sub: "ansi", name: "\u001b[31mBob\r\nX-Evil: 1\u0000" })
+    const made = await send(venue, {
+      method: "POST",
+      path: "/v1/holders:onboard",
+      as,
+      body: '{"holderId":"ansi-1"}'
+    })
+    expect(await json<object>(made)).toMatchObject({ actorName: "[31mBobX-Evil: 1" })
+  })
+})
+
+// The keys behind it all
+
+const makeIssuer = async () => {
+  const state = { up: true, answer: JSON.stringify({ keys: [publicJwk] }), asked: 0 }
+  const server: Server = createServer((_, response) => {
+    state.asked++
+    if (state.up) response.end(state.answer)
+    else response.socket?.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    state,
+    fetch: Jwks.fetchFrom(new URL(`http://127.0.0.1:${port}/jwks`)),
+    close: () => new Promise((resolve) => server.close(resolve))
+  }
+}
+
+const signIn = (jwks: Layer.Layer<Jwks.Jwks>) =>
+  Authentication.layer({ issuer, audience, algorithms: Authentication.algorithms }).pipe(
+    Layer.provide(jwks)
+  )
+
+describe("the identity provider's keys", () => {
+  const outcome = (
+    effect: Effect.Effect<Caller.Caller, { readonly slug: string }, Authentication.Authentication>
+  ) => Effect.match(effect, { onFailure: ({ slug }) => slug, onSuccess: ({ sub }) => sub })
+  const call = (authorization: string) =>
+    Effect.flatMap(Authentication.Authentication, ({ caller }) => outcome(caller([authorization])))
+
+  effectIt.live("away from the start: 503, and known keys go on while it is away later", () =>
+    Effect.gen(function* () {
+      const provider = yield* Effect.promise(makeIssuer)
+      const known = yield* Effect.promise(() => bearer(["operator"], { sub: "k" }))
+      provider.state.up = false
+      const whenDown = yield* Effect.provide(call(known), signIn(Jwks.layerRemote(provider.fetch)))
+      expect(whenDown).toBe("identity-provider-unavailable")
+
+      provider.state.up = true
+      const answers = yield* Effect.provide(
+        Effect.gen(function* () {
+          const first = yield* call(known)
+          provider.state.up = false
+          const other = yield* Effect.promise(() => bearer(["operator"], { sub: "k2" }))
+          const second = yield* call(other)
+          return [first, second]
+        }),
+        signIn(Jwks.layerRemote(provider.fetch))
+      )
+      expect(answers).toEqual(["k", "k2"])
+      yield* Effect.promise(provider.close)
+    })
+  )
+
+  effectIt.effect("an unknown kid asks the provider again at most every 30 seconds", () => {
+    let asked = 0
+    let up = true
+    const keys = Effect.suspend(() => {
+      asked++
+      return up
+        ? Effect.succeed({ keys: [publicJwk] })
+        : Effect.fail(new Jwks.KeysAway({ detail: "away" }))
+    })
+    return Effect.gen(function* () {
+      const { keyFor } = yield* Jwks.Jwks
+      const unknown = Effect.match(keyFor({ alg: "ES256", kid: "nobody" }), {
+        onFailure: ({ slug }) => slug,
+        onSuccess: () => "found"
+      })
+      expect(yield* unknown).toBe("unauthenticated")
+      for (let i = 0; i < 20; i++) yield* unknown
+      expect(asked).toBe(1)
+      yield* TestClock.adjust("31 seconds")
+      expect(yield* unknown).toBe("unauthenticated")
+      expect(asked).toBe(2)
+      up = false
+      yield* TestClock.adjust("31 seconds")
+      expect(yield* unknown).toBe("identity-provider-unavailable")
+      yield* TestClock.adjust("11 minutes")
+      const known = yield* keyFor({ alg: "ES256", kid: publicJwk.kid })
+      expect(known).toBeDefined()
+    }).pipe(Effect.provide(Jwks.layerRemote(keys)))
+  })
+
+  effectIt.live("answers that are malformed or huge are taken for no answer", () =>
+    Effect.gen(function* () {
+      const provider = yield* Effect.promise(makeIssuer)
+      for (const answer of [
+        "{",
+        "[]",
+        '{"keys":1}',
+        `{"keys":[],"pad":"${"x".repeat(300_000)}"}`
+      ]) {
+        provider.state.answer = answer
+        const failed = yield* Effect.flip(provider.fetch)
+        expect(failed._tag).toBe("KeysAway")
+      }
+      yield* Effect.promise(provider.close)
+    })
+  )
+})
+
+describe("verified tokens", () => {
+  effectIt.effect("are remembered until they expire, and then verified anew", () => {
+    let looked = 0
+    const counting = Layer.effect(
+      Jwks.Jwks,
+      Effect.map(Jwks.Jwks, ({ keyFor }) => ({
+        keyFor: (header) => Effect.suspend(() => (looked++, keyFor(header)))
+      }))
+    ).pipe(Layer.provide(Jwks.layerLocal({ keys: [publicJwk] })))
+    return Effect.gen(function* () {
+      const { caller } = yield* Authentication.Authentication
+      const as = yield* Effect.promise(() => bearer(["operator"], { exp: 600 }))
+      for (let i = 0; i < 5; i++) yield* caller([as])
+      expect(looked).toBe(1)
+      yield* TestClock.adjust("630 seconds")
+      yield* caller([as])
+      expect(looked).toBe(2)
+      yield* TestClock.adjust("31 seconds")
+      expect((yield* Effect.flip(caller([as]))).slug).toBe("unauthenticated")
+    }).pipe(Effect.provide(signIn(counting)))
+  })
+})
+
+it("every role of the vocabulary is one that a token can carry", async () => {
+  for (const role of Vocabulary.Role.members) {
+    const response = await send(venue, { path: "/v1/nowhere", as: await bearer([role]) })
+    expect(await slugOf(response)).toBe("not-found")
+  }
+})

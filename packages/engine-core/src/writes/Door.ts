@@ -284,7 +284,7 @@ const make = Effect.gen(function* () {
   /** One signature; the last opens the operation with the stored request, judged again now. */
   const sign = Effect.fnUntraced(function* (
     before: Stored<Approval.Approval>,
-    caller: Caller,
+    { caller, identity }: Pick<Call, "caller" | "identity">,
     now: Instant.Instant
   ) {
     if (Approval.signedBy(before).includes(caller.sub)) {
@@ -303,7 +303,10 @@ const make = Effect.gen(function* () {
     const input = Request.decode(operation, before.request)
     if (fact.on === "approve") yield* precheck(operation, input, act)
     const after = yield* records.record(Approval.approvals, before, fact, {
-      cause: { by: "operation", operationId },
+      cause:
+        fact.on === "approve"
+          ? { by: "operation", operationId }
+          : { by: "request", requestId: identity.requestId },
       now
     })
     if (fact.on !== "approve") return actionAnswer(after, { status: 202, replayed: false })
@@ -381,12 +384,6 @@ const make = Effect.gen(function* () {
                   : reused()
               )
             )
-    // c: the caller made an action with this request that still awaits.
-    const awaiting = own.find((action) => action.state === "awaiting")
-    if (awaiting !== undefined) {
-      yield* bind(awaiting.actionKey)
-      return actionAnswer(awaiting, { status: 200, replayed: true })
-    }
     // b without a key: the write is keyed on its body.
     if (key === null) {
       const last = own.find((action) => action.key === `b:${of.fingerprint}`)
@@ -394,12 +391,17 @@ const make = Effect.gen(function* () {
         return yield* standing(last, now)
       }
     }
-    const others = same.filter(
-      (action) => action.maker !== caller.sub && (key === null || action.key === key)
-    )
+    // c: the caller made an action with this request that still awaits.
+    const awaiting = own.find((action) => action.state === "awaiting")
+    if (awaiting !== undefined) {
+      yield* bind(awaiting.actionKey)
+      return actionAnswer(awaiting, { status: 200, replayed: true })
+    }
+    const others = same.filter((action) => action.maker !== caller.sub)
+    const named = others.filter((action) => key === null || action.key === key)
     if (caller.roles.includes("approver")) {
       // d: repeating the call of another's awaiting action is an approval.
-      const candidates = others.filter((action) => action.state === "awaiting")
+      const candidates = named.filter((action) => action.state === "awaiting")
       if (candidates.length > 0 && caller.roles.includes("auditor")) {
         return yield* Effect.fail(refused("auditor-never-approves"))
       }
@@ -407,10 +409,12 @@ const make = Effect.gen(function* () {
       const [candidate] = candidates
       if (candidate !== undefined) {
         yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
-        return yield* sign(yield* approvalById(candidate.actionKey), caller, now)
+        // The signer has used the key from now on: with another request it is refused.
+        yield* bind(candidate.actionKey)
+        return yield* sign(yield* approvalById(candidate.actionKey), call, now)
       }
       // e: the caller signed an action with this request that has run.
-      const ran = others.find(
+      const ran = named.find(
         (action) => action.operationId !== null && Approval.signedBy(action).includes(caller.sub)
       )
       if (ran !== undefined) return yield* standing(ran, now)
@@ -493,7 +497,7 @@ const make = Effect.gen(function* () {
         const now = yield* Instant.now
         yield* records.lock(`action:${settings.tenantId}:${of.actionKey}`)
         const action = yield* records.get(Approval.approvals, of.actionKey)
-        return yield* sign(action, of.caller, now)
+        return yield* sign(action, of, now)
       })
     )
   })

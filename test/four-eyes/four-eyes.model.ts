@@ -1,0 +1,484 @@
+/** Four eyes and idempotency under any people in any order: a naive book of contract.md 1 and 4 beside the door. */
+import {
+  type Caller,
+  type Engine,
+  type FourEyes,
+  type Operation,
+  Records,
+  type Refusal
+} from "@bursar/engine-core"
+import { Effect, Result } from "effect"
+import * as fc from "fast-check"
+import { TestClock } from "effect/testing"
+import { describe, expect, it } from "vitest"
+import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
+import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Toys from "../engine/toys.ts"
+import { world } from "../engine/world.ts"
+
+const people: ReadonlyArray<Caller.Caller> = [
+  Calls.person("olga", "operator"),
+  Calls.person("otto", "compliance", "operator"),
+  Calls.person("both", "operator", "approver"),
+  Calls.person("ann", "approver"),
+  Calls.person("bob", "approver", "risk"),
+  Calls.person("eve", "approver", "auditor"),
+  Calls.person("odd", "operator", "auditor"),
+  Calls.person("all", "operator", "approver", "auditor"),
+  Calls.person("mo", "monitor")
+]
+const writes: ReadonlyArray<Operation.Operation> = [Toys.single, Toys.double, Toys.triple]
+const keys = [null, null, "k1", "k2", "k3"] as const
+const hour = 3_600_000
+/** A long run is a flag. */
+const runs = Number(process.env["RUNS"] ?? 150)
+
+type Step =
+  | {
+      readonly do: "call"
+      readonly who: number
+      readonly write: number
+      readonly id: string
+      readonly by: number
+      readonly key: string | null
+    }
+  | { readonly do: "approve"; readonly who: number; readonly action: number }
+  | {
+      readonly do: "reject"
+      readonly who: number
+      readonly action: number
+      readonly key: string | null
+    }
+  | { readonly do: "wait"; readonly hours: number }
+  | { readonly do: "settle" }
+
+const who = fc.nat({ max: people.length - 1 })
+const action = fc.nat({ max: 5 })
+const key = fc.constantFrom(...keys)
+/** Few ids and bodies, so that the same request comes again and again. */
+const call = fc.record({
+  do: fc.constant("call" as const),
+  who,
+  write: fc.constantFrom(0, 1, 1, 2, 2),
+  id: fc.constantFrom("c1", "c1", "c1", "c1", "c2"),
+  by: fc.constantFrom(1, 1, 1, 1, 1, 1, 2, 0),
+  key
+})
+const approve = fc.record({ do: fc.constant("approve" as const), who, action })
+const reject = fc.record({ do: fc.constant("reject" as const), who, action, key })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: call },
+  { weight: 6, arbitrary: approve },
+  { weight: 1, arbitrary: reject },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("wait" as const), hours: fc.constantFrom(1, 11, 25) })
+  },
+  { weight: 2, arbitrary: fc.constant({ do: "settle" as const }) }
+)
+
+// ---- the naive book -----------------------------------------------------------------------------
+
+interface Action {
+  readonly key: string
+  readonly write: number
+  readonly print: string
+  readonly maker: string
+  readonly under: string
+  readonly made: number
+  state: "awaiting" | "approved" | "rejected" | "lapsed"
+  readonly signers: Array<string>
+  operationId: string
+  rejectedBy: string
+  rejectedKey: string | null
+}
+
+/** What a sent key names: an operation or an action, and what was said under it. */
+interface Bound {
+  readonly print: string
+  readonly action?: Action
+  readonly operationId?: string
+  readonly until: number
+}
+
+/** What the book expects: a refusal's slug, or a status with what is answered. */
+type Expected =
+  | { readonly slug: string }
+  | { readonly status: 200 | 202; readonly action?: Action | "new"; readonly operation?: string }
+
+const required = (write: number) => writes[write]?.approvers ?? 0
+const bodyWindow = 24 * hour
+
+class Book {
+  readonly actions: Array<Action> = []
+  readonly bound = new Map<string, Bound>()
+  now = 0
+  readonly expiry: number | null
+  constructor(expiry: number | null) {
+    this.expiry = expiry
+  }
+
+  /** Time makes an old action lapse. */
+  pass(millis: number) {
+    this.now += millis
+    for (const one of this.actions) {
+      if (one.state === "awaiting" && this.expiry !== null && this.now - one.made >= this.expiry) {
+        one.state = "lapsed"
+      }
+    }
+  }
+
+  standing(one: Action): Expected {
+    if (one.state === "awaiting") return { status: 200, action: one }
+    if (one.state === "approved") return { status: 200, operation: one.operationId }
+    return { slug: one.state === "rejected" ? "approval-rejected" : "approval-decided" }
+  }
+
+  sign(one: Action, sub: string): Expected {
+    one.signers.push(sub)
+    if (one.signers.length < required(one.write)) return { status: 202, action: one }
+    one.state = "approved"
+    return { status: 202, operation: "new" }
+  }
+
+  expect(said: Extract<Step, { do: "call" }>): Expected {
+    const caller = people[said.who] as Caller.Caller
+    const operation = writes[said.write] as Operation.Operation
+    const print = `${said.write} ${said.id} ${said.by}`
+    const maker = operation.makers.some((role) => caller.roles.includes(role))
+    const approver = caller.roles.includes("approver")
+    if (!maker && !(approver && operation.approvers > 0)) return { slug: "permission-denied" }
+    const effective = said.key ?? `b:${print}`
+    const name = `${caller.sub} ${effective}`
+    const bound = this.bound.get(name)
+    if (operation.approvers === 0) {
+      if (bound !== undefined && this.now <= bound.until) {
+        if (bound.print !== print) return { slug: "idempotency-key-reused" }
+        return { status: 200, operation: bound.operationId ?? "" }
+      }
+      return said.by === 0 ? { slug: "rule-refused" } : { status: 202, operation: "new" }
+    }
+    return this.shared({ said, print, caller, maker, approver, effective, bound })
+  }
+
+  /** The table of contract.md section 4, row by row. */
+  shared(of: {
+    readonly said: Extract<Step, { do: "call" }>
+    readonly print: string
+    readonly caller: Caller.Caller
+    readonly maker: boolean
+    readonly approver: boolean
+    readonly effective: string
+    readonly bound: Bound | undefined
+  }): Expected {
+    const { said, print, caller, bound } = of
+    const newest = this.actions.toReversed()
+    // a
+    if (said.key !== null && bound !== undefined && bound.print !== print) {
+      return { slug: "idempotency-key-reused" }
+    }
+    // b
+    const mine =
+      said.key !== null
+        ? bound?.action
+        : newest.find(
+            (one) =>
+              one.maker === caller.sub &&
+              one.under === of.effective &&
+              (one.state === "rejected" || this.now - one.made < bodyWindow)
+          )
+    if (mine !== undefined) return this.standing(mine)
+    const same = newest.filter((one) => one.print === print)
+    // c
+    const own = same.find((one) => one.maker === caller.sub && one.state === "awaiting")
+    const bind = (one: Action) =>
+      said.key === null
+        ? undefined
+        : this.bound.set(`${caller.sub} ${said.key}`, { print, action: one, until: Infinity })
+    if (own !== undefined) {
+      bind(own)
+      return { status: 200, action: own }
+    }
+    const others = same.filter((one) => one.maker !== caller.sub)
+    const named = others.filter((one) => said.key === null || one.under === said.key)
+    if (of.approver) {
+      // d
+      const awaiting = named.filter((one) => one.state === "awaiting")
+      if (awaiting.length > 0 && caller.roles.includes("auditor")) {
+        return { slug: "auditor-never-approves" }
+      }
+      if (awaiting.length > 1) return { slug: "approval-ambiguous" }
+      const [one] = awaiting
+      if (one !== undefined) {
+        bind(one)
+        if (one.signers.includes(caller.sub)) return { status: 200, action: one }
+        return this.sign(one, caller.sub)
+      }
+      // e
+      const ran = named.find((one) => one.state === "approved" && one.signers.includes(caller.sub))
+      if (ran !== undefined) return { status: 200, operation: ran.operationId }
+    }
+    // f
+    if (!of.maker && others.some((one) => one.state === "rejected")) {
+      return { slug: "approval-rejected" }
+    }
+    // h, g
+    if (!of.maker) return { slug: "permission-denied" }
+    return said.by === 0 ? { slug: "rule-refused" } : { status: 202, action: "new" }
+  }
+
+  approve(caller: Caller.Caller, one: Action | undefined): Expected {
+    if (caller.roles.includes("auditor")) return { slug: "auditor-never-approves" }
+    if (!caller.roles.includes("approver")) return { slug: "permission-denied" }
+    if (one === undefined) return { slug: "not-found" }
+    if (one.maker === caller.sub) return { slug: "same-approver" }
+    if (one.signers.includes(caller.sub)) return this.standing(one)
+    if (one.state !== "awaiting") {
+      return { slug: one.state === "rejected" ? "approval-rejected" : "approval-decided" }
+    }
+    return this.sign(one, caller.sub)
+  }
+
+  reject(caller: Caller.Caller, one: Action | undefined, key: string | null): Expected {
+    const asks = ["approver", "operator", "compliance"] as const
+    if (!asks.some((role) => caller.roles.includes(role))) return { slug: "permission-denied" }
+    if (one === undefined) return { slug: "not-found" }
+    if (one.maker !== caller.sub) {
+      if (caller.roles.includes("auditor")) return { slug: "auditor-never-approves" }
+      if (!caller.roles.includes("approver")) return { slug: "permission-denied" }
+    }
+    if (one.state === "approved" || one.state === "lapsed") return { slug: "approval-decided" }
+    if (one.state === "rejected") {
+      return one.rejectedBy === caller.sub && one.rejectedKey === key
+        ? { status: 200, action: one }
+        : { slug: "approval-rejected" }
+    }
+    one.state = "rejected"
+    one.rejectedBy = caller.sub
+    one.rejectedKey = key
+    return { status: 200, action: one }
+  }
+}
+
+// ---- the door beside the book -------------------------------------------------------------------
+
+const calling = (said: Extract<Step, { do: "call" }>) =>
+  Calls.submit(writes[said.write] as Operation.Operation, people[said.who] as Caller.Caller, {
+    params: { counterId: said.id },
+    body: `{"by":${said.by}}`,
+    key: said.key
+  })
+
+const askedOf = (
+  said: Step,
+  actionKey: string
+): Effect.Effect<void, Refusal.Refused | Refusal.Unavailable, FourEyes | Engine.Engine> => {
+  switch (said.do) {
+    case "call":
+      return Effect.asVoid(calling(said))
+    case "approve":
+      return Effect.asVoid(Calls.approve(actionKey, people[said.who] as Caller.Caller))
+    case "reject":
+      return Effect.asVoid(Calls.reject(actionKey, people[said.who] as Caller.Caller, said.key))
+    case "wait":
+      return TestClock.adjust(said.hours * hour)
+    case "settle":
+      return Calls.settle
+  }
+}
+
+const everything = Effect.gen(function* () {
+  const records = yield* Records
+  const limit = 1_000
+  const all = yield* records.list(operations, { limit })
+  const awaiting = yield* records.list(approvals, { limit })
+  const counted = yield* records.list(Toys.counters, { limit })
+  return {
+    operations: all.map((row) => row.record),
+    approvals: awaiting.map((row) => row.record),
+    counters: counted.map((row) => row.record)
+  }
+})
+
+const rank = { queued: 0, running: 1, succeeded: 2, failed: 2 }
+
+/** What must hold whatever people do: read off the store, not off the door's answers. */
+const holds = Effect.fnUntraced(function* (seen: Map<string, number>) {
+  const { operations, approvals, counters } = yield* everything
+  for (const one of operations) {
+    expect(rank[one.state], "a state went back").toBeGreaterThanOrEqual(
+      seen.get(one.operationId) ?? 0
+    )
+    seen.set(one.operationId, rank[one.state])
+  }
+  for (const one of approvals) {
+    const signers = one.signatures.map(({ sub }) => sub)
+    const auditors = people.filter(({ roles }) => roles.includes("auditor")).map(({ sub }) => sub)
+    const ran = operations.filter(({ actionKey }) => actionKey === one.actionKey)
+    expect(signers, "the maker signed").not.toContain(one.maker)
+    expect(
+      signers.filter((sub) => auditors.includes(sub)),
+      "an auditor signed"
+    ).toEqual([])
+    expect(new Set(signers).size, "somebody signed twice").toBe(signers.length)
+    expect(ran.length, "an action ran").toBe(one.state === "approved" ? 1 : 0)
+    expect(signers.length === one.required, "it runs by its signatures alone").toBe(
+      one.state === "approved"
+    )
+  }
+  for (const one of operations) {
+    expect(one.actionKey === null, "a four-eyes write ran without its action").toBe(
+      one.kind === Toys.single.kind
+    )
+  }
+  const naive = new Map<string, number>()
+  for (const one of operations) {
+    if (one.state !== "succeeded") continue
+    const { by } = one.request as unknown as { by: unknown }
+    naive.set(one.resource.id, (naive.get(one.resource.id) ?? 0) + Number(String(by)))
+  }
+  for (const [id, count] of naive) {
+    expect(counters.find((one) => one.counterId === id)?.count, "each write ran once").toBe(count)
+  }
+})
+
+const compare = Effect.fnUntraced(function* (book: Book, said: Step, actionKey: string) {
+  const caller = people["who" in said ? said.who : 0] as Caller.Caller
+  const chosen = book.actions.find((one) => one.key === actionKey)
+  if (said.do === "wait" || said.do === "settle") {
+    yield* askedOf(said, actionKey)
+    if (said.do === "wait") book.pass(said.hours * hour)
+    return
+  }
+  if (said.do === "reject") {
+    const expected = book.reject(caller, chosen, said.key)
+    const got = yield* Calls.slug(Calls.reject(actionKey, caller, said.key))
+    expect(got).toBe("slug" in expected ? expected.slug : "no refusal")
+    return
+  }
+  const expected = said.do === "call" ? book.expect(said) : book.approve(caller, chosen)
+  const answer = yield* Effect.result(
+    said.do === "call" ? calling(said) : Calls.approve(actionKey, caller)
+  )
+  if (Result.isFailure(answer)) {
+    expect({ slug: answer.failure.slug }).toEqual(expected)
+    return
+  }
+  if ("slug" in expected) return expect(answer.success.status, expected.slug).toBe(0)
+  expect(answer.success.status).toBe(expected.status)
+  remember(book, { said, expected, answer: answer.success, chosen })
+})
+
+/** Compares what was answered, and writes the ids that only the engine could make into the book. */
+const remember = (
+  book: Book,
+  of: {
+    readonly said: Step
+    readonly expected: Exclude<Expected, { slug: string }>
+    readonly answer: { readonly value: Parameters<typeof Calls.field>[0]["value"] }
+    readonly chosen: Action | undefined
+  }
+) => {
+  const { said, expected, answer } = of
+  const operationId = Calls.field(answer, "operationId")
+  const actionKey = Calls.field(answer, "actionKey")
+  if (expected.operation === undefined) {
+    expect(operationId).toBe(null)
+    if (expected.action !== "new") return expect(actionKey).toBe(expected.action?.key)
+  } else if (expected.operation !== "new") return expect(operationId).toBe(expected.operation)
+  if (said.do !== "call" || expected.operation === "new") {
+    const ran = book.actions.find((one) => one.key === actionKey)
+    if (ran !== undefined) {
+      ran.operationId = String(operationId)
+      return
+    }
+  }
+  if (said.do !== "call") return
+  const sub = people[said.who]?.sub ?? ""
+  const print = `${said.write} ${said.id} ${said.by}`
+  const under = said.key ?? `b:${print}`
+  if (expected.operation === "new") {
+    const until = said.key === null ? book.now + bodyWindow : Infinity
+    book.bound.set(`${sub} ${under}`, { print, operationId: String(operationId), until })
+    return
+  }
+  const made: Action = {
+    key: String(actionKey),
+    write: said.write,
+    print,
+    maker: sub,
+    under,
+    made: book.now,
+    state: "awaiting",
+    signers: [],
+    operationId: "",
+    rejectedBy: "",
+    rejectedKey: null
+  }
+  book.actions.push(made)
+  if (said.key !== null)
+    book.bound.set(`${sub} ${said.key}`, { print, action: made, until: Infinity })
+}
+
+const named = (said: Step, known: ReadonlyArray<{ readonly key: string }>): string =>
+  "action" in said ? (known[said.action % Math.max(1, known.length)]?.key ?? "ak_none") : ""
+
+const expiries = fc.constantFrom(null, null, 36 * hour)
+const inWorld = (expiry: number | null) =>
+  Effect.provide(world({ operations: Toys.toys, settings: { approvalExpiry: expiry } }))
+
+describe("four eyes under any people in any order", () => {
+  it("answers every call as the tables of the contract say, and runs nothing they do not", () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), expiries, (steps, expiry) =>
+        Calls.runCase(
+          Effect.gen(function* () {
+            const book = new Book(expiry)
+            const seen = new Map<string, number>()
+            for (const said of steps) {
+              yield* compare(book, said, named(said, book.actions))
+              yield* holds(seen)
+            }
+            yield* Calls.settle
+            yield* holds(seen)
+          }).pipe(inWorld(expiry))
+        )
+      ),
+      { numRuns: runs }
+    ))
+
+  it("runs an action at most once, by other people's signatures, when calls come all at once", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(step, { minLength: 1, maxLength: 8, size: "max" }), {
+          maxLength: 6,
+          size: "max"
+        }),
+        expiries,
+        (bursts, expiry) =>
+          Calls.runCase(
+            Effect.gen(function* () {
+              const records = yield* Records
+              const seen = new Map<string, number>()
+              for (const burst of bursts) {
+                const rows = yield* records.list(approvals, { limit: 100 })
+                const known = rows.map(({ record }) => ({ key: record.actionKey }))
+                yield* Effect.forEach(
+                  burst,
+                  (said) =>
+                    Effect.andThen(Effect.yieldNow, Calls.slug(askedOf(said, named(said, known)))),
+                  { concurrency: "unbounded" }
+                )
+                yield* holds(seen)
+              }
+              yield* Calls.settle
+              yield* holds(seen)
+              const { operations } = yield* everything
+              expect(operations.filter(({ finishedAt }) => finishedAt === null)).toEqual([])
+            }).pipe(inWorld(expiry))
+          )
+      ),
+      { numRuns: runs }
+    ))
+})

@@ -4,11 +4,21 @@ import { Duration } from "effect"
 import * as Sim from "../../packages/storage-adapters/src/simulated-ledger/SimulatedLedger.ts"
 import * as Door from "../../packages/storage-adapters/src/simulated-ledger/door/Door.ts"
 
+/** What stands at a path inside JSON; undefined where nothing does. */
+export const dig = (value: unknown, ...path: ReadonlyArray<string | number>): unknown =>
+  path.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === "object" && inner !== null
+        ? Object.entries(inner).find(([name]) => name === String(step))?.[1]
+        : undefined,
+    value
+  )
+
 export interface Asked {
   readonly status: number
   readonly type: string
   readonly text: string
-  readonly json: any
+  readonly json: unknown
 }
 
 export interface Opened {
@@ -90,7 +100,7 @@ export const socket = async (opened: Opened, token: string, path: string, reques
     `jwt.token.${token}`,
     "daml.ws.auth"
   ])
-  const frames: Array<any> = []
+  const frames: Array<unknown> = []
   let wake = () => {}
   let closed = false
   ws.addEventListener("message", ({ data }) => {

@@ -1,7 +1,7 @@
 /** A venue and its outside parties at one door; the test plays the venue, by the venue's own token. */
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber } from "effect"
 import {
   Bot,
   PartySession,
@@ -192,4 +192,3 @@ export const quote = (value: string, valuationTime = "2026-01-05T16:00:00Z") => 
   value: Decimal.of(value),
   valuationTime: Instant.of(valuationTime)
 })
-void Stream

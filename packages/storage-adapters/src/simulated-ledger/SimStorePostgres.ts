@@ -49,10 +49,10 @@ export const make = (names: {
         const taken = yield* take
         const contracts = yield* sql`
           select ${sql.literal(contractColumns)} from ledger_sim.contract
-          where archived_offset is null order by created_offset, contract_id`
+          where archived_offset is null order by contract.created_offset, contract.contract_id`
         const commits = yield* sql`
           select ${sql.literal(completionColumns)} from ledger_sim.completion
-          where ok and record_time >= ${Instant.format(since)}::timestamptz order by "offset"`
+          where ok and record_time >= ${Instant.format(since)}::timestamptz order by completion."offset"`
         const forgotten = yield* sql`
           select coalesce(max("offset"), 0)::text as "offset" from ledger_sim.completion
           where ok and record_time < ${Instant.format(since)}::timestamptz`
@@ -162,6 +162,7 @@ const holdLock = (sql: SqlClient.SqlClient) =>
 
 const micros = (column: string): string => `(extract(epoch from ${column}) * 1000000)::bigint::text`
 
+/** Offsets are read as text; ordering therefore names the table, or it would sort the text. */
 const transactionColumns = `"offset"::text as "offset", update_id, change_id, command_id, user_id,
   workflow_id, to_json(act_as)::text as act_as, ${micros("effective_at")} as effective_at,
   ${micros("record_time")} as record_time, nodes::text as nodes, traceparent`
@@ -186,7 +187,7 @@ const reading = (
       select ${sql.literal(transactionColumns)} from ledger_sim.tx
       where "offset" > ${after.toString()}::text::bigint
         and "offset" <= ${through.toString()}::text::bigint
-      order by "offset" limit ${limit}`.pipe(
+      order by tx."offset" limit ${limit}`.pipe(
       Effect.flatMap(Rows.transactions),
       Effect.mapError(lost)
     ),
@@ -206,7 +207,7 @@ const reading = (
       select ${sql.literal(completionColumns)} from ledger_sim.completion
       where "offset" > ${after.toString()}::text::bigint
         and "offset" <= ${through.toString()}::text::bigint
-      order by "offset" limit ${limit}`.pipe(
+      order by completion."offset" limit ${limit}`.pipe(
       Effect.flatMap(Rows.completions),
       Effect.mapError(lost)
     ),
@@ -217,7 +218,7 @@ const reading = (
         and (archived_offset is null or archived_offset > ${at.toString()}::text::bigint)
         and (created_offset, contract_id) >
           (${(after?.createdOffset ?? -1).toString()}::text::bigint, ${after?.contractId ?? ""})
-      order by created_offset, contract_id limit ${limit}`.pipe(
+      order by contract.created_offset, contract.contract_id limit ${limit}`.pipe(
       Effect.flatMap(Rows.contracts),
       Effect.mapError(lost)
     ),
@@ -230,7 +231,8 @@ const reading = (
     )
 })
 
-const people = (
+/** Parties and users alone, which a command line may change beside a running node. */
+export const people = (
   sql: SqlClient.SqlClient
 ): Pick<SimStore, "parties" | "putParty" | "users" | "userByToken" | "putUser"> => ({
   parties: sql`

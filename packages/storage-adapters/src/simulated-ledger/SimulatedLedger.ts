@@ -2,8 +2,8 @@
 import { Instant, Offset, type Party } from "@bursar/engine-core/kernel"
 import { Duration, Effect, Layer, Option, Result, Stream } from "effect"
 import type { Scope } from "effect"
-import type { SqlClient } from "effect/sql"
-import * as Admin from "./Admin.ts"
+import { SqlClient } from "effect/sql"
+import * as Administration from "./Administration.ts"
 import { all } from "./choices/index.ts"
 import * as Core from "./Core.ts"
 import type * as Entity from "./Entity.ts"
@@ -12,6 +12,7 @@ import * as Faults from "./Faults.ts"
 import * as Identifiers from "./Identifiers.ts"
 import * as Interpreter from "./Interpreter.ts"
 import * as LedgerError from "./LedgerError.ts"
+import * as Operator from "./Operator.ts"
 import {
   Participant,
   type Attempt,
@@ -68,13 +69,18 @@ export const layerMemory = (options: Options): Layer.Layer<Participant, StoreLos
     Effect.suspend(() => make(SimStoreMemory.make(options), options))
   )
 
-/** The node on a database: schema ledger_sim of whatever SqlClient is provided. */
+/** The node on a database: schema ledger_sim of whatever SqlClient is provided. It heeds its operator. */
 export const layerPostgres = (
   options: Options
 ): Layer.Layer<Participant, StoreLost, SqlClient.SqlClient> =>
   Layer.effect(
     Participant,
-    Effect.flatMap(SimStorePostgres.make(options), (store) => make(store, options))
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const node = yield* make(yield* SimStorePostgres.make(options), options)
+      yield* Effect.forkScoped(Operator.attend(sql, node))
+      return node
+    })
   )
 
 /** The node over a store that is given. */
@@ -95,7 +101,7 @@ export const make = (
     const identities = remembered(store, faults)
     const reads = reading({ store, registry, writer, faults, options })
     const acts = acting({ registry, settings, store, writer })
-    const admin = Admin.make({
+    const admin = Administration.make({
       store,
       changed: identities.forget,
       prune: (upTo) =>

@@ -67,5 +67,9 @@ export const ddl: ReadonlyArray<string> = [
     expires_at timestamptz,
     active boolean not null,
     made bigint generated always as identity
+  )`,
+  `create table if not exists ledger_sim.wish (
+    what text primary key check (what in ('faults', 'prune')),
+    body jsonb not null
   )`
 ]

@@ -23,7 +23,7 @@ const hintPattern = /^[A-Za-z0-9_-]{1,185}$/
 
 /** Works on the store alone, so that a command line may use it beside a running node. */
 export const make = (options: {
-  readonly store: SimStore
+  readonly store: Pick<SimStore, "parties" | "putParty" | "users" | "putUser">
   readonly prune: Admin["prune"]
   /** Called when a user changed, so that what was remembered of it is forgotten. */
   readonly changed: () => void

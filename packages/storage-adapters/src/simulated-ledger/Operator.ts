@@ -1,0 +1,127 @@
+/** What the node's operator wishes from a command line: kept in the node's database until the node has seen it. */
+import { Offset } from "@bursar/engine-core/kernel"
+import { Data, Duration, Effect, Result, Schema, Stream } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type * as Faults from "./Faults.ts"
+import type { Participant } from "./Participant.ts"
+import { ddl } from "./simSchema.ts"
+
+const counts = Schema.optionalKey(Schema.Array(Schema.Int.check(Schema.isGreaterThan(0))))
+const on = Schema.optionalKey(Schema.Literal(true))
+const natural = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 }))
+
+/** A fault plan as it is written in a file; see Faults.ts for what each does. */
+const FaultFile = Schema.Struct({
+  dropBeforeCommit: counts,
+  dropAfterCommit: counts,
+  contention: counts,
+  inFlight: counts,
+  backpressure: counts,
+  visibilityDelayMillis: Schema.optionalKey(natural),
+  skew: Schema.optionalKey(
+    Schema.Struct({
+      minMillis: Schema.Int.check(Schema.isBetween({ minimum: -60_000, maximum: 60_000 })),
+      maxMillis: Schema.Int.check(Schema.isBetween({ minimum: -60_000, maximum: 60_000 }))
+    })
+  ),
+  gap: Schema.optionalKey(Schema.Literals(["sparse", "dense"])),
+  participantChange: Schema.optionalKey(Schema.String),
+  tokenExpiry: on,
+  wsCut: Schema.optionalKey(natural),
+  duplicateFrame: on,
+  checkpointOnly: on,
+  wire: Schema.optionalKey(
+    Schema.Struct({
+      text503: counts,
+      html502: counts,
+      slowBodyMillis: Schema.optionalKey(natural),
+      list413: on,
+      redactedError: on,
+      explicitNulls: on,
+      unknownArm: on,
+      extraFields: on,
+      missingAcsDelta: on
+    })
+  )
+})
+
+/** The file is no fault plan; the message says where. */
+export class NoPlan extends Data.TaggedError("NoPlan")<{ readonly message: string }> {}
+
+const decode = Schema.decodeUnknownResult(FaultFile, { onExcessProperty: "error" })
+
+export const readPlan = (content: unknown): Result.Result<Faults.Plan, NoPlan> =>
+  Result.match(decode(content), {
+    onFailure: ({ message }) => Result.fail(new NoPlan({ message })),
+    onSuccess: ({ visibilityDelayMillis, ...plan }) =>
+      Result.succeed({
+        ...plan,
+        ...(visibilityDelayMillis === undefined
+          ? {}
+          : { visibilityDelay: Duration.millis(visibilityDelayMillis) })
+      })
+  })
+
+type What = "faults" | "prune"
+
+/** Makes the tables where they are missing, so that parties can be added before the first start. */
+export const prepare = (sql: SqlClient.SqlClient) =>
+  Effect.forEach(ddl, (statement) => sql.unsafe(statement), { discard: true })
+
+export const wish = (
+  sql: SqlClient.SqlClient,
+  of: { readonly what: What; readonly body: string }
+) =>
+  sql`insert into ledger_sim.wish (what, body) values (${of.what}, ${of.body}::text::jsonb)
+      on conflict (what) do update set body = excluded.body`
+
+const Wishes = Schema.Array(
+  Schema.Struct({ what: Schema.Literals(["faults", "prune"]), body: Schema.String })
+)
+const decodeWishes = Schema.decodeUnknownEffect(Wishes)
+const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+
+/** How far everything is pruned, as the database has it. */
+export const pruned = (sql: SqlClient.SqlClient) =>
+  sql`select pruned_offset::text as "offset" from ledger_sim.head`.pipe(
+    Effect.flatMap(
+      Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ offset: Schema.FiniteFromString })))
+    ),
+    Effect.map(([row]) => row?.offset ?? 0)
+  )
+
+const lookEvery = Duration.seconds(1)
+
+type Node = Pick<Participant["Service"], "faults" | "admin" | "horizon" | "ledgerEnd">
+
+/** The running node does what its operator wishes, within a second; it ends with the node. */
+export const attend = (sql: SqlClient.SqlClient, node: Node): Effect.Effect<void> => {
+  let planText = "{}"
+  const look = Effect.gen(function* () {
+    const wishes = yield* Effect.flatMap(
+      sql`select what, body::text as body from ledger_sim.wish`,
+      decodeWishes
+    )
+    const faults = wishes.find(({ what }) => what === "faults")?.body ?? "{}"
+    if (faults !== planText) {
+      planText = faults
+      const plan = Result.flatMap(Result.mapError(parse(faults), String), (content) =>
+        Result.mapError(readPlan(content), String)
+      )
+      if (Result.isSuccess(plan)) node.faults.replace(plan.success)
+      else yield* Effect.logError("the fault plan is not understood", plan.failure)
+    }
+    const upTo = Number(wishes.find(({ what }) => what === "prune")?.body ?? "0")
+    const [horizon, end] = yield* Effect.all([node.horizon, node.ledgerEnd])
+    if (upTo > horizon && upTo <= end) yield* node.admin.prune(Offset.of(upTo))
+  })
+  return Stream.tick(lookEvery).pipe(
+    Stream.runForEach(() =>
+      Effect.catch(look, (error) =>
+        Effect.logWarning("the operator's wishes cannot be read", error)
+      )
+    )
+  )
+}
+
+export type Failure = SqlError.SqlError | Schema.SchemaError

@@ -1,5 +1,5 @@
 /** An instrument's way into the venue: configured, recorded, consented to, priced, held. */
-import { Catalogue, EventReads, Records } from "@bursar/engine-core"
+import { Catalogue, EventReads } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -8,19 +8,28 @@ import { TestClock } from "effect/testing"
 import * as AdmissionConsentOperations from "../../packages/engine-core/src/instruments/admission/AdmissionConsentOperations.ts"
 import * as AdmissionOperations from "../../packages/engine-core/src/instruments/admission/AdmissionOperations.ts"
 import * as AdmissionReads from "../../packages/engine-core/src/instruments/admission/AdmissionReads.ts"
-import * as InstrumentOperations from "../../packages/engine-core/src/instruments/instrument/InstrumentOperations.ts"
 import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
 import * as PriceReads from "../../packages/engine-core/src/instruments/price/PriceReads.ts"
 import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
-import * as HolderOperations from "../../packages/engine-core/src/holders/holder/HolderOperations.ts"
-import * as AcceptedTermsOperations from "../../packages/engine-core/src/holders/accepted-terms/AcceptedTermsOperations.ts"
 import * as PrimaryMarketOperations from "../../packages/engine-core/src/orders/primary-market/PrimaryMarketOperations.ts"
-import { unexpectedFacts } from "../../packages/engine-core/src/projection/Unexpected.ts"
-import { bodyOf } from "./instrumentBody.ts"
+import {
+  admitted,
+  cast,
+  configuration,
+  consented,
+  holderIdOf,
+  id,
+  instrument,
+  instrumentId,
+  minted,
+  published,
+  recorded,
+  registered,
+  unexpected
+} from "./story.ts"
 import {
   act,
   actUnseen,
-  atStart,
   auditor,
   contractOf,
   engine,
@@ -33,127 +42,8 @@ import {
   refusal,
   settle,
   start,
-  venueParty,
   write
 } from "./venue.ts"
-
-const id = { instrumentId: "fund-a" }
-const instrumentId = "fund-a" as Parameters<(typeof InstrumentReads.get)["run"]>[0]["instrumentId"]
-
-/** The parties of a story; each acts by its own token alone. */
-const cast = Effect.gen(function* () {
-  yield* atStart
-  return {
-    venue: yield* venueParty,
-    registrar: yield* join("registrar"),
-    fund: yield* join("fund"),
-    oracle: yield* join("oracle"),
-    alice: yield* join("alice"),
-    bob: yield* join("bob")
-  }
-})
-type Cast = Effect.Success<typeof cast>
-
-const configuration = (who: Outsider, { venue, fund }: Cast, named = "fund-a") =>
-  Templates.create(Templates.InstrumentConfiguration, {
-    registrar: who.party,
-    provider: venue,
-    issuer: fund.party,
-    instrument: { admin: who.party, id: named },
-    defaultIdentifier: { source: "venue", id: named, scheme: "id" },
-    additionalIdentifiers: [],
-    holderRequirements: [],
-    issuerRequirements: []
-  })
-
-const recorded = (of: Cast, change: object = {}) =>
-  write(
-    InstrumentOperations.record,
-    {},
-    {
-      ...bodyOf(),
-      registrar: of.registrar.party,
-      oracle: of.oracle.party,
-      ...change
-    }
-  )
-
-const instrument = () => Effect.map(read(InstrumentReads.get, { instrumentId }), (a) => a.value)
-
-const unexpected = Effect.flatMap(Records, (records) =>
-  Effect.map(records.list(unexpectedFacts, { limit: 100 }), (rows) =>
-    rows.map(({ record }) => `${record.resourceKind} ${record.on}`)
-  )
-)
-
-const consented = (of: Cast) =>
-  Effect.gen(function* () {
-    yield* write(AdmissionConsentOperations.propose, id, { fund: of.fund.party, terms: "any" })
-    const proposal = yield* contractOf(of.registrar, Templates.AdmissionConsentProposal)
-    yield* act(
-      of.registrar,
-      Templates.exercise(Templates.AdmissionConsentProposal, proposal, "Accept", {})
-    )
-  })
-
-const terms = "ab".repeat(32)
-
-/** Registers a holder whose party accepts the registration and signs the terms. */
-const registered = (who: Outsider, holderId: string, of: Cast) =>
-  Effect.gen(function* () {
-    yield* write(HolderOperations.register, {}, { holderId, party: who.party, taxResidences: [] })
-    const invitation = yield* contractOf(who, Templates.HolderInvitation)
-    yield* act(who, Templates.exercise(Templates.HolderInvitation, invitation, "Accept", {}))
-    yield* act(
-      who,
-      Templates.create(Templates.SignedTerms, {
-        venue: of.venue,
-        holder: who.party,
-        holderId,
-        documentHash: terms,
-        signedAt: start
-      })
-    )
-    yield* write(AcceptedTermsOperations.accept, { holderId }, {})
-  })
-
-const admitted = (who: Outsider, holderId: string) =>
-  Effect.gen(function* () {
-    yield* write(AdmissionOperations.offerAdmission, { holderId }, id)
-    const offer = yield* contractOf(who, Templates.AdmissionOffer)
-    yield* act(who, Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {}))
-    return yield* contractOf(who, Templates.Credential)
-  })
-
-const minted = (of: Cast, credentialCid: string, amount: string) =>
-  act(
-    of.registrar,
-    Templates.exercise(Templates.Credential, credentialCid, "Receive", {
-      amount: Decimal.of(amount),
-      reference: { kind: "subscription", id: "s1" },
-      configurationCid: null
-    })
-  )
-
-const published = (who: Outsider, of: Cast, value: string, metric = "price") =>
-  act(
-    who,
-    Templates.create(Templates.OraclePoint, {
-      oracle: who.party,
-      venue: of.venue,
-      fund: of.fund.party,
-      registrar: of.registrar.party,
-      attestors: [],
-      instrumentId: "fund-a",
-      metric,
-      value: Decimal.of(value),
-      valuationTime: start,
-      period: null,
-      withholdingRate: null,
-      statementRef: null,
-      corrects: null
-    })
-  )
 
 describe("an instrument", () => {
   it.effect("is listed once its registrar configures it, and has terms once it is recorded", () =>
@@ -361,7 +251,7 @@ describe("admissions", () => {
       yield* act(of.alice, Templates.exercise(Templates.AdmissionOffer, cid, "Decline", {}))
       yield* write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
       yield* write(AdmissionOperations.withdraw, { holderId: "alice", ...id }, {})
-      const holderId = "alice" as Parameters<(typeof RegisterReads.portfolio)["run"]>[0]["holderId"]
+      const holderId = holderIdOf("alice")
       const { value } = yield* list(AdmissionReads.list, { holderId })
       assert.deepEqual(
         value.map(({ state, endedBy }) => `${state} by ${endedBy}`),
@@ -374,7 +264,7 @@ describe("admissions", () => {
     Effect.gen(function* () {
       const of = yield* cast
       yield* registered(of.alice, "alice", of)
-      const holderId = "alice" as Parameters<(typeof RegisterReads.portfolio)["run"]>[0]["holderId"]
+      const holderId = holderIdOf("alice")
       const as = (own: string | null) =>
         refusal(
           list(
@@ -581,7 +471,7 @@ describe("the register", () => {
       assert.deepEqual(after.head, before.head)
       assert.deepEqual(after.lines, ["alice 95000 0 0.95 admitted", "bob 5000 0 0.05 admitted"])
       assert.deepEqual(yield* shown({ at }), before)
-      const holderId = "alice" as Parameters<(typeof RegisterReads.portfolio)["run"]>[0]["holderId"]
+      const holderId = holderIdOf("alice")
       const worth = (point: object = {}) =>
         Effect.map(read(RegisterReads.portfolio, { holderId }, { point }), ({ value }) =>
           value.map((row) => [

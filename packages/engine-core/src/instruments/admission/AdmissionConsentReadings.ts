@@ -17,8 +17,7 @@ import { AdmissionConsentMachine, type Fact } from "./AdmissionConsentMachine.ts
 type Consent = Payload<typeof AdmissionConsentProposal>
 
 const proposal = TypedReading.of(AdmissionConsentProposal, {
-  created: Effect.fn("AdmissionConsentProposal.created")(function* ({ venue, ...asked }, node) {
-    if (venue !== node.venue) return
+  created: Effect.fn("AdmissionConsentProposal.created")(function* ({ venue: _, ...asked }, node) {
     yield* Once.open(
       admissionConsents,
       {
@@ -55,7 +54,6 @@ const consent = TypedReading.of(AdmissionConsentTemplate, {
 export const readings = [proposal, consent] as const
 
 const moved = Effect.fnUntraced(function* (payload: Consent, node: Node, fact: Fact) {
-  if (payload.venue !== node.venue) return
   const records = yield* Records
   const found = yield* records.find(admissionConsents, payload.admissionConsentId)
   if (Option.isSome(found) && Machine.allows(AdmissionConsentMachine, found.value.state, fact.on)) {

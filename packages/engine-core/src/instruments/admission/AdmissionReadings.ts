@@ -10,12 +10,12 @@ import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { AdmissionOffer } from "../../templates/Admission.ts"
 import { Credential } from "../../templates/Registry.ts"
+import type { Payload } from "../../templates/Template.ts"
 import { type Admission, admissions } from "./Admission.ts"
 import { AdmissionMachine, type Fact } from "./AdmissionMachine.ts"
 
 const offer = TypedReading.of(AdmissionOffer, {
   created: Effect.fn("AdmissionOffer.created")(function* (payload, node) {
-    if (payload.venue !== node.venue) return
     const records = yield* Records
     const holder = yield* records.find(holderParties, payload.holder)
     if (Option.isNone(holder)) {
@@ -51,42 +51,46 @@ const offer = TypedReading.of(AdmissionOffer, {
     yield* announced("admission.offered", admission, node)
   }),
   exercised: {
-    Decline: ({ payload: { venue, credentialId } }, node) =>
-      moved({ venue, credentialId }, node, { on: "decline", at: node.effectiveAt }),
-    Withdraw: ({ payload: { venue, credentialId } }, node) =>
-      moved({ venue, credentialId }, node, { on: "withdraw", at: node.effectiveAt })
+    Decline: ({ payload }, node) =>
+      moved(payload.credentialId, node, { on: "decline", at: node.effectiveAt }),
+    Withdraw: ({ payload }, node) =>
+      moved(payload.credentialId, node, { on: "withdraw", at: node.effectiveAt })
   }
 })
 
+/** A credential names its venue as its issuer. */
 const credential = TypedReading.of(Credential, {
-  created: Effect.fn("Credential.created")(function* ({ issuer: venue, credentialId }, node) {
+  created: Effect.fn("Credential.created")(function* ({ issuer, credentialId }, node) {
+    if (issuer !== node.venue) return
     const fact = { on: "accept", credentialCid: node.contractId, at: node.effectiveAt } as const
-    const admission = yield* moved({ venue, credentialId }, node, fact)
+    const admission = yield* moved(credentialId, node, fact)
     if (admission !== undefined) yield* announced("admission.granted", admission, node)
   }),
   exercised: {
-    Revoke: ({ payload: { issuer: venue, credentialId } }, node) =>
-      moved({ venue, credentialId }, node, { on: "revoke", by: "venue", at: node.effectiveAt }),
-    Renounce: ({ payload: { issuer: venue, credentialId } }, node) =>
-      moved({ venue, credentialId }, node, { on: "revoke", by: "holder", at: node.effectiveAt })
+    Revoke: ({ payload }, node) => revoked(payload, node, "venue"),
+    Renounce: ({ payload }, node) => revoked(payload, node, "holder")
   }
 })
 
 export const readings = [offer, credential] as const
 
-/** The admission after the fact, where its table allows it; another venue's is none of ours. */
-const moved = Effect.fnUntraced(function* (
-  of: { readonly venue: string; readonly credentialId: string },
+const revoked = (
+  { issuer, credentialId }: Payload<typeof Credential>,
   node: Node,
-  fact: Fact
-) {
-  if (of.venue !== node.venue) return undefined
+  by: "venue" | "holder"
+) =>
+  issuer === node.venue
+    ? moved(credentialId, node, { on: "revoke", by, at: node.effectiveAt })
+    : Effect.void
+
+/** The admission after the fact, where its table allows it. */
+const moved = Effect.fnUntraced(function* (admissionId: string, node: Node, fact: Fact) {
   const records = yield* Records
-  const found = yield* records.find(admissions, of.credentialId)
+  const found = yield* records.find(admissions, admissionId)
   if (Option.isSome(found) && Machine.allows(AdmissionMachine, found.value.state, fact.on)) {
     return yield* records.record(admissions, found.value, fact, node.act)
   }
-  yield* surprise(node, of.credentialId, {
+  yield* surprise(node, admissionId, {
     on: fact.on,
     detail: Option.match(found, {
       onNone: () => "There is no such admission.",

@@ -27,7 +27,7 @@ export const list = Read.list({
   changes: false,
   parent: Effect.fnUntraced(function* ({ holderId }, asking) {
     const records = yield* Records
-    yield* Sight.demand(asking, { holderId })
+    yield* Sight.demand(asking, holders, { holderId })
     yield* records.get(holders, holderId, asking.pin)
   }),
   where: ({ holderId }) => ({ holderId: [holderId] }),

@@ -17,7 +17,6 @@ type Published = Payload<typeof OraclePoint>
 
 const typed = TypedReading.of(OraclePoint, {
   created: Effect.fn("OraclePoint.created")(function* (payload, node) {
-    if (payload.venue !== node.venue) return
     const figures = yield* figuresOf(payload)
     if (figures === undefined) return yield* surprise(payload, node)
     const point = yield* Once.open(

@@ -25,7 +25,8 @@ const holding: Reading = {
     yield* counted(opened, node, "add")
   }),
   exercised: Effect.fn("Holding.exercised")(function* (_choice, _payload, node, event) {
-    if (!event.consuming || !event.inAcs) return
+    // Only an end takes a contract out of what is active.
+    if (!event.inAcs) return
     const records = yield* Records
     const before = Option.getOrUndefined(yield* records.find(holdings, node.contractId))
     if (before === undefined) return

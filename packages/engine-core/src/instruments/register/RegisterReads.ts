@@ -178,19 +178,20 @@ export const portfolio = Read.one({
   run: Effect.fn("holders.portfolio")(function* ({ holderId }, asking) {
     const records = yield* Records
     const { pin } = asking
-    yield* Sight.demand(asking, { holderId })
+    yield* Sight.demand(asking, holders, { holderId })
     const { party } = yield* records.get(holders, holderId, pin)
     const entries = yield* gathered(
       records.stream(registerEntries, { pin, where: { party: [party] } }),
       (entry) => assetKeyOf(entry)
     )
     const ids = [...entries.values()].map(({ instrumentId }) => instrumentId)
-    const held = (yield* records.many(instruments, ids, pin))
-      .filter((instrument) => entries.has(assetKeyOf(instrument)))
-      .toSorted((a, b) => (a.instrumentId < b.instrumentId ? -1 : 1))
+    const held = (yield* records.many(instruments, ids, pin)).toSorted((a, b) =>
+      a.instrumentId < b.instrumentId ? -1 : 1
+    )
     const found = yield* records.many(quotes, held.flatMap(quoteIdsOf), pin)
     const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
     return held.flatMap((instrument) => {
+      // Another registrar's units of the same name are none of this instrument's.
       const entry = entries.get(assetKeyOf(instrument))
       const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
       return entry === undefined ? [] : [rowOf(instrument, entry, quote)]

@@ -48,8 +48,8 @@ export const standing = Effect.fnUntraced(function* (instrumentId: string) {
     direction: "desc",
     limit: 1
   })
-  if (found === undefined || found.record.state === "ended") return null
-  return found.record
+  // One past its date is still stored as agreed: the clock ends it at the read.
+  return found === undefined || found.record.state === "ended" ? null : found.record
 })
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "mkt_")

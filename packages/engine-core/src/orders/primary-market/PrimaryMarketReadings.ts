@@ -13,15 +13,9 @@ import {
 import { primaryMarkets } from "./PrimaryMarket.ts"
 import { type Fact, PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
 
-interface Named {
-  readonly venue: string
-  readonly marketId: string
-}
-
 const proposal = TypedReading.of(PrimaryMarketProposal, {
   created: Effect.fn("PrimaryMarketProposal.created")(function* (payload, node) {
     const records = yield* Records
-    if (payload.venue !== node.venue) return
     // An acceptance makes the proposal anew, and was read before what it made.
     if (Option.isSome(yield* records.find(primaryMarkets, payload.marketId))) return
     const { marketId, instrument, registrar, fund, cash, attestors, required, oracle, until } =
@@ -76,8 +70,11 @@ export const readings = [proposal, market] as const
 /** The trigger that a fact is; an acceptance is a step towards agreement. */
 const triggerOf = (fact: Fact) => (fact.on === "accept" ? "agree" : fact.on)
 
-const moved = Effect.fnUntraced(function* ({ venue, marketId }: Named, node: Node, fact: Fact) {
-  if (venue !== node.venue) return
+const moved = Effect.fnUntraced(function* (
+  { marketId }: { readonly marketId: string },
+  node: Node,
+  fact: Fact
+) {
   const records = yield* Records
   const found = yield* records.find(primaryMarkets, marketId)
   if (

@@ -1,0 +1,402 @@
+/** What others put on the ledger in the venue's sight, or out of turn, moves none of its records. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as AdmissionConsentOperations from "../../packages/engine-core/src/instruments/admission/AdmissionConsentOperations.ts"
+import * as AdmissionOperations from "../../packages/engine-core/src/instruments/admission/AdmissionOperations.ts"
+import * as AdmissionReads from "../../packages/engine-core/src/instruments/admission/AdmissionReads.ts"
+import { admissionConsents } from "../../packages/engine-core/src/instruments/admission/AdmissionConsent.ts"
+import { admissions } from "../../packages/engine-core/src/instruments/admission/Admission.ts"
+import { pricePoints } from "../../packages/engine-core/src/instruments/price/PricePoint.ts"
+import * as PriceReads from "../../packages/engine-core/src/instruments/price/PriceReads.ts"
+import { holdings } from "../../packages/engine-core/src/instruments/register/Holding.ts"
+import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
+import * as HolderOperations from "../../packages/engine-core/src/holders/holder/HolderOperations.ts"
+import type { Collection } from "../../packages/engine-core/src/kernel/Collection.ts"
+import {
+  type PrimaryMarket,
+  primaryMarkets
+} from "../../packages/engine-core/src/orders/primary-market/PrimaryMarket.ts"
+import { standing } from "../../packages/engine-core/src/orders/primary-market/PrimaryMarketOperations.ts"
+import {
+  admitted,
+  agreed,
+  cast,
+  configuration,
+  consented,
+  holderIdOf,
+  id,
+  instrument,
+  instrumentId,
+  minted,
+  point,
+  published,
+  recorded,
+  registered,
+  unexpected
+} from "./story.ts"
+import {
+  act,
+  contractOf,
+  engine,
+  join,
+  list,
+  person,
+  read,
+  refusal,
+  start,
+  write
+} from "./venue.ts"
+
+const count = <R, F>(collection: Collection<R, F>) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.map(records.list(collection, { limit: 100 }), (rows) => rows.length)
+  )
+
+const holding = (of: object) => ({
+  restricted: false,
+  lock: null,
+  label: "",
+  meta: {},
+  amount: Decimal.of("1000000"),
+  ...of
+})
+
+describe("another venue's contracts", () => {
+  it.effect("are none of this venue's, though it may see them", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      const rival = yield* join("rival")
+      yield* recorded(of)
+      yield* registered(of.alice, "alice", of)
+      const consent = {
+        venue: rival.party,
+        admissionConsentId: "acn_rival",
+        registrar: of.venue,
+        fund: of.venue,
+        instrumentId: "fund-a",
+        terms: "any"
+      }
+      yield* act(
+        of.registrar,
+        Templates.create(Templates.InstrumentConfiguration, {
+          registrar: of.registrar.party,
+          provider: rival.party,
+          issuer: of.venue,
+          instrument: { admin: of.registrar.party, id: "fund-a" },
+          defaultIdentifier: { source: "venue", id: "fund-a", scheme: "id" },
+          additionalIdentifiers: [],
+          holderRequirements: [],
+          issuerRequirements: []
+        })
+      )
+      yield* act(rival, Templates.create(Templates.AdmissionConsentProposal, consent))
+      const proposal = yield* contractOf(rival, Templates.AdmissionConsentProposal)
+      yield* act(
+        rival,
+        Templates.exercise(Templates.AdmissionConsentProposal, proposal, "Withdraw", {})
+      )
+      yield* act(
+        rival,
+        Templates.create(Templates.AdmissionOffer, {
+          venue: rival.party,
+          registrar: of.venue,
+          instrumentId: "fund-a",
+          holder: of.alice.party,
+          credentialId: "adm_rival",
+          claims: [],
+          validFrom: null,
+          validUntil: null,
+          expiresAt: null
+        })
+      )
+      const offer = yield* contractOf(rival, Templates.AdmissionOffer)
+      yield* act(rival, Templates.exercise(Templates.AdmissionOffer, offer, "Withdraw", {}))
+      yield* act(
+        rival,
+        Templates.create(Templates.PrimaryMarketProposal, {
+          venue: rival.party,
+          marketId: "mkt_rival",
+          instrument: { admin: of.registrar.party, id: "fund-a" },
+          fund: of.venue,
+          registrar: of.registrar.party,
+          cash: { admin: rival.party, id: "USD" },
+          attestors: [rival.party],
+          required: 1,
+          oracle: of.oracle.party,
+          until: null,
+          accepted: []
+        })
+      )
+      yield* act(
+        of.oracle,
+        Templates.create(Templates.OraclePoint, {
+          ...point(of.oracle, of, "1"),
+          venue: rival.party,
+          fund: of.venue
+        })
+      )
+      yield* act(
+        of.registrar,
+        Templates.create(
+          Templates.Holding,
+          holding({
+            registrar: of.registrar.party,
+            owner: of.registrar.party,
+            provider: rival.party,
+            instrument: { admin: of.registrar.party, id: "fund-a" },
+            lock: {
+              holders: [of.registrar.party],
+              observers: [of.venue],
+              context: "any",
+              expiresAt: null
+            }
+          }) as Templates.Payload<typeof Templates.Holding>
+        )
+      )
+      assert.isFalse((yield* instrument()).onRegistry)
+      assert.deepEqual(
+        [
+          yield* count(admissionConsents),
+          yield* count(admissions),
+          yield* count(primaryMarkets),
+          yield* count(pricePoints),
+          yield* count(holdings)
+        ],
+        [0, 0, 0, 0, 0]
+      )
+      assert.deepEqual(yield* unexpected, Array(4).fill("contract read"))
+    }).pipe(engine())
+  )
+})
+
+describe("an instrument that is recorded", () => {
+  it.effect("is not on the registry because somebody else configures its id", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* act(of.bob, configuration(of.bob, of))
+      assert.isFalse((yield* instrument()).onRegistry)
+    }).pipe(engine())
+  )
+
+  it.effect("changes once when its configuration is updated: it is never off the registry", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* act(of.registrar, configuration(of.registrar, of))
+      const cid = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
+      yield* act(
+        of.registrar,
+        Templates.exercise(Templates.InstrumentConfiguration, cid, "Update", {
+          defaultIdentifier: { source: "venue", id: "new", scheme: "id" },
+          additionalIdentifiers: [],
+          holderRequirements: [],
+          issuerRequirements: []
+        })
+      )
+      assert.strictEqual((yield* instrument()).version, 2)
+    }).pipe(engine())
+  )
+})
+
+describe("an admission", () => {
+  it.effect(
+    "counts no longer once its credential ran out, and what its holder does then is kept aside",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* cast
+        yield* recorded(of)
+        yield* consented(of)
+        yield* registered(of.alice, "alice", of)
+        const credential = yield* admitted(of.alice, "alice", {
+          validUntil: "2026-07-30T12:00:00Z"
+        })
+        assert.strictEqual((yield* instrument()).holderCount, 1)
+        yield* TestClock.adjust("2 hours")
+        assert.strictEqual((yield* instrument()).holderCount, 0)
+        yield* act(of.alice, Templates.exercise(Templates.Credential, credential, "Renounce", {}))
+        assert.deepEqual(yield* unexpected, ["admission revoke"])
+        const { value } = yield* list(AdmissionReads.list, { holderId: holderIdOf("alice") })
+        assert.deepInclude(value[0], { state: "expired", endedBy: "clock" })
+      }).pipe(engine())
+  )
+
+  it.effect("renounced by its holder is revoked by its holder", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* consented(of)
+      yield* registered(of.alice, "alice", of)
+      const credential = yield* admitted(of.alice, "alice")
+      yield* act(of.alice, Templates.exercise(Templates.Credential, credential, "Renounce", {}))
+      const { value } = yield* list(AdmissionReads.list, { holderId: holderIdOf("alice") })
+      assert.deepInclude(value[0], { state: "revoked", endedBy: "holder" })
+    }).pipe(engine())
+  )
+
+  it.effect("is not offered to a holder who has not accepted its registration", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* consented(of)
+      yield* write(
+        HolderOperations.register,
+        {},
+        { holderId: "alice", party: of.alice.party, taxResidences: [] }
+      )
+      assert.strictEqual(
+        yield* refusal(write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)),
+        "state-conflict HolderState"
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("and a consent ask for an instrument and a holder that are there", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      const offer = write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
+      assert.strictEqual(yield* refusal(offer), "not-found")
+      yield* registered(of.alice, "alice", of)
+      assert.strictEqual(yield* refusal(offer), "not-found")
+      yield* act(of.registrar, configuration(of.registrar, of))
+      assert.strictEqual(yield* refusal(offer), "rule-refused in-manifest")
+      assert.strictEqual(
+        yield* refusal(
+          write(AdmissionConsentOperations.propose, id, { fund: of.fund.party, terms: "any" })
+        ),
+        "rule-refused in-manifest"
+      )
+    }).pipe(engine())
+  )
+})
+
+describe("a primary market past its date", () => {
+  it.effect("stands no more, though nobody has ended it on the ledger", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* agreed(of, { until: "2026-07-30T11:00:00Z" })
+      const state = Effect.map(standing("fund-a"), (found: PrimaryMarket | null) => found?.state)
+      assert.strictEqual(yield* state, "agreed")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* state, undefined)
+    }).pipe(engine())
+  )
+})
+
+describe("a price", () => {
+  it.effect("that only says it corrects another corrects nothing", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* published(of.oracle, of, "1.0437")
+      const cid = yield* contractOf(of.oracle, Templates.OraclePoint)
+      yield* act(
+        of.oracle,
+        Templates.create(Templates.OraclePoint, {
+          ...point(of.oracle, of, "2"),
+          corrects: cid
+        })
+      )
+      const { value } = yield* list(PriceReads.list, { instrumentId })
+      assert.deepEqual(
+        value.map(({ corrects, correctedBy }) => [corrects, correctedBy]),
+        [
+          [null, null],
+          [null, null]
+        ]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("that is corrected or taken back values no portfolio any more", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* consented(of)
+      yield* registered(of.alice, "alice", of)
+      yield* minted(of, yield* admitted(of.alice, "alice"), "100")
+      const worth = Effect.map(
+        read(RegisterReads.portfolio, { holderId: holderIdOf("alice") }),
+        ({ value }) =>
+          value.map((row) => (row.value === null ? null : Decimal.formatPlain(row.value)))
+      )
+      assert.deepEqual(yield* worth, [null])
+      yield* published(of.oracle, of, "1.0437")
+      assert.deepEqual(yield* worth, ["104.37"])
+      yield* published(of.bob, of, "99")
+      assert.deepEqual(yield* worth, ["104.37"])
+      const wrong = yield* contractOf(of.oracle, Templates.OraclePoint)
+      yield* act(
+        of.oracle,
+        Templates.exercise(Templates.OraclePoint, wrong, "Correct", {
+          value: Decimal.of("1.05"),
+          valuationTime: Instant.subtract(start, Duration.of("PT1H")),
+          period: null,
+          withholdingRate: null,
+          statementRef: null
+        })
+      )
+      assert.deepEqual(yield* worth, ["105"])
+      yield* act(of.oracle, {
+        _tag: "Exercise",
+        target: Templates.OraclePoint.typeRef,
+        contractId: yield* contractOf(of.oracle, Templates.OraclePoint),
+        choice: "Archive",
+        arg: {}
+      })
+      assert.deepEqual(yield* worth, [null])
+      const { value } = yield* list(PriceReads.list, { instrumentId })
+      assert.deepEqual(
+        value.map(({ isLive }) => isLive),
+        [true, false]
+      )
+      assert.deepEqual(yield* unexpected, [])
+    }).pipe(engine())
+  )
+})
+
+describe("a portfolio", () => {
+  it.effect(
+    "holds no units that another registrar gave the same name, and is its holder's own",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* cast
+        yield* recorded(of)
+        yield* registered(of.bob, "bob", of)
+        yield* act(
+          of.bob,
+          Templates.create(
+            Templates.Holding,
+            holding({
+              registrar: of.bob.party,
+              owner: of.bob.party,
+              provider: of.venue,
+              instrument: { admin: of.bob.party, id: "fund-a" }
+            }) as Templates.Payload<typeof Templates.Holding>
+          )
+        )
+        const as = (holderId: string) =>
+          read(
+            RegisterReads.portfolio,
+            { holderId: holderIdOf("bob") },
+            { caller: person("i", ["investor"], { holderId }) }
+          )
+        assert.deepEqual((yield* as("bob")).value, [])
+        assert.strictEqual(yield* refusal(as("alice")), "not-found")
+        assert.strictEqual(
+          yield* refusal(
+            read(
+              RegisterReads.register,
+              { instrumentId },
+              { caller: person("r", ["registrar"], { party: of.bob.party }) }
+            )
+          ),
+          "not-found"
+        )
+      }).pipe(engine())
+  )
+})

@@ -18,6 +18,8 @@ import { connect } from "node:net"
 import { expect } from "vitest"
 import { tables } from "./tables.ts"
 
+type Tables = Host.Tables
+
 export const issuer = "https://issuer.test"
 export const audience = "urn:bursar:test"
 
@@ -67,9 +69,10 @@ const quietLedger = Layer.succeed(Ledger.Ledger, {
   packages: () => Effect.succeed([])
 })
 
-const engine = Engine.layerOf({ operations: tables.operations, readings: [] }).pipe(
-  Layer.provideMerge(Layer.mergeAll(Memory.layer, NodeCrypto.layer, quietLedger))
-)
+const engineOf = (operations: Tables["operations"]) =>
+  Engine.layerOf({ operations, readings: [] }).pipe(
+    Layer.provideMerge(Layer.mergeAll(Memory.layer, NodeCrypto.layer, quietLedger))
+  )
 
 export const tenant: Host.Tenant = {
   tenantId: "venue-1",
@@ -96,8 +99,10 @@ export const open = async (
     readonly vitals?: Effect.Effect<Host.Readiness.Vitals, Refusal.Unavailable>
     readonly jwks?: Layer.Layer<Host.Jwks.Jwks>
     readonly basePath?: string
+    readonly tables?: Tables
   } = {}
 ): Promise<Venue> => {
+  const served = of.tables ?? tables
   const logs: Array<string> = []
   const log = Logger.layer([
     Logger.make((options) => void logs.push(Logger.formatJson.log(options)))
@@ -120,7 +125,7 @@ export const open = async (
     )
   )
   const host = Host.layer({
-    tables,
+    tables: served,
     tenant,
     basePath: of.basePath ?? "",
     host: "127.0.0.1",
@@ -129,7 +134,7 @@ export const open = async (
   const runtime = ManagedRuntime.make(
     host.pipe(
       Layer.provide(Layer.mergeAll(signIn, readiness)),
-      Layer.provideMerge(engine),
+      Layer.provideMerge(engineOf(served.operations)),
       Layer.provideMerge(log)
     )
   )

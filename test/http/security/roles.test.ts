@@ -1,0 +1,167 @@
+/** Who may call what: every role on every route of the tests' tables and of the engine's own. */
+import { Catalogue, Vocabulary } from "@bursar/engine-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Route, table } from "../../../packages/http-host/src/api/Route.ts"
+import { tables } from "../tables.ts"
+import { bearer, json, open, type Problem, send, slugOf, type Venue } from "../venue.ts"
+
+const pathOf = (route: Route) => route.path.template.replaceAll(/\{[A-Za-z]+\}/g, "id-1")
+
+/** The roles a route's declaration names, read off the declaration and not off the host. */
+const declared = (route: Route): ReadonlyArray<string> | "anyone" => {
+  switch (route.answers.with) {
+    case "write": {
+      const { makers, approvers } = route.answers.operation
+      return approvers > 0 ? [...makers, "approver"] : makers
+    }
+    case "hand":
+      return route.admits.by === "anyone"
+        ? "anyone"
+        : route.admits.by === "approver"
+          ? ["approver"]
+          : route.admits.roles
+    default:
+      return Object.keys(route.answers.read.audience)
+  }
+}
+
+describe.each([
+  ["the tests' tables", tables],
+  ["the engine's catalogue", { operations: Catalogue.operations, reads: Catalogue.reads }]
+] as const)("%s", (_, served) => {
+  let venue: Venue
+  const routes = table(served)
+  beforeAll(async () => {
+    venue = await open({ tables: served })
+  })
+  afterAll(() => venue.close())
+
+  const call = (route: Route, as?: string, method: string = route.path.method) =>
+    send(venue, {
+      method,
+      path: pathOf(route),
+      ...(as === undefined ? {} : { as }),
+      ...(method === "POST" ? { body: "{}" } : {})
+    })
+
+  it.each(routes.map((route) => [route.name, route] as const))(
+    "%s admits the roles it declares and no other",
+    async (_, route) => {
+      const admitted = declared(route)
+      for (const role of Vocabulary.Role.members) {
+        const as = await bearer([role], { holder: "id-1", party: "registrar::1220aa" })
+        const { status } = await call(route, as)
+        const expected = admitted === "anyone" || admitted.includes(role)
+        expect([role, status !== 403]).toEqual([role, expected])
+      }
+    }
+  )
+
+  it("no bearer, no role and unknown roles get nowhere, HEAD included", async () => {
+    const none = await bearer([])
+    const unknown = await bearer(["god", "Operator", "operator "])
+    for (const route of routes) {
+      const expected = route.admits.by === "anyone" ? 200 : 401
+      const { status } = await call(route)
+      expect([route.name, expected === 401 ? status : 0]).toEqual([
+        route.name,
+        expected === 401 ? 401 : 0
+      ])
+      if (route.admits.by === "anyone") continue
+      expect([route.name, (await call(route, none)).status]).toEqual([route.name, 403])
+      expect([route.name, (await call(route, unknown)).status]).toEqual([route.name, 403])
+      if (route.path.method !== "GET") continue
+      expect([route.name, (await call(route, none, "HEAD")).status]).toEqual([route.name, 403])
+    }
+  })
+
+  it("the routes that answer are those of the table: every method on every path", async () => {
+    const operator = await bearer(["operator"])
+    const byPath = Map.groupBy(routes, ({ path }) => path.template)
+    for (const [template, own] of byPath) {
+      const path = template.replaceAll(/\{[A-Za-z]+\}/g, "id-1")
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+        const { status } = await send(venue, { method, path, as: operator })
+        const there = own.some((route) => route.path.method === method)
+        expect([method, path, status !== 405]).toEqual([method, path, there])
+      }
+    }
+  })
+
+  it("every refusal a call here met is one that its route's document lists", async () => {
+    const document = await json<{
+      paths: Record<string, Record<string, { "x-problems": ReadonlyArray<string> }>>
+    }>(await send(venue, { path: "/v1/openapi.json" }))
+    for (const route of routes) {
+      for (const role of ["operator", "feed"]) {
+        const response = await call(route, await bearer([role]))
+        if (response.status < 400) continue
+        const listed =
+          document.paths[route.path.template]?.[route.path.method.toLowerCase()]?.["x-problems"]
+        expect(listed).toContain(await slugOf(response))
+      }
+    }
+  })
+})
+
+describe("own records", () => {
+  let venue: Venue
+  let operator: string
+  beforeAll(async () => {
+    venue = await open()
+    operator = await bearer(["operator"])
+    for (const id of ["a", "b"]) {
+      const body = `{"holderId":"${id}","text":"one","amount":1,"owner":null}`
+      await send(venue, { method: "POST", path: "/v1/holders", as: operator, body })
+    }
+    await venue.settle()
+  })
+  afterAll(() => venue.close())
+
+  it("another's record answers as one that never was, byte for byte but the request id", async () => {
+    const investor = await bearer(["investor"], { holder: "a" })
+    const own = await send(venue, { path: "/v1/holders/a", as: investor })
+    expect(own.status).toBe(200)
+    const body = async (path: string) => {
+      const { requestId: _, ...rest } = await json<Problem>(
+        await send(venue, { path, as: investor })
+      )
+      return rest
+    }
+    expect(await body("/v1/holders/b")).toEqual(await body("/v1/holders/never"))
+  })
+
+  it("lists and streams hold nothing of another", async () => {
+    const investor = await bearer(["investor"], { holder: "a" })
+    for (const path of ["/v1/holders", "/v1/holders?limit=10", "/v1/holders?holderId=b"]) {
+      const text = await (await send(venue, { path, as: investor })).text()
+      expect(text).not.toContain('"holderId":"b"')
+    }
+  })
+
+  it("another's cursor is refused", async () => {
+    const page = await json<{ next: string }>(
+      await send(venue, { path: "/v1/holders?limit=1", as: operator })
+    )
+    const investor = await bearer(["investor"], { holder: "a" })
+    const response = await send(venue, {
+      path: `/v1/holders?limit=1&after=${encodeURIComponent(page.next)}`,
+      as: investor
+    })
+    expect([response.status, await slugOf(response)]).toEqual([400, "invalid-request"])
+  })
+
+  it("another's key and body make an operation of one's own", async () => {
+    const sent = {
+      method: "POST",
+      path: "/v1/holders:onboard",
+      body: '{"holderId":"shared"}',
+      headers: { "idempotency-key": "shared-key" }
+    }
+    const one = await send(venue, { ...sent, as: operator })
+    const other = await send(venue, { ...sent, as: await bearer(["app"]) })
+    expect([one.status, other.status]).toEqual([202, 202])
+    expect(other.headers.get("location")).not.toBe(one.headers.get("location"))
+    expect(await other.text()).not.toContain("operator-1")
+  })
+})

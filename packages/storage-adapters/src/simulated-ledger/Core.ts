@@ -83,6 +83,11 @@ export const judge = (
   if (!commandIdPattern.test(request.commandId)) {
     return Result.fail(LedgerError.make("INVALID_FIELD", "commandId is not 1 to 255 characters"))
   }
+  if (!isKept(request)) {
+    return Result.fail(
+      LedgerError.make("INVALID_ARGUMENT", "a text is too long or holds what no store keeps")
+    )
+  }
   if (request.actAs.length === 0) {
     return Result.fail(LedgerError.make("MISSING_FIELD", "The field actAs is missing"))
   }
@@ -108,6 +113,26 @@ export const judge = (
     verdict === null ? committed(request, place, ran.success) : rejected(request, place, verdict)
   )
 }
+
+/** Texts that some store would refuse are refused here, so that no store ever refuses a commit. */
+const isKept = (request: Request): boolean =>
+  [request.submissionId, request.workflowId, request.traceparent].every(
+    (text) => text === null || (text.length <= 1_024 && isText(text))
+  ) &&
+  request.commands.every((command) =>
+    command._tag === "Create"
+      ? isValue(command.args)
+      : isValue(command.arg) && (command._tag === "Exercise" || isValue(command.args))
+  )
+
+const isText = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+
+const isValue = (value: Ledger.LfValue): boolean =>
+  typeof value === "string"
+    ? isText(value)
+    : value === null ||
+      typeof value === "boolean" ||
+      Object.entries(value).every(([name, member]) => isText(name) && isValue(member))
 
 /** Makes the entry part of the state. */
 export const apply = (state: State, entry: Entry.Entry, settings: Settings): void => {

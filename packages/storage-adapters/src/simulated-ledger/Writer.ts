@@ -191,8 +191,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
       state: () => state,
       readable: () => readable,
       moved: () => Deferred.await(moved),
-      recent: (after) =>
-        after >= recentFrom ? recent.filter(({ offset }) => offset > after) : null,
+      recent: (after) => (after >= recentFrom ? since(recent, after) : null),
       prune: (upTo) =>
         store.prune(upTo).pipe(
           Effect.mapError(unavailable),
@@ -204,6 +203,16 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         )
     }
   })
+
+/** Read from the end: who follows the ledger asks for its last few. */
+const since = (
+  recent: ReadonlyArray<Entry.Transaction>,
+  after: Offset.Offset
+): ReadonlyArray<Entry.Transaction> => {
+  let from = recent.length
+  while (from > 0 && (recent[from - 1]?.offset ?? 0) > after) from--
+  return recent.slice(from)
+}
 
 const answerOf = (entry: Entry.Entry): Exit.Exit<Entry.Transaction, LedgerError.LedgerError> => {
   const { outcome } = entry.completion

@@ -6,6 +6,7 @@ export default defineConfig({
     root: new URL("..", import.meta.url).pathname,
     include: ["test/**/*.{test,spec,prop,model,suite}.ts"],
     exclude: ["**/node_modules/**", "test/package/consumer/**"],
+    globalSetup: ["test/database.setup.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

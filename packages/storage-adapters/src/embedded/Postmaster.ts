@@ -89,7 +89,7 @@ const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | st
     ] as const) {
       if (ended) break
       child.kill(signal)
-      await Promise.race([end, pause(millis)])
+      await within(end, millis)
     }
     watcher?.kill("SIGKILL")
   }
@@ -99,7 +99,7 @@ const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | st
       child.unref()
       return { port, child, stop }
     }
-    await Promise.race([end, pause(20)])
+    await within(end, 20)
   }
   const timedOut = !ended
   await stop()
@@ -186,5 +186,12 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-const pause = (millis: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, millis))
+/** Waits for the end, but no longer; a timer left behind would keep the host from exiting. */
+const within = (end: Promise<void>, millis: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, millis)
+    end.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })

@@ -46,27 +46,39 @@ export const make = (of: {
     bootstrap: ({ epoch, offset, ledgerTime, horizonTime }) =>
       transactions.attempt((transaction) => {
         if (head.projection.writerEpoch !== epoch) return Result.fail(new WriterFenced({ epoch }))
+        // What was read beyond the snapshot before is read again from there.
+        while (updates.length > 0 && Number(updates.at(-1)?.offset) > offset) {
+          const dropped = updates.pop()
+          if (dropped === undefined) break
+          transaction.undo.push(() => updates.push(dropped))
+          const { commandId } = dropped
+          if (commandId !== null && byCommand.get(commandId) === dropped) {
+            Undo.remove(transaction, byCommand, commandId)
+          }
+        }
         turn(transaction, { offset, ledgerTime, horizonOffset: offset, horizonTime })
         Undo.patch(transaction, head, { horizonLedgerTime: ledgerTime })
         return Result.void
       }),
     ledgerTimeAt: (offset) =>
       transactions.read(() => {
+        const { horizonOffset } = head.projection
         const last = lastBefore(updates, (row) => row.offset <= offset)
-        if (last !== undefined) return Option.some(last.ledgerTime)
-        return offset >= head.projection.horizonOffset
-          ? Option.fromNullOr(head.horizonLedgerTime)
-          : Option.none()
+        // The snapshot stands for everything up to the horizon.
+        return offset >= horizonOffset && (last?.offset ?? 0) <= horizonOffset
+          ? Option.fromNullOr(head.horizonLedgerTime ?? last?.ledgerTime ?? null)
+          : Option.fromUndefinedOr(last?.ledgerTime)
       }),
     offsetAsOf: (instant) =>
       transactions.read(() => {
         const { ledgerTime, offset, horizonOffset } = head.projection
         if (ledgerTime !== null && ledgerTime <= instant) return Option.some(offset)
         const last = lastBefore(updates, (row) => row.ledgerTime <= instant)
-        if (last !== undefined) return Option.some(last.offset)
-        return head.horizonLedgerTime !== null && head.horizonLedgerTime <= instant
+        return (last?.offset ?? 0) <= horizonOffset &&
+          head.horizonLedgerTime !== null &&
+          head.horizonLedgerTime <= instant
           ? Option.some(horizonOffset)
-          : Option.none()
+          : Option.fromUndefinedOr(last?.offset)
       }),
     byCommand: (commandId) =>
       Effect.map(

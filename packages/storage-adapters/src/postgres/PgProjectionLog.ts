@@ -62,10 +62,17 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     underEpoch(
       epoch,
       sessions.ask(
-        `update bursar.head
-         set projection_offset = $2::int8, horizon_offset = $2::int8, ledger_time = $3,
-           horizon_ledger_time = $3, horizon_time = $4
-         where id = 1 and writer_epoch = $1::int8 returning 1`,
+        `with moved as (
+           update bursar.head
+           set projection_offset = $2::int8, horizon_offset = $2::int8, ledger_time = $3,
+             horizon_ledger_time = $3, horizon_time = $4
+           where id = 1 and writer_epoch = $1::int8 returning 1
+         ), dropped as (
+           -- What was read beyond the snapshot before is read again from there.
+           delete from bursar.ledger_update
+           where "offset" > $2::int8 and exists (select from moved)
+         )
+         select 1 from moved`,
         [String(epoch), String(offset), ledgerTime, horizonTime]
       )
     ),
@@ -73,9 +80,13 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     Effect.map(
       sessions.ask(
         `select coalesce(
-           (select ledger_time from bursar.ledger_update where "offset" <= $1::int8
+           -- The snapshot stands for everything up to the horizon.
+           (select ledger_time from bursar.ledger_update
+            where "offset" <= $1::int8 and "offset" > (select horizon_offset from bursar.head)
             order by "offset" desc limit 1),
-           (select horizon_ledger_time from bursar.head where horizon_offset <= $1::int8)
+           (select horizon_ledger_time from bursar.head where horizon_offset <= $1::int8),
+           (select ledger_time from bursar.ledger_update where "offset" <= $1::int8
+            order by "offset" desc limit 1)
          ) as ledger_time`,
         [String(offset)]
       ),
@@ -86,9 +97,12 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
       sessions.ask(
         `select coalesce(
            (select projection_offset from bursar.head where ledger_time <= $1),
-           (select "offset" from bursar.ledger_update where ledger_time <= $1
+           (select "offset" from bursar.ledger_update
+            where ledger_time <= $1 and "offset" > (select horizon_offset from bursar.head)
             order by ledger_time desc, "offset" desc limit 1),
-           (select horizon_offset from bursar.head where horizon_ledger_time <= $1)
+           (select horizon_offset from bursar.head where horizon_ledger_time <= $1),
+           (select "offset" from bursar.ledger_update where ledger_time <= $1
+            order by ledger_time desc, "offset" desc limit 1)
          ) as "offset"`,
         [instant]
       ),

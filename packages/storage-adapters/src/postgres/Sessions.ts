@@ -63,6 +63,17 @@ export interface SessionsOptions {
 /** Pipelined, a few connections carry all single statements; each waits for its own disk write. */
 const SHARED_CONNECTIONS = 4
 
+/**
+ * Every statement of the ports finds its rows by an index. A plan made while a table was young and
+ * its statistics empty would read it whole, and a prepared plan is kept for as long as it lives.
+ */
+const PLANNING = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  jit: "off"
+}
+
 let made = 0
 
 export const make = Effect.fnUntraced(function* (
@@ -74,6 +85,7 @@ export const make = Effect.fnUntraced(function* (
     applicationName: "bursar",
     multiplex: true,
     startupParameters: {
+      ...PLANNING,
       statement_timeout: String(options.statementMillis),
       // A transaction that nobody goes on with must not hold the feed's head for ever.
       idle_in_transaction_session_timeout: String(options.statementMillis * 6)

@@ -94,31 +94,41 @@ export const atomically: ReadonlyArray<Check> = [
     yield* run(Effect.forEach(steps, ([, step]) => step, { discard: true }))
     yield* same("what is there", yield* seen, everything)
   }),
-  check(PORT, "leaves nothing behind when it fails after any step", () =>
-    leavesNothing(Effect.fail("refused"), "refused")[Symbol.iterator]() as never
-  ),
-  check(PORT, "leaves nothing behind when it dies after any step", () =>
-    leavesNothing(Effect.die("broken"), "defect")[Symbol.iterator]() as never
-  ),
-  check(PORT, "leaves nothing behind when it is interrupted after any step", () =>
-    leavesNothing(Effect.interrupt, "interrupt")[Symbol.iterator]() as never
-  ),
-  check(PORT, "leaves nothing behind when it is interrupted from outside while it waits", function* () {
-    const { run } = yield* Atomically
-    const { steps, seen } = yield* writes(yield* fresh("cut"))
-    const started = yield* Deferred.make<void>()
-    const fiber = yield* Effect.forkChild(
-      run(
-        Effect.forEach(steps, ([, step]) => step, { discard: true }).pipe(
-          Effect.andThen(Deferred.succeed(started, undefined)),
-          Effect.andThen(Effect.never)
+  {
+    port: PORT,
+    name: "leaves nothing behind when it fails after any step",
+    run: leavesNothing(Effect.fail("refused"), "refused")
+  },
+  {
+    port: PORT,
+    name: "leaves nothing behind when it dies after any step",
+    run: leavesNothing(Effect.die("broken"), "defect")
+  },
+  {
+    port: PORT,
+    name: "leaves nothing behind when it is interrupted after any step",
+    run: leavesNothing(Effect.interrupt, "interrupt")
+  },
+  check(
+    PORT,
+    "leaves nothing behind when it is interrupted from outside while it waits",
+    function* () {
+      const { run } = yield* Atomically
+      const { steps, seen } = yield* writes(yield* fresh("cut"))
+      const started = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(
+        run(
+          Effect.forEach(steps, ([, step]) => step, { discard: true }).pipe(
+            Effect.andThen(Deferred.succeed(started, undefined)),
+            Effect.andThen(Effect.never)
+          )
         )
       )
-    )
-    yield* Deferred.await(started)
-    yield* Fiber.interrupt(fiber)
-    yield* same("what is left", yield* seen, nothing)
-  }),
+      yield* Deferred.await(started)
+      yield* Fiber.interrupt(fiber)
+      yield* same("what is left", yield* seen, nothing)
+    }
+  ),
   check(PORT, "shows others nothing of an open transaction that is then taken back", function* () {
     const { run } = yield* Atomically
     const name = yield* fresh("open")
@@ -144,13 +154,17 @@ export const atomically: ReadonlyArray<Check> = [
     yield* same("what another saw", yield* Fiber.join(reader), nothing)
     yield* Fiber.join(writer)
   }),
-  check(PORT, "joins a run inside another: the outer one's failure takes it back too", function* () {
-    const { run } = yield* Atomically
-    const { steps, seen } = yield* writes(yield* fresh("joined"))
-    const inner = run(Effect.forEach(steps, ([, step]) => step, { discard: true }))
-    yield* ends("the outer run", run(Effect.andThen(inner, Effect.fail("no"))), "no")
-    yield* same("what is left", yield* seen, nothing)
-  }),
+  check(
+    PORT,
+    "joins a run inside another: the outer one's failure takes it back too",
+    function* () {
+      const { run } = yield* Atomically
+      const { steps, seen } = yield* writes(yield* fresh("joined"))
+      const inner = run(Effect.forEach(steps, ([, step]) => step, { discard: true }))
+      yield* ends("the outer run", run(Effect.andThen(inner, Effect.fail("no"))), "no")
+      yield* same("what is left", yield* seen, nothing)
+    }
+  ),
   check(PORT, "leaves nothing of a run that failed inside another that went on", function* () {
     const { run } = yield* Atomically
     const kept = yield* writes(yield* fresh("kept"))

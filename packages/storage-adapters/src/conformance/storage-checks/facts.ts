@@ -18,31 +18,45 @@ export const facts: ReadonlyArray<Check> = [
     yield* same("through the second", through, rows.slice(0, 2))
     yield* same("of no record", yield* read({ collection, recordId: "x" }), [])
   }),
-  check(PORT, "refuses a version that is not the next and writes nothing of the call", function* () {
-    const { append, read } = yield* FactLog
-    const collection = yield* fresh("facts")
-    yield* append([fact({ collection })])
-    for (const version of [1, 3, 0]) {
-      const rows = [fact({ collection, recordId: "s" }), fact({ collection, version })]
-      yield* ends(`version ${version} after 1`, append(rows), "VersionMoved")
-      yield* same("the other record", yield* read({ collection, recordId: "s" }), [])
+  check(
+    PORT,
+    "refuses a version that is not the next and writes nothing of the call",
+    function* () {
+      const { append, read } = yield* FactLog
+      const collection = yield* fresh("facts")
+      yield* append([fact({ collection })])
+      for (const version of [1, 3, 0]) {
+        const rows = [fact({ collection, recordId: "s" }), fact({ collection, version })]
+        yield* ends(`version ${version} after 1`, append(rows), "VersionMoved")
+        yield* same("the other record", yield* read({ collection, recordId: "s" }), [])
+      }
+      yield* ends(
+        "2 for the first",
+        append([fact({ collection, recordId: "t", version: 2 })]),
+        "VersionMoved"
+      )
+      const gap = [1, 3].map((version) => fact({ collection, recordId: "u", version }))
+      yield* ends("a gap inside a call", append(gap), "VersionMoved")
+      yield* same("of the gap", yield* read({ collection, recordId: "u" }), [])
     }
-    yield* ends("2 for the first", append([fact({ collection, recordId: "t", version: 2 })]), "VersionMoved")
-    const gap = [1, 3].map((version) => fact({ collection, recordId: "u", version }))
-    yield* ends("a gap inside a call", append(gap), "VersionMoved")
-    yield* same("of the gap", yield* read({ collection, recordId: "u" }), [])
-  }),
+  ),
   check(PORT, "says which record moved, and which version was expected", function* () {
     const { append } = yield* FactLog
     const collection = yield* fresh("facts")
     yield* append([fact({ collection })])
-    const moved = yield* Effect.flip(append([fact({ collection, recordId: "s" }), fact({ collection })]))
-    yield* same("what was refused", { ...moved }, {
-      _tag: "VersionMoved",
-      collection,
-      recordId: "r",
-      expected: 1
-    })
+    const moved = yield* Effect.flip(
+      append([fact({ collection, recordId: "s" }), fact({ collection })])
+    )
+    yield* same(
+      "what was refused",
+      { ...moved },
+      {
+        _tag: "VersionMoved",
+        collection,
+        recordId: "r",
+        expected: 1
+      }
+    )
   }),
   check(PORT, "lets one of 50 parallel appends of a version win", function* () {
     const { append, read } = yield* FactLog
@@ -56,11 +70,7 @@ export const facts: ReadonlyArray<Check> = [
     const written = (yield* read({ collection, recordId: "r" })).map((row) => row.cause)
     yield* same("who won", won, written)
     yield* same("how many", written.length, 1)
-    yield* same(
-      "the others",
-      exits.filter((exit) => ending(exit) === "VersionMoved").length,
-      49
-    )
+    yield* same("the others", exits.filter((exit) => ending(exit) === "VersionMoved").length, 49)
   }),
   check(PORT, "writes nothing of a call that lost a race for one of its records", function* () {
     const { append, read } = yield* FactLog

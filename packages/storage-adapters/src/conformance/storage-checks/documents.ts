@@ -1,0 +1,336 @@
+/** What Documents promises: versions that tile the whole of time, and lists at any point of it. */
+import {
+  Documents,
+  type ListQuery,
+  type StoredPin,
+  type VersionRow
+} from "@bursar/engine-core/ports"
+import { Effect, Fiber, Stream } from "effect"
+import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
+import { version } from "./rows.ts"
+
+const PORT = "Documents"
+const latest: StoredPin = { by: "latest" }
+const byOffset = (offset: number): StoredPin => ({ by: "offset", offset })
+const byInstant = (micros: number): StoredPin => ({ by: "instant", instant: instant(micros) })
+
+const all = (collection: string, of: Partial<ListQuery> = {}): ListQuery & { limit: number } => ({
+  collection,
+  pin: latest,
+  where: [],
+  direction: "asc",
+  limit: 1000,
+  ...of
+})
+
+const ids = (found: ReadonlyArray<{ readonly recordId: string }>): string =>
+  found.map((row) => row.recordId).join(" ")
+
+/** A history of many versions that share offsets and instants, the same on every run. */
+const history = (collection: string): ReadonlyArray<VersionRow> => {
+  let seed = 7
+  const next = (below: number): number => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  let offset = 0
+  let micros = 0
+  const versions = new Map<string, number>()
+  return Array.from({ length: 120 }, () => {
+    offset += next(3)
+    micros += next(3)
+    const recordId = `r${next(6)}`
+    const number = (versions.get(recordId) ?? 0) + 1
+    versions.set(recordId, number)
+    return version({
+      collection,
+      recordId,
+      version: number,
+      body: `{"n":${number}}`,
+      filters: { state: `s${next(3)}`, kind: next(2) === 0 ? null : "k" },
+      fromOffset: offset,
+      fromInstant: instant(micros)
+    })
+  })
+}
+
+/** The version of each record that a plain reading of the promise selects. */
+const expected = (
+  rows: ReadonlyArray<VersionRow>,
+  begun: (row: VersionRow) => boolean
+): ReadonlyMap<string, VersionRow> => {
+  const found = new Map<string, VersionRow>()
+  for (const row of rows) if (begun(row)) found.set(row.recordId, row)
+  return found
+}
+
+export const documents: ReadonlyArray<Check> = [
+  check(PORT, "gives back a version as it was written", function* () {
+    const { get, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const row = version({ collection, fromOffset: 4, fromInstant: instant(5) })
+    yield* put([row])
+    yield* same("the version", yield* get({ collection, recordIds: ["r", "x"], pin: latest }), [
+      {
+        recordId: row.recordId,
+        version: row.version,
+        body: row.body,
+        sortKey: row.sortKey,
+        createdAt: row.createdAt,
+        fromOffset: row.fromOffset,
+        fromInstant: row.fromInstant
+      }
+    ])
+  }),
+  check(PORT, "selects exactly one version of a record at every offset and instant", function* () {
+    const { get, list, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const rows = history(collection)
+    for (let n = 0; n < rows.length; n += 5) yield* put(rows.slice(n, n + 5))
+    const recordIds = Array.from({ length: 6 }, (_, n) => `r${n}`)
+    const lastOf = (which: "fromOffset" | "fromInstant") => rows[rows.length - 1]?.[which]
+    const pins: Array<readonly [StoredPin, (row: VersionRow) => boolean]> = [[latest, () => true]]
+    for (let n = -1; n <= Number(lastOf("fromOffset")) + 1; n++) {
+      pins.push([byOffset(n), (row) => row.fromOffset <= n])
+    }
+    for (let n = 0; instant(n) <= String(lastOf("fromInstant")); n++) {
+      pins.push([byInstant(n), (row) => row.fromInstant <= instant(n)])
+    }
+    for (const [pin, begun] of pins) {
+      const wanted = expected(rows, begun)
+      const names = [...wanted.values()].map((row) => `${row.recordId}@${row.version}`).toSorted()
+      const got = yield* get({ collection, recordIds, pin })
+      yield* same(
+        `get at ${JSON.stringify(pin)}`,
+        got.map((row) => `${row.recordId}@${row.version}`).toSorted(),
+        names
+      )
+      const listed = yield* list(all(collection, { pin }))
+      yield* same(
+        `list at ${JSON.stringify(pin)}`,
+        listed.map((row) => `${row.recordId}@${row.version}`).toSorted(),
+        names
+      )
+      const chosen = yield* list(
+        all(collection, { pin, where: [{ column: "state", anyOf: ["s1"] }] })
+      )
+      yield* same(
+        `filtered list at ${JSON.stringify(pin)}`,
+        ids(chosen),
+        ids([...wanted.values()].filter((row) => row.filters["state"] === "s1").toSorted(bySortKey))
+      )
+    }
+  }),
+  check(PORT, "reads the same at an offset and an instant after later writes", function* () {
+    const { list, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    yield* put([version({ collection, fromOffset: 1, fromInstant: instant(1) })])
+    const before = [
+      yield* list(all(collection, { pin: byOffset(1) })),
+      yield* list(all(collection, { pin: byInstant(1) }))
+    ]
+    yield* put([
+      version({ collection, version: 2, fromOffset: 2, fromInstant: instant(2) }),
+      version({ collection, recordId: "s", fromOffset: 2, fromInstant: instant(2) })
+    ])
+    const after = [
+      yield* list(all(collection, { pin: byOffset(1) })),
+      yield* list(all(collection, { pin: byInstant(1) }))
+    ]
+    yield* same("the pinned lists", after, before)
+  }),
+  check(PORT, "takes several versions of one record in one call, also at one offset", function* () {
+    const { get, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const at = (n: number, offset: number) =>
+      version({ collection, version: n, fromOffset: offset, fromInstant: instant(offset) })
+    yield* put([at(1, 1)])
+    yield* put([at(2, 2), at(3, 2), at(4, 3)])
+    const seen: Array<number | undefined> = []
+    for (const offset of [0, 1, 2, 3, 4]) {
+      seen.push((yield* get({ collection, recordIds: ["r"], pin: byOffset(offset) }))[0]?.version)
+    }
+    yield* same("by offset", seen, [undefined, 1, 3, 4, 4])
+  }),
+  check(PORT, "treats a version that does not follow the last one as a defect", function* () {
+    const { get, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    yield* put([version({ collection })])
+    for (const [what, rows] of [
+      ["a repeated version", [1]],
+      ["a gap", [3]],
+      ["a gap inside a call", [2, 4]],
+      ["a version twice in a call", [2, 2]]
+    ] as const) {
+      const given = rows.map((n) => version({ collection, version: n }))
+      yield* ends(what, put(given), "defect")
+    }
+    yield* ends(
+      "a first version 2",
+      put([version({ collection, recordId: "s", version: 2 })]),
+      "defect"
+    )
+    const found = yield* get({ collection, recordIds: ["r", "s"], pin: latest })
+    yield* same(
+      "what is there",
+      found.map((row) => row.version),
+      [1]
+    )
+  }),
+  check(PORT, "treats a version that begins before the last one did as a defect", function* () {
+    const { put } = yield* Documents
+    const collection = yield* fresh("documents")
+    yield* put([version({ collection, fromOffset: 5, fromInstant: instant(5) })])
+    const earlier = { collection, version: 2 }
+    yield* ends(
+      "an earlier offset",
+      put([version({ ...earlier, fromOffset: 4, fromInstant: instant(6) })]),
+      "defect"
+    )
+    yield* ends(
+      "an earlier instant",
+      put([version({ ...earlier, fromOffset: 6, fromInstant: instant(4) })]),
+      "defect"
+    )
+  }),
+  check(PORT, "lists what matches all filters, and any value inside one", function* () {
+    const { countBy, list, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const of = (recordId: string, filters: Record<string, string | null>) =>
+      version({ collection, recordId, filters })
+    yield* put([
+      of("a", { state: "open", kind: "x", end: null }),
+      of("b", { state: "open", kind: null, end: instant(5) }),
+      of("c", { state: "shut", kind: "x", end: instant(9) }),
+      of("d", { state: 'o"p%en', kind: "y" })
+    ])
+    const found = (of: Partial<ListQuery>) => Effect.map(list(all(collection, of)), ids)
+    const where = (column: string, ...anyOf: ReadonlyArray<string>) => ({ column, anyOf })
+    yield* same("one", yield* found({ where: [where("state", "open")] }), "a b")
+    yield* same("any", yield* found({ where: [where("state", "shut", "open")] }), "a b c")
+    yield* same(
+      "both",
+      yield* found({ where: [where("state", "open"), where("kind", "x", "y")] }),
+      "a"
+    )
+    yield* same("none", yield* found({ where: [where("state")] }), "")
+    yield* same("a null", yield* found({ where: [where("kind", "null", "")] }), "")
+    yield* same("no column", yield* found({ where: [where("nowhere", "x")] }), "")
+    yield* same("quotes and signs", yield* found({ where: [where("state", 'o"p%en')] }), "d")
+    yield* same("a pattern", yield* found({ where: [where("state", "o%")] }), "")
+    yield* same(
+      "null or after",
+      yield* found({ notBefore: [{ column: "end", after: instant(5) }] }),
+      "a c d"
+    )
+    const counts = yield* countBy({ collection, pin: latest, where: [], column: "kind" })
+    yield* same("counted", [...counts].toSorted(), [
+      ["x", 2],
+      ["y", 1]
+    ])
+    const some = yield* countBy({
+      collection,
+      pin: latest,
+      where: [where("kind", "x")],
+      column: "state"
+    })
+    yield* same("counted among some", [...some].toSorted(), [
+      ["open", 1],
+      ["shut", 1]
+    ])
+  }),
+  check(PORT, "forgets the filters of a version that was closed", function* () {
+    const { list, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    yield* put([version({ collection, filters: { state: "open" } })])
+    yield* put([version({ collection, version: 2, filters: { state: "shut" }, fromOffset: 1 })])
+    const open = [{ column: "state", anyOf: ["open"] }]
+    yield* same("at latest", ids(yield* list(all(collection, { where: open }))), "")
+    const then = all(collection, { where: open, pin: byOffset(0) })
+    yield* same("as it was", ids(yield* list(then)), "r")
+  }),
+  check(PORT, "lists from updatedFrom on and before updatedTo", function* () {
+    const { list, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    yield* put(
+      [1, 2, 3].map((n) => version({ collection, recordId: `r${n}`, fromInstant: instant(n) }))
+    )
+    const found = (of: Partial<ListQuery>) => Effect.map(list(all(collection, of)), ids)
+    yield* same("from", yield* found({ updatedFrom: instant(2) }), "r2 r3")
+    yield* same("to", yield* found({ updatedTo: instant(2) }), "r1")
+    yield* same("between", yield* found({ updatedFrom: instant(2), updatedTo: instant(3) }), "r2")
+  }),
+  check(
+    PORT,
+    "pages through a list both ways, each record once, in the order of its key",
+    function* () {
+      const { list, put } = yield* Documents
+      const collection = yield* fresh("documents")
+      // Upper case before lower case, and digits before both: by code unit, not by a language.
+      const keys = ["Z", "a", "0", "b", "B", "_", "10", "9", "é", "aa"]
+      yield* put(keys.map((sortKey) => version({ collection, recordId: `r${sortKey}`, sortKey })))
+      const inOrder = keys.toSorted((a, b) => (a < b ? -1 : 1))
+      for (const direction of ["asc", "desc"] as const) {
+        for (const limit of [1, 3, 100]) {
+          const found: Array<string> = []
+          for (let page = 0; page < 12; page++) {
+            const after = found[found.length - 1]
+            const query = all(collection, { direction, ...(after === undefined ? {} : { after }) })
+            const rows = yield* list({ ...query, limit })
+            found.push(...rows.map((row) => row.sortKey))
+          }
+          const wanted = direction === "asc" ? inOrder : inOrder.toReversed()
+          yield* same(`${direction} by ${limit}`, found, wanted)
+        }
+      }
+      const after = (key: string) => list(all(collection, { after: key }))
+      yield* same("after a key that is not there", (yield* after("a0")).length, 3)
+    }
+  ),
+  check(PORT, "streams every match in order, from one snapshot", function* () {
+    const { put, stream } = yield* Documents
+    const collection = yield* fresh("documents")
+    const name = (n: number) => `r${String(n).padStart(5, "0")}`
+    const rows = Array.from({ length: 2_500 }, (_, n) => version({ collection, recordId: name(n) }))
+    for (let n = 0; n < rows.length; n += 500) yield* put(rows.slice(n, n + 500))
+    const found: Array<string> = []
+    // While the first elements are read, one record further on changes and one is added.
+    yield* Stream.runForEach(stream(all(collection)), (row) =>
+      Effect.gen(function* () {
+        found.push(`${row.recordId}@${row.version}`)
+        if (found.length !== 3) return
+        const later = { collection, fromOffset: 9, fromInstant: instant(9) }
+        yield* put([version({ ...later, recordId: name(2_000), version: 2 })])
+        yield* put([version({ ...later, recordId: `${name(2_000)}x` })])
+      })
+    )
+    yield* same(
+      "the stream",
+      found,
+      rows.map((row) => `${row.recordId}@1`)
+    )
+    const some = yield* Stream.runCollect(
+      stream({ ...all(collection), direction: "desc", after: name(3) })
+    )
+    yield* same("backwards after a key", ids(some), [2, 1, 0].map(name).join(" "))
+  }),
+  check(PORT, "ends a stream that nobody reads on, and serves others meanwhile", function* () {
+    const { list, put, stream } = yield* Documents
+    const collection = yield* fresh("documents")
+    const rows = Array.from({ length: 1_200 }, (_, n) => version({ collection, recordId: `r${n}` }))
+    yield* put(rows)
+    const two = Stream.runCollect(Stream.take(stream(all(collection)), 2))
+    const streams = yield* Effect.forkChild(
+      Effect.forEach(Array.from({ length: 40 }), () => two, { concurrency: "unbounded" })
+    )
+    yield* same("a list", (yield* list({ ...all(collection), limit: 5 })).length, 5)
+    const taken = yield* Effect.timeout(Fiber.join(streams), "20 seconds")
+    yield* same(
+      "the streams",
+      taken.map((found) => found.length),
+      Array(40).fill(2)
+    )
+  })
+]
+
+const bySortKey = (a: VersionRow, b: VersionRow): number => (a.sortKey < b.sortKey ? -1 : 1)

@@ -1,0 +1,142 @@
+/** What Keys promises: of any number of claims one wins, and the others read what it won. */
+import { Atomically, Keys } from "@bursar/engine-core/ports"
+import { Deferred, Effect, Fiber, Option } from "effect"
+import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
+
+const PORT = "Keys"
+const now = instant(10)
+
+export const keys: ReadonlyArray<Check> = [
+  check(PORT, "lets one of 50 parallel claims win and shows the others its row", function* () {
+    const { claim, find } = yield* Keys
+    const scope = yield* fresh("scope")
+    const answers = yield* Effect.forEach(
+      Array.from({ length: 50 }, (_, n) => n),
+      (n) =>
+        claim({
+          scope,
+          key: "k",
+          fingerprint: `f${n % 2}`,
+          target: `t${n}`,
+          bindsUntil: null,
+          now
+        }),
+      { concurrency: "unbounded" }
+    )
+    const winners = answers.flatMap((answer, n) => (answer.claimed ? [n] : []))
+    yield* same("how many won", winners.length, 1)
+    const won = { scope, key: "k", bindsUntil: null, target: `t${winners[0]}` }
+    const row = { ...won, fingerprint: `f${Number(winners[0]) % 2}` }
+    const shown = answers.flatMap((answer) => (answer.claimed ? [] : [answer.winner]))
+    yield* same("what the others read", shown, Array(49).fill(row))
+    yield* same("what is kept", Option.getOrThrow(yield* find({ scope, key: "k", now })), row)
+  }),
+  check(
+    PORT,
+    "makes a claim wait for one that has not committed, and gives way if that fails",
+    function* () {
+      const { run } = yield* Atomically
+      const { claim } = yield* Keys
+      const scope = yield* fresh("scope")
+      for (const end of ["commits", "fails"] as const) {
+        const row = { scope, key: end, fingerprint: "f", bindsUntil: null, now }
+        const claimed = yield* Deferred.make<void>()
+        const go = yield* Deferred.make<void>()
+        const first = yield* Effect.forkChild(
+          Effect.exit(
+            run(
+              claim({ ...row, target: "first" }).pipe(
+                Effect.andThen(Deferred.succeed(claimed, undefined)),
+                Effect.andThen(Deferred.await(go)),
+                Effect.andThen(end === "fails" ? Effect.fail("no") : Effect.void)
+              )
+            )
+          )
+        )
+        yield* Deferred.await(claimed)
+        const second = yield* Effect.forkChild(claim({ ...row, target: "second" }))
+        yield* Effect.sleep("30 millis")
+        yield* same("whether the second waits", second.pollUnsafe() === undefined, true)
+        yield* Deferred.succeed(go, undefined)
+        yield* Fiber.join(first)
+        yield* same(
+          `whether the second wins when the first ${end}`,
+          (yield* Fiber.join(second)).claimed,
+          end === "fails"
+        )
+      }
+    }
+  ),
+  check(PORT, "keeps keys of two scopes apart", function* () {
+    const { claim } = yield* Keys
+    const scope = yield* fresh("scope")
+    const row = { key: "k", fingerprint: "f", target: "t", bindsUntil: null, now }
+    const answers = [
+      yield* claim({ ...row, scope }),
+      yield* claim({ ...row, scope: `${scope}k` }),
+      yield* claim({ ...row, scope, key: "kk" })
+    ]
+    yield* same("the claims", answers, Array(3).fill({ claimed: true }))
+  }),
+  check(PORT, "lets a key bind until its instant and be claimed anew after it", function* () {
+    const { claim, find } = yield* Keys
+    const scope = yield* fresh("scope")
+    const row = { scope, key: "k", fingerprint: "f", target: "old", bindsUntil: instant(20) }
+    yield* claim({ ...row, now })
+    const at = (micros: number) => ({ ...row, target: "new", now: instant(micros) })
+    yield* same("at its end", (yield* claim(at(20))).claimed, false)
+    yield* same("found at its end", Option.isSome(yield* find(at(20))), true)
+    yield* same("found after it", Option.isSome(yield* find(at(21))), false)
+    yield* same("after it", (yield* claim({ ...at(21), bindsUntil: null })).claimed, true)
+    yield* same(
+      "kept",
+      Option.map(yield* find(at(99)), (held) => held.target),
+      Option.some("new")
+    )
+  }),
+  check(PORT, "rewrites the target of a key that is held, and of no other", function* () {
+    const { claim, find, retarget } = yield* Keys
+    const scope = yield* fresh("scope")
+    yield* claim({ scope, key: "k", fingerprint: "f", target: "t", bindsUntil: null, now })
+    yield* retarget({ scope, key: "k", target: "u" })
+    const held = Option.getOrThrow(yield* find({ scope, key: "k", now }))
+    yield* same("the row", [held.target, held.fingerprint], ["u", "f"])
+    yield* ends("a key nobody holds", retarget({ scope, key: "l", target: "u" }), "defect")
+  }),
+  check(PORT, "admits a nonce once of 50 parallel uses, in each scope", function* () {
+    const { useNonce } = yield* Keys
+    const scope = yield* fresh("scope")
+    const use = (of: string) => useNonce({ scope: of, nonce: "n", until: now })
+    const uses = yield* Effect.forEach(Array.from({ length: 50 }), () => use(scope), {
+      concurrency: "unbounded"
+    })
+    yield* same("the first uses", uses.filter((first) => first).length, 1)
+    yield* same("in another scope", yield* use(`${scope}2`), true)
+  }),
+  check(
+    PORT,
+    "forgets what has lapsed, up to the limit, and nothing that still binds",
+    function* () {
+      const { claim, find, forget, useNonce } = yield* Keys
+      const scope = yield* fresh("scope")
+      const early = "0001-01-01T00:00:00.000000000Z"
+      const before = "0001-01-02T00:00:00.000000000Z"
+      const row = { scope, fingerprint: "f", target: "t", now: early }
+      yield* claim({ ...row, key: "lapsed", bindsUntil: early })
+      yield* claim({ ...row, key: "bound", bindsUntil: before })
+      yield* claim({ ...row, key: "for ever", bindsUntil: null })
+      yield* useNonce({ scope, nonce: "old", until: early })
+      yield* useNonce({ scope, nonce: "older", until: early })
+      yield* useNonce({ scope, nonce: "kept", until: before })
+      yield* same("with a limit", yield* forget({ before, limit: 2 }), 2)
+      yield* same("the rest", yield* forget({ before, limit: 100 }), 1)
+      yield* same("no more", yield* forget({ before, limit: 100 }), 0)
+      yield* same("the nonce kept", yield* useNonce({ scope, nonce: "kept", until: before }), false)
+      yield* same("the nonce gone", yield* useNonce({ scope, nonce: "old", until: early }), true)
+      for (const key of ["bound", "for ever"]) {
+        yield* same(key, Option.isSome(yield* find({ scope, key, now: early })), true)
+      }
+      yield* same("lapsed", Option.isSome(yield* find({ scope, key: "lapsed", now: early })), false)
+    }
+  )
+]

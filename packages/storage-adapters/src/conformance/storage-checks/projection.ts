@@ -1,0 +1,139 @@
+/** What ProjectionLog promises: one writer, one line of offsets, and times that can be asked for. */
+import { Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
+import { Effect, Option } from "effect"
+import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
+import { update } from "./rows.ts"
+
+const PORT = "ProjectionLog"
+
+/** Takes over and starts anew from a snapshot well after what is stored. */
+const setUp = Effect.gen(function* () {
+  const log = yield* ProjectionLog
+  const { writerEpoch: epoch, offset } = yield* log.takeOver({ participant: "p" })
+  const base = offset + 100
+  yield* log.bootstrap({ epoch, offset: base, ledgerTime: instant(10), horizonTime: instant(10) })
+  return { ...log, epoch, base }
+})
+
+export const projection: ReadonlyArray<Check> = [
+  check(PORT, "raises the epoch for each writer and keeps the place", function* () {
+    const log = yield* ProjectionLog
+    const first = yield* log.takeOver({ participant: "p" })
+    const second = yield* log.takeOver({ participant: "q" })
+    yield* same("the second head", second, {
+      ...first,
+      participant: "q",
+      writerEpoch: first.writerEpoch + 1
+    })
+    yield* same("as it is read", yield* log.head, second)
+  }),
+  check(
+    PORT,
+    "moves the head and keeps the updates, within the caller's transaction",
+    function* () {
+      const { run } = yield* Atomically
+      const feed = yield* Feed
+      const { advance, base, byCommand, epoch, head, read } = yield* setUp
+      const commandId = yield* fresh("command")
+      const updates = [
+        update({ offset: base + 1, ledgerTime: instant(11), commandId, workflowId: "w" }),
+        update({ offset: base + 4, ledgerTime: instant(12) })
+      ]
+      const move = { epoch, from: base, to: base + 6, ledgerTime: instant(12), updates }
+      yield* ends("a run that fails", run(Effect.andThen(advance(move), Effect.fail("no"))), "no")
+      yield* same("the offset after it", (yield* head).offset, base)
+      yield* same("the updates after it", yield* read({ after: base, limit: 9 }), [])
+      yield* run(
+        Effect.gen(function* () {
+          yield* advance(move)
+          const taken = yield* feed.take(instant(0))
+          yield* same("the offset the feed's head tells", taken.projectionOffset, base + 6)
+          yield* feed.append(taken, [])
+        })
+      )
+      const { offset, ledgerTime } = yield* head
+      yield* same("the head", [offset, ledgerTime], [base + 6, instant(12)])
+      yield* same("the updates", yield* read({ after: base, limit: 9 }), updates)
+      yield* same("by page", (yield* read({ after: base + 1, limit: 1 })).length, 1)
+      yield* same("by command", yield* byCommand(commandId), Option.fromUndefinedOr(updates[0]))
+      yield* same("by no command", yield* byCommand(`${commandId}x`), Option.none())
+      yield* same("the feed's", (yield* feed.head).projectionOffset, base + 6)
+    }
+  ),
+  check(PORT, "refuses a writer that was taken over, and one at another place", function* () {
+    const { advance, base, bootstrap, epoch, head, read, takeOver } = yield* setUp
+    const move = {
+      from: base,
+      to: base + 1,
+      ledgerTime: null,
+      updates: [update({ offset: base + 1 })]
+    }
+    yield* ends("from behind", advance({ ...move, epoch, from: base - 1 }), "WriterFenced")
+    yield* takeOver({ participant: "p" })
+    yield* ends("the old writer", advance({ ...move, epoch }), "WriterFenced")
+    const snapshot = { epoch, offset: base + 9, ledgerTime: null, horizonTime: null }
+    yield* ends("its snapshot", bootstrap(snapshot), "WriterFenced")
+    yield* same("the offset", (yield* head).offset, base)
+    yield* same("the updates", yield* read({ after: base, limit: 9 }), [])
+  }),
+  check(PORT, "lets one of 20 parallel moves from a place win", function* () {
+    const { advance, base, epoch, read } = yield* setUp
+    const exits = yield* Effect.forEach(
+      Array.from({ length: 20 }),
+      () =>
+        Effect.exit(
+          advance({
+            epoch,
+            from: base,
+            to: base + 1,
+            ledgerTime: null,
+            updates: [update({ offset: base + 1 })]
+          })
+        ),
+      { concurrency: "unbounded" }
+    )
+    yield* same("the winners", exits.filter((exit) => exit._tag === "Success").length, 1)
+    yield* same("the updates", (yield* read({ after: base, limit: 9 })).length, 1)
+  }),
+  check(PORT, "tells the ledger time at an offset, and the offset as of an instant", function* () {
+    const { advance, base, epoch, ledgerTimeAt, offsetAsOf } = yield* setUp
+    yield* advance({
+      epoch,
+      from: base,
+      to: base + 9,
+      ledgerTime: instant(30),
+      updates: [
+        update({ offset: base + 2, ledgerTime: instant(20) }),
+        update({ offset: base + 5, ledgerTime: instant(20) }),
+        update({ offset: base + 7, ledgerTime: instant(30) })
+      ]
+    })
+    const times = yield* Effect.forEach([0, 1, 2, 6, 7, 9], (n) => ledgerTimeAt(base + n))
+    yield* same("the times", times.map(Option.getOrNull), [10, 10, 20, 20, 30, 30].map(instant))
+    const offsets = yield* Effect.forEach([10, 19, 20, 29, 30, 99], (n) => offsetAsOf(instant(n)))
+    yield* same(
+      "the offsets",
+      offsets.map((found) => Option.getOrElse(found, () => 0) - base),
+      [0, 0, 5, 5, 9, 9]
+    )
+  }),
+  check(PORT, "starts anew from a snapshot with its horizon", function* () {
+    const { base, head } = yield* setUp
+    const { horizonOffset, horizonTime, ledgerTime, offset } = yield* head
+    yield* same(
+      "the head",
+      { horizonOffset, horizonTime, ledgerTime, offset },
+      { horizonOffset: base, horizonTime: instant(10), ledgerTime: instant(10), offset: base }
+    )
+  }),
+  check(PORT, "reads again what a snapshot before it makes unread", function* () {
+    const { advance, base, bootstrap, epoch, read } = yield* setUp
+    const move = { epoch, from: base, to: base + 2, ledgerTime: null }
+    const updates = [update({ offset: base + 1 }), update({ offset: base + 2 })]
+    yield* advance({ ...move, updates })
+    yield* bootstrap({ epoch, offset: base, ledgerTime: instant(10), horizonTime: null })
+    yield* same("the updates", yield* read({ after: base, limit: 9 }), [])
+    yield* advance({ ...move, updates })
+    yield* same("the updates again", yield* read({ after: base, limit: 9 }), updates)
+  })
+]

@@ -1,0 +1,54 @@
+/** What RateWindow promises: one budget for all instances, and refusals that cost nothing. */
+import { Atomically, RateWindow } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import { type Check, check, ends, fresh, same } from "../Check.ts"
+
+const PORT = "RateWindow"
+/** One call takes a minute from the budget, so a slow test run does not give any back. */
+const interval = 60_000_000
+
+export const rate: ReadonlyArray<Check> = [
+  check(PORT, "admits exactly the budget of 50 parallel calls", function* () {
+    const { take } = yield* RateWindow
+    const subject = yield* fresh("subject")
+    const answers = yield* Effect.forEach(
+      Array.from({ length: 50 }),
+      () => take({ subject, cost: 1, interval, tolerance: interval * 20 }),
+      { concurrency: "unbounded" }
+    )
+    yield* same("admitted", answers.filter((answer) => answer.admitted).length, 20)
+    const refused = answers.filter((answer) => !answer.admitted)
+    const near = refused.every(({ ahead }) => ahead > interval * 19 && ahead <= interval * 20)
+    yield* same("whether the refused are told the whole budget is used", near, true)
+  }),
+  check(PORT, "charges nothing for a refusal", function* () {
+    const { take } = yield* RateWindow
+    const subject = yield* fresh("subject")
+    const of = { subject, interval, tolerance: interval * 2 }
+    yield* same("too much at once", (yield* take({ ...of, cost: 3 })).admitted, false)
+    yield* same("one", (yield* take({ ...of, cost: 1 })).admitted, true)
+    yield* same("two more", (yield* take({ ...of, cost: 2 })).admitted, false)
+    yield* same("one more", (yield* take({ ...of, cost: 1 })).admitted, true)
+    yield* same("a third", (yield* take({ ...of, cost: 1 })).admitted, false)
+    const other = yield* take({ ...of, cost: 1, subject: `${subject}2` })
+    yield* same("another subject", other.admitted, true)
+  }),
+  check(PORT, "gives the budget back with time", function* () {
+    const { take } = yield* RateWindow
+    const subject = yield* fresh("subject")
+    const of = { subject, cost: 1, interval: 50_000, tolerance: 50_000 }
+    const first = yield* take(of)
+    yield* same("how far ahead", first.ahead > 40_000 && first.ahead <= 50_000, true)
+    yield* same("at once", (yield* take(of)).admitted, false)
+    yield* Effect.sleep("80 millis")
+    yield* same("later", (yield* take(of)).admitted, true)
+  }),
+  check(PORT, "counts a call although its transaction is taken back", function* () {
+    const { run } = yield* Atomically
+    const { take } = yield* RateWindow
+    const subject = yield* fresh("subject")
+    const of = { subject, cost: 1, interval, tolerance: interval }
+    yield* ends("the run", run(Effect.andThen(take(of), Effect.fail("no"))), "no")
+    yield* same("the next", (yield* take(of)).admitted, false)
+  })
+]

@@ -1,0 +1,288 @@
+/** What WorkQueue promises: one worker at a time, in order for each resource, and fences that hold. */
+import { Atomically, type Lease, type WorkItem, WorkQueue } from "@bursar/engine-core/ports"
+import { Deferred, Effect, Fiber, Option, Stream } from "effect"
+import { type Check, check, ends, fresh, same } from "../Check.ts"
+import { item } from "./rows.ts"
+
+const PORT = "WorkQueue"
+const LONG = 60_000
+const SHORT = 40
+
+const names = (leases: ReadonlyArray<Lease>): string =>
+  leases.map((lease) => lease.itemId).join(" ")
+
+/** A queue of its own, and the calls with their usual arguments. */
+const setUp = Effect.gen(function* () {
+  const work = yield* WorkQueue
+  const queue = yield* fresh("queue")
+  return {
+    ...work,
+    queue,
+    add: (...items: ReadonlyArray<Partial<WorkItem>>) =>
+      work.enqueue(items.map((of) => item({ queue, resource: of.itemId ?? "r", ...of }))),
+    claim: (limit = 10, leaseMillis = LONG) =>
+      work.lease({ queue, worker: "w", limit, leaseMillis })
+  }
+})
+
+const one = (leases: ReadonlyArray<Lease>): Effect.Effect<Lease> => {
+  const first = leases[0]
+  return first === undefined
+    ? Effect.die(new Error("there was nothing to lease"))
+    : Effect.succeed(first)
+}
+
+/** Every write that a lease allows, each of which a lost one must not do. */
+const refusals = (work: WorkQueue["Service"], lease: Lease, what: string) =>
+  Effect.gen(function* () {
+    const { run } = yield* Atomically
+    yield* ends(`hold ${what}`, run(work.hold(lease)), "LeaseLost")
+    yield* ends(`renew ${what}`, work.renew(lease, LONG), "LeaseLost")
+    yield* ends(`release ${what}`, work.release(lease, { delay: 0 }), "LeaseLost")
+    yield* ends(`finish ${what}`, work.finish(lease), "LeaseLost")
+  })
+
+export const work: ReadonlyArray<Check> = [
+  check(PORT, "leases the oldest first and one of each resource at a time", function* () {
+    const { add, claim, finish } = yield* setUp
+    yield* add({ itemId: "a", resource: "x" }, { itemId: "b", resource: "x" })
+    yield* add({ itemId: "c", resource: "y" }, { itemId: "d", resource: "z" })
+    const first = yield* claim(2)
+    yield* same("the first two", names(first), "a c")
+    yield* same("the rest", names(yield* claim()), "d")
+    yield* finish(yield* one(first))
+    yield* same("after the first is done", names(yield* claim()), "b")
+  }),
+  check(PORT, "tells a worker what it leased", function* () {
+    const { add, claim, queue } = yield* setUp
+    yield* add({ itemId: "a", resource: "x", payload: '{"n":1.10}' })
+    const lease = yield* one(yield* claim())
+    yield* same(
+      "the lease",
+      { ...lease, fence: 0, startedAt: "" },
+      {
+        queue,
+        itemId: "a",
+        resource: "x",
+        payload: '{"n":1.10}',
+        fence: 0,
+        attempt: 1,
+        startedAt: ""
+      }
+    )
+    const text = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/
+    yield* same("the start in sortable text", text.test(lease.startedAt), true)
+  }),
+  check(PORT, "leases no item twice to 50 parallel workers", function* () {
+    const { add, claim } = yield* setUp
+    const all = Array.from({ length: 200 }, (_, n) => `i${n}`)
+    yield* add(...all.map((itemId) => ({ itemId })))
+    const claimed = yield* Effect.forEach(
+      Array.from({ length: 50 }),
+      () => Effect.forEach(Array.from({ length: 5 }), () => claim(1)),
+      { concurrency: "unbounded" }
+    )
+    const given = claimed.flat(2).map((lease) => lease.itemId)
+    yield* same("items leased twice", given.length - new Set(given).size, 0)
+    const rest = yield* claim(1000)
+    yield* same("items in all", given.length + rest.length, 200)
+  }),
+  check(PORT, "runs the items of a resource one after another with many workers", function* () {
+    const { add, claim, finish } = yield* setUp
+    const all = Array.from({ length: 60 }, (_, n) => ({ itemId: `i${n}`, resource: `r${n % 3}` }))
+    yield* add(...all)
+    const busy = new Set<string>()
+    const done = new Map<string, Array<string>>()
+    const clashes: Array<string> = []
+    const worker = Effect.gen(function* () {
+      for (let idle = 0; idle < 20; ) {
+        const [lease] = yield* claim(1)
+        if (lease === undefined) {
+          idle += 1
+          yield* Effect.sleep("2 millis")
+          continue
+        }
+        if (busy.has(lease.resource)) clashes.push(lease.itemId)
+        busy.add(lease.resource)
+        yield* Effect.yieldNow
+        done.set(lease.resource, [...(done.get(lease.resource) ?? []), lease.itemId])
+        busy.delete(lease.resource)
+        yield* finish(lease)
+      }
+    })
+    yield* Effect.forEach(Array.from({ length: 8 }), () => worker, { concurrency: "unbounded" })
+    yield* same("items that ran beside another", clashes, [])
+    for (const resource of ["r0", "r1", "r2"]) {
+      const wanted = all.filter((of) => of.resource === resource).map((of) => of.itemId)
+      yield* same(`the order of ${resource}`, done.get(resource), wanted)
+    }
+  }),
+  check(PORT, "does not lease ahead of an older item that has not committed yet", function* () {
+    const { run } = yield* Atomically
+    const { add, claim, finish } = yield* setUp
+    const added = yield* Deferred.make<void>()
+    const go = yield* Deferred.make<void>()
+    const first = yield* Effect.forkChild(
+      run(
+        add({ itemId: "a", resource: "x" }).pipe(
+          Effect.andThen(Deferred.succeed(added, undefined)),
+          Effect.andThen(Deferred.await(go))
+        )
+      )
+    )
+    yield* Deferred.await(added)
+    const second = yield* Effect.forkChild(add({ itemId: "b", resource: "x" }))
+    yield* Effect.sleep("30 millis")
+    const early = yield* Effect.forkChild(claim())
+    yield* Effect.sleep("30 millis")
+    yield* Deferred.succeed(go, undefined)
+    yield* Effect.all([Fiber.join(first), Fiber.join(second)])
+    const leased = [...(yield* Fiber.join(early)), ...(yield* claim())]
+    yield* same("how many run at a time", leased.length, 1)
+    const order = [...leased]
+    yield* finish(yield* one(leased))
+    order.push(...(yield* claim()))
+    yield* same("how many in all", order.length, 2)
+  }),
+  check(
+    PORT,
+    "gives an item to another when its lease has run out, under a higher fence",
+    function* () {
+      const { add, claim, ...work } = yield* setUp
+      yield* add({ itemId: "a" })
+      const paused = yield* one(yield* claim(1, SHORT))
+      yield* same("while it is leased", names(yield* claim()), "")
+      yield* Effect.sleep(SHORT * 2)
+      yield* refusals(work, paused, "after its end")
+      const next = yield* one(yield* claim())
+      yield* same("the item", [next.itemId, next.attempt], ["a", 2])
+      yield* same("whether the fence rose", next.fence > paused.fence, true)
+      yield* same("the start", next.startedAt, paused.startedAt)
+      yield* refusals(work, paused, "after it was taken over")
+      yield* work.finish(next)
+      yield* refusals(work, paused, "after the item was done")
+    }
+  ),
+  check(PORT, "refuses an old lease of an item that left and came back", function* () {
+    const { add, claim, ...work } = yield* setUp
+    yield* add({ itemId: "a" })
+    const old = yield* one(yield* claim())
+    yield* work.finish(old)
+    yield* add({ itemId: "a" })
+    const next = yield* one(yield* claim())
+    yield* refusals(work, old, "of the item's earlier life")
+    yield* work.finish(next)
+  }),
+  check(PORT, "keeps an item for a worker that renews its lease", function* () {
+    const { add, claim, finish, renew } = yield* setUp
+    yield* add({ itemId: "a" })
+    const lease = yield* one(yield* claim(1, 300))
+    yield* renew(lease, LONG)
+    yield* Effect.sleep("400 millis")
+    yield* same("for another", names(yield* claim()), "")
+    yield* finish(lease)
+  }),
+  check(PORT, "gives an item back in its place, not before its delay is over", function* () {
+    const { add, claim, queue, find, release } = yield* setUp
+    yield* add({ itemId: "a", resource: "x" }, { itemId: "b", resource: "x" })
+    yield* add({ itemId: "c" })
+    const lease = yield* one(yield* claim(1))
+    yield* release(lease, { delay: 150, payload: "again" })
+    yield* same("before its delay", names(yield* claim(1)), "c")
+    yield* same("the next of its resource", names(yield* claim(1)), "")
+    yield* Effect.sleep("200 millis")
+    const again = yield* one(yield* claim())
+    yield* same("after it", [again.itemId, again.payload, again.attempt], ["a", "again", 2])
+    yield* same(
+      "found",
+      yield* find({ queue, itemId: "a" }),
+      Option.some({ payload: "again", attempt: 2 })
+    )
+  }),
+  check(PORT, "lets a released lease write no more", function* () {
+    const { add, claim, release, ...work } = yield* setUp
+    yield* add({ itemId: "a" })
+    const lease = yield* one(yield* claim())
+    yield* release(lease, { delay: 0 })
+    yield* refusals({ ...work, release }, lease, "after its release")
+  }),
+  check(PORT, "holds an item for a transaction against every other claim", function* () {
+    const { run } = yield* Atomically
+    const { add, claim, finish, hold } = yield* setUp
+    yield* add({ itemId: "a" })
+    const lease = yield* one(yield* claim(1, 150))
+    const held = yield* Deferred.make<void>()
+    const slow = yield* Effect.forkChild(
+      run(
+        Effect.gen(function* () {
+          yield* hold(lease)
+          yield* Deferred.succeed(held, undefined)
+          yield* Effect.sleep("100 millis")
+          yield* finish(lease)
+        })
+      )
+    )
+    yield* Deferred.await(held)
+    yield* Effect.sleep("60 millis")
+    yield* same("for another", names(yield* claim()), "")
+    yield* Fiber.join(slow)
+    yield* same("afterwards", names(yield* claim()), "")
+  }),
+  check(PORT, "leaves an item that is there already alone", function* () {
+    const { add, claim, depth, queue } = yield* setUp
+    yield* add({ itemId: "a", payload: "first" })
+    yield* add({ itemId: "a", payload: "second" }, { itemId: "b" })
+    yield* same("how many", (yield* depth(queue)).waiting, 2)
+    yield* same(
+      "the payload",
+      (yield* claim()).map((lease) => lease.payload),
+      ["first", "{}"]
+    )
+  }),
+  check(PORT, "does not lease an item before its delay is over", function* () {
+    const { add, claim } = yield* setUp
+    yield* add({ itemId: "a", delay: 100 }, { itemId: "b" })
+    yield* same("at once", names(yield* claim()), "b")
+    yield* Effect.sleep("150 millis")
+    yield* same("later", names(yield* claim()), "a")
+  }),
+  check(PORT, "settles an item whoever holds a lease on it", function* () {
+    const { add, claim, queue, settle, ...work } = yield* setUp
+    yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
+    const lease = yield* one(yield* claim(1))
+    yield* settle({ queue, itemIds: ["a", "b", "nobody"] })
+    yield* same("what is left", names(yield* claim()), "c")
+    yield* refusals({ ...work, settle }, lease, "after it was settled")
+  }),
+  check(PORT, "counts what waits and what is leased, and how long the oldest waits", function* () {
+    const { add, claim, depth, queue } = yield* setUp
+    yield* same("nothing", yield* depth(queue), { waiting: 0, leased: 0, oldestMillis: null })
+    yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "later", delay: LONG })
+    yield* claim(1)
+    yield* Effect.sleep("50 millis")
+    const { waiting, leased, oldestMillis } = yield* depth(queue)
+    yield* same("waiting and leased", [waiting, leased], [2, 1])
+    const age = oldestMillis ?? -1
+    yield* same(`whether ${age} ms is its age`, age >= 45 && age < 5_000, true)
+  }),
+  check(PORT, "keeps queues apart", function* () {
+    const one = yield* setUp
+    const two = yield* setUp
+    yield* one.add({ itemId: "a", resource: "x" })
+    yield* two.add({ itemId: "a", resource: "x" })
+    yield* same("the one", names(yield* one.claim()), "a")
+    yield* same("the other", names(yield* two.claim()), "a")
+  }),
+  check(PORT, "wakes a worker when work was committed", function* () {
+    const { run } = yield* Atomically
+    const { add, queue, wakes } = yield* setUp
+    const woken = yield* Effect.forkChild(Stream.runHead(wakes(queue)))
+    yield* Effect.sleep("20 millis")
+    yield* Effect.exit(run(Effect.andThen(add({ itemId: "a" }), Effect.fail("no"))))
+    yield* Effect.sleep("20 millis")
+    yield* same("by what was taken back", woken.pollUnsafe() === undefined, true)
+    yield* add({ itemId: "a" })
+    const wake = yield* Effect.timeoutOption(Fiber.join(woken), "5 seconds")
+    yield* same("whether it woke", Option.isSome(wake), true)
+  })
+]

@@ -1,0 +1,53 @@
+/** The suite by which an adapter proves itself: every promise of the storage ports, one test each. */
+import { it } from "@effect/vitest"
+import { Effect, type Layer, ManagedRuntime } from "effect"
+import { afterAll, beforeAll, describe } from "vitest"
+import type { Storage } from "../memory/Memory.ts"
+import type { Check } from "./Check.ts"
+import { atomically } from "./storage-checks/atomically.ts"
+import { blobs } from "./storage-checks/blobs.ts"
+import { documents } from "./storage-checks/documents.ts"
+import { facts } from "./storage-checks/facts.ts"
+import { feed } from "./storage-checks/feed.ts"
+import { keys } from "./storage-checks/keys.ts"
+import { projection } from "./storage-checks/projection.ts"
+import { rate } from "./storage-checks/rate.ts"
+import { work } from "./storage-checks/work.ts"
+
+/** Every promise, also as plain functions of a store, for whoever runs them otherwise. */
+export const storageChecks: ReadonlyArray<Check> = [
+  ...atomically,
+  ...facts,
+  ...documents,
+  ...keys,
+  ...work,
+  ...feed,
+  ...projection,
+  ...blobs,
+  ...rate
+]
+
+const STARTED_WITHIN = 120_000
+
+/**
+ * Puts every promise to one store, which may hold other data and may be kept from run to run. The
+ * clock is the real one, since a store counts by its own.
+ */
+export const storageSuite = <E>(name: string, layer: Layer.Layer<Storage, E>): void => {
+  describe(`storage: ${name}`, () => {
+    const store = ManagedRuntime.make(layer)
+    beforeAll(() => store.context().then(() => undefined), STARTED_WITHIN)
+    afterAll(() => store.dispose(), STARTED_WITHIN)
+    for (const port of new Set(storageChecks.map((check) => check.port))) {
+      describe(port, () => {
+        for (const check of storageChecks.filter((each) => each.port === port)) {
+          it.live(check.name, () =>
+            Effect.flatMap(store.contextEffect, (context) =>
+              Effect.provideContext(check.run, context)
+            )
+          )
+        }
+      })
+    }
+  })
+}

@@ -1,0 +1,140 @@
+/** Databases for tests: one server for a whole test run, a fresh database for whoever asks. */
+import * as Postgres from "../postgres/Postgres.ts"
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Exit, Layer, Redacted, Scope, Semaphore } from "effect"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Embedded from "./Embedded.ts"
+import { EmbeddedFailed, failed, reasonOf, step } from "./EmbeddedFailed.ts"
+import { isAlive } from "./Process.ts"
+
+/** The environment variable under which a test run tells its workers where databases are given out. */
+export const GIVEN_OUT_AT = "BURSAR_TEST_DATABASES"
+
+const FOLDER = "bursar-test-"
+const TEMPLATE = "bursar_template"
+/** Tests throw their data away, so nothing has to reach the disk. */
+const SETTINGS = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_connections: "400",
+  shared_buffers: "64MB"
+}
+
+/** The address of a new, empty and migrated database, which is dropped with the scope. */
+export const url: Effect.Effect<string, EmbeddedFailed, Scope.Scope> = Effect.gen(function* () {
+  const at = process.env[GIVEN_OUT_AT]
+  const given = at === undefined ? yield* Effect.flatMap(server, fresh) : yield* ask(at)
+  yield* Effect.addFinalizer(() => Effect.ignore(drop(given)))
+  return given
+})
+
+/** The storage ports and a plain client on a new database. */
+export const layer: Layer.Layer<Postgres.Provided, EmbeddedFailed | Postgres.PostgresFailed> =
+  Layer.unwrap(Effect.map(url, (given) => Postgres.layer({ url: Redacted.make(given) })))
+
+/**
+ * Gives out databases to the workers of a test run. The server is started by the first that asks,
+ * so a run of tests that need none pays nothing; it ends with this process, however that ends.
+ */
+export const giveOut = async (): Promise<{
+  readonly address: string
+  readonly stop: () => Promise<void>
+}> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const started = await Effect.runPromise(Effect.cached(Scope.provide(server, scope)))
+  const turn = Semaphore.makeUnsafe(1)
+  const http = createServer((_request, response) => {
+    // A template can be copied by one at a time.
+    const next = turn.withPermit(Effect.flatMap(started, fresh))
+    Effect.runPromise(next).then(
+      (given) => response.end(given),
+      (cause: unknown) => {
+        response.statusCode = 500
+        response.end(reasonOf(cause))
+      }
+    )
+  })
+  await new Promise<void>((resolve) => http.listen({ host: "127.0.0.1", port: 0 }, resolve))
+  http.unref()
+  const address = http.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return {
+    address: `http://127.0.0.1:${port}/`,
+    stop: async () => {
+      const closed = new Promise((resolve) => http.close(resolve))
+      // Workers keep their connections for later requests.
+      http.closeAllConnections()
+      await closed
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
+}
+
+/** A server in a folder of its own, with the template that every test's database is copied from. */
+const server: Effect.Effect<string, EmbeddedFailed, Scope.Scope> = Effect.gen(function* () {
+  const dataFolder = yield* Effect.acquireRelease(
+    step("No folder for test databases", async () => {
+      await sweep()
+      return mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`))
+    }),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  )
+  const { url } = yield* Embedded.startWith({ dataFolder, settings: SETTINGS })
+  yield* say(url, `create database ${TEMPLATE}`)
+  yield* Effect.mapError(
+    Effect.scoped(Layer.build(Postgres.layer({ url: Redacted.make(named(url, TEMPLATE)) }))),
+    (error) => failed(error.detail)
+  )
+  return url
+})
+
+let made = 0
+
+const fresh = (server: string): Effect.Effect<string, EmbeddedFailed> => {
+  const name = `test_${process.pid}_${++made}`
+  return Effect.as(say(server, `create database ${name} template ${TEMPLATE}`), named(server, name))
+}
+
+const drop = (given: string): Effect.Effect<void, EmbeddedFailed> =>
+  say(named(given, "postgres"), `drop database ${new URL(given).pathname.slice(1)} with (force)`)
+
+const named = (server: string, database: string): string => {
+  const address = new URL(server)
+  address.pathname = `/${database}`
+  return address.href
+}
+
+const say = (server: string, statement: string): Effect.Effect<void, EmbeddedFailed> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const connection = yield* PgConnection.make({ url: Redacted.make(server) })
+      yield* connection.query(statement, [], false)
+    })
+  ).pipe(
+    Effect.mapError((error) =>
+      failed(`${statement}: ${error.message}, ${reasonOf(error.reason.cause)}.`)
+    )
+  )
+
+const ask = (at: string): Effect.Effect<string, EmbeddedFailed> =>
+  step("No test database was given out", async (signal) => {
+    const response = await fetch(at, { method: "POST", signal })
+    const text = await response.text()
+    if (!response.ok) throw new EmbeddedFailed({ detail: text })
+    return text
+  })
+
+/** Folders of test runs that were killed. */
+const sweep = async (): Promise<void> => {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(FOLDER)) continue
+    const pid = Number(name.slice(FOLDER.length).split("-")[0])
+    if (Number.isInteger(pid) && pid > 0 && !isAlive(pid)) {
+      await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/** A PostgreSQL of one's own keeps every promise; which one, DATABASE_URL says. */
+import { storageSuite } from "@bursar/storage-adapters/conformance"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { Redacted } from "effect"
+import { describe, it } from "vitest"
+
+const url = process.env["DATABASE_URL"]
+
+if (url === undefined) {
+  describe("storage: PostgreSQL at DATABASE_URL", () => {
+    it.skip("skipped: DATABASE_URL is not set", () => {})
+  })
+} else {
+  storageSuite("PostgreSQL at DATABASE_URL", Postgres.layer({ url: Redacted.make(url) }))
+}

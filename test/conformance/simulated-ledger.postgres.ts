@@ -35,11 +35,16 @@ const emptied = Layer.effectDiscard(
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`drop schema if exists ledger_sim cascade`)
 )
 
-export const participantPostgres = SimulatedLedger.layerPostgres(options).pipe(
-  Layer.provide(connected)
-)
+/** The node on whatever the database holds. */
+export const participant = SimulatedLedger.layerPostgres(options).pipe(Layer.provide(connected))
 
-export const postgres = SimulatedUnderTest.layer.pipe(
-  Layer.provide(participantPostgres),
-  Layer.provide(Layer.provide(emptied, connected))
-)
+/** The node on a database that never had it. */
+export const freshParticipant = participant.pipe(Layer.provide(Layer.provide(emptied, connected)))
+
+export const postgres = Layer.provide(SimulatedUnderTest.layer, freshParticipant)
+
+export const session = SimulatedUnderTest.session
+
+/** For tests that reach behind the node. */
+export const behind = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.provide(effect, connected)

@@ -159,6 +159,22 @@ export const standing = (template: { readonly typeRef: Templates.TypeRef }) =>
     return { cid: last.contractId, payload: last.payload as unknown as Record<string, string> }
   })
 
+/** A holding of a party that nothing locks. */
+export const unlocked = (owner: Party.Party) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.list(contracts, {
+      where: { template: [Templates.key(Templates.Holding.typeRef)], active: ["true"] },
+      limit: 100
+    })
+    const free = found.find(({ record }) => {
+      const payload = record.payload as unknown as { owner: string; lock: unknown }
+      return payload.owner === owner && payload.lock === null
+    })
+    if (free === undefined) throw new Error(`${owner} has no free holding`)
+    return { cid: free.record.contractId }
+  })
+
 /** How many contracts of a template stand. */
 export const count = (template: { readonly typeRef: Templates.TypeRef }) =>
   Effect.gen(function* () {

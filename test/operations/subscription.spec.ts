@@ -1,11 +1,12 @@
 /** Subscriptions through their operations and the wallets of outside parties, from claim to close. */
 import { type Caller, EventReads, Reads, Records } from "@bursar/engine-core"
-import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
+import { cashLines } from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
 import {
   orderStateAt,
   subscriptions
@@ -35,6 +36,12 @@ const acts = (verb: string, body: Stage.Json = {}, id = "s1") =>
 const paid = (amount = 100000, line = 1) => ({ cash: [{ statementId: "stmt-1", line, amount }] })
 
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
+
+const lineOf = (line: number) => ({
+  statementId: "stmt-1" as never,
+  line,
+  amount: Decimal.of("100000")
+})
 
 const cutOff = "2026-07-31T20:00:00Z"
 /** The oracle's point at the cut-off, and the attestor's word for it. */
@@ -193,6 +200,56 @@ describe("an order paid by wire, with a market", () => {
     }).pipe(engine())
   )
 
+  it.effect(
+    "may take a line that an order was to be paid by, once that order ended without it",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* withMarket()
+        yield* claims()
+        yield* claims({ subscriptionId: "s2" })
+        yield* Stage.publishes(stage, "1.0437", cutOff)
+        yield* Stage.attests(stage.attestor, "95812.973076")
+        yield* Stage.attests(stage.attestor, "95812.973076")
+        // A delivery that was planned and then refused by the ledger leaves its line taken.
+        const records = yield* Records
+        const act = { cause: { by: "clock" }, now: Instant.of(Stage.start) } as const
+        yield* records.transact(
+          records.open(cashLines, { ...lineOf(1), subscriptionId: "s1" }, act)
+        )
+        assert.strictEqual(
+          (yield* acts("deliver", paid(), "s2")).why,
+          "rule-refused cash cash-line-taken"
+        )
+        yield* acts("release")
+        assert.strictEqual((yield* acts("deliver", paid(), "s2")).why, "")
+      }).pipe(engine())
+  )
+
+  it.effect("asks the registrar where the fund ended the market meanwhile", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* prices(stage)
+      const { cid } = yield* Stage.standing(Templates.PrimaryMarket)
+      yield* stage.fund.act(Templates.exercise(Templates.PrimaryMarket, cid, "End", {}))
+      assert.strictEqual((yield* acts("deliver", paid())).why, "")
+      assert.isNotNull((yield* order()).mintRequestCid)
+    }).pipe(engine())
+  )
+
+  it.effect("asks the registrar where the market's attestors are not who priced it", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.admitted(stage)
+      yield* claims()
+      yield* Stage.publishes(stage, "1.0437", cutOff)
+      yield* Stage.attests(stage.oracle, "95812.973076")
+      yield* Stage.market(stage)
+      assert.strictEqual((yield* acts("deliver", paid())).why, "")
+      assert.isNotNull((yield* order()).mintRequestCid)
+    }).pipe(engine())
+  )
+
   it.effect("is withdrawn before it is priced, and released after", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket()
@@ -309,7 +366,6 @@ describe("an order paid by wire, without a market", () => {
   it.effect("is not mixed up with a mint that somebody else asks for in its name", () =>
     Effect.gen(function* () {
       const stage = yield* requested
-      const credential = yield* Stage.standing(Templates.Credential)
       yield* stage.bank.act(
         Templates.create(Templates.MintRequest, {
           requester: stage.bank.party,
@@ -323,15 +379,23 @@ describe("an order paid by wire, without a market", () => {
       const { cid } = yield* Stage.standing(Templates.MintRequest)
       yield* stage.registrar.act(Templates.exercise(Templates.MintRequest, cid, "Reject", {}))
       assert.isNotNull((yield* order()).mintRequestCid)
-      assert.isString(credential.cid)
+      assert.deepStrictEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )
 })
 
 describe("an order paid on the ledger", () => {
   const asset = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
+  interface Signing {
+    readonly amount?: string
+    readonly orderId?: string
+    readonly fund?: Party.Party
+    readonly instrumentId?: string
+    readonly currency?: string
+    readonly expiresAt?: Instant.Instant
+  }
   /** The bank gives the holder cash, and the holder signs an order. */
-  const signed = (of: { readonly amount?: string; readonly orderId?: string } = {}) =>
+  const signed = (of: Signing = {}) =>
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* stage.bank.act(
@@ -363,34 +427,37 @@ describe("an order paid on the ledger", () => {
       return stage
     })
 
-  const signs = (
-    stage: Stage.Stage,
-    of: { readonly amount?: string; readonly orderId?: string } = {}
-  ) =>
+  const signs = (stage: Stage.Stage, of: Signing = {}) =>
     stage.holder.act(
       Templates.create(Templates.SubscriptionOrder, {
         venue: stage.venue,
-        fund: stage.fund.party,
+        fund: of.fund ?? stage.fund.party,
         holder: stage.holder.party,
         orderId: of.orderId ?? "mine-1",
-        instrument: stage.asset,
-        paymentAsset: asset(stage),
+        instrument: { ...stage.asset, id: of.instrumentId ?? stage.asset.id },
+        paymentAsset: { ...asset(stage), id: of.currency ?? "USD" },
         amount: Decimal.of(of.amount ?? "100000"),
         units: null,
-        expiresAt: null
+        expiresAt: of.expiresAt ?? null
       })
     )
   const claimsOnLedger = (of: Readonly<Record<string, Stage.Json>> = {}) =>
     claims({ payment: "ledger", amount: null, orderId: "mine-1", ...of })
 
-  const allocates = (stage: Stage.Stage, amount: string, reference: string) =>
+  const allocates = (
+    stage: Stage.Stage,
+    amount: string,
+    reference: string,
+    receiver: Party.Party = stage.fund.party,
+    by: Stage.Outsider = stage.holder
+  ) =>
     Effect.gen(function* () {
-      const cash = yield* Stage.standing(Templates.Holding)
-      yield* stage.holder.act(
+      const cash = yield* Stage.unlocked(by.party)
+      yield* by.act(
         Templates.exercise(Templates.Holding, cash.cid, "Allocate", {
           allocationId: reference,
           executor: stage.venue,
-          receiver: stage.fund.party,
+          receiver,
           amount: Decimal.of(amount),
           settleBefore: Instant.of("2026-08-05T20:00:00Z")
         })
@@ -456,6 +523,56 @@ describe("an order paid on the ledger", () => {
     }).pipe(engine())
   )
 
+  it.effect(
+    "takes no allocation in another's favour, twice, or for an order that is not open",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* signed()
+        yield* claimsOnLedger()
+        yield* allocates(stage, "100000", "s1", stage.registrar.party)
+        assert.isNull((yield* order()).allocation)
+        yield* allocates(stage, "100000", "s1")
+        const { allocation } = yield* order()
+        yield* allocates(stage, "25000", "s1")
+        assert.deepStrictEqual((yield* order()).allocation, allocation)
+        assert.deepStrictEqual((yield* Stage.surprises).toSorted(), [
+          "subscription allocate: It does not go to the fund.",
+          "subscription allocate: The order's cash is allocated already."
+        ])
+        yield* acts("withdraw")
+        yield* allocates(stage, "25000", "s1")
+        assert.include(yield* Stage.surprises, "subscription allocate: The order is withdrawn.")
+      }).pipe(engine())
+  )
+
+  it.effect("is never paid by cash for an order by wire, or by another party's", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      yield* claims()
+      yield* allocates(stage, "100000", "s1")
+      assert.isNull((yield* order()).allocation)
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "subscription allocate: The order is paid by wire."
+      ])
+      yield* claimsOnLedger({ subscriptionId: "s2" })
+      yield* stage.bank.act(
+        Templates.create(Templates.Holding, {
+          registrar: stage.bank.party,
+          owner: stage.bank.party,
+          provider: stage.venue,
+          instrument: asset(stage),
+          amount: Decimal.of("100000"),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        })
+      )
+      yield* allocates(stage, "100000", "s2", stage.fund.party, stage.bank)
+      assert.isNull((yield* order("s2")).allocation)
+    }).pipe(engine())
+  )
+
   it.effect("forgets cash that the holder took back", () =>
     Effect.gen(function* () {
       const stage = yield* signed()
@@ -501,6 +618,36 @@ describe("an order paid on the ledger", () => {
       assert.strictEqual((yield* claimsOnLedger({ amount: 100000 })).why, "")
       const again = yield* claimsOnLedger({ subscriptionId: "s2" })
       assert.strictEqual(again.why, "rule-refused consent order-signed")
+    }).pipe(engine())
+  )
+
+  it.effect("needs an order to this market, for this instrument, that has not run out", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed({ instrumentId: "other" })
+      yield* signs(stage, { orderId: "to-another-fund", fund: stage.registrar.party })
+      yield* signs(stage, { orderId: "in-another-asset", currency: "EUR" })
+      yield* signs(stage, { orderId: "past", expiresAt: Instant.of(Stage.start) })
+      for (const orderId of ["mine-1", "to-another-fund", "in-another-asset", "past"]) {
+        const refused = yield* claimsOnLedger({ orderId })
+        assert.deepStrictEqual([orderId, refused.why], [orderId, "rule-refused consent order-fits"])
+      }
+    }).pipe(engine())
+  )
+
+  it.effect("never takes a second order under an id that stands, nor forgets the first", () =>
+    Effect.gen(function* () {
+      const stage = yield* signed()
+      yield* signs(stage, { amount: "5" })
+      const second = yield* Stage.standing(Templates.SubscriptionOrder)
+      yield* stage.holder.act(
+        Templates.exercise(Templates.SubscriptionOrder, second.cid, "Withdraw", {})
+      )
+      assert.strictEqual((yield* claimsOnLedger({ amount: 100000 })).why, "")
+      yield* signs(stage, { orderId: "x".repeat(129) })
+      assert.deepStrictEqual(
+        (yield* Stage.surprises).map((text) => text.replace(/^.*: (.*)$/, "$1")).toSorted(),
+        ["Its id is too long.", "The holder has an order of this id."]
+      )
     }).pipe(engine())
   )
 
@@ -690,7 +837,8 @@ describe("what is shown of subscriptions", () => {
           })
         )
       assert.isTrue(Result.isSuccess(yield* one(investor("h1"), "s1")))
-      assert.isTrue(Result.isFailure(yield* one(investor("h2"), "s1")))
+      // Another's order is answered as one that is not there.
+      assert.deepStrictEqual(yield* one(investor("h2"), "s1"), yield* one(investor("h2"), "absent"))
       assert.isTrue(Result.isFailure(yield* one(registrar(stage.bank.party), "s1")))
     }).pipe(engine())
   )

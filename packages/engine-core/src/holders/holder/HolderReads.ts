@@ -50,7 +50,7 @@ export const get = Read.one({
   run: Effect.fn("holders.get")(function* ({ holderId }, asking) {
     const records = yield* Records
     // Who may not see a holder learns nothing of whether it is there.
-    yield* Sight.demand(asking, { holderId })
+    yield* Sight.demand(asking, holders, { holderId })
     return shown(yield* records.get(holders, holderId, asking.pin), asking)
   })
 })

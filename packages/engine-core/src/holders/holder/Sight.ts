@@ -19,14 +19,17 @@ const scoped = (column: string, claim: string | null) =>
       )
     : Effect.succeed<Scope>({ [column]: [claim] })
 
-/** A record out of a caller's sight is answered as if it were not there. */
+/** A record out of a caller's sight is answered, to the word, as if it were not there. */
 export const demand = (
   { caller, sight }: Asking,
+  collection: { readonly name: string },
   of: { readonly holderId: string; readonly registrar?: string }
 ) => {
   const isSeen =
     sight === "all" ||
     (sight === "own" && caller.holderId === of.holderId) ||
     (sight === "near" && caller.party !== null && caller.party === of.registrar)
-  return isSeen ? Effect.void : Effect.fail(refused("not-found", { detail: "There is none." }))
+  return isSeen
+    ? Effect.void
+    : Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` }))
 }

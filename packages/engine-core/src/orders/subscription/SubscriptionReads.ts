@@ -58,7 +58,7 @@ export const get = Read.one({
   run: Effect.fn("subscriptions.get")(function* ({ subscriptionId }, asking) {
     const records = yield* Records
     const record = yield* records.get(subscriptions, subscriptionId, asking.pin)
-    yield* Sight.demand(asking, record)
+    yield* Sight.demand(asking, subscriptions, record)
     return SubscriptionView.of(record, asking.pin.judgedAt)
   })
 })

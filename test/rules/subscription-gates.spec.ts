@@ -1,0 +1,122 @@
+/** Every gate around a subscription, and which of two faults answers. */
+import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
+import { Result, Schema } from "effect"
+import { describe, expect, test } from "vitest"
+import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
+import * as Gates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
+import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
+import { bodyOf } from "../operations/instrumentBody.ts"
+import { at, party } from "../machines/subscriptions.ts"
+
+const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
+  const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), ...change })))
+  const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(Body)(plain)
+  return { instrumentId, registrar, manifest, policyVersion: 1, configurations: ["00aa"] }
+}
+
+const later = Instant.of("2026-08-01T00:00:00Z")
+const screening = (state: "clear" | "review") => ({
+  state,
+  screenedAt: at,
+  listVersion: "1",
+  validUntil: null
+})
+
+const sound: Gates.Claiming = {
+  instrument: instrument(),
+  holder: { state: "active", screening: null, party: party("holder") },
+  admission: { state: "admitted", validFrom: null, credentialCid: "00bb" },
+  now: at,
+  payment: "wire",
+  amount: Decimal.of("100"),
+  units: null,
+  cashDecimals: 2,
+  market: null,
+  attestors: [party("attestor")]
+}
+
+const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claiming>]> = [
+  ["admission holder-active", { holder: { ...sound.holder, state: "lapsed" } }],
+  ["admission admitted", { admission: null }],
+  [
+    "admission admitted",
+    { admission: { state: "expired", validFrom: null, credentialCid: "00bb" } }
+  ],
+  [
+    "admission credential-in-force",
+    { admission: { state: "admitted", validFrom: later, credentialCid: "00bb" } }
+  ],
+  ["screening screening-clear", { holder: { ...sound.holder, screening: screening("review") } }],
+  ["policy valuation", { instrument: instrument({ valuation: "rebasing" }) }],
+  ["policy primary-market", { payment: "ledger", market: null }],
+  ["policy primary-market", { payment: "ledger", market: { state: "proposed" } }],
+  [
+    "policy ordered-by-amount",
+    { payment: "ledger", market: { state: "agreed" }, amount: null, units: Decimal.one }
+  ],
+  ["policy attestor-named", { attestors: [] }],
+  ["policy minimum-subscription", { instrument: instrument({ minimumSubscription: 100.01 }) }],
+  ["units unit-decimals", { amount: null, units: Decimal.of("1.0000001") }],
+  ["cash currency-decimals", { amount: Decimal.of("100.001") }],
+  ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
+]
+
+const first = (claiming: Gates.Claiming): string => {
+  const judged = Gates.judge(Gates.againstClaim(claiming, []))
+  return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
+}
+
+const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
+  Gates.againstClaim(claiming, [])
+    .filter(([holds]) => holds)
+    .map(([, , { gate, check }]) => `${gate} ${check}`)
+
+describe("a claim", () => {
+  test.each<[string, Partial<Gates.Claiming>]>([
+    ["as it should be", {}],
+    ["of units", { amount: null, units: Decimal.of("1.000001") }],
+    ["by a screened holder", { holder: { ...sound.holder, screening: screening("clear") } }],
+    ["on an agreed market", { payment: "ledger", market: { state: "agreed" } }],
+    ["of exactly the minimum", { instrument: instrument({ minimumSubscription: 100 }) }],
+    [
+      "under a credential just in force",
+      { admission: { state: "admitted", validFrom: at, credentialCid: "00bb" } }
+    ]
+  ])("%s is refused", (_, change) => {
+    expect(first({ ...sound, ...change })).toBe("")
+  })
+
+  test.each(faults)("%s lets it pass", (check, change) => {
+    expect(first({ ...sound, ...change })).toBe(check)
+  })
+
+  test("of two faults the later gate answers", () => {
+    let pairs = 0
+    const rank = (check: string) => gates.findIndex((gate) => gate === check.split(" ")[0])
+    for (const [one, change] of faults) {
+      for (const [other, second] of faults) {
+        const both = { ...sound, ...change, ...second }
+        // One change may undo the other's fault: only where both stand is there a choice.
+        const standing = held(both)
+        if (!standing.includes(one) || !standing.includes(other)) continue
+        const answer = first(both)
+        pairs += 1
+        expect(rank(answer)).toBe(Math.min(rank(one), rank(other)))
+      }
+    }
+    expect(pairs).toBeGreaterThan(80)
+  })
+
+  test("what the order itself objects does not stand in its gate's place", () => {
+    const own = [[true, "rule-refused", { gate: "consent", check: "order-signed" }]] as const
+    const told = (change: Partial<Gates.Claiming>) =>
+      Gates.againstClaim({ ...sound, ...change }, own)
+        .filter(([holds]) => holds)
+        .map(([, , { check }]) => check)
+    expect(told({ attestors: [], admission: null })).toEqual([
+      "admitted",
+      "order-signed",
+      "attestor-named"
+    ])
+  })
+})

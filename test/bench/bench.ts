@@ -1,13 +1,15 @@
 /** Prints what the engine's speed is, as ratios of one run; asserts nothing (`npm run bench`). */
 import * as decimals from "./decimals.ts"
 import type { Row } from "./measure.ts"
+import * as operations from "./operations.ts"
 import * as transitions from "./transitions.ts"
 
 type Bench = () => ReadonlyArray<Row> | Promise<ReadonlyArray<Row>>
 
 const benches: Readonly<Record<string, Bench>> = {
   transitions: transitions.bench,
-  decimals: decimals.bench
+  decimals: decimals.bench,
+  operations: operations.bench
 }
 
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))

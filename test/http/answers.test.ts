@@ -179,6 +179,19 @@ describe("a list without a limit", () => {
     expect([none.value, none.next]).toEqual([[], null])
   })
 
+  it("that fails in the middle breaks the connection: what was read cannot pass for the whole", async () => {
+    const failing = await open()
+    for (let i = 0; i < 250; i++) {
+      const id = i === 249 ? "zz-away" : `w-${String(i).padStart(4, "0")}`
+      const body = `{"holderId":"${id}","text":"one","amount":1,"owner":null}`
+      await send(failing, { method: "POST", path: "/v1/holders", as: operator, body })
+    }
+    await failing.settle()
+    const read = async () => (await send(failing, { path: "/v1/holders", as: operator })).text()
+    await expect(read()).rejects.toThrow()
+    await failing.close()
+  }, 60_000)
+
   it("a client that goes away in the middle leaves the host well", async () => {
     for (let i = 0; i < 5; i++) {
       await new Promise<void>((resolve) => {

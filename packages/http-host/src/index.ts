@@ -1,7 +1,12 @@
 /** The reference host: everything that serves the engine over HTTP. */
+export { routes } from "./api/Api.ts"
 export type { Tables } from "./api/Route.ts"
 export type { Tenant } from "./api/SystemApi.ts"
+export * as Background from "./Background.ts"
 export { layer, type Options } from "./Host.ts"
+export * as HostConfig from "./HostConfig.ts"
+export * as Management from "./Management.ts"
 export * as Authentication from "./middleware/Authentication.ts"
 export * as Jwks from "./outbound/Jwks.ts"
 export * as Readiness from "./Readiness.ts"
+export * as Vitals from "./Vitals.ts"

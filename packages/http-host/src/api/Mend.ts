@@ -48,15 +48,16 @@ export const document = (
 ): Document => {
   for (const route of routes) mendOperation(operationAt(spec, route), route)
   const { schemas, ...components } = spec.components
+  const once = withoutDoubles(mendSchemas(nullable(jsonOf(schemas)), extensible))
   return {
     ...spec,
     security: [{ bearer: [] }],
-    paths: nullable(spec.paths),
+    paths: walk(nullable(jsonOf(spec.paths)), once.redirect),
     components: {
       ...components,
       parameters: sharedParameters,
       securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } },
-      schemas: mendSchemas(nullable(schemas), extensible)
+      schemas: walk(once.schemas, once.redirect)
     }
   } as unknown as Document
 }
@@ -308,11 +309,16 @@ const isObject = (json: Json | undefined): json is JsonObject =>
 const jsonOf = (schema: object): JsonObject => schema as JsonObject
 
 /** OpenAPI 3.1 writes "T or null" as a list of types, which every reader of it knows. */
-const nullable = <A>(of: A): A => walk(of as Json, collapse) as A
+const nullable = (of: JsonObject): JsonObject => walkObject(of, collapse)
 
-const walk = (json: Json, change: (object: JsonObject) => JsonObject): Json => {
+type Change = (object: JsonObject) => JsonObject
+
+const walk = (json: Json, change: Change): Json => {
   if (isArray(json)) return json.map((item) => walk(item, change))
-  if (!isObject(json)) return json
+  return isObject(json) ? walkObject(json, change) : json
+}
+
+const walkObject = (json: JsonObject, change: Change): JsonObject => {
   const members = Object.entries(json).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, walk(value, change)] as const]
   )
@@ -321,21 +327,23 @@ const walk = (json: Json, change: (object: JsonObject) => JsonObject): Json => {
 
 const collapse = (object: JsonObject): JsonObject => {
   const { anyOf, ...rest } = object
-  if (!isArray(anyOf) || anyOf.length !== 2) return object
+  if (!isArray(anyOf) || anyOf.length > 2) return object
   const [one, other] = anyOf
+  // A choice of one is no choice.
+  if (isObject(one) && other === undefined) return { ...one, ...rest }
   if (!isObject(one) || !isObject(other) || other.type !== "null") return object
   if (typeof one.type !== "string" || isArray(one.enum)) return object
   return { ...one, ...rest, type: [one.type, "null"] }
 }
 
 /** Answers may gain members; sets that may gain values say so. */
-const mendSchemas = (schemas: object, extensible: ReadonlySet<string>): object =>
+const mendSchemas = (schemas: JsonObject, extensible: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, schema]: [string, JsonObject]) => [
+      .map(([name, schema]) => [
         name,
-        extensible.has(name) ? opened(schema) : walk(schema, open)
+        extensible.has(name) && isObject(schema) ? opened(schema) : walk(schema ?? null, open)
       ])
   )
 
@@ -349,3 +357,19 @@ const opened = ({ type, enum: values, ...rest }: JsonObject): JsonObject => ({
   anyOf: [{ type, enum: values }, { type: "string" }],
   "x-extensible": true
 })
+
+/** A schema that the generator met in two guises is shown once, under its own name. */
+const withoutDoubles = (schemas: JsonObject) => {
+  const same = new Map<string, string>()
+  for (const [name, schema] of Object.entries(schemas)) {
+    const own = name.replace(/_\d+$/, "")
+    if (own !== name && JSON.stringify(schemas[own]) === JSON.stringify(schema)) same.set(name, own)
+  }
+  const redirect = (object: JsonObject): JsonObject => {
+    const named = typeof object.$ref === "string" ? object.$ref.split("/").at(-1) : undefined
+    const own = named === undefined ? undefined : same.get(named)
+    return own === undefined ? object : { ...object, $ref: `#/components/schemas/${own}` }
+  }
+  const kept = Object.entries(schemas).filter(([name]) => !same.has(name))
+  return { schemas: Object.fromEntries(kept), redirect }
+}

@@ -1,0 +1,187 @@
+/** The document says what the wire does: complete, resolvable, generated, and checked in. */
+import { readFileSync } from "node:fs"
+import { Catalogue, Refusal } from "@bursar/engine-core"
+import { describe, expect, it } from "vitest"
+import { routes } from "../../packages/http-host/src/api/Api.ts"
+import * as Document from "../../packages/http-host/src/api/Document.ts"
+import { problemsOf } from "../../packages/http-host/src/api/Mend.ts"
+import { type Route, table } from "../../packages/http-host/src/api/Route.ts"
+import { tables } from "./tables.ts"
+
+type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | ReadonlyArray<Json>
+  | { readonly [name: string]: Json }
+
+const isObject = (json: Json | undefined): json is { readonly [name: string]: Json } =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+const at = (json: Json, ...path: ReadonlyArray<string>): Json | undefined =>
+  path.reduce<Json | undefined>((found, name) => (isObject(found) ? found[name] : undefined), json)
+
+/** Every object of a document, with the names that lead to it. */
+function* objects(
+  json: Json,
+  path: ReadonlyArray<string> = []
+): Generator<readonly [{ readonly [name: string]: Json }, ReadonlyArray<string>]> {
+  if (Array.isArray(json))
+    for (const [i, item] of json.entries()) yield* objects(item, [...path, String(i)])
+  if (!isObject(json)) return
+  yield [json, path]
+  for (const [name, member] of Object.entries(json)) yield* objects(member, [...path, name])
+}
+
+const documents: ReadonlyArray<readonly [string, ReadonlyArray<Route>]> = [
+  ["the engine", routes],
+  ["the tests' tables", table(tables)]
+]
+
+it("the checked-in document is the one the declarations give; npm run docs redraws it", () => {
+  const file = new URL("../../packages/http-host/openapi.json", import.meta.url)
+  expect(readFileSync(file, "utf8") === Document.text(routes)).toBe(true)
+})
+
+describe.each(documents)("the document of %s", (_, routes) => {
+  const document: Json = JSON.parse(Document.text(routes))
+  const operationOf = ({ path }: Route) =>
+    at(document, "paths", path.template, path.method.toLowerCase())
+
+  it("is OpenAPI 3.1.0 and every reference in it leads somewhere", () => {
+    expect(at(document, "openapi")).toBe("3.1.0")
+    for (const [object, path] of objects(document)) {
+      if (typeof object.$ref !== "string") continue
+      const target = at(document, ...object.$ref.slice(2).split("/"))
+      expect([path.join("/"), object.$ref, target === undefined]).toEqual([
+        path.join("/"),
+        object.$ref,
+        false
+      ])
+    }
+  })
+
+  it("has exactly the routes of the table, each by its own name", () => {
+    const shown = Object.entries(at(document, "paths") ?? {}).flatMap(([path, item]) =>
+      Object.keys(item as object).map((method) => `${method.toUpperCase()} ${path}`)
+    )
+    expect(shown.toSorted()).toEqual(
+      routes.map(({ path }) => `${path.method} ${path.template}`).toSorted()
+    )
+    for (const route of routes) {
+      expect(at(operationOf(route) ?? null, "operationId")).toBe(route.name)
+    }
+  })
+
+  it("says of every route who may call it, and every refusal with its own status", () => {
+    for (const route of routes) {
+      const operation = operationOf(route) ?? null
+      const problems = problemsOf(route)
+      expect(at(operation, "x-problems")).toEqual(problems)
+      for (const slug of problems) {
+        const { status } = Refusal.refusals[slug]
+        const answer = at(
+          operation,
+          "responses",
+          String(status),
+          "content",
+          "application/problem+json"
+        )
+        expect([route.name, slug, answer]).toEqual([
+          route.name,
+          slug,
+          { schema: { $ref: "#/components/schemas/Problem" } }
+        ])
+      }
+      const open = route.admits.by === "anyone"
+      expect(at(operation, "security")).toEqual(open ? [] : [{ bearer: [] }])
+      if (!open) expect(at(operation, "x-roles")).not.toEqual([])
+    }
+  })
+
+  it("has an example on every parameter, and every path parameter is there once", () => {
+    for (const route of routes) {
+      const parameters = at(operationOf(route) ?? null, "parameters")
+      if (!Array.isArray(parameters)) throw new Error(`${route.name} has no parameters`)
+      const own = parameters.filter(
+        (parameter) => isObject(parameter) && parameter.$ref === undefined
+      )
+      for (const parameter of own) {
+        expect([route.name, at(parameter, "name"), at(parameter, "example") === undefined]).toEqual(
+          [route.name, at(parameter, "name"), false]
+        )
+      }
+      const inPath = own.filter((parameter) => at(parameter, "in") === "path")
+      expect(inPath.map((parameter) => at(parameter, "name"))).toEqual(route.path.names)
+      const body = at(
+        operationOf(route) ?? null,
+        "requestBody",
+        "content",
+        "application/json",
+        "schema",
+        "properties"
+      )
+      for (const name of route.path.names) expect(at(body ?? null, name)).toBeUndefined()
+    }
+  })
+
+  it("shows every declared set: closed ones as enums, all others open", () => {
+    const closed = new Set(
+      Catalogue.valueSets.filter(({ growth }) => growth === "closed").map(({ name }) => name)
+    )
+    const sets = [
+      ...Catalogue.valueSets.map(({ name, members }) => [name, members] as const),
+      ...[...Catalogue.machines, ...Catalogue.judged].map(
+        ({ name, states }) => [name, Object.keys(states)] as const
+      )
+    ]
+    for (const [name, members] of sets) {
+      const shown = at(document, "components", "schemas", name)
+      if (closed.has(name)) {
+        expect([name, at(shown ?? null, "enum")]).toEqual([name, members])
+      } else {
+        expect([name, at(shown ?? null, "x-extensible")]).toEqual([name, true])
+        expect(at(shown ?? null, "anyOf")).toEqual([
+          { type: "string", enum: members },
+          { type: "string" }
+        ])
+      }
+    }
+  })
+
+  it("shows no set twice, no `nullable`, no multipleOf, and no decimal as a text", () => {
+    const names = Object.keys(at(document, "components", "schemas") ?? {})
+    expect(names.filter((name) => /_\d+$|\d$/.test(name))).toEqual([])
+    for (const [object, path] of objects(document)) {
+      if (path.includes("example")) continue
+      expect(object.multipleOf).toBeUndefined()
+      expect(path.at(-1) === "properties" ? undefined : object.nullable).toBeUndefined()
+      if (object.format === "decimal")
+        expect(["number", "string"]).toContain([object.type].flat()[0])
+    }
+  })
+
+  it("leaves answers open and closes requests", () => {
+    for (const [object, path] of objects(document)) {
+      if (object.additionalProperties !== false) continue
+      expect(path).toContain("requestBody")
+    }
+  })
+
+  it("requires every member of every answer's envelope", () => {
+    for (const route of routes) {
+      if (route.answers.with !== "one" && route.answers.with !== "list") continue
+      const schema = at(
+        operationOf(route) ?? null,
+        "responses",
+        "200",
+        "content",
+        "application/json",
+        "schema"
+      )
+      const properties = Object.keys(at(schema ?? null, "properties") ?? {})
+      expect([route.name, at(schema ?? null, "required")]).toEqual([route.name, properties])
+    }
+  })
+})

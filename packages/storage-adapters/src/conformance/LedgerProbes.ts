@@ -18,6 +18,13 @@ export const Token = Templates.define({
   choices: {}
 })
 
+/** A thing that nobody signs. */
+export const Orphan = Templates.define({
+  typeRef: named("Orphan"),
+  payload: Schema.Struct({ seenBy: Schema.Array(Party.schema) }),
+  choices: {}
+})
+
 /** A contract of one party whose choices reach for what is another's. */
 export const Reach = Templates.define({
   typeRef: named("Reach"),
@@ -37,6 +44,8 @@ export const Reach = Templates.define({
       argument: Schema.Struct({ tokenCid: Schema.String }),
       result: Schema.Struct({ owner: Party.schema })
     },
+    /** Asks for nobody's consent. */
+    Free: { consuming: true, argument: Schema.Struct({}), result: Schema.Struct({}) },
     /** Uses a token twice. */
     EndTwice: {
       consuming: false,
@@ -48,6 +57,12 @@ export const Reach = Templates.define({
 
 const token = Entity.define(Token, {
   signatories: (self) => [self.owner],
+  observers: (self) => self.seenBy,
+  choices: {}
+})
+
+const orphan = Entity.define(Orphan, {
+  signatories: () => [],
   observers: (self) => self.seenBy,
   choices: {}
 })
@@ -71,6 +86,7 @@ const reach = Entity.define(Reach, {
       body: ({ argument: { tokenCid } }, scope) =>
         Result.map(scope.fetch(Token, tokenCid), ({ owner }) => ({ owner }))
     },
+    Free: { controllers: () => [], body: () => Result.succeed({}) },
     EndTwice: {
       controllers: (self) => [self.chooser],
       body: ({ argument: { tokenCid } }, scope) =>
@@ -82,4 +98,4 @@ const reach = Entity.define(Reach, {
   }
 })
 
-export const entities: ReadonlyArray<Entity.Entity> = [token, reach]
+export const entities: ReadonlyArray<Entity.Entity> = [token, orphan, reach]

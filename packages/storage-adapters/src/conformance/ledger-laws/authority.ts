@@ -36,6 +36,22 @@ export const laws: ReadonlyArray<Law> = [
   },
   {
     id: "L11",
+    name: "what nobody signs is not created, what nobody controls is not exercised",
+    needs: "probes",
+    check: Effect.gen(function* () {
+      const { scene, owner, chooser, reachCid } = yield* Scene.reach
+      const orphan = Templates.create(Probes.Orphan, { seenBy: [owner.party] })
+      const free = Templates.exercise(Probes.Reach, reachCid, "Free", {})
+      for (const session of [owner, chooser]) {
+        for (const command of [orphan, free]) {
+          const refused = session.submit(Scene.submission(scene, command))
+          expect(yield* Scene.failure(refused)).toMatchObject(unauthorized)
+        }
+      }
+    })
+  },
+  {
+    id: "L11",
     name: "a body looks only at what its own authority is a party to",
     needs: "probes",
     check: Effect.gen(function* () {

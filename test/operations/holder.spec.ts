@@ -135,6 +135,24 @@ describe("a pending holder becomes active", () => {
     }).pipe(engine())
   )
 
+  it.effect("never once it has ended: its terms are not countersigned any more", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      yield* Stage.accepts(stage)
+      yield* Stage.signs(stage)
+      const records = yield* Records
+      const now = Instant.of(Stage.start)
+      yield* records.transact(
+        Effect.flatMap(holder(), (self) =>
+          records.record(holders, self, { on: "close", at: now }, { cause: { by: "clock" }, now })
+        )
+      )
+      const done = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      assert.strictEqual(done.why, "state-conflict HolderState")
+    }).pipe(engine())
+  )
+
   it.effect("never by terms that it took back, and by the document that is named", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()

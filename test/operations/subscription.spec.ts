@@ -3,7 +3,7 @@ import { type Caller, EventReads, Reads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { cashLines } from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
@@ -11,6 +11,7 @@ import {
   orderStateAt,
   subscriptions
 } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { readings as mintReadings } from "../../packages/engine-core/src/orders/subscription/SubscriptionReadings.ts"
 import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
 import { world } from "../engine/world.ts"
 import * as Stage from "./stage.ts"
@@ -384,6 +385,60 @@ describe("an order paid by wire, without a market", () => {
   )
 })
 
+describe("a mint that an order does not wait for", () => {
+  it.effect("neither moves it nor is lost", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.admitted(stage)
+      yield* claims()
+      yield* Stage.publishes(stage, "1.0437", cutOff)
+      yield* Stage.attests(stage.oracle, "95812.973076")
+      yield* acts("deliver", paid())
+      const { payload, cid } = yield* Stage.standing(Templates.MintRequest)
+      const records = yield* Records
+      const offset = 1_000_000 as Offset.Offset
+      const effectiveAt = Instant.of(Stage.start)
+      const cause = { by: "update", updateId: "1220ff", offset, effectiveAt } as const
+      const reading = mintReadings.find(({ template }) => template.entity === "MintRequest")
+      const contractId = "00".repeat(33)
+      yield* records.transact(
+        reading?.exercised?.(
+          "Reject",
+          payload,
+          {
+            act: { cause, now: effectiveAt },
+            venue: stage.venue,
+            offset,
+            updateId: "1220ff",
+            nodeId: 0,
+            effectiveAt,
+            contractId
+          },
+          {
+            _tag: "Exercised",
+            nodeId: 0,
+            lastDescendant: 0,
+            contractId,
+            template: Templates.MintRequest.typeRef,
+            iface: Option.none(),
+            choice: "Reject",
+            arg: {},
+            result: {},
+            actors: [],
+            consuming: true,
+            witnesses: [],
+            inAcs: true
+          }
+        ) ?? Effect.die("no reading")
+      )
+      assert.strictEqual((yield* order()).mintRequestCid, cid)
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "subscription mint: The subscription does not wait for this mint request."
+      ])
+    }).pipe(engine())
+  )
+})
+
 describe("an order paid on the ledger", () => {
   const asset = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
   interface Signing {
@@ -449,14 +504,15 @@ describe("an order paid on the ledger", () => {
     amount: string,
     reference: string,
     receiver: Party.Party = stage.fund.party,
-    by: Stage.Outsider = stage.holder
+    by: Stage.Outsider = stage.holder,
+    executor: Party.Party = stage.venue
   ) =>
     Effect.gen(function* () {
       const cash = yield* Stage.unlocked(by.party)
       yield* by.act(
         Templates.exercise(Templates.Holding, cash.cid, "Allocate", {
           allocationId: reference,
-          executor: stage.venue,
+          executor,
           receiver,
           amount: Decimal.of(amount),
           settleBefore: Instant.of("2026-08-05T20:00:00Z")

@@ -117,7 +117,7 @@ export const open = async (
   const signIn = Host.Authentication.layer({
     issuer,
     audience,
-    algorithms: Host.Authentication.algorithms
+    algorithms: Host.HostConfig.algorithms
   }).pipe(Layer.provide(of.jwks ?? Host.Jwks.layerLocal({ keys: [publicJwk] })))
   const readiness = Host.Readiness.layer({ version: "0.1.0" }).pipe(
     Layer.provide(

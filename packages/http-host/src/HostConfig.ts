@@ -1,7 +1,10 @@
 /** Everything a deployment may decide: every setting with its default, its limit and one sentence. */
 import { Duration } from "@bursar/engine-core/kernel"
 import { Config, Data, Effect, Option, Redacted, Result } from "effect"
-import { type Algorithm, algorithms } from "./middleware/Authentication.ts"
+
+/** The signature algorithms that a deployment may trust. */
+export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
+export type Algorithm = (typeof algorithms)[number]
 
 /** What a text of the environment may be, and how it reads. */
 interface Kind<A> {
@@ -216,6 +219,10 @@ export const settings = {
   operationsAtOnce: setting("BURSAR_OPERATIONS_AT_ONCE", integer(1, 256), {
     doc: "How many operations one instance runs at a time.",
     fallback: "8"
+  }),
+  operationLease: setting("BURSAR_OPERATION_LEASE", integer(1, 300), {
+    doc: "For how many seconds a worker holds an operation without renewing: how long one waits that a killed instance held.",
+    fallback: "30"
   }),
   bodyKeyWindow: setting("BURSAR_BODY_KEY_WINDOW", duration, {
     doc: "For how long a write without an Idempotency-Key is the same write when its body repeats.",

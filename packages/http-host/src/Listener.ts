@@ -7,7 +7,7 @@ import { Data, Effect, Layer } from "effect"
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as Limits from "./middleware/Limits.ts"
-import * as Answer from "./wire/Answer.ts"
+import * as Answer from "./middleware/Answer.ts"
 import * as Body from "./wire/Body.ts"
 
 const headersWithin = 10_000

@@ -81,6 +81,7 @@ const settings = (config: Config) =>
     ...settingsDefaults,
     tenantId: config.tenantId,
     operationsAtOnce: config.operationsAtOnce,
+    lease: config.operationLease * 1_000,
     bodyKeyWindow: config.bodyKeyWindow,
     approvalExpiry: config.approvalExpiry,
     cursorKeys: config.cursorKeys

@@ -1,4 +1,13 @@
 /** The version of this package, as health and the command line tell it. */
-import packageJson from "../package.json" with { type: "json" }
+import { readFileSync } from "node:fs"
 
-export const { version } = packageJson
+const read = (): string => {
+  const json: unknown = JSON.parse(
+    readFileSync(new URL("../package.json", import.meta.url), "utf8")
+  )
+  const known = typeof json === "object" && json !== null && "version" in json
+  if (!known || typeof json.version !== "string") throw new Error("the package has no version")
+  return json.version
+}
+
+export const version = read()

@@ -3,7 +3,7 @@ import { createHmac, createPublicKey } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { type Caller, Vocabulary } from "@bursar/engine-core"
-import { Authentication, Jwks } from "@bursar/http-host"
+import { Authentication, HostConfig, Jwks } from "@bursar/http-host"
 import { it as effectIt } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -208,7 +208,7 @@ const makeIssuer = async () => {
 }
 
 const signIn = (jwks: Layer.Layer<Jwks.Jwks>) =>
-  Authentication.layer({ issuer, audience, algorithms: Authentication.algorithms }).pipe(
+  Authentication.layer({ issuer, audience, algorithms: HostConfig.algorithms }).pipe(
     Layer.provide(jwks)
   )
 

@@ -2,7 +2,7 @@
 import { EventReads } from "@bursar/engine-core"
 import { Effect } from "effect"
 import * as Params from "../api/Params.ts"
-import * as Answer from "../wire/Answer.ts"
+import * as Answer from "../middleware/Answer.ts"
 import type { ByHand } from "./Handler.ts"
 import { asking, closing, inTime, opening, printer } from "./read.ts"
 

@@ -5,7 +5,7 @@ import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { Health, Tenant } from "../api/SystemApi.ts"
 import type { Readiness } from "../Readiness.ts"
-import * as Answer from "../wire/Answer.ts"
+import * as Answer from "../middleware/Answer.ts"
 import type { Open } from "./Handler.ts"
 
 const encodeTenant = Schema.encodeSync(envelopeOf(Tenant))

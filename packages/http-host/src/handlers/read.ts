@@ -6,7 +6,7 @@ import { Effect, Result, Schema, type Scope, Stream } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Verb from "../api/Verb.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
-import * as Answer from "../wire/Answer.ts"
+import * as Answer from "../middleware/Answer.ts"
 import * as Query from "../wire/Query.ts"
 import * as Together from "../wire/Shape.ts"
 

@@ -4,6 +4,7 @@ import { Party, RecordId } from "@bursar/engine-core/kernel"
 import { hash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
+import type { Algorithm } from "../HostConfig.ts"
 import * as Jwks from "../outbound/Jwks.ts"
 
 export class Authentication extends Context.Service<
@@ -15,9 +16,6 @@ export class Authentication extends Context.Service<
     ) => Effect.Effect<Caller.Caller, Refusal.Refused<"unauthenticated"> | Refusal.Unavailable>
   }
 >()("@bursar/http-host/middleware/Authentication") {}
-
-export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
-export type Algorithm = (typeof algorithms)[number]
 
 export interface Trusted {
   readonly issuer: string

@@ -3,7 +3,7 @@ import type { Refusal } from "@bursar/engine-core"
 import { Cause, Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import * as Problem from "../api/Problem.ts"
-import * as Answer from "../wire/Answer.ts"
+import * as Answer from "./Answer.ts"
 
 export const answer = (
   refused: Refusal.Refused | Refusal.Unavailable,

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import type { Stream } from "effect"
 import { Headers, HttpServerResponse } from "effect/http"
 import * as ProblemBody from "../api/Problem.ts"
-import * as Body from "./Body.ts"
+import * as Body from "../wire/Body.ts"
 
 export type Extra = Readonly<Record<string, string>>
 

@@ -1,0 +1,134 @@
+/** The demo's story: one subscription, then everything that can be read of it, each figure checked. */
+import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import * as Desk from "./Desk.ts"
+import { holderId, people } from "./people.ts"
+import * as walking from "./walk.ts"
+import type { Walk } from "./walk.ts"
+
+export interface Asked {
+  readonly amount: string
+  readonly price: string
+  readonly unitDecimals: number
+}
+
+/** What was seen, and whether each thing is as it must be. */
+export interface Outcome {
+  readonly demo: string
+  readonly checks: Readonly<Record<string, boolean>>
+  readonly [figure: string]: unknown
+}
+
+const subscriptionId = "sub-1"
+
+/** The types that tell of a subscription, in the order in which they must come. */
+const course = ["subscription.priced", "subscription.delivered", "subscription.ended"]
+
+export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> => {
+  const { desks, tell, instrument } = walk
+  await walking.openMarket(walk)
+  await walking.onboard(walk)
+  await walking.publish(walk, { metric: "price", value: Decimal.of(asked.price) })
+  const { subscription, priced } = await walking.subscribe(walk, {
+    subscriptionId,
+    amount: asked.amount
+  })
+
+  const portfolio = await desks.investor.get(`/v1/holders/${holderId}/portfolio`)
+  const held = Desk.list(portfolio.json, "value").filter(
+    (row) => Desk.text(row, "instrumentId") === instrument.instrumentId
+  )
+  const units = Decimal.sum(held.map((row) => Desk.decimal(row, "units")))
+  tell(`${people.investor.name} reads her portfolio: ${Decimal.formatPlain(units)} units`)
+  const register = await desks.operator.get(`/v1/instruments/${instrument.instrumentId}/register`)
+  const total = Desk.decimal(register.json, "value", "head", "totalUnits")
+  const difference = Desk.decimal(register.json, "value", "head", "difference")
+
+  const operations = Desk.list((await desks.auditor.get("/v1/operations")).json, "value")
+  tell(`the auditor reads ${operations.length} operations, oldest first:`)
+  for (const one of operations.toReversed()) {
+    tell(
+      `  ${Desk.text(one, "state")}  ${Desk.text(one, "kind")}  by ${Desk.text(one, "actorName")}`
+    )
+  }
+  const approvals = Desk.list((await desks.auditor.get("/v1/approvals")).json, "value")
+  tell(`and ${approvals.length} approvals, each made by one and signed by another`)
+  const events = await feed(walk)
+  tell(
+    `the feed holds ${events.length} events, the last: ${Desk.text(events.at(-1) ?? null, "type")}`
+  )
+
+  const again = await desks.operator.get(`/v1/subscriptions?at=${priced.offset}`)
+  tell(`the list as it stood at offset ${priced.offset} is read again`)
+  const wanted = unitsFor(asked)
+  return {
+    demo: "subscription",
+    amount: asked.amount,
+    price: asked.price,
+    unitDecimals: asked.unitDecimals,
+    units: Decimal.formatPlain(units),
+    state: Desk.text(subscription, "state"),
+    operations: operations.length,
+    approvals: approvals.length,
+    events: events.length,
+    rereadAt: Number(priced.offset),
+    checks: {
+      "the holder has what the money buys, rounded down": units === wanted,
+      "the order says the same units": Desk.decimal(subscription, "units") === wanted,
+      "it was priced at the point that was published":
+        Desk.decimal(subscription, "price") === Decimal.of(asked.price),
+      "it is closed": Desk.text(subscription, "state") === "closed",
+      "the register adds up to the ledger": total === wanted && Decimal.isZero(difference),
+      "every operation succeeded": operations.every(
+        (one) => Desk.text(one, "state") === "succeeded"
+      ),
+      "nobody approved what they made":
+        approvals.length === 3 && approvals.every((one) => isSignedByAnother(one)),
+      "the feed has no gap": events.every((one, i) => Desk.text(one, "seq") === String(i + 1)),
+      "the feed tells the order's course": isCourse(events),
+      "the same list at the same offset is the same bytes":
+        withoutNow(again.text) === withoutNow(priced.text)
+    }
+  }
+}
+
+const isSignedByAnother = (approval: PlainJson.Plain): boolean => {
+  const signers = Desk.list(approval, "signedBy")
+  return (
+    Desk.text(approval, "state") === "approved" &&
+    signers.length > 0 &&
+    !signers.includes(Desk.text(approval, "maker"))
+  )
+}
+
+/** The whole feed, a page at a time, as a reader who keeps its place would read it. */
+const feed = async ({ desks }: Walk): Promise<ReadonlyArray<PlainJson.Plain>> => {
+  const events: Array<PlainJson.Plain> = []
+  for (let after = "", pages = 0; pages < 1_000; pages++) {
+    const { json } = await desks.auditor.get(`/v1/events?limit=10${after}`)
+    const page = Desk.list(json, "value")
+    if (page.length === 0) return events
+    events.push(...page)
+    after = `&after=${encodeURIComponent(Desk.text(json, "next"))}`
+  }
+  throw new Desk.NotAnswered("the feed does not end")
+}
+
+const isCourse = (events: ReadonlyArray<PlainJson.Plain>): boolean => {
+  const told = events
+    .filter((one) => Desk.text(one, "resourceId") === subscriptionId)
+    .map((one) => Desk.text(one, "type"))
+    .filter((type) => course.includes(type))
+  return told.join() === course.join()
+}
+
+/** The moment of the answer is not part of what was read. */
+const withoutNow = (answer: string): string => answer.replace(/"now":"[^"]*"/, "")
+
+const places = 10
+
+/** Counted in whole atoms, apart from the engine: ⌊amount / price⌋ in the instrument's own places. */
+export const unitsFor = ({ amount, price, unitDecimals }: Asked): Decimal.Decimal => {
+  const [cash, each] = [Decimal.atoms(Decimal.of(amount)), Decimal.atoms(Decimal.of(price))]
+  const smallest = (cash * 10n ** BigInt(unitDecimals)) / each
+  return Decimal.fromAtoms(smallest * 10n ** BigInt(places - unitDecimals))
+}

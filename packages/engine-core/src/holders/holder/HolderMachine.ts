@@ -9,7 +9,7 @@ import type { Holder } from "./Holder.ts"
 import { Attribute, Details, Screening, Terms } from "./HolderDetails.ts"
 
 export const HolderMachine = Machine.declare("HolderState", {
-  doc: "A holder at the venue. Restriction and screening are sets of their own, never holder states.",
+  doc: "A holder at the venue. Restriction and screening are sets of their own, never holder states; a venue without a screening source asks for no screening.",
   states: {
     pending: "Registered; not everything is accepted yet.",
     active: "May be admitted and dealt with.",

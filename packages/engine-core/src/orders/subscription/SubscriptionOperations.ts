@@ -12,10 +12,10 @@ import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Cash from "./CashLine.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
-import { claim } from "./SubscriptionClaimOperation.ts"
+import { claim } from "./ClaimOperations.ts"
 import * as Gates from "./SubscriptionGates.ts"
 import { type Command, decide, objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
-import { marketOf, standingOf } from "./SubscriptionStanding.ts"
+import { marketOf, standingOf } from "./SubscriptionStandingReads.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
 const One = Schema.Struct({ subscriptionId: SubscriptionId })

@@ -1,9 +1,8 @@
 /** What attestors made of an order's price, and what we would have made of it. */
-import { Effect, Option, Result } from "effect"
-import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
+import { Result } from "effect"
+import type { PricePoint } from "../../instruments/price/PricePoint.ts"
 import * as PriceRules from "../../instruments/price/PriceRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { Records } from "../../records/Records.ts"
 import type { Subscription } from "./Subscription.ts"
 import * as Rules from "./SubscriptionRules.ts"
 
@@ -63,26 +62,3 @@ const ofPoint = (
       : [`The point ${chosen.success.contractId} prices the order.`]
   return named.price === price ? other : [...other, "The price is not its point's."]
 }
-
-/** An order is priced soon after its point is published: older ones are not looked at. */
-const pointsMax = 100
-
-/**
- * The points that may price an order. Those of the very batch that prices it are not listed yet; the
- * one the lot names is found all the same.
- */
-export const pointsFor = Effect.fnUntraced(function* (self: Subscription, pointCid: string) {
-  const records = yield* Records
-  const listed = yield* records.list(pricePoints, {
-    where: {
-      instrumentId: [self.instrumentId],
-      ...(self.attesting.oracle === null ? {} : { source: [self.attesting.oracle] })
-    },
-    direction: "desc",
-    limit: pointsMax
-  })
-  const known = new Map(listed.map(({ record }) => [record.contractId, record]))
-  const named = yield* records.find(pricePoints, pointCid)
-  if (Option.isSome(named)) known.set(pointCid, named.value)
-  return [...known.values()]
-})

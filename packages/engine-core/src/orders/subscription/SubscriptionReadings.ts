@@ -20,6 +20,7 @@ import { type Subscription, SubscriptionId, subscriptions, tell } from "./Subscr
 import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
+import { pointsFor } from "./SubscriptionStandingReads.ts"
 
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>
@@ -191,7 +192,7 @@ const priced = Effect.fnUntraced(function* (
   node: Node
 ) {
   const records = yield* Records
-  const points = yield* Pricing.pointsFor(self, payload.pointCid)
+  const points = yield* pointsFor(self, payload.pointCid)
   const breaches = Pricing.breaches(self, payload, points)
   if (breaches.length > 0) {
     yield* surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })

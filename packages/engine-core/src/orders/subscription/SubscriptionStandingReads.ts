@@ -4,6 +4,7 @@ import { holders } from "../../holders/holder/Holder.ts"
 import { latest } from "../../instruments/admission/AdmissionOperations.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { contracts } from "../../projection/Contract.ts"
 import { Records } from "../../records/Records.ts"
@@ -52,3 +53,26 @@ const fits = (
     (market.fund === fund &&
       market.paymentAsset.admin === paymentAsset?.admin &&
       market.paymentAsset.id === paymentAsset.id))
+
+/** An order is priced soon after its point is published: older ones are not looked at. */
+const pointsMax = 100
+
+/**
+ * The points that may price an order. Those of the very batch that prices it are not listed yet; the
+ * one the lot names is found all the same.
+ */
+export const pointsFor = Effect.fnUntraced(function* (self: Subscription, pointCid: string) {
+  const records = yield* Records
+  const listed = yield* records.list(pricePoints, {
+    where: {
+      instrumentId: [self.instrumentId],
+      ...(self.attesting.oracle === null ? {} : { source: [self.attesting.oracle] })
+    },
+    direction: "desc",
+    limit: pointsMax
+  })
+  const known = new Map(listed.map(({ record }) => [record.contractId, record]))
+  const named = yield* records.find(pricePoints, pointCid)
+  if (Option.isSome(named)) known.set(pointCid, named.value)
+  return [...known.values()]
+})

@@ -277,6 +277,7 @@ const tail = (
 ): Stream.Stream<Wire.Update, DoorRefused> => {
   const updateFormat = { includeTransactions: Wire.transactionFormat(party) }
   let at = after
+  let asked = pollMax
   let polling = options.transport === "polling"
 
   const socket = () =>
@@ -298,11 +299,15 @@ const tail = (
       Effect.suspend(() =>
         Effect.flatMap(
           DoorClient.call(options, {
-            path: `/v2/updates?limit=${pollMax}&stream_idle_timeout_ms=500`,
+            path: `/v2/updates?limit=${asked}&stream_idle_timeout_ms=500`,
             body: { beginExclusive: at, updateFormat }
           }),
           Wire.readUpdates
         )
+      ).pipe(
+        Effect.tap(() => Effect.sync(() => void (asked = Math.min(pollMax, asked * 2)))),
+        // What comes in one piece no more may still come in smaller ones.
+        Effect.tapError(() => Effect.sync(() => void (asked = Math.max(1, asked >> 2))))
       )
     ).pipe(
       Stream.flatMap((list) => Stream.fromIterable(list)),
@@ -314,8 +319,11 @@ const tail = (
     )
 
   return Stream.suspend(() => (polling ? poll() : socket())).pipe(
-    Stream.filter((update): update is Wire.Update => update !== null && update.offset > at),
-    Stream.tap((update) => Effect.sync(() => void (at = update.offset))),
+    Stream.filter((update): update is Wire.Update => {
+      if (update === null || update.offset <= at) return false
+      at = update.offset
+      return true
+    }),
     Stream.concat(Stream.fail(new DoorLost({ detail: "the tail ended", unopened: false }))),
     Stream.retry(
       backoff.pipe(

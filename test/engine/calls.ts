@@ -1,7 +1,7 @@
 /** Calling the door in tests: people, their calls, approvals and rejections, and what they answer. */
 import { type Caller, Engine, FourEyes, type Operation } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
-import { Effect, Result } from "effect"
+import { Effect, References, Result, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Caller => ({
@@ -71,5 +71,10 @@ export const slug = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 /** Runs one case of a property: a scope and a clock of its own. */
-export const runCase = <A, E>(effect: Effect.Effect<A, E, never>): Promise<A> =>
-  Effect.runPromise(Effect.provide(Effect.scoped(effect), TestClock.layer()))
+export const runCase = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(
+    Effect.provide(Effect.scoped(effect), TestClock.layer()).pipe(
+      // What goes wrong on purpose would fill the screen.
+      Effect.provideService(References.MinimumLogLevel, process.env["LOGS"] ? "All" : "None")
+    )
+  )

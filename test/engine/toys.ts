@@ -4,14 +4,17 @@ import { Collection, Integer } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 
 export const Counter = Schema.Struct({ counterId: Schema.String, count: Integer.schema })
-export const counters = Collection.define<typeof Counter.Type, { on: "add"; by: number }>("counter", {
-  doc: "A thing that is counted.",
-  id: (self) => self.counterId,
-  record: Counter,
-  fact: Schema.Struct({ on: Schema.Literal("add"), by: Integer.schema }),
-  evolve: (self, fact) => ({ ...self, count: self.count + fact.by }),
-  keptBy: "engine"
-})
+export const counters = Collection.define<typeof Counter.Type, { on: "add"; by: number }>(
+  "counter",
+  {
+    doc: "A thing that is counted.",
+    id: (self) => self.counterId,
+    record: Counter,
+    fact: Schema.Struct({ on: Schema.Literal("add"), by: Integer.schema }),
+    evolve: (self, fact) => ({ ...self, count: self.count + fact.by }),
+    keptBy: "engine"
+  }
+)
 
 const Input = Schema.Struct({ counterId: Schema.String, by: Integer.schema })
 

@@ -1,6 +1,6 @@
 /** A whole engine in memory with a ledger beside it: what tests of the core run against. */
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
-import { type Operation, type Reading } from "@bursar/engine-core"
+import type { Operation, Reading } from "@bursar/engine-core"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -33,7 +33,23 @@ export interface WorldOptions {
   readonly readings?: ReadonlyArray<Reading.Reading>
   readonly settings?: Partial<typeof settingsDefaults>
   readonly faults?: SimulatedLedger.Faults.Faults
+  /** What stands between the engine and its port to the ledger. */
+  readonly tamper?: (ledger: Ledger.Ledger["Service"]) => Ledger.Ledger["Service"]
 }
+
+/** Everything the engine is given, apart from it: two engines may be built over one of these. */
+export const ports = (options: WorldOptions = {}) =>
+  Layer.mergeAll(
+    Memory.layer,
+    NodeCrypto.layer,
+    tampered(ledgerOf(options.faults), options.tamper ?? ((ledger) => ledger)),
+    Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
+  )
+
+const tampered = (
+  ledger: ReturnType<typeof ledgerOf>,
+  tamper: (ledger: Ledger.Ledger["Service"]) => Ledger.Ledger["Service"]
+) => Layer.effect(Ledger.Ledger, Effect.map(Ledger.Ledger, tamper)).pipe(Layer.provideMerge(ledger))
 
 /** The engine over memory; with operations given it knows those and nothing else. */
 export const world = (options: WorldOptions = {}) => {
@@ -41,16 +57,7 @@ export const world = (options: WorldOptions = {}) => {
     options.operations === undefined
       ? Engine.layer
       : Engine.layerOf({ operations: options.operations, readings: options.readings ?? [] })
-  return engine.pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Memory.layer,
-        NodeCrypto.layer,
-        ledgerOf(options.faults),
-        Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
-      )
-    )
-  )
+  return engine.pipe(Layer.provideMerge(ports(options)))
 }
 
 export { Ledger }

@@ -58,6 +58,9 @@ export class OperationRunner extends Context.Service<
 /** Milliseconds that running operations get to finish when the engine stops. */
 const stopWithin = 20_000
 
+/** What an item's payload says after a claim that left no submission unanswered. */
+const answered = (attempt: number): string => `answered ${attempt}`
+
 /** Milliseconds of 2^attempt seconds, at most a minute. */
 const backoff = (attempt: number): number => Math.min(60_000, 1_000 * 2 ** Math.min(attempt, 6))
 
@@ -83,7 +86,18 @@ const make = Effect.gen(function* () {
     ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
 
   const hold = (lease: Lease) => stored(work.hold(lease))
-  const release = (lease: Lease, delay: number) => stored(work.release(lease, { delay }))
+
+  /** Claims whose submission was sent and not answered: it may commit, whatever became of the claim. */
+  const unanswered = new WeakSet<Lease>()
+
+  /** Gives the item back; its payload says that everything this claim sent has been answered. */
+  const release = (lease: Lease, delay: number) =>
+    stored(
+      work.release(
+        lease,
+        unanswered.has(lease) ? { delay } : { delay, payload: answered(lease.attempt) }
+      )
+    )
 
   const actOf = (record: OperationRecord, now: Instant.Instant): OperationAct => ({
     cause: { by: "operation", operationId: record.operationId },
@@ -229,10 +243,19 @@ const make = Effect.gen(function* () {
     // Spread by the item, not by chance: two instances never retry the same item at once anyway.
     millis + ((lease.fence * 97) % Math.max(1, Math.floor(millis / 4)))
 
+  /** Whether nothing of a step can have committed, nor will: only then may it be given up. */
+  const isAbsent = Effect.fnUntraced(function* (step: Step) {
+    if (step.unknownSince === null) return true
+    const now = yield* Instant.now
+    if (sinceMillis(now, step.unknownSince) < certainAfter) return false
+    return Option.isNone(yield* committed(step))
+  })
+
   /** Not now: the same step again later, until the deployment gives up. */
   const later = Effect.fnUntraced(function* (lease: Lease, step: Step, millis: number) {
     const now = yield* Instant.now
-    if (step.unknownSince === null && sinceMillis(now, step.plannedAt) > settings.giveUpAfter) {
+    const given = sinceMillis(now, step.plannedAt) > settings.giveUpAfter
+    if (given && (yield* isAbsent(step))) {
       return yield* refuse(
         lease,
         unavailable("ledger-unavailable", "The ledger did not take the command in time.", 60)
@@ -241,21 +264,28 @@ const make = Effect.gen(function* () {
     return yield* release(lease, jitter(lease, Math.max(millis, 50)))
   })
 
-  /** It may have committed: said on the record, and asked until the ledger knows. */
-  const unknown = Effect.fnUntraced(function* (lease: Lease, step: Step, why: string) {
+  /** It may have committed: said on the record, so that nobody gives the step up too early. */
+  const doubt = Effect.fnUntraced(function* (lease: Lease, step: Step, why: string) {
     yield* Effect.logWarning("the outcome of a ledger write is unknown", {
       commandId: step.commandId,
       why
     })
+    const now = yield* Instant.now
     yield* records.transact(
       Effect.gen(function* () {
         yield* hold(lease)
         const record = yield* load(lease)
         if (record.state !== "running") return
-        const now = yield* Instant.now
         yield* note(record, { on: "unknown", at: now }, now)
       })
     )
+    unanswered.delete(lease)
+    return { ...step, unknownSince: now }
+  })
+
+  /** Asked again until the ledger knows. */
+  const unknown = Effect.fnUntraced(function* (lease: Lease, step: Step, why: string) {
+    yield* doubt(lease, step, why)
     return yield* release(lease, jitter(lease, Math.min(30_000, backoff(lease.attempt - 1))))
   })
 
@@ -271,10 +301,7 @@ const make = Effect.gen(function* () {
       yield* saw(lease, earlier.value)
       return yield* release(lease, projectedWithin)
     }
-    const now = yield* Instant.now
-    if (step.unknownSince !== null && sinceMillis(now, step.unknownSince) < certainAfter) {
-      return yield* release(lease, 5_000)
-    }
+    if (!(yield* isAbsent(step))) return yield* release(lease, 5_000)
     if (!LedgerRefusal.isStale(error) || step.replan >= replansMax) {
       return yield* refuse(lease, LedgerRefusal.from(error))
     }
@@ -291,8 +318,13 @@ const make = Effect.gen(function* () {
     lease: Lease,
     step: Step,
     dedup: Ledger.Dedup = { _tag: "Since", offset: step.dedupOffset }
-  ): Effect.Effect<void, Refused | Unavailable | LeaseLost> =>
-    Effect.flatMap(Effect.result(ledger.submit(submission(step, dedup))), (answer) => {
+  ): Effect.Effect<void, Refused | Unavailable | LeaseLost> => {
+    const sent = Effect.suspend(() => {
+      unanswered.add(lease)
+      return Effect.result(ledger.submit(submission(step, dedup)))
+    })
+    return Effect.flatMap(sent, (answer) => {
+      unanswered.delete(lease)
       if (Result.isSuccess(answer)) return release(lease, projectedWithin)
       const error = answer.failure
       switch (error._tag) {
@@ -319,6 +351,7 @@ const make = Effect.gen(function* () {
               )
       }
     })
+  }
 
   /** The ledger no longer looks back far enough: our own projection does, or an operator decides. */
   const widened = Effect.fnUntraced(function* (
@@ -360,7 +393,13 @@ const make = Effect.gen(function* () {
       yield* saw(lease, outcome.value)
       return yield* release(lease, projectedWithin)
     }
-    return yield* send(operation, lease, step)
+    // A worker that was killed or lost its lease while it sent: its submission may still arrive.
+    const isAnswered = lease.payload === answered(lease.attempt - 1)
+    return yield* send(
+      operation,
+      lease,
+      isAnswered ? step : yield* doubt(lease, step, "an earlier claim ended before its answer")
+    )
   })
 
   // ---- one lease ------------------------------------------------------------------------------
@@ -384,16 +423,43 @@ const make = Effect.gen(function* () {
       Effect.forever
     )
 
+  /** Why an operation is not tried again: the same bug would die for ever, the ledger is long away. */
+  const givenUp = Effect.fnUntraced(function* (
+    lease: Lease,
+    cause: Cause.Cause<Unavailable | LeaseLost>
+  ) {
+    if (cause.reasons.some(Cause.isDieReason)) {
+      return lease.attempt >= deathsMax ? Problem.internal : undefined
+    }
+    const away = cause.reasons.find(Cause.isFailReason)?.error
+    const age = sinceMillis(yield* Instant.now, Instant.of(lease.startedAt))
+    return away?._tag === "Unavailable" &&
+      away.slug === "ledger-unavailable" &&
+      age > settings.giveUpAfter
+      ? (requestId: string) => Problem.from(away, requestId)
+      : undefined
+  })
+
+  /** Whether no step is under way: none was planned, the last one is projected, or it is absent. */
+  const isOver = Effect.fnUntraced(
+    function* (step: Step | null) {
+      if (step === null) return true
+      const projected = yield* stored(projection.byCommand(step.commandId))
+      return Option.isSome(projected) ? !step.last : yield* isAbsent(step)
+    },
+    Effect.orElseSucceed(() => false)
+  )
+
   /** A port that is away, or a bug: the operation goes back to the queue, and is tried later. */
   const lost = (lease: Lease, cause: Cause.Cause<Unavailable | LeaseLost>) =>
     Effect.gen(function* () {
       yield* Effect.logError(`operation ${lease.itemId} did not finish`, cause)
-      const died = cause.reasons.some((reason) => reason._tag === "Die")
-      if (died && lease.attempt >= deathsMax) {
-        const record = yield* load(lease)
-        // A step that may have committed is never given up: somebody has to look.
-        if (record.step === null) return yield* fail(lease, Problem.internal)
-      }
+      const record = yield* load(lease)
+      if (isFinal(record)) return yield* stored(work.finish(lease))
+      if (record.step !== null && unanswered.has(lease)) yield* doubt(lease, record.step, "it died")
+      const problem = yield* givenUp(lease, cause)
+      // A step that may have committed is never given up: somebody has to look.
+      if (problem !== undefined && (yield* isOver(record.step))) return yield* fail(lease, problem)
       yield* release(lease, jitter(lease, backoff(lease.attempt)))
     }).pipe(
       Effect.catchCause((again) =>

@@ -1,0 +1,74 @@
+/** An instance that can be killed at any of its calls to the queue or the ledger: nothing of it goes on. */
+import { Engine, type Operation, type Reading } from "@bursar/engine-core"
+import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+
+export interface Life {
+  /** Ends it at once; its calls never answer. */
+  readonly kill: Effect.Effect<void>
+  /** How many calls it has made. */
+  readonly calls: () => number
+  readonly engine: Layer.Layer<Engine.Services, never, Engine.Ports>
+}
+
+/** `at` counts calls from 1; the call itself is still made where `after` says so. */
+export interface Death {
+  readonly at: number
+  readonly side: "before" | "after"
+}
+
+export const make = (of: {
+  readonly operations: ReadonlyArray<Operation.Operation>
+  readonly readings: ReadonlyArray<Reading.Reading>
+  readonly death?: Death
+}): Life => {
+  const dead = Deferred.makeUnsafe<void>()
+  let calls = 0
+  const kill = Effect.asVoid(Deferred.succeed(dead, undefined))
+  const killed = Effect.andThen(Deferred.await(dead), Effect.interrupt)
+  const dying = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      calls += 1
+      const last = calls === of.death?.at
+      if (Deferred.isDoneUnsafe(dead)) return killed
+      if (last && of.death?.side === "before") return Effect.andThen(kill, killed)
+      // A call that was made reaches the other side, whatever becomes of the caller.
+      return Effect.flatMap(Effect.forkDetach(effect), (fiber) =>
+        Effect.raceFirst(Fiber.join(fiber), killed)
+      ).pipe(Effect.tap(() => (last ? Effect.andThen(kill, killed) : Effect.void)))
+    })
+  /** A call within a transaction: the transaction goes with its caller. */
+  const inside = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      calls += 1
+      const last = calls === of.death?.at
+      if (last && of.death?.side === "before") return Effect.andThen(kill, killed)
+      return Effect.tap(Deferred.isDoneUnsafe(dead) ? killed : effect, () =>
+        last ? Effect.andThen(kill, killed) : Effect.void
+      )
+    })
+  const ledger = Effect.map(Ledger.Ledger, (port): Ledger.Ledger["Service"] => ({
+    ...port,
+    submit: (submission) => dying(port.submit(submission)),
+    outcome: (query) => dying(port.outcome(query)),
+    ledgerEnd: dying(port.ledgerEnd),
+    horizon: dying(port.horizon),
+    describe: dying(port.describe),
+    updates: (query) => Stream.interruptWhen(port.updates(query), killed)
+  }))
+  const queue = Effect.map(WorkQueue, (port): WorkQueue["Service"] => ({
+    ...port,
+    lease: (query) => dying(port.lease(query)),
+    renew: (lease, millis) => dying(port.renew(lease, millis)),
+    release: (lease, how) => dying(port.release(lease, how)),
+    hold: (lease) => inside(port.hold(lease)),
+    finish: (lease) => inside(port.finish(lease)),
+    settle: (items) => inside(port.settle(items))
+  }))
+  const engine = Engine.layerOf({ operations: of.operations, readings: of.readings }).pipe(
+    Layer.provide(
+      Layer.mergeAll(Layer.effect(Ledger.Ledger, ledger), Layer.effect(WorkQueue, queue))
+    )
+  )
+  return { kill, calls: () => calls, engine: Layer.fresh(engine) }
+}

@@ -30,8 +30,10 @@ const COMPLETE = "complete"
 export const find = async (of: {
   readonly account: Account
   readonly dataFolder: string
+  /** Where the programs were installed; found where it is left out. */
+  readonly native?: string
 }): Promise<Binaries> => {
-  const native = locate()
+  const native = of.native ?? locate()
   const inPlace = programs(native)
   const tried: Array<string> = []
   const runs = async (binaries: Binaries): Promise<boolean> => {

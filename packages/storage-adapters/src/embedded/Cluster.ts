@@ -98,13 +98,21 @@ const isMade = (cluster: string): Promise<boolean> =>
     () => false
   )
 
-/** Removes what a host left that was killed while it made a database. */
+/**
+ * Removes what a host left that was killed while it made a database. Its initdb may still be at
+ * work for a moment, and write while we remove: what then stays is removed at the next start.
+ */
 const sweep = async (dataFolder: string): Promise<void> => {
   for (const name of await readdir(dataFolder)) {
     if (!name.startsWith(UNFINISHED)) continue
     const pid = Number(name.slice(UNFINISHED.length).split("-")[0])
     if (pid === process.pid || Process.isAlive(pid)) continue
-    await rm(join(dataFolder, name), { recursive: true, force: true })
+    await rm(join(dataFolder, name), {
+      recursive: true,
+      force: true,
+      maxRetries: 4,
+      retryDelay: 100
+    }).catch(() => {})
   }
 }
 

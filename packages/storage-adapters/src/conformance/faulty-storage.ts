@@ -1,0 +1,465 @@
+/** A store that breaks one chosen promise: the conformance suite must notice each of them. */
+import {
+  Atomically,
+  Blobs,
+  Documents,
+  FactLog,
+  Feed,
+  Keys,
+  ProjectionLog,
+  RateWindow,
+  WorkQueue
+} from "@bursar/engine-core/ports"
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import * as Memory from "../memory/Memory.ts"
+import type { Storage } from "../memory/Memory.ts"
+
+interface Fault {
+  /** What a store with this fault does wrong. */
+  readonly does: string
+  /** The checks that must notice it, by the beginning of their names. */
+  readonly noticedBy: ReadonlyArray<string>
+  readonly spoil: (sound: Context.Context<Storage>) => Context.Context<Storage>
+}
+
+/** Replaces some calls of a port by faulty ones, which are given the sound ones. */
+const replace =
+  <I extends Storage, S>(
+    port: Context.Key<I, S>,
+    faulty: (sound: S, all: Context.Context<Storage>) => Partial<S>
+  ): Fault["spoil"] =>
+  (all) => {
+    const sound = Context.getUnsafe(all, port)
+    return Context.add(all, port, { ...sound, ...faulty(sound, all) }) as Context.Context<Storage>
+  }
+
+export const faults = {
+  "lost-rollback": {
+    does: "keeps what a failed transaction wrote",
+    noticedBy: [
+      "leaves nothing behind when it fails after any step",
+      "leaves nothing behind when it dies after any step",
+      "shows others nothing of an open transaction"
+    ],
+    spoil: replace(Atomically, ({ run }) => ({
+      run: (effect) => Effect.flatten(run(Effect.exit(effect)))
+    }))
+  },
+  "lost-rollback-on-interruption": {
+    does: "keeps what an interrupted transaction wrote",
+    noticedBy: ["leaves nothing behind when it is interrupted after any step"],
+    spoil: replace(Atomically, ({ run }) => ({
+      run: (effect) =>
+        Effect.flatMap(
+          run(
+            Effect.flatMap(Effect.exit(effect), (exit) =>
+              exit._tag === "Failure" && exit.cause.reasons.some((r) => r._tag !== "Interrupt")
+                ? Effect.failCause(exit.cause)
+                : Effect.succeed(exit)
+            )
+          ),
+          (exit) => exit
+        )
+    }))
+  },
+  "inner-run-alone": {
+    does: "commits a run inside another by itself",
+    noticedBy: ["joins a run inside another"],
+    spoil: (all) => {
+      // What the inner run appended is appended again once the outer one has ended.
+      const sound = Context.get(all, Atomically)
+      const facts = Context.get(all, FactLog)
+      let depth = 0
+      const kept: Array<Parameters<typeof facts.append>[0]> = []
+      return all.pipe(
+        Context.add(Atomically, {
+          ...sound,
+          run: (effect) =>
+            Effect.suspend(() => {
+              depth += 1
+              const inner = depth > 1
+              return Effect.onExit(sound.run(effect), () =>
+                Effect.suspend(() => {
+                  depth -= 1
+                  if (inner) return Effect.void
+                  return Effect.forEach(kept.splice(0), (rows) => Effect.ignore(facts.append(rows)))
+                })
+              )
+            })
+        }),
+        Context.add(FactLog, {
+          ...facts,
+          append: (rows) =>
+            Effect.suspend(() => {
+              if (depth > 1) kept.push(rows)
+              return facts.append(rows)
+            })
+        })
+      )
+    }
+  },
+  "lock-for-everybody": {
+    does: "gives a lock to whoever asks, also outside a transaction",
+    noticedBy: ["refuses a lock outside of a transaction"],
+    spoil: replace(Atomically, () => ({ lock: () => Effect.void }))
+  },
+  "version-unchecked": {
+    does: "does not look at versions of facts",
+    noticedBy: ["refuses a version that is not the next", "lets one of 50 parallel appends"],
+    spoil: replace(FactLog, () => {
+      const rows: Array<Parameters<FactLog["Service"]["append"]>[0][number]> = []
+      return {
+        append: (more) =>
+          Effect.sync(() => {
+            rows.push(...more)
+          }),
+        read: ({ collection, recordId }) =>
+          Effect.succeed(
+            rows.filter((row) => row.collection === collection && row.recordId === recordId)
+          )
+      }
+    })
+  },
+  "append-in-parts": {
+    does: "keeps the first facts of a call whose later ones it refuses",
+    noticedBy: ["refuses a version that is not the next", "writes nothing of a call that lost"],
+    spoil: replace(FactLog, ({ append }) => ({
+      append: (rows) => Effect.forEach(rows, (row) => append([row]), { discard: true })
+    }))
+  },
+  "overlapping-versions": {
+    does: "answers a version beyond the offset it was closed at",
+    noticedBy: ["selects exactly one version of a record at every offset"],
+    spoil: replace(Documents, ({ get }) => ({
+      get: (of) =>
+        Effect.gen(function* () {
+          const found = yield* get(of)
+          const { pin } = of
+          if (pin.by !== "offset") return found
+          const earlier = yield* get({ ...of, pin: { by: "offset", offset: pin.offset - 1 } })
+          const overlapping = earlier.filter(
+            (row) => !found.some((other) => other.version === row.version)
+          )
+          return [...found, ...overlapping]
+        })
+    }))
+  },
+  "gap-in-versions": {
+    does: "shows no version at the instant at which one follows another",
+    noticedBy: ["selects exactly one version of a record at every offset and instant"],
+    spoil: replace(Documents, ({ list }) => ({
+      list: (query) => {
+        const { pin } = query
+        return Effect.map(list(query), (found) =>
+          pin.by === "instant"
+            ? found.filter((row) => row.version === 1 || row.fromInstant !== pin.instant)
+            : found
+        )
+      }
+    }))
+  },
+  "latest-for-every-pin": {
+    does: "answers every pinned read with the latest version",
+    noticedBy: ["reads the same at an offset and an instant", "selects exactly one version"],
+    spoil: replace(Documents, ({ get, list }) => ({
+      get: (of) => get({ ...of, pin: { by: "latest" } }),
+      list: (query) => list({ ...query, pin: { by: "latest" } })
+    }))
+  },
+  "filters-any": {
+    does: "lists what matches any filter instead of all",
+    noticedBy: ["lists what matches all filters"],
+    spoil: replace(Documents, ({ list }) => ({
+      list: (query) => list({ ...query, where: query.where.slice(0, 1) })
+    }))
+  },
+  "cursor-repeats": {
+    does: "repeats the last record of a page on the next one",
+    noticedBy: ["pages through a list both ways"],
+    spoil: replace(Documents, ({ list }) => ({
+      list: ({ after, ...query }) =>
+        Effect.map(list({ ...query, limit: 10_000 }), (rows) => {
+          const asc = query.direction === "asc"
+          const from = after ?? (asc ? "" : "\uffff")
+          return rows
+            .filter((row) => (asc ? row.sortKey >= from : row.sortKey <= from))
+            .slice(0, query.limit)
+        })
+    }))
+  },
+  "moving-stream": {
+    does: "streams records as they are when it comes to them",
+    noticedBy: ["streams every match in order, from one snapshot"],
+    spoil: replace(Documents, ({ list }) => ({
+      stream: (query) =>
+        Stream.paginate(query.after, (after) =>
+          Effect.map(
+            list({ ...query, limit: 100, ...(after === undefined ? {} : { after }) }),
+            (rows) => [
+              rows,
+              rows.length < 100 ? Option.none() : Option.some(rows[rows.length - 1]?.sortKey)
+            ]
+          )
+        )
+    }))
+  },
+  "two-winners": {
+    does: "tells two claims of one key that they won",
+    noticedBy: ["lets one of 50 parallel claims win"],
+    spoil: replace(Keys, ({ claim }) => {
+      let lost = 0
+      return {
+        claim: (row) =>
+          Effect.map(claim(row), (answer) =>
+            answer.claimed || ++lost !== 1 ? answer : ({ claimed: true } as const)
+          )
+      }
+    })
+  },
+  "impatient-claim": {
+    does: "answers a claim from a transaction that has not committed",
+    noticedBy: ["makes a claim wait for one that has not committed"],
+    spoil: replace(Keys, ({ claim }) => {
+      const seen = new Set<string>()
+      return {
+        claim: (row) =>
+          Effect.suspend(() => {
+            const name = `${row.scope} ${row.key}`
+            if (seen.has(name)) return Effect.succeed({ claimed: false, winner: row } as const)
+            seen.add(name)
+            return claim(row)
+          })
+      }
+    })
+  },
+  "key-for-ever": {
+    does: "never lets a key be claimed anew",
+    noticedBy: ["lets a key bind until its instant"],
+    spoil: replace(Keys, ({ claim, find }) => ({
+      claim: (row) => claim({ ...row, now: "" }),
+      find: (of) => find({ ...of, now: "" })
+    }))
+  },
+  "nonce-twice": {
+    does: "admits a nonce again",
+    noticedBy: ["admits a nonce once"],
+    spoil: replace(Keys, () => ({ useNonce: () => Effect.succeed(true) }))
+  },
+  "forgets-too-much": {
+    does: "forgets more than the limit",
+    noticedBy: ["forgets what has lapsed, up to the limit"],
+    spoil: replace(Keys, ({ forget }) => ({
+      forget: ({ before }) => forget({ before, limit: 1_000_000 })
+    }))
+  },
+  "stale-fence": {
+    does: "takes the word of a worker whose lease was taken over",
+    noticedBy: ["gives an item to another when its lease has run out"],
+    spoil: replace(WorkQueue, ({ hold }) => ({
+      hold: (lease) => Effect.ignore(hold(lease))
+    }))
+  },
+  "fence-of-the-item": {
+    does: "starts the fence anew when an item comes back",
+    noticedBy: ["refuses an old lease of an item that left and came back"],
+    spoil: replace(WorkQueue, (sound) => {
+      const latest = new Map<string, number>()
+      const renewed = <L extends { itemId: string; queue: string; fence: number }>(
+        lease: L
+      ): L => ({
+        ...lease,
+        fence: latest.get(`${lease.queue} ${lease.itemId}`) ?? lease.fence
+      })
+      return {
+        lease: (of) =>
+          Effect.map(sound.lease(of), (leases) =>
+            leases.map((lease) => {
+              // Only an item's first attempt can be mistaken for that of its next life.
+              if (lease.attempt === 1) latest.set(`${lease.queue} ${lease.itemId}`, lease.fence)
+              return lease
+            })
+          ),
+        hold: (lease) => sound.hold(renewed(lease)),
+        renew: (lease, millis) => sound.renew(renewed(lease), millis),
+        finish: (lease) => sound.finish(renewed(lease)),
+        release: (lease, of) => sound.release(renewed(lease), of)
+      }
+    })
+  },
+  "leased-twice": {
+    does: "gives an item to a second worker while the first has it",
+    noticedBy: ["leases no item twice", "does not lease ahead of an older item"],
+    spoil: replace(WorkQueue, ({ lease }) => {
+      let last: ReadonlyArray<Parameters<WorkQueue["Service"]["hold"]>[0]> = []
+      return {
+        lease: (of) =>
+          Effect.map(lease(of), (leases) => {
+            const again = last.filter((old) => old.queue === of.queue)
+            last = leases
+            return [...again, ...leases]
+          })
+      }
+    })
+  },
+  "resource-ignored": {
+    does: "runs the items of one resource side by side",
+    noticedBy: [
+      "leases the oldest first and one of each resource",
+      "runs the items of a resource one"
+    ],
+    spoil: replace(WorkQueue, ({ enqueue }) => ({
+      enqueue: (items) => enqueue(items.map((item) => ({ ...item, resource: item.itemId })))
+    }))
+  },
+  "newest-first": {
+    does: "leases the newest item first",
+    noticedBy: ["leases the oldest first"],
+    spoil: replace(WorkQueue, ({ lease }) => ({
+      lease: (of) => Effect.map(lease(of), (leases) => leases.toReversed())
+    }))
+  },
+  "delay-ignored": {
+    does: "leases an item before its delay is over",
+    noticedBy: ["does not lease an item before its delay"],
+    spoil: replace(WorkQueue, ({ enqueue }) => ({
+      enqueue: (items) => enqueue(items.map((item) => ({ ...item, delay: 0 })))
+    }))
+  },
+  "lease-for-ever": {
+    does: "never gives the item of a dead worker to another",
+    noticedBy: ["gives an item to another when its lease has run out"],
+    spoil: replace(WorkQueue, ({ lease }) => ({
+      lease: (of) => lease({ ...of, leaseMillis: 3_600_000 })
+    }))
+  },
+  "payload-overwritten": {
+    does: "replaces an item that is there already",
+    noticedBy: ["leaves an item that is there already alone"],
+    spoil: replace(WorkQueue, ({ enqueue, settle }) => ({
+      enqueue: (items) =>
+        Effect.andThen(
+          Effect.forEach(items, ({ queue, itemId }) => settle({ queue, itemIds: [itemId] })),
+          enqueue(items)
+        )
+    }))
+  },
+  "feed-gap": {
+    does: "loses an event that was appended",
+    noticedBy: ["numbers events without a gap in commit order with 8 writers"],
+    spoil: replace(Feed, ({ read }) => ({
+      read: (query) =>
+        Effect.map(read(query), ({ events, scanned }) => ({
+          events: events.filter((event) => event.seq % 13 !== 0),
+          scanned
+        }))
+    }))
+  },
+  "feed-overtaken": {
+    does: "moves a reader past events it has not been given",
+    noticedBy: ["numbers events without a gap in commit order with 8 writers"],
+    spoil: replace(Feed, ({ head, read }) => ({
+      read: (query) =>
+        Effect.gen(function* () {
+          const { events } = yield* read(query)
+          return { events, scanned: (yield* head).seq }
+        })
+    }))
+  },
+  "stamp-of-the-caller": {
+    does: "stamps what the caller's clock says",
+    noticedBy: ["stamps later than ever before"],
+    spoil: replace(Feed, ({ take }) => ({
+      take: (now) => Effect.map(take(now), (head) => Object.assign(head, { at: now }))
+    }))
+  },
+  "source-twice": {
+    does: "stores a source again",
+    noticedBy: ["stores a source once"],
+    spoil: replace(Feed, ({ append }) => ({
+      append: (head, rows) =>
+        append(
+          head,
+          rows.map((row) => ({ ...row, source: null }))
+        )
+    }))
+  },
+  "holder-ignored": {
+    does: "gives every event to every holder",
+    noticedBy: ["gives a filtered reader what matches"],
+    spoil: replace(Feed, ({ read }) => ({
+      read: ({ holderId: _, ...query }) => read(query)
+    }))
+  },
+  "never-wakes": {
+    does: "tells nobody that there is work or news",
+    noticedBy: ["wakes a reader"],
+    spoil: replace(Feed, () => ({ wakes: Stream.never }))
+  },
+  "writer-not-fenced": {
+    does: "lets a projection go on that was taken over",
+    noticedBy: ["refuses a writer that was taken over"],
+    spoil: replace(ProjectionLog, ({ advance, head }) => ({
+      advance: (of) =>
+        Effect.flatMap(head, ({ writerEpoch }) => advance({ ...of, epoch: writerEpoch }))
+    }))
+  },
+  "place-not-checked": {
+    does: "lets a projection write from a place it does not stand at",
+    noticedBy: ["refuses a writer that was taken over", "lets one of 20 parallel moves"],
+    spoil: replace(ProjectionLog, ({ advance, head }) => ({
+      advance: (of) =>
+        Effect.flatMap(head, ({ offset }) =>
+          offset === of.from
+            ? advance(of)
+            : advance({ ...of, from: offset, to: offset, updates: [] })
+        )
+    }))
+  },
+  "time-of-the-head": {
+    does: "answers every question for a ledger time with the head's",
+    noticedBy: ["tells the ledger time at an offset"],
+    spoil: replace(ProjectionLog, ({ head }) => ({
+      ledgerTimeAt: () => Effect.map(head, ({ ledgerTime }) => Option.fromNullOr(ledgerTime))
+    }))
+  },
+  "shared-bytes": {
+    does: "keeps the caller's own bytes",
+    noticedBy: ["keeps the bytes as they were put"],
+    spoil: replace(Blobs, () => {
+      const kept = new Map<string, Uint8Array>()
+      return {
+        put: ({ hash, bytes }) => Effect.sync(() => void kept.set(hash, bytes)),
+        get: (hash) => Effect.sync(() => Option.fromUndefinedOr(kept.get(hash)))
+      }
+    })
+  },
+  "refusal-charged": {
+    does: "charges a refused call",
+    noticedBy: ["charges nothing for a refusal"],
+    spoil: replace(RateWindow, ({ take }) => {
+      const owed = new Map<string, number>()
+      return {
+        take: (of) =>
+          Effect.map(take({ ...of, cost: of.cost + (owed.get(of.subject) ?? 0) }), (answer) => {
+            if (!answer.admitted) owed.set(of.subject, of.cost)
+            return answer
+          })
+      }
+    })
+  },
+  "no-limit": {
+    does: "admits every call",
+    noticedBy: ["admits exactly the budget", "counts a call although"],
+    spoil: replace(RateWindow, ({ take }) => ({
+      take: (of) => Effect.map(take(of), (answer) => ({ ...answer, admitted: true }))
+    }))
+  }
+} satisfies Record<string, Fault>
+
+export type FaultName = keyof typeof faults
+
+/** A store in memory with one fault. */
+export const layer = (name: FaultName): Layer.Layer<Storage> =>
+  Layer.effectContext(
+    Effect.map(Layer.build(Layer.fresh(Memory.layer)), (sound) => faults[name].spoil(sound))
+  )

@@ -595,8 +595,11 @@ describe("an order paid on the ledger", () => {
           "subscription allocate: It does not go to the fund.",
           "subscription allocate: The order's cash is allocated already."
         ])
+        // What the venue only receives, and another executes, is nobody's order.
+        yield* allocates(stage, "5", "s1", stage.venue, stage.holder, stage.bank.party)
+        assert.strictEqual((yield* Stage.surprises).length, 2)
         yield* acts("withdraw")
-        yield* allocates(stage, "25000", "s1")
+        yield* allocates(stage, "20000", "s1")
         assert.include(yield* Stage.surprises, "subscription allocate: The order is withdrawn.")
       }).pipe(engine())
   )

@@ -47,8 +47,8 @@ const backoff = (failures: number): number => Math.min(30_000, 250 * 2 ** Math.m
 /** The queue whose one item is leased by the one instance that follows. */
 const leadership = "projection"
 
-/** Milliseconds after which a follower that was killed is replaced. */
-const leadershipMillis = 10_000
+/** The most milliseconds after which a follower that was killed is replaced. */
+const leadershipMax = 10_000
 
 export const nameOf = (ref: Ledger.TypeRef): string =>
   `${ref.packageName}:${ref.module}:${ref.entity}`
@@ -412,6 +412,8 @@ const make = Effect.gen(function* () {
       )
     })
   )
+
+  const leadershipMillis = Math.min(leadershipMax, settings.lease)
 
   /** Holds the lease while it follows; when it is lost another instance follows, and this one waits. */
   const led = Effect.gen(function* () {

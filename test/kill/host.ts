@@ -1,0 +1,94 @@
+/** A real host as a process of its own, on a database that outlives it. */
+import { type ChildProcess, fork } from "node:child_process"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
+
+const root = new URL("../..", import.meta.url).pathname
+const issuer = "https://issuer.test"
+const audience = "urn:bursar"
+
+export interface Identity {
+  readonly jwksUrl: string
+  readonly token: (sub: string, roles: ReadonlyArray<string>) => Promise<string>
+  readonly stop: () => void
+}
+
+/** A key set served on loopback, and tokens signed under it. */
+export const identity = async (): Promise<Identity> => {
+  const { publicKey, privateKey } = await generateKeyPair("ES256")
+  const jwk = { ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256", use: "sig" }
+  const server = createServer((_, response) => {
+    response.setHeader("content-type", "application/json")
+    response.end(JSON.stringify({ keys: [jwk] }))
+  })
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  return {
+    jwksUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`,
+    token: (sub, roles) =>
+      new SignJWT({ roles })
+        .setProtectedHeader({ alg: "ES256", kid: "k1", typ: "at+jwt" })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(sub)
+        .setIssuedAt()
+        .setExpirationTime("1h")
+        .sign(privateKey),
+    stop: () => server.close()
+  }
+}
+
+export interface Host {
+  readonly url: string
+  /** Lets it run `writes` more messages to the database, then kills it. */
+  readonly arm: (writes: number) => void
+  readonly ended: Promise<void>
+  readonly kill: () => void
+}
+
+/** Starts a host and waits until it says that it is ready. */
+export const start = async (of: {
+  readonly databaseUrl: string
+  readonly dataFolder: string
+  readonly jwksUrl: string
+  readonly when: "before" | "after"
+}): Promise<Host> => {
+  const child: ChildProcess = fork(`${root}packages/http-host/src/main.ts`, ["serve"], {
+    execArgv: ["--import", `${root}test/kill/tripwire.ts`],
+    silent: true,
+    env: {
+      PATH: process.env["PATH"],
+      DATABASE_URL: of.databaseUrl,
+      BURSAR_DATA: of.dataFolder,
+      BURSAR_ISSUER: issuer,
+      BURSAR_AUDIENCE: audience,
+      BURSAR_JWKS_URL: of.jwksUrl,
+      BURSAR_PORT: "0",
+      BURSAR_MANAGEMENT_PORT: "0",
+      BURSAR_LEDGER_DOOR_PORT: "0",
+      BURSAR_OPERATION_LEASE: "1",
+      TRIPWIRE_PORT: new URL(of.databaseUrl).port,
+      TRIPWIRE_WHEN: of.when
+    }
+  })
+  let log = ""
+  child.stderr?.on("data", (data) => {
+    log = (log + String(data)).slice(-20_000)
+  })
+  const ended = new Promise<void>((done) => child.once("exit", () => done()))
+  const url = await new Promise<string>((ready, failed) => {
+    let text = ""
+    child.stdout?.on("data", (data) => {
+      text += String(data)
+      const line = text.indexOf("\n")
+      if (line >= 0) ready((JSON.parse(text.slice(0, line)) as { readonly api: string }).api)
+    })
+    child.once("exit", (code) => failed(new Error(`the host ended with ${code}: ${log}`)))
+  })
+  return {
+    url,
+    arm: (writes) => child.send({ arm: writes }),
+    ended,
+    kill: () => child.kill("SIGKILL")
+  }
+}

@@ -1,0 +1,136 @@
+/** kill -9 at any message to the database: each operation commits once on the ledger, and ends. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Embedded from "@bursar/storage-adapters/embedded"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Host from "./host.ts"
+
+/** Messages to the database after which the host is killed; spread over the life of the writes. */
+const points = [
+  1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 21, 25, 29, 33, 38, 43, 48, 54, 60, 67, 75, 84, 95, 110
+] as const
+
+/** Writes made at each point: registrations, each one command on the ledger. */
+const together = 3
+
+const scope = Effect.runSync(Scope.make())
+let folder = ""
+let url = ""
+let identity: Host.Identity
+let token = ""
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "bursar-kill-"))
+  const running = await Effect.runPromise(
+    Scope.provide(Embedded.start({ dataFolder: join(folder, "db") }), scope)
+  )
+  url = running.url
+  identity = await Host.identity()
+  token = await identity.token("olga", ["operator"])
+})
+
+afterAll(async () => {
+  identity.stop()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const party = (hint: string) => `${hint}::1220${"ab".repeat(32)}`
+
+interface Made {
+  readonly holderId: string
+  readonly key: string
+}
+
+const post = async (host: Host.Host, made: Made): Promise<Response> =>
+  fetch(`${host.url}/v1/holders`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "idempotency-key": made.key
+    },
+    body: JSON.stringify({
+      holderId: made.holderId,
+      party: party(made.holderId),
+      taxResidences: []
+    })
+  })
+
+const get = async (host: Host.Host, path: string): Promise<Record<string, unknown>> => {
+  const answer = await fetch(`${host.url}${path}`, {
+    headers: { authorization: `Bearer ${token}` }
+  })
+  return (await answer.json()) as Record<string, unknown>
+}
+
+/** Reads an operation until it has ended. */
+const ended = async (host: Host.Host, operationId: string): Promise<string> => {
+  const until = Date.now() + 40_000
+  for (;;) {
+    const { value } = (await get(host, `/v1/operations/${operationId}`)) as {
+      readonly value?: { readonly state: string }
+    }
+    if (value?.state === "succeeded" || value?.state === "failed") return value.state
+    if (Date.now() > until) return `still ${value?.state}`
+    await new Promise((done) => setTimeout(done, 100))
+  }
+}
+
+/** What the ledger itself says: how often each registration was committed. */
+const onLedger = (holderIds: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ readonly holder: string; readonly n: string }>`
+      select args ->> 'holderId' as holder, count(*)::text as n from ledger_sim.contract
+      where entity = 'HolderInvitation'
+        and args ->> 'holderId' = any(string_to_array(${holderIds.join(",")}, ',')) group by 1`
+    return new Map(rows.map((row) => [row.holder, Number(row.n)]))
+  }).pipe(
+    Effect.provide(Postgres.layer({ url: Redacted.make(url) })),
+    Effect.scoped,
+    Effect.runPromise
+  )
+
+describe("the host killed at its", () => {
+  for (const [index, point] of points.entries()) {
+    const when = index % 2 === 0 ? "before" : "after"
+    it(`message ${point} to the database (${when} it is sent): each write commits once and ends`, async () => {
+      const names = Array.from({ length: together }, (_, n) => `h${point}-${n}`)
+      const writes = names.map((holderId) => ({ holderId, key: `k-${holderId}` }))
+      const of = { databaseUrl: url, dataFolder: folder, jwksUrl: identity.jwksUrl, when } as const
+      const first = await Host.start(of)
+      first.arm(point)
+      // Some answers are lost with the host: what a caller then does is send the same again.
+      await Promise.allSettled(writes.map((made) => post(first, made)))
+      await Promise.race([first.ended, new Promise((done) => setTimeout(done, 3_000))])
+      first.kill()
+      await first.ended
+      const second = await Host.start(of)
+      try {
+        for (const made of writes) {
+          const answer = await post(second, made)
+          expect([200, 202], await answer.clone().text()).toContain(answer.status)
+          const { operationId } = (await answer.json()) as { readonly operationId: string }
+          expect(await ended(second, operationId)).toBe("succeeded")
+        }
+        const counted = await onLedger(names)
+        for (const name of names) expect(counted.get(name), name).toBe(1)
+        for (const name of names) {
+          const feed = (await get(
+            second,
+            `/v1/events?resourceKind=holder&resourceId=${name}&type=operation.succeeded`
+          )) as { readonly value: ReadonlyArray<unknown> }
+          expect(feed.value, name).toHaveLength(1)
+        }
+      } finally {
+        second.kill()
+        await second.ended
+      }
+    }, 90_000)
+  }
+})

@@ -1,0 +1,30 @@
+/**
+ * Kills its own process at the n-th message to the database after it was armed: loaded before the
+ * host by `--import`, so that the host that runs is the one that is shipped, and knows nothing of it.
+ */
+import { Socket } from "node:net"
+
+const port = Number(process.env["TRIPWIRE_PORT"])
+/** `before`: the message never leaves; `after`: it has been handed to the kernel. */
+const when = process.env["TRIPWIRE_WHEN"]
+let left = Number.POSITIVE_INFINITY
+
+process.on("message", (message) => {
+  if (typeof message === "object" && message !== null && "arm" in message) {
+    left = Number(message.arm)
+  }
+})
+
+const die = (): void => {
+  process.kill(process.pid, "SIGKILL")
+}
+
+const write = Socket.prototype.write
+Socket.prototype.write = function (this: Socket, ...given: Parameters<typeof write>): boolean {
+  if (this.remotePort !== port) return Reflect.apply(write, this, given)
+  left -= 1
+  if (left <= 0 && when === "before") die()
+  const sent = Reflect.apply(write, this, given)
+  if (left <= 0) die()
+  return sent
+} as typeof write

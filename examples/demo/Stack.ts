@@ -22,6 +22,8 @@ export interface Options {
   readonly instruments: ReadonlyArray<Instrument>
   /** Told what a wallet does, as it does it. */
   readonly heard?: (line: Child.Said) => void
+  /** Whether the investor's wallet agrees by itself, or waits for a person's word. */
+  readonly investor?: "agrees" | "waits"
 }
 
 export interface Stack {
@@ -44,7 +46,7 @@ export interface Stack {
 const inPackage = (name: string): string =>
   fileURLToPath(new URL("main.ts", import.meta.resolve(name)))
 const host = inPackage("@bursar/http-host")
-const actor = inPackage("@bursar/storage-adapters/simulated-ledger/actors")
+export const actor = inPackage("@bursar/storage-adapters/simulated-ledger/actors")
 const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 
 /** The terms that the investor's wallet signs: any document's SHA-256. */
@@ -152,7 +154,7 @@ const all = async (starting: Starting): Promise<Stack> => {
 
 /** Five programs, each with its own token and nobody else's; what they agree to stands in files. */
 const wallets = async (
-  { folder, instruments, heard, begin }: Starting,
+  { folder, instruments, heard, investor, begin }: Starting,
   parties: Parties.Parties,
   door: string
 ): Promise<string> => {
@@ -177,7 +179,8 @@ const wallets = async (
     oracle: ["--prices", prices],
     investor: ["--policy", file("investor.json"), "--key-file", Parties.keyFile(folder)]
   } as const
-  const opened = Object.entries(told).map(([name, args]) =>
+  const left = Object.entries(told).filter(([name]) => name !== "investor" || investor !== "waits")
+  const opened = left.map(([name, args]) =>
     begin({
       name,
       file: actor,

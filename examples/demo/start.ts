@@ -1,6 +1,6 @@
 /** `npm start`: a whole venue on this machine, up and usable until Ctrl-C; it goes on where it was. */
 import { parseArgs } from "node:util"
-import { ChildFailed } from "./Child.ts"
+import { isExpected } from "./failures.ts"
 import { people } from "./people.ts"
 import * as Settings from "./Settings.ts"
 import * as Stack from "./Stack.ts"
@@ -79,9 +79,7 @@ const main = async (): Promise<void> => {
   process.exitCode = broken === undefined ? 0 : 1
 }
 
-/** What a person can mend is told in a sentence; anything else is a bug and keeps its stack. */
 main().catch((error: unknown) => {
-  const expected = error instanceof ChildFailed || error instanceof Settings.WrongSetting
-  console.error(expected ? error.message : error)
+  console.error(isExpected(error) ? error.message : error)
   process.exitCode = 1
 })

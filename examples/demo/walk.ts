@@ -125,11 +125,11 @@ export const subscribe = async (
   await desks.app.done("/v1/subscriptions", story.claim({ ...of, instrumentId, holderId }))
   tell(`${people.app.name} claims ${of.subscriptionId} for ${of.amount} USD`)
   const { json: priced } = await desks.operator.until(path, state("priced"))
-  const { value: due } = dueOf(priced)
-  tell(
-    `the attestor's wallet priced it: ${Desk.text(priced, "value", "units")} units ` +
-      `at ${Desk.text(priced, "value", "price")}`
-  )
+  const figure = (...path: ReadonlyArray<string>) =>
+    Decimal.formatPlain(Desk.decimal(priced, "value", ...path))
+  // What the order costs is known once it is priced.
+  const due = figure("cash", "expected")
+  tell(`the attestor's wallet priced it: ${figure("units")} units at ${figure("price")}`)
   const listed = await desks.operator.get("/v1/subscriptions")
   await desks.operator.done(
     `${path}:deliver`,
@@ -145,8 +145,3 @@ export const subscribe = async (
     priced: { offset: Desk.text(listed.json, "offset"), text: listed.text }
   }
 }
-
-/** What the order costs, which is known once it is priced. */
-const dueOf = (json: PlainJson.Plain): { readonly value: string } => ({
-  value: Decimal.formatPlain(Desk.decimal(json, "value", "cash", "expected"))
-})

@@ -1,0 +1,38 @@
+/** A venue in a folder that is thrown away, on free ports: for a demo, an example or a test. */
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ChildFailed } from "./Child.ts"
+import * as Stack from "./Stack.ts"
+
+/** Whatever the environment says of a venue that stays. */
+const settings = (data: string): Stack.Options["settings"] => ({
+  data,
+  databaseUrl: undefined,
+  ports: { api: 0, management: 0, ledger: 0, identity: 0 }
+})
+
+/** Uses it and stops it; the folder of one that failed is kept, to be looked at. */
+export const briefly = async <A>(
+  options: Omit<Stack.Options, "settings">,
+  use: (stack: Stack.Stack) => Promise<A>
+): Promise<A> => {
+  const data = await mkdtemp(join(tmpdir(), "bursar-demo-"))
+  // The database may run as a user of its own, who must be able to enter the folder.
+  await chmod(data, 0o755)
+  let stack: Stack.Stack | undefined
+  let failed = true
+  try {
+    stack = await Stack.start({ ...options, settings: settings(data) })
+    const broken = stack.broken.then((how) => {
+      throw new ChildFailed(how)
+    })
+    const result = await Promise.race([use(stack), broken])
+    failed = false
+    return result
+  } finally {
+    await stack?.stop()
+    if (failed) console.error(`the folder of this run is kept: ${data}`)
+    else await rm(data, { recursive: true, force: true })
+  }
+}

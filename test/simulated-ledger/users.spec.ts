@@ -213,6 +213,10 @@ describe("an external party", () => {
         signatures: []
       })
       expect(yield* code(replayed)).toBe("PERMISSION_DENIED")
+      const content = yield* Effect.fromResult(SimulatedLedger.Prepared.decode(bytes))
+      const maxRecordTime = Instant.of("1970-02-01T00:00:00Z")
+      const lasting = SimulatedLedger.Prepared.encode({ ...content, maxRecordTime })
+      expect(yield* code(execute(lasting))).toBe("INVALID_EXTERNAL_TRANSACTION")
       yield* TestClock.adjust("25 hours")
       expect(yield* code(execute(bytes))).toBe("INVALID_EXTERNAL_TRANSACTION")
     }).pipe(Effect.provide(ledger))
@@ -248,6 +252,10 @@ describe("an external party", () => {
         maxRecordTime: null,
         minLedgerTime: null
       })
+      const content = yield* Effect.fromResult(SimulatedLedger.Prepared.decode(bytes))
+      expect(content.inputs).toEqual([contractId])
+      const without = SimulatedLedger.Prepared.encode({ ...content, inputs: [] })
+      expect(yield* code(execute(without))).toBe("LOCAL_VERDICT_FAILED_MODEL_CONFORMANCE_CHECK")
       yield* port.submit({
         commandId: "i2",
         commands: [Templates.exercise(Templates.HolderInvitation, contractId, "Withdraw", {})],

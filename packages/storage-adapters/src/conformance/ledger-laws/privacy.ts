@@ -37,6 +37,36 @@ export const laws: ReadonlyArray<Law> = [
   },
   {
     id: "L15",
+    name: "an observer does not see a choice that leaves the contract as it is",
+    check: Effect.gen(function* () {
+      const { scene, range } = yield* accepted
+      const [update] = yield* Scene.transactions(scene.venue, range)
+      const consent = update?.events.find(({ _tag }) => _tag === "Created")
+      const offer = Templates.exercise(
+        Templates.AdmissionConsent,
+        consent?.contractId ?? "",
+        "Offer",
+        {
+          holder: scene.fund.party,
+          credentialId: "c",
+          claims: [],
+          validFrom: null,
+          validUntil: null,
+          expiresAt: null
+        }
+      )
+      const { offset } = yield* scene.venue.submit(Scene.submission(scene, offer))
+      const after = { after: range.through, through: offset }
+      const seenBy = (reader: Parameters<typeof Scene.transactions>[0]) =>
+        Effect.map(Scene.transactions(reader, after), (seen) =>
+          seen.flatMap(({ events }) => events.map(({ _tag }) => _tag))
+        )
+      expect(yield* seenBy(scene.registrar)).toEqual(["Exercised", "Created"])
+      expect(yield* seenBy(scene.fund)).toEqual(["Created"])
+    })
+  },
+  {
+    id: "L15",
     name: "no event names a witness other than its reader",
     check: Effect.gen(function* () {
       const { scene, range } = yield* accepted

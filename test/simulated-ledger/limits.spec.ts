@@ -1,0 +1,136 @@
+/** Nothing on the ledger runs or grows without end, and its clock never goes back. */
+import { Offset, Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Effect, type Layer, Result, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import * as World from "./world.ts"
+
+const { Entity } = SimulatedLedger
+
+const Loop = Templates.define({
+  typeRef: { packageName: "loop-v1", module: "Loop", entity: "Loop" },
+  payload: Schema.Struct({ owner: Party.schema }),
+  choices: {
+    Again: { consuming: false, argument: Schema.Struct({}), result: Schema.Struct({}) },
+    EndAll: {
+      consuming: false,
+      argument: Schema.Struct({ others: Schema.Array(Schema.String) }),
+      result: Schema.Struct({})
+    },
+    Break: { consuming: false, argument: Schema.Struct({}), result: Schema.Struct({}) }
+  }
+})
+
+const loop = Entity.define(Loop, {
+  signatories: (self) => [self.owner],
+  observers: () => [],
+  choices: {
+    Again: {
+      controllers: (self) => [self.owner],
+      body: ({ contractId }, scope) => scope.exercise(Loop, contractId, "Again", {})
+    },
+    EndAll: {
+      controllers: (self) => [self.owner],
+      body: ({ argument }, scope) =>
+        Result.map(
+          Result.all(argument.others.map((other) => scope.archive(Loop, other))),
+          () => ({})
+        )
+    },
+    Break: {
+      controllers: (self) => [self.owner],
+      body: () => {
+        throw new Error("a bug of the body")
+      }
+    }
+  }
+})
+
+const ledger = SimulatedLedger.layerMemory({
+  ...World.options,
+  entities: [loop],
+  settings: { inputsMax: 3 }
+})
+
+const scene = Effect.gen(function* () {
+  const owner = (yield* World.parties("owner"))("owner")
+  const made = Effect.suspend(() =>
+    World.make(owner, "Loop", Templates.create(Loop, { owner: owner.party }))
+  )
+  return { owner, made, first: yield* made }
+})
+
+describe("the ledger", () => {
+  it.effect("would run a choice that calls itself for ever", () =>
+    Effect.gen(function* () {
+      const { owner, first } = yield* scene
+      const again = Templates.exercise(Loop, first, "Again", {})
+      expect(yield* Effect.flip(World.act(owner, again))).toMatchObject({
+        _tag: "Refused",
+        code: "DAML_FAILURE",
+        cause: "consequences nest too deep"
+      })
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would use more input contracts than it may", () =>
+    Effect.gen(function* () {
+      const { owner, made, first } = yield* scene
+      const others = [yield* made, yield* made, yield* made]
+      const end = (ids: ReadonlyArray<string>) =>
+        World.act(owner, Templates.exercise(Loop, first, "EndAll", { others: ids }))
+      expect(yield* Effect.flip(end(others))).toMatchObject({ code: "INVALID_ARGUMENT" })
+      expect((yield* end(others.slice(1))).duplicate).toBe(false)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would stop for everybody because one body throws", () =>
+    Effect.gen(function* () {
+      const { owner, made, first } = yield* scene
+      const broken = World.act(owner, Templates.exercise(Loop, first, "Break", {}))
+      const exit = yield* Effect.exit(broken)
+      expect(exit._tag).toBe("Failure")
+      expect(exit._tag === "Failure" && Cause.pretty(exit.cause)).toContain("a bug of the body")
+      expect(yield* made).not.toBe(first)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would record a time before one it has recorded", () =>
+    Effect.gen(function* () {
+      const { owner } = yield* scene
+      const create = Templates.create(Loop, { owner: owner.party })
+      yield* TestClock.setTime(10_000)
+      const before = yield* World.act(owner, create)
+      yield* TestClock.setTime(5_000)
+      const after = yield* World.act(owner, create)
+      expect(after.recordTime).toBe(before.recordTime)
+      expect(after.offset).toBeGreaterThan(before.offset)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would have no gaps by default, or gaps although told to have none", () =>
+    Effect.gen(function* () {
+      const offsets = (layer: Layer.Layer<SimulatedLedger.Participant, unknown>) =>
+        Effect.gen(function* () {
+          const owner = (yield* World.parties("owner"))("owner")
+          const create = Templates.create(Loop, { owner: owner.party })
+          const receipts = yield* Effect.replicateEffect(
+            Effect.suspend(() => World.act(owner, create)),
+            12
+          )
+          return receipts.map(({ offset }) => offset)
+        }).pipe(Effect.provide(layer))
+      const dense = SimulatedLedger.layerMemory({
+        ...World.options,
+        entities: [loop],
+        settings: { gap: "dense" }
+      })
+      expect(yield* offsets(dense)).toEqual(Array.from({ length: 12 }, (_, i) => Offset.of(i + 1)))
+      const sparse = yield* offsets(ledger)
+      const steps = sparse.map((offset, index) => offset - (sparse[index - 1] ?? 0))
+      expect(new Set(steps)).toEqual(new Set([1, 2, 3]))
+    })
+  )
+})

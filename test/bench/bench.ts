@@ -1,5 +1,6 @@
 /** Prints what the engine's speed is, as ratios of one run; asserts nothing (`npm run bench`). */
 import * as decimals from "./decimals.ts"
+import * as list from "./list.ts"
 import type { Row } from "./measure.ts"
 import * as operations from "./operations.ts"
 import * as transitions from "./transitions.ts"
@@ -9,6 +10,7 @@ type Bench = () => ReadonlyArray<Row> | Promise<ReadonlyArray<Row>>
 const benches: Readonly<Record<string, Bench>> = {
   transitions: transitions.bench,
   decimals: decimals.bench,
+  list: list.bench,
   operations: operations.bench
 }
 

@@ -22,16 +22,20 @@ export const until = <E, R>(done: Effect.Effect<boolean, E, R>, seconds: number)
 
 export const seconds = (count: number) => until(Effect.succeed(false), count)
 
-/** The engine at work; interrupting the fiber is a graceful stop. */
-export const working = Effect.flatMap(Engine.Engine, (engine) => Effect.forkScoped(engine.run))
-
 /** A graceful stop takes the time that running operations take. */
 export const stop = <A, E>(fiber: Fiber.Fiber<A, E>) =>
   Effect.gen(function* () {
-    const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
+    const stopping = yield* Effect.forkDetach(Fiber.interrupt(fiber))
     yield* until(
       Effect.sync(() => stopping.pollUnsafe() !== undefined),
       60
     )
-    yield* Fiber.join(stopping)
   })
+
+/** The engine at work; interrupting the fiber is a graceful stop, and so is the end of the test. */
+export const working = Effect.gen(function* () {
+  const engine = yield* Engine.Engine
+  const fiber = yield* Effect.forkScoped(engine.run)
+  yield* Effect.addFinalizer(() => stop(fiber))
+  return fiber
+})

@@ -1,0 +1,637 @@
+/** The operation runner step by step: crashes, doubt, stale input, order, giving up and stopping. */
+import { Engine, OperationRunner, Records } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Killable from "../engine/killable.ts"
+import * as Notes from "../engine/ledger-toys.ts"
+import * as Passing from "../engine/passing.ts"
+import * as Toys from "../engine/toys.ts"
+import { ports, world, type WorldOptions } from "../engine/world.ts"
+
+const operator = Calls.person("olga", "operator")
+let keys = 0
+
+const declared = { operations: Notes.operations, readings: Notes.readings }
+const engine = (options: WorldOptions = {}) =>
+  Effect.provide(world({ ...declared, operations: [...Notes.operations, Toys.single], ...options }))
+
+const ask = (
+  write: (typeof Notes.operations)[number],
+  noteId: string,
+  registrar: string | null = null
+) =>
+  Effect.map(
+    Calls.submit(write, operator, {
+      params: { noteId },
+      body: registrar === null ? "{}" : `{"registrar":"${registrar}"}`,
+      key: `k${++keys}`
+    }),
+    (answer) => String(Calls.field(answer, "operationId"))
+  )
+
+const find = (operationId: string) =>
+  Effect.flatMap(Records, (records) => records.get(operations, operationId))
+
+const stateOf = (operationId: string) => Effect.map(find(operationId), ({ state }) => state)
+const slugOf = (operationId: string) =>
+  Effect.map(find(operationId), ({ problem }) => problem?.type.split(":").at(-1) ?? null)
+
+const isFinal = (operationId: string) =>
+  Effect.map(find(operationId), ({ finishedAt }) => finishedAt !== null)
+
+const commitsOf = (operationId: string) =>
+  Effect.map(Notes.commits, (all) => all.get(operationId) ?? 0)
+
+const restless = (of: number) => Effect.andThen(Passing.working, Passing.seconds(of))
+
+/** A port whose submissions are watched, and answered otherwise when the test says so. */
+const watched = () => {
+  const said: Array<Ledger.Submission> = []
+  let instead:
+    | ((
+        submission: Ledger.Submission,
+        port: Ledger.Ledger["Service"]
+      ) => ReturnType<Ledger.Ledger["Service"]["submit"]>)
+    | undefined
+  return {
+    said,
+    answer: (with_: typeof instead) => {
+      instead = with_
+    },
+    tamper: (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+      ...port,
+      submit: (submission) => {
+        said.push(submission)
+        return instead === undefined ? port.submit(submission) : instead(submission, port)
+      }
+    })
+  }
+}
+
+const stale = new Ledger.Refused({
+  code: "CONTRACT_NOT_FOUND",
+  cause: "used up",
+  category: 11,
+  context: {},
+  resources: []
+})
+
+describe("a write on the ledger", () => {
+  it.effect("is committed once and says where", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      yield* Calls.settle
+      const record = yield* find(id)
+      const [update] = yield* Notes.transactions
+      assert.strictEqual(record.state, "succeeded")
+      assert.strictEqual(record.updateId, update?.updateId)
+      assert.strictEqual(record.offset, update?.offset)
+      assert.isNotNull(record.startedAt)
+    }).pipe(engine())
+  )
+
+  it.effect("of two steps goes on after its first and ends after its second", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.twice, "a", party)
+      yield* restless(5)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      const said = (yield* Notes.transactions).map(({ commandId }) => commandId)
+      assert.deepStrictEqual(
+        said.map((one) => (one._tag === "Some" ? one.value : "")),
+        [`${id}:1`, `${id}:2`]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("is refused when it is judged again, before anything is sent", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const first = yield* ask(Notes.propose, "a", party)
+      const second = yield* ask(Notes.propose, "a", party)
+      yield* Calls.settle
+      assert.strictEqual(yield* stateOf(first), "succeeded")
+      assert.strictEqual(yield* stateOf(second), "failed")
+      assert.strictEqual(yield* slugOf(second), "rule-refused")
+      assert.strictEqual(ledger.said.length, 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+})
+
+describe("whatever call a worker dies at", () => {
+  for (const [name, write, effects] of [
+    ["of one step", Notes.propose, 1],
+    ["of two steps", Notes.twice, 2]
+  ] as const) {
+    for (const side of ["before", "after"] as const) {
+      it.effect(
+        `a write ${name} is committed once and ends once (${side} the call)`,
+        () =>
+          Effect.gen(function* () {
+            let reached = true
+            let deaths = 0
+            for (let at = 1; reached && at < 80; at++) {
+              reached = yield* Effect.gen(function* () {
+                const { party } = yield* Notes.outsider("registrar")
+                const first = Killable.make({ ...declared, death: { at, side } })
+                const second = Killable.make(declared)
+                const one = yield* Layer.build(first.engine)
+                const other = yield* Layer.build(second.engine)
+                yield* Effect.provide(Passing.working, one)
+                yield* Passing.seconds(2)
+                const id = yield* Effect.provide(ask(write, "a", party), other)
+                yield* Passing.seconds(3)
+                yield* Effect.provide(Passing.working, other)
+                yield* Passing.until(Effect.provide(isFinal(id), other), 400)
+                assert.strictEqual(
+                  yield* Effect.provide(stateOf(id), other),
+                  "succeeded",
+                  `at ${at}`
+                )
+                assert.strictEqual(yield* commitsOf(id), effects, `at ${at}`)
+                yield* second.kill
+                yield* first.kill
+                return first.calls() >= at && at < 60
+              }).pipe(Effect.provide(ports()), Effect.scoped)
+              if (reached) deaths += 1
+            }
+            assert.isAbove(deaths, 12)
+          }),
+        60_000
+      )
+    }
+  }
+})
+
+describe("a write whose outcome is unknown", () => {
+  const drops = { before: "dropBeforeCommit", after: "dropAfterCommit" } as const
+  for (const [when, fault] of Object.entries(drops)) {
+    it.effect(`is asked, never guessed: the connection drops ${when} the commit`, () => {
+      const faults = SimulatedLedger.Faults.make()
+      const ledger = watched()
+      return Effect.gen(function* () {
+        const { party } = yield* Notes.outsider("registrar")
+        const id = yield* ask(Notes.propose, "a", party)
+        faults.replace({ [fault]: [1, 2, 3] })
+        yield* restless(2)
+        assert.strictEqual(yield* stateOf(id), when === "after" ? "succeeded" : "running")
+        yield* Passing.seconds(60)
+        assert.strictEqual(yield* stateOf(id), "succeeded")
+        assert.strictEqual(yield* commitsOf(id), 1)
+        assert.deepStrictEqual(
+          [...new Set(ledger.said.map(({ commandId }) => commandId))],
+          [`${id}:1`]
+        )
+      }).pipe(engine({ faults, tamper: ledger.tamper }))
+    })
+  }
+
+  it.effect("is not failed by a later no until the ledger has had two minutes to show it", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer((submission) =>
+        ledger.said.length === 1
+          ? Effect.fail(
+              new Ledger.OutcomeUnknown({
+                commandId: submission.commandId,
+                why: "no answer",
+                retryAfter: Duration.seconds(1)
+              })
+            )
+          : Effect.fail(new Ledger.Refused({ ...stale, code: "DAML_FAILURE" }))
+      )
+      yield* restless(90)
+      assert.strictEqual(yield* stateOf(id), "running")
+      assert.isAbove(ledger.said.length, 2)
+      yield* Passing.seconds(90)
+      assert.strictEqual(yield* stateOf(id), "failed")
+      assert.strictEqual(yield* slugOf(id), "ledger-rejected")
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("because its worker died while it sent is doubted by the next worker", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const registrar = yield* Notes.outsider("registrar")
+      yield* ask(Notes.propose, "a1", registrar.party)
+      yield* ask(Notes.propose, "a2", registrar.party)
+      yield* Calls.settle
+      const id = yield* ask(Notes.withdraw, "a")
+      // The first worker's submission is on its way for four minutes.
+      const late = yield* Deferred.make<void>()
+      const before = ledger.said.length
+      ledger.answer((submission, port) =>
+        ledger.said.length === before + 1
+          ? Effect.andThen(Deferred.await(late), port.submit(submission))
+          : port.submit(submission)
+      )
+      const life = Killable.make(declared)
+      const doomed = yield* Layer.build(life.engine)
+      yield* Effect.provide(Passing.working, doomed)
+      yield* Passing.seconds(2)
+      yield* life.kill
+      // Meanwhile the contract it would use is used up by its registrar.
+      const step = (yield* find(id)).step
+      const [command] = step?.commands ?? []
+      if (command?._tag !== "Exercise") return assert.fail("no step was planned")
+      yield* registrar.decline(command.contractId)
+      yield* restless(100)
+      assert.strictEqual(yield* stateOf(id), "running")
+      assert.deepStrictEqual(
+        [...new Set(ledger.said.slice(before).map(({ commandId }) => commandId))],
+        [`${id}:1`]
+      )
+      yield* Passing.seconds(120)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      yield* Deferred.succeed(late, undefined)
+      yield* Passing.seconds(5)
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(
+      Effect.provide(
+        Layer.fresh(Engine.layerOf(declared)).pipe(
+          Layer.provideMerge(ports({ tamper: ledger.tamper }))
+        )
+      )
+    )
+  })
+})
+
+describe("a write whose input is stale", () => {
+  it.effect("is planned anew under a new command id once the projection has caught up", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const registrar = yield* Notes.outsider("registrar")
+      yield* ask(Notes.propose, "a1", registrar.party)
+      yield* ask(Notes.propose, "a2", registrar.party)
+      yield* Calls.settle
+      const first = (yield* Notes.transactions)[0]?.events[0]
+      yield* registrar.decline(first?.contractId ?? "")
+      const id = yield* ask(Notes.withdraw, "a")
+      yield* Effect.flatMap(OperationRunner, (runner) => runner.once)
+      yield* restless(5)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(yield* commitsOf(id), 1)
+      const named = ledger.said.flatMap(({ commandId }) =>
+        commandId.startsWith(id) ? [commandId] : []
+      )
+      assert.deepStrictEqual([...new Set(named)], [`${id}:1`, `${id}:1.1`])
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("is planned anew three times, then it fails with that reason", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      yield* ask(Notes.propose, "a1", party)
+      yield* Calls.settle
+      const id = yield* ask(Notes.withdraw, "a")
+      ledger.answer(() => Effect.fail(stale))
+      yield* restless(30)
+      assert.strictEqual(yield* stateOf(id), "failed")
+      assert.strictEqual(yield* slugOf(id), "contract-stale")
+      const named = ledger.said.flatMap(({ commandId }) =>
+        commandId.startsWith(id) ? [commandId] : []
+      )
+      assert.deepStrictEqual(
+        [...new Set(named)],
+        [`${id}:1`, `${id}:1.1`, `${id}:1.2`, `${id}:1.3`]
+      )
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("because its own earlier try used it has succeeded", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      yield* ask(Notes.propose, "a1", party)
+      yield* Calls.settle
+      const id = yield* ask(Notes.withdraw, "a")
+      // It commits, but the answer that comes says that the contract is gone.
+      ledger.answer((submission, port) =>
+        Effect.andThen(port.submit(submission), Effect.fail(stale))
+      )
+      yield* restless(5)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+})
+
+describe("a worker that lost its lease", () => {
+  it.effect("writes nothing when it wakes after another has done its work", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const awake = yield* Deferred.make<void>()
+      ledger.answer((submission, port) =>
+        ledger.said.length === 1
+          ? // A process that sleeps notices nothing, not even that it is to stop.
+            Effect.uninterruptible(Effect.andThen(Deferred.await(awake), port.submit(submission)))
+          : port.submit(submission)
+      )
+      const sleepy = Effect.map(WorkQueue, (port) => ({ ...port, renew: () => Effect.never }))
+      const sleeper = yield* Layer.build(
+        Layer.fresh(Engine.layerOf(declared).pipe(Layer.provide(Layer.effect(WorkQueue, sleepy))))
+      )
+      const id = yield* ask(Notes.propose, "a", party)
+      const paused = yield* Effect.forkChild(
+        Effect.provide(
+          Effect.flatMap(OperationRunner, (runner) => runner.once),
+          sleeper
+        )
+      )
+      yield* Passing.seconds(1)
+      assert.strictEqual(yield* stateOf(id), "running")
+      yield* restless(40)
+      const before = yield* find(id)
+      assert.strictEqual(before.state, "succeeded")
+      yield* Deferred.succeed(awake, undefined)
+      yield* Fiber.join(paused)
+      yield* Passing.seconds(5)
+      assert.deepStrictEqual(yield* find(id), before)
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("neither runs nor sends what another has taken over", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const robbed = Effect.map(WorkQueue, (port) => ({
+        ...port,
+        lease: (query: Parameters<typeof port.lease>[0]) =>
+          Effect.gen(function* () {
+            const leases = yield* port.lease(query)
+            yield* TestClock.adjust("31 seconds")
+            yield* port.lease(query)
+            return leases
+          })
+      }))
+      const all = { ...declared, operations: [...Notes.operations, Toys.single] }
+      const victim = yield* Layer.build(
+        Layer.fresh(Engine.layerOf(all).pipe(Layer.provide(Layer.effect(WorkQueue, robbed))))
+      )
+      const onLedger = yield* ask(Notes.propose, "a", party)
+      const onRecords = yield* Calls.submit(Toys.single, operator, {
+        params: { counterId: "c" },
+        body: '{"by":1}'
+      })
+      yield* Effect.provide(
+        Effect.flatMap(OperationRunner, (runner) => runner.once),
+        victim
+      )
+      assert.deepStrictEqual(ledger.said, [])
+      assert.strictEqual(yield* stateOf(onLedger), "queued")
+      assert.strictEqual(yield* stateOf(String(Calls.field(onRecords, "operationId"))), "queued")
+      const records = yield* Records
+      assert.isTrue(Option.isNone(yield* records.find(Toys.counters, "c")))
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+})
+
+describe("writes on one record", () => {
+  it.effect(
+    "run one at a time in the order they were made; others run beside them",
+    () =>
+      Effect.gen(function* () {
+        const per = new Map<string, Array<string>>()
+        for (let at = 0; at < 1_000; at++) {
+          const counterId = `c${at % 10}`
+          const answer = yield* Calls.submit(Toys.single, operator, {
+            params: { counterId },
+            body: '{"by":1}',
+            key: `k${++keys}`
+          })
+          per.set(counterId, [
+            ...(per.get(counterId) ?? []),
+            String(Calls.field(answer, "operationId"))
+          ])
+        }
+        yield* Calls.settle
+        const records = yield* Records
+        const all = yield* records.list(operations, { limit: 1_000 })
+        const byId = new Map(all.map(({ record }) => [record.operationId, record]))
+        const firsts: Array<Instant.Instant> = []
+        for (const ids of per.values()) {
+          const ends = ids.map((id) => byId.get(id)?.updatedAt ?? Instant.fromNanos(0n))
+          assert.deepStrictEqual(
+            ends,
+            ends.toSorted((a, b) => (a < b ? -1 : 1))
+          )
+          assert.strictEqual(new Set(ends).size, 100)
+          firsts.push(ends[0] ?? Instant.fromNanos(0n))
+        }
+        assert.isTrue(all.every(({ record }) => record.state === "succeeded"))
+        for (const counterId of per.keys()) {
+          assert.strictEqual((yield* records.get(Toys.counters, counterId)).count, 100)
+        }
+        // All ten records were at work before the first of them was done.
+        const last = firsts.reduce((a, b) => (a > b ? a : b))
+        const second = all
+          .map(({ record }) => record)
+          .filter(({ resource }) => resource.id === "c0")
+          .map(({ updatedAt }) => updatedAt)
+          .toSorted((a, b) => (a < b ? -1 : 1))[10]
+        assert.isTrue(second === undefined || last < second)
+      }).pipe(engine()),
+    60_000
+  )
+
+  it.effect("wait for one whose outcome is not known", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const first = yield* ask(Notes.propose, "a", party)
+      const second = yield* ask(Notes.propose, "a", party)
+      const other = yield* ask(Notes.propose, "b", party)
+      ledger.answer((submission, port) =>
+        submission.commandId.startsWith(first) && ledger.said.length < 5
+          ? Effect.fail(
+              new Ledger.OutcomeUnknown({
+                commandId: submission.commandId,
+                why: "",
+                retryAfter: Duration.seconds(1)
+              })
+            )
+          : port.submit(submission)
+      )
+      yield* restless(2)
+      assert.deepStrictEqual(
+        [yield* stateOf(first), yield* stateOf(second), yield* stateOf(other)],
+        ["running", "queued", "succeeded"]
+      )
+      yield* Passing.seconds(60)
+      assert.deepStrictEqual(
+        [yield* stateOf(first), yield* stateOf(second)],
+        ["succeeded", "failed"]
+      )
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+})
+
+describe("an engine that stops", () => {
+  it.effect("finishes what runs and takes nothing new", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const slow = yield* Deferred.make<void>()
+      ledger.answer((submission, port) =>
+        Effect.andThen(Deferred.await(slow), port.submit(submission))
+      )
+      const first = yield* ask(Notes.propose, "a", party)
+      const working = yield* Passing.working
+      yield* Passing.seconds(2)
+      const stopping = yield* Effect.forkChild(Fiber.interrupt(working))
+      yield* Passing.seconds(2)
+      const second = yield* ask(Notes.propose, "b", party)
+      yield* Deferred.succeed(slow, undefined)
+      yield* Passing.seconds(2)
+      assert.isDefined(stopping.pollUnsafe())
+      assert.strictEqual(yield* commitsOf(first), 1)
+      assert.strictEqual(yield* stateOf(second), "queued")
+      assert.strictEqual(yield* commitsOf(second), 0)
+      // Its lease was given back: the next instance goes on at once, not after the lease.
+      yield* restless(2)
+      assert.deepStrictEqual(
+        [yield* stateOf(first), yield* stateOf(second)],
+        ["succeeded", "succeeded"]
+      )
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("waits no longer than twenty seconds, and leaves the rest for recovery", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      ledger.answer(() => Effect.never)
+      const id = yield* ask(Notes.propose, "a", party)
+      const working = yield* Passing.working
+      yield* Passing.seconds(2)
+      const stopping = yield* Effect.forkChild(Fiber.interrupt(working))
+      yield* Passing.seconds(15)
+      assert.isUndefined(stopping.pollUnsafe())
+      yield* Passing.seconds(8)
+      assert.isDefined(stopping.pollUnsafe())
+      ledger.answer(undefined)
+      yield* restless(3)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+})
+
+describe("a write that cannot be done", () => {
+  it.effect("because of a bug is tried a few times, then fails as internal", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.dying, "now", party)
+      Notes.deaths.on = true
+      yield* restless(200)
+      Notes.deaths.on = false
+      assert.strictEqual(yield* stateOf(id), "failed")
+      assert.strictEqual(yield* slugOf(id), "internal")
+    }).pipe(engine())
+  )
+
+  it.effect("because of a bug in its second step fails as well, its first step being known", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.dying, "later", party)
+      yield* restless(400)
+      assert.strictEqual(yield* stateOf(id), "failed")
+      assert.strictEqual(yield* slugOf(id), "internal")
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine())
+  )
+
+  it.effect("because the ledger's port has a bug while it sends is never failed on a guess", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      // Each attempt commits or not, and dies before it can say so.
+      ledger.answer((submission, port) =>
+        ledger.said.length === 7
+          ? Effect.andThen(Effect.ignore(port.submit(submission)), Effect.die("a bug"))
+          : Effect.die("a bug")
+      )
+      yield* restless(1_500)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect(
+    "because the ledger is busy is given up after a while, as something to try again",
+    () => {
+      const faults = SimulatedLedger.Faults.make()
+      return Effect.gen(function* () {
+        const { party } = yield* Notes.outsider("registrar")
+        const id = yield* ask(Notes.propose, "a", party)
+        faults.replace({ backpressure: Array.from({ length: 10_000 }, (_, at) => at) })
+        yield* restless(100)
+        assert.strictEqual(yield* stateOf(id), "running")
+        yield* Passing.seconds(120)
+        assert.strictEqual(yield* stateOf(id), "failed")
+        assert.strictEqual(yield* slugOf(id), "ledger-unavailable")
+        assert.strictEqual(yield* commitsOf(id), 0)
+      }).pipe(engine({ faults, settings: { giveUpAfter: 120_000 } }))
+    }
+  )
+
+  it.effect(
+    "because the ledger is away is given up after a while, before anything was sent",
+    () => {
+      const faults = SimulatedLedger.Faults.make()
+      return Effect.gen(function* () {
+        const { party } = yield* Notes.outsider("registrar")
+        const id = yield* ask(Notes.propose, "a", party)
+        yield* Effect.provide(restless(300), Layer.empty).pipe(
+          Effect.provideService(Ledger.Ledger, yield* Ledger.Ledger)
+        )
+        assert.strictEqual(yield* slugOf(id), "ledger-unavailable")
+      }).pipe(
+        engine({
+          faults,
+          settings: { giveUpAfter: 120_000 },
+          tamper: (port) => ({
+            ...port,
+            ledgerEnd: Effect.fail(
+              new Ledger.Unreachable({ detail: "away", retryAfter: Duration.seconds(1) })
+            )
+          })
+        })
+      )
+    }
+  )
+
+  it.effect("and may have committed is not given up however long the ledger is busy", () => {
+    const faults = SimulatedLedger.Faults.make()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      faults.replace({
+        dropAfterCommit: [1],
+        visibilityDelay: Duration.minutes(10),
+        backpressure: Array.from({ length: 10_000 }, (_, at) => at + 2)
+      })
+      yield* restless(110)
+      assert.strictEqual(yield* stateOf(id), "running")
+      yield* Passing.seconds(100)
+      faults.replace({})
+      yield* Passing.seconds(900)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine({ faults, settings: { giveUpAfter: 60_000 } }))
+  })
+})

@@ -9,8 +9,10 @@ const binaries = fileURLToPath(new URL("../node_modules/.bin", import.meta.url))
 const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<string>]> = [
   ["01-embed-the-engine, the first write", "node", "01-embed-the-engine/first-write.ts"],
   ["01-embed-the-engine", "node", "01-embed-the-engine/main.ts"],
+  ["02-run-the-host", "node", "02-run-the-host/main.ts"],
   ["03-your-own-ledger", "vitest", "run", "--root", here, "03-your-own-ledger"],
-  ["04-property-test-a-machine", "vitest", "run", "--root", here, "04-property-test-a-machine"]
+  ["04-property-test-a-machine", "vitest", "run", "--root", here, "04-property-test-a-machine"],
+  ["06-outside-parties", "node", "06-outside-parties/main.ts"]
 ]
 
 const minutes = 3

@@ -141,7 +141,7 @@ export const finished = async (
   throw new NotAnswered(`${text(operation, "kind")} failed: ${brief(member(operation, "problem"))}`)
 }
 
-const tokenOf = async (venue: Venue, { sub }: Person): Promise<string> => {
+export const tokenOf = async (venue: Venue, { sub }: Person): Promise<string> => {
   const secret = venue.secrets[sub] ?? ""
   const response = await fetch(venue.tokens, {
     method: "POST",

@@ -1,0 +1,78 @@
+/** The host on its embedded PostgreSQL, and every request of four-eyes.http sent to it, each answer looked at. */
+import { readFile } from "node:fs/promises"
+import { briefly } from "../demo/briefly.ts"
+import { tokenOf, type Venue } from "../demo/Desk.ts"
+import { people } from "../demo/people.ts"
+import { filled, type Request, requests } from "./http-file.ts"
+
+const file = await readFile(new URL("four-eyes.http", import.meta.url), "utf8")
+
+/** What a person would fill in at the top of the file. */
+const variablesOf = async (venue: Venue, parties: Readonly<Record<string, string>>) =>
+  new Map([
+    ["api", venue.api],
+    ["operator", await tokenOf(venue, people.operator)],
+    ["approver", await tokenOf(venue, people.approver)],
+    ["auditor", await tokenOf(venue, people.auditor)],
+    ["registrar", parties["registrar"] ?? ""],
+    ["oracle", parties["oracle"] ?? ""]
+  ])
+
+interface Answer {
+  readonly status: number
+  /** Its own members, or those of the value that a read puts around itself. */
+  readonly members: Readonly<Record<string, unknown>>
+}
+
+const send = async (of: Request, variables: ReadonlyMap<string, string>): Promise<Answer> => {
+  const headers = Object.entries(of.headers).map(
+    ([name, value]) => [name, filled(value, variables)] as const
+  )
+  const response = await fetch(filled(of.url, variables), {
+    method: of.method,
+    headers: Object.fromEntries(headers),
+    ...(of.body === undefined ? {} : { body: filled(of.body, variables) })
+  })
+  const json: unknown = await response.json()
+  const members: Readonly<Record<string, unknown>> = { ...(json as object) }
+  const { value } = members
+  return {
+    status: response.status,
+    members: typeof value === "object" && value !== null ? { ...value } : members
+  }
+}
+
+/** The state, or the last part of a problem's type. */
+const wordOf = ({ members }: Answer): string =>
+  String(
+    members["state"] ??
+      String(members["type"] ?? "")
+        .split(":")
+        .at(-1)
+  )
+
+const tries = 200
+
+const answered = async (of: Request, variables: ReadonlyMap<string, string>): Promise<Answer> => {
+  for (let tried = 1; ; tried++) {
+    const answer = await send(of, variables)
+    if (of.until === undefined || wordOf(answer) === of.until || tried === tries) return answer
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+await briefly({ instruments: [{ instrumentId: "elf-usd", unitDecimals: 6 }] }, async (stack) => {
+  const variables = await variablesOf(stack.venue, stack.parties)
+  for (const one of requests(file)) {
+    const answer = await answered(one, variables)
+    const { status, word } = one.expect
+    console.log(`${answer.status} ${wordOf(answer).padEnd(24)} ${one.title}`)
+    if (answer.status !== status || (word !== undefined && word !== wordOf(answer))) {
+      throw new Error(`expected ${status} ${word ?? ""}: ${JSON.stringify(answer.members)}`)
+    }
+    if (one.name === undefined) continue
+    for (const [member, value] of Object.entries(answer.members)) {
+      if (typeof value === "string") variables.set(`${one.name}.${member}`, value)
+    }
+  }
+})

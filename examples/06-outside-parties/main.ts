@@ -1,0 +1,112 @@
+/** Outside parties, each a process with a token of its own: what the venue may not do, it cannot do. */
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import type { PlainJson } from "@bursar/engine-core/kernel"
+import { briefly } from "../demo/briefly.ts"
+import * as Desk from "../demo/Desk.ts"
+import * as Parties from "../demo/parties.ts"
+import { holderId } from "../demo/people.ts"
+import { actor, type Stack, termsHash } from "../demo/Stack.ts"
+import { desks, openMarket, type Walk } from "../demo/walk.ts"
+import * as story from "../story.ts"
+
+const instrumentId = "elf-usd"
+const instrument = { instrumentId, unitDecimals: 6 }
+const run = promisify(execFile)
+
+/** One word of the investor to its wallet: a program of its own, which signs with the investor's key. */
+const investor = async (stack: Stack, ...words: ReadonlyArray<string>): Promise<void> => {
+  const { stdout } = await run(process.execPath, [
+    actor,
+    "investor",
+    ...words,
+    "--door",
+    stack.ledgerDoor,
+    "--token-file",
+    Parties.tokenFile(stack.folder, "investor"),
+    "--key-file",
+    Parties.keyFile(stack.folder)
+  ])
+  const said: unknown = JSON.parse(stdout.trim().split("\n").at(-1) ?? "null")
+  console.log(`the investor's wallet, ${words[0]}: ${JSON.stringify(said).slice(0, 100)} …`)
+}
+
+/** What the ledger's door answers to a token that asks to act as a party. */
+const actingAs = async (
+  stack: Stack,
+  token: Parties.Hint,
+  party: Parties.Hint
+): Promise<number> => {
+  const response = await fetch(`${stack.ledgerDoor}/v2/commands/submit-and-wait`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${await Parties.tokenOf(stack.folder, token)}`,
+      "content-type": "application/json"
+    },
+    body: JSON.stringify({
+      commandId: `not-mine-${token}-${party}`,
+      actAs: [stack.parties[party]],
+      commands: [
+        {
+          CreateCommand: {
+            templateId: "#bursar-registry-v1:Bursar.Registry:InstrumentConfiguration",
+            createArguments: {}
+          }
+        }
+      ]
+    })
+  })
+  await response.body?.cancel()
+  return response.status
+}
+
+const refused = async (
+  stack: Stack,
+  who: { readonly token: Parties.Hint; readonly party: Parties.Hint }
+): Promise<void> => {
+  const status = await actingAs(stack, who.token, who.party)
+  console.log(`the ${who.token}'s token acting as the ${who.party}: ${status}`)
+  if (status !== 403) throw new Error("a token acted for a party that is not its own")
+}
+
+await briefly({ instruments: [instrument], investor: "waits" }, async (stack) => {
+  const walk: Walk = {
+    stack,
+    desks: desks(stack),
+    instrument: { ...instrument, valuation: "accumulating" },
+    tell: (said) => console.log(said)
+  }
+  await openMarket(walk)
+
+  // The venue holds one token. For every other party the ledger's door refuses it.
+  for (const party of ["registrar", "fund", "attestor", "oracle", "investor"] as const) {
+    await refused(stack, { token: "venue", party })
+  }
+  // The registrar's own token is let in, and told what is wrong with what it sent.
+  const own = await actingAs(stack, "registrar", "registrar")
+  console.log(`the registrar's token acting as the registrar: ${own}`)
+  if (own === 403) throw new Error("a token was refused its own party")
+  // The investor is an external party: even its own token cannot act, only its key can.
+  await refused(stack, { token: "investor", party: "investor" })
+
+  const { operator } = walk.desks
+  const holder = `/v1/holders/${holderId}`
+  const state = (is: string) => (json: PlainJson.Plain) => Desk.text(json, "value", "state") === is
+  await operator.done(
+    "/v1/holders:onboard",
+    story.holder({ holderId, party: stack.parties.investor, instrumentId })
+  )
+  await operator.until(holder, state("pending"))
+  console.log("the holder is pending: nobody but its own wallet can make it more")
+  await investor(stack, "accept-invitation", "--holder-id", holderId)
+  await investor(stack, "sign-terms", "--holder-id", holderId, "--document-hash", termsHash)
+  await investor(stack, "accept-offer", "--instrument", instrumentId)
+  await operator.until(holder, (json) =>
+    Desk.list(json, "value", "waitingOn").some(
+      (one) => Desk.text(one, "action") === "accepted-terms.accept"
+    )
+  )
+  await operator.done(`${holder}/accepted-terms:accept`, {})
+  const { json } = await operator.until(holder, state("active"))
+  console.log(`the holder is ${Desk.text(json, "value", "state")}`)
+})

@@ -19,10 +19,11 @@ const isTransaction = (frame: unknown): boolean => dig(frame, "update", "Transac
 describe("a socket", () => {
   let door: Opened
   let venue: Sim.PartyAdded
+  let begin = 0
   beforeAll(async () => {
     door = await open()
     venue = await door.add("venue")
-    await Wire.submit(door, venue, "s0", Wire.createPoint(venue.party))
+    begin = (await Wire.submit(door, venue, "s0", Wire.createPoint(venue.party))).offset
   })
   afterAll(() => door.close())
 
@@ -60,7 +61,7 @@ describe("a socket", () => {
 
   it("gives active contracts and completions too", async () => {
     const contracts = await socket(door, venue.token, "/v2/state/active-contracts", {
-      activeAtOffset: 1,
+      activeAtOffset: begin,
       eventFormat: Wire.eventFormat(venue.party)
     })
     await contracts.closed()
@@ -290,6 +291,39 @@ describe("a session's tail", () => {
     await ledger.dispose()
   })
 
+  it("goes on with a token that was replaced, and ends when there is none", async () => {
+    const door = await open()
+    const venue = await door.add("venue")
+    let token = venue.token
+    const session = await Effect.runPromise(
+      PartySession.open({ url: door.url, token: Effect.sync(() => token) })
+    )
+    const found: Array<number> = []
+    const running = Effect.runFork(
+      Stream.runForEach(session.updates(Offset.zero), ({ offset }) =>
+        Effect.sync(() => void found.push(offset))
+      )
+    )
+    const reached = async (offset: number) => {
+      const late = Date.now() + 10_000
+      while ((found.at(-1) ?? 0) < offset && Date.now() < late) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      expect(found.at(-1)).toBe(offset)
+    }
+    const before = await Wire.submit(door, venue, "t1", Wire.createPoint(venue.party))
+    await reached(before.offset)
+    const admin = await door.run(Effect.map(Sim.Participant, (node) => node.admin))
+    token = await door.run(admin.issueToken("venue"))
+    const renewed = { party: venue.party, token }
+    const after = await Wire.submit(door, renewed, "t2", Wire.createPoint(venue.party))
+    await reached(after.offset)
+    await door.run(admin.revokeToken("venue"))
+    const error = await Effect.runPromise(Effect.flip(Fiber.join(running)))
+    expect(error.code).toBe("UNAUTHENTICATED")
+    await door.close()
+  })
+
   it("told that its past is pruned, ends and does not skip", async () => {
     const door = await open()
     const venue = await door.add("venue")
@@ -331,7 +365,9 @@ describe("a reader that does not read", () => {
     const venue = await Effect.runPromise(
       participant.admin.addParty({ hint: "venue", kind: "local" })
     )
-    const batches = 120
+    const batches = 60
+    // Each contract of about 60 kB as it is sent: many readers, each named twice.
+    const readers = Array.from({ length: 400 }, (_, n) => `reader-${n}::1220${"ab".repeat(32)}`)
     for (let n = 0; n < batches; n++) {
       const response = await fetch(`${url}/v2/commands/submit-and-wait`, {
         method: "POST",
@@ -339,7 +375,7 @@ describe("a reader that does not read", () => {
         body: JSON.stringify({
           commandId: `n${n}`,
           actAs: [venue.party],
-          commands: Array.from({ length: 200 }, () => Wire.createPoint(venue.party))
+          commands: Array.from({ length: 10 }, () => Wire.createPoint(venue.party, { readers }))
         })
       })
       expect(response.status).toBe(200)

@@ -2,7 +2,7 @@
 /** `bursar-ledger`: what the operator of the simulated ledger's node does at its own machine. */
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
 import { Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"

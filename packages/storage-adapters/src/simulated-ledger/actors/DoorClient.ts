@@ -53,10 +53,16 @@ const refused = (status: number, body: typeof Refusal.Type): DoorRefused =>
     context: body.context ?? {}
   })
 
-/** Whether the same request may find another answer later. */
-export const isPassing = (error: DoorError): boolean =>
+const isUnknownToken = (error: DoorRefused): boolean =>
+  error.status === 401 || error.code === "UNAUTHENTICATED"
+
+/** A token that was replaced is read anew; one that is unknown again and again has ended. */
+const tokenTries = 4
+
+/** Whether the same request may find another answer later; `tried` counts how often it did not. */
+export const isPassing = (error: DoorError, tried = 0): boolean =>
   error._tag === "DoorLost" ||
-  error.status === 401 ||
+  (isUnknownToken(error) && tried < tokenTries) ||
   error.code === "ACCESS_TOKEN_EXPIRED" ||
   error.code === "STALE_STREAM_AUTHORIZATION" ||
   (error.category >= 1 && error.category <= 3 && error.status !== 413)

@@ -66,12 +66,18 @@ const triesMax = 12
 const passing = <A, E extends { readonly _tag: string }>(
   effect: Effect.Effect<A, E | DoorClient.DoorError>
 ) =>
-  Effect.retry(effect, {
-    schedule: backoff,
-    times: triesMax,
-    while: (error) =>
-      (error instanceof DoorLost || error instanceof DoorRefused) && DoorClient.isPassing(error)
-  })
+  Effect.retry(
+    effect,
+    backoff.pipe(
+      Schedule.setInputType<E | DoorClient.DoorError>(),
+      Schedule.while(
+        ({ input, attempt }) =>
+          attempt <= triesMax &&
+          (input instanceof DoorLost || input instanceof DoorRefused) &&
+          DoorClient.isPassing(input, attempt)
+      )
+    )
+  )
 
 export const open = (options: Options): Effect.Effect<PartySession, DoorClient.DoorError> =>
   Effect.gen(function* () {
@@ -328,7 +334,7 @@ const tail = (
     Stream.retry(
       backoff.pipe(
         Schedule.setInputType<DoorClient.DoorError>(),
-        Schedule.while(({ input }) => DoorClient.isPassing(input))
+        Schedule.while(({ input, attempt }) => DoorClient.isPassing(input, attempt))
       )
     ),
     Stream.catchTag("DoorLost", (error) => Stream.die(error))

@@ -1,6 +1,6 @@
 /** One outside party's program: `main.ts <actor> [command] --door URL --token-file FILE …`, a line of JSON for each act. */
 import { readFileSync } from "node:fs"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Cause, Duration, Effect, Exit, Option } from "effect"
 import * as Bot from "./Bot.ts"

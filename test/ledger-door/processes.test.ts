@@ -1,0 +1,257 @@
+/** Each outside party as its own process, with its own token file and key, told what to do from a command line. */
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Templates from "@bursar/engine-core/templates"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { dig } from "./opened.ts"
+import * as Story from "./story.ts"
+
+const main = fileURLToPath(
+  new URL("../../packages/storage-adapters/src/simulated-ledger/actors/main.ts", import.meta.url)
+)
+const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url))
+
+interface Ran {
+  readonly code: number
+  readonly lines: ReadonlyArray<unknown>
+}
+
+const parsed = (text: string): ReadonlyArray<unknown> =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+
+const run = (...args: ReadonlyArray<string>): Promise<Ran> =>
+  new Promise((resolve) => {
+    execFile(node, [main, ...args], (error, stdout) =>
+      resolve({ code: error === null ? 0 : Number(error.code), lines: parsed(stdout) })
+    )
+  })
+
+interface Running {
+  readonly lines: Array<unknown>
+  readonly child: ChildProcess
+  readonly ended: Promise<number | null>
+}
+
+const start = async (...args: ReadonlyArray<string>): Promise<Running> => {
+  const child = spawn(node, [main, ...args], { stdio: ["ignore", "pipe", "inherit"] })
+  const lines: Array<unknown> = []
+  let rest = ""
+  child.stdout.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString("utf8")).split("\n")
+    rest = parts.pop() ?? ""
+    lines.push(...parts.map((line) => JSON.parse(line)))
+  })
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  const late = Date.now() + 20_000
+  while (!lines.some((line) => dig(line, "ready") === true)) {
+    if (Date.now() > late) throw new Error(`not ready: ${JSON.stringify(lines)}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return { lines, child, ended }
+}
+
+describe("outside parties as processes", () => {
+  const folder = mkdtempSync(join(tmpdir(), "bursar-actors-"))
+  const path = (name: string): string => join(folder, name)
+  let scene: Story.Scene
+  const started: Array<Running> = []
+
+  beforeAll(async () => {
+    scene = await Story.set()
+    for (const [name, token] of Object.entries(scene.tokens)) {
+      writeFileSync(path(`${name}.token`), `${token}\n`, { mode: 0o600 })
+    }
+    writeFileSync(
+      path("holder.pem"),
+      "-----BEGIN PRIVATE KEY-----\n" +
+        Buffer.concat([
+          Buffer.from("302e020100300506032b657004220420", "hex"),
+          Buffer.alloc(32, 7)
+        ]).toString("base64") +
+        "\n-----END PRIVATE KEY-----\n",
+      { mode: 0o600 }
+    )
+  })
+  afterAll(async () => {
+    for (const { child } of started) child.kill("SIGKILL")
+    await scene.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const as = (name: string) => ["--door", scene.door.url, "--token-file", path(`${name}.token`)]
+  const wallet = () => [...as("holder"), "--key-file", path("holder.pem")]
+
+  it("bring a claim to units, and stop when they are told to", async () => {
+    const { venue, fund, registrar, attestor } = scene.parties
+    writeFileSync(
+      path("registrar.json"),
+      JSON.stringify({
+        instruments: [{ instrumentId: Story.instrumentId, provider: venue, issuer: fund }]
+      })
+    )
+    started.push(
+      await start("registrar", ...as("registrar"), "--policy", path("registrar.json")),
+      await start("fund", ...as("fund")),
+      await start(
+        "attestor",
+        ...as("attestor"),
+        "--instrument",
+        Story.instrumentId,
+        "--unit-decimals",
+        "6"
+      )
+    )
+    await Story.proposeMarket(scene, [attestor])
+    await scene.await(Templates.PrimaryMarket)
+    await scene.act(
+      Templates.create(Templates.HolderInvitation, {
+        venue,
+        holderId: "H1",
+        holder: scene.holder.party,
+        custodian: null,
+        predecessor: null,
+        attributesDigest: Story.digest,
+        validUntil: null
+      }),
+      Templates.create(Templates.AdmissionConsentProposal, {
+        venue,
+        admissionConsentId: "C1",
+        registrar,
+        fund,
+        instrumentId: Story.instrumentId,
+        terms: "standard"
+      })
+    )
+    const accepted = await run("investor", "accept-invitation", "--holder-id", "H1", ...wallet())
+    expect(accepted.code).toBe(0)
+    expect(dig(accepted.lines[0], "signing", "hash")).toMatch(/=$/)
+    expect(dig(accepted.lines[1], "act")).toBe("accept-invitation")
+    expect(dig(accepted.lines[1], "created", 0, "entity")).toBe("HolderRegistration")
+    const signed = await run(
+      "investor",
+      "sign-terms",
+      "--holder-id",
+      "H1",
+      "--document-hash",
+      Story.digest,
+      ...wallet()
+    )
+    expect(signed.code).toBe(0)
+    const consent = await scene.await(Templates.AdmissionConsent)
+    await scene.act(
+      Templates.exercise(Templates.AdmissionConsent, consent.contractId, "Offer", {
+        holder: scene.holder.party,
+        credentialId: "K1",
+        claims: [],
+        validFrom: null,
+        validUntil: null,
+        expiresAt: null
+      })
+    )
+    const offer = await run(
+      "investor",
+      "accept-offer",
+      "--instrument",
+      Story.instrumentId,
+      ...wallet()
+    )
+    expect(offer.code).toBe(0)
+    await Story.claim(scene, { subscriptionId: "S1", cash: "100000", attestors: [attestor] })
+    const published = await run(
+      "oracle",
+      "publish",
+      "--instrument",
+      Story.instrumentId,
+      "--price",
+      "1.0437",
+      "--valuation-time",
+      "2026-01-05T16:00:00Z",
+      ...as("oracle")
+    )
+    expect(published.code).toBe(0)
+    const lot = await scene.await(Templates.Lot)
+    await scene.act(
+      Templates.exercise(Templates.Lot, lot.contractId, "Deliver", {
+        marketCid: null,
+        credentialCid: null,
+        configurationCid: null,
+        executeBefore: null
+      })
+    )
+    const minted = await scene.await(Templates.Holding)
+    expect(Decimal.formatPlain(minted.payload.amount)).toBe("95812.973076")
+    const held = await run("investor", "holdings", ...wallet())
+    expect(dig(held.lines[0], "sees", 0, "amount")).toBe("95812.973076")
+    for (const { child, ended, lines } of started.splice(0)) {
+      child.kill("SIGTERM")
+      expect(await ended).toBe(0)
+      expect(lines.filter((line) => dig(line, "error") !== undefined)).toEqual([])
+    }
+  }, 90_000)
+
+  it("with nothing to do, say so and end with 3", async () => {
+    const nothing = await run(
+      "investor",
+      "accept-invitation",
+      "--holder-id",
+      "H9",
+      "--wait",
+      "0",
+      ...wallet()
+    )
+    expect(nothing.code).toBe(3)
+    expect(dig(nothing.lines[0], "error")).toBe("Ended")
+  })
+
+  it("not understood, say why and end with 2", async () => {
+    const misread = [
+      [],
+      ["investor", "fly", ...wallet()],
+      ["attestor", ...as("attestor")],
+      [
+        "oracle",
+        "publish",
+        "--instrument",
+        "I",
+        "--price",
+        "1e3",
+        "--valuation-time",
+        "2026-01-05T16:00:00Z",
+        ...as("oracle")
+      ],
+      ["fund", "--unknown", "x", ...as("fund")]
+    ]
+    const ends = await Promise.all(misread.map((args) => run(...args)))
+    expect(ends.map(({ code, lines }) => [code, lines.length])).toEqual(misread.map(() => [2, 1]))
+  }, 60_000)
+
+  it("refused, tell the ledger's reason and end with 1", async () => {
+    writeFileSync(path("wrong.token"), "blt_wrong\n", { mode: 0o600 })
+    const { code, lines } = await run(
+      "investor",
+      "contracts",
+      "--door",
+      scene.door.url,
+      "--token-file",
+      path("wrong.token")
+    )
+    expect([code, dig(lines[0], "error")]).toEqual([1, "UNAUTHENTICATED"])
+  }, 60_000)
+
+  it("a key that others can read is not used, and a key file is never overwritten", async () => {
+    const made = await run("key", "new", "--key-file", path("new.pem"))
+    expect(made.code).toBe(0)
+    expect(Buffer.from(String(dig(made.lines[0], "publicKey")), "base64")).toHaveLength(32)
+    expect((await run("key", "new", "--key-file", path("new.pem"))).code).toBe(2)
+    expect((await run("key", "show", "--key-file", path("new.pem"))).lines).toEqual(made.lines)
+    chmodSync(path("new.pem"), 0o644)
+    expect((await run("key", "show", "--key-file", path("new.pem"))).code).toBe(2)
+  })
+})

@@ -35,7 +35,10 @@ const sessionsThrough = (under: Under, change: (session: Session) => Session): U
   party: (hint, further) => Effect.map(under.party(hint, further), change)
 })
 
-export const faults = {
+/** Keeps the names of the faults in the type. */
+const named = <const N extends string>(of: Readonly<Record<N, Fault>>) => of
+
+export const faults = named({
   "an update comes twice": {
     breaks: "L1",
     plant: updatesThrough((update) => (update._tag === "Transaction" ? [update, update] : [update]))
@@ -324,7 +327,7 @@ export const faults = {
           }))
       }))
   }
-} as const satisfies { readonly [name: string]: Fault }
+})
 
 export type FaultName = keyof typeof faults
 

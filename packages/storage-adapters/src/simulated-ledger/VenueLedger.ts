@@ -24,7 +24,9 @@ export const layer = (options: {
 }): Layer.Layer<Ledger.Ledger, LedgerError.LedgerError, Participant> =>
   Layer.effect(Ledger.Ledger, make(options))
 
-export const make = (options: { readonly token: string }) =>
+export const make = (options: {
+  readonly token: string
+}): Effect.Effect<Ledger.Ledger["Service"], LedgerError.LedgerError, Participant> =>
   Effect.gen(function* () {
     const participant = yield* Participant
     const user = yield* participant.authenticate(options.token)
@@ -154,7 +156,7 @@ export const make = (options: { readonly token: string }) =>
             )
           }))
         )
-    } satisfies Ledger.Ledger["Service"]
+    }
   })
 
 const soleParty = (user: Users.User) => {

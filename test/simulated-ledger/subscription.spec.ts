@@ -1,9 +1,10 @@
 /** The main job on the ledger alone: from a market's agreement to minted units, and what is refused on the way. */
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import * as World from "./world.ts"
 
 const ledger = SimulatedLedger.layerMemory(World.options)
@@ -118,6 +119,7 @@ const scene = Effect.gen(function* () {
     cash,
     attestors,
     market,
+    consent,
     credential,
     point
   }
@@ -295,13 +297,108 @@ describe("a subscription paid by wire", () => {
       expect(yield* refused(attest(world, "attestorA", claim))).toMatchObject(
         aborts("this attestor has attested before")
       )
-      const forged = Templates.exercise(Templates.SubscriptionClaim, claim, "Attest", {
-        attestor: world.attestors[1] ?? world.holder.party,
-        pointCid: world.point,
-        price,
-        units
-      })
+      const asIf = (attestor: Party.Party) =>
+        Templates.exercise(Templates.SubscriptionClaim, claim, "Attest", {
+          attestor,
+          pointCid: world.point,
+          price,
+          units
+        })
+      const forged = asIf(world.attestors[1] ?? world.holder.party)
       expect(yield* Effect.flip(World.act(world.holder, forged))).toMatchObject(unauthorized)
+      const stranger = World.act(world.venue, asIf(world.venue.party))
+      expect(yield* Effect.flip(stranger)).toMatchObject(aborts("not an attestor of this claim"))
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("a credential past its time would receive units", () =>
+    Effect.gen(function* () {
+      const world = yield* scene
+      const offer = yield* World.make(
+        world.venue,
+        "AdmissionOffer",
+        Templates.exercise(Templates.AdmissionConsent, world.consent, "Offer", {
+          holder: world.holder.party,
+          credentialId: "cred-2",
+          claims: [],
+          validFrom: null,
+          validUntil: Instant.of("1970-01-02T00:00:00Z"),
+          expiresAt: Instant.of("1970-01-01T12:00:00Z")
+        })
+      )
+      const acceptOffer = Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {})
+      const credentialCid = yield* World.make(world.holder, "Credential", acceptOffer)
+      const lot = yield* lotOf(world, yield* claimByWire(world))
+      const deliver = Templates.exercise(Templates.Lot, lot, "Deliver", {
+        marketCid: world.market,
+        credentialCid,
+        configurationCid: null,
+        executeBefore: null
+      })
+      yield* TestClock.adjust("25 hours")
+      expect(yield* Effect.flip(World.act(world.venue, deliver))).toMatchObject(
+        aborts("the credential is not in force")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("an offer past its time would be accepted", () =>
+    Effect.gen(function* () {
+      const world = yield* scene
+      const offer = yield* World.make(
+        world.venue,
+        "AdmissionOffer",
+        Templates.exercise(Templates.AdmissionConsent, world.consent, "Offer", {
+          holder: world.holder.party,
+          credentialId: "cred-2",
+          claims: [],
+          validFrom: null,
+          validUntil: null,
+          expiresAt: Instant.of("1970-01-01T12:00:00Z")
+        })
+      )
+      yield* TestClock.adjust("12 hours")
+      const acceptOffer = Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {})
+      expect(yield* Effect.flip(World.act(world.holder, acceptOffer))).toMatchObject(
+        aborts("the offer is past its time")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("a stranger would agree to the market, or one party twice", () =>
+    Effect.gen(function* () {
+      const { of, venue, fund, registrar, instrument, cash, attestors } = yield* scene
+      const proposal = yield* World.make(
+        venue,
+        "PrimaryMarketProposal",
+        Templates.create(Templates.PrimaryMarketProposal, {
+          venue: venue.party,
+          marketId: "m2",
+          instrument,
+          fund: fund.party,
+          registrar: registrar.party,
+          cash,
+          attestors,
+          required: 2,
+          oracle: of("oracle").party,
+          until: null,
+          accepted: []
+        })
+      )
+      const accept = (contractId: string, session: typeof fund) =>
+        World.act(
+          session,
+          Templates.exercise(Templates.PrimaryMarketProposal, contractId, "Accept", {
+            party: session.party
+          })
+        )
+      expect(yield* Effect.flip(accept(proposal, venue))).toMatchObject(
+        aborts("only the fund and the registrar accept")
+      )
+      const again = sole(yield* accept(proposal, fund), "PrimaryMarketProposal")
+      expect(yield* Effect.flip(accept(again, fund))).toMatchObject(
+        aborts("this party has accepted before")
+      )
     }).pipe(Effect.provide(ledger))
   )
 

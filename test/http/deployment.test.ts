@@ -191,7 +191,7 @@ describe("the background", () => {
       yield* TestClock.adjust("1 second")
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("9 seconds")
-      expect(finished).toEqual([])
+      expect([finished, closing.pollUnsafe()]).toEqual([[], undefined])
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.join(closing)
       expect(finished).toEqual(["orderly"])

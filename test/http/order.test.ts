@@ -86,6 +86,13 @@ describe("two faults at once", () => {
     expect(await slugOf(response)).toBe("auditor-never-approves")
   })
 
+  it("on approve the role is judged before anything of the body is", async () => {
+    const path = "/v1/approvals/ak_absent:approve"
+    const headers = { "content-type": "text/plain" }
+    const response = await send(venue, { method: "POST", path, as: operator, body: "{", headers })
+    expect(await slugOf(response)).toBe("permission-denied")
+  })
+
   it("a replay answers although the record it acts on is refused by then", async () => {
     const sent: Sent = {
       method: "POST",

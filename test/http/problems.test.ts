@@ -79,6 +79,7 @@ describe("invalid-request", () => {
     ["at=-1", ["/query/at"]],
     ["at=01", ["/query/at"]],
     ["at=1&asOf=2026-01-01T00:00:00Z", ["/query/at", "/query/asOf"]],
+    ["at=1&asOf=2026-01-01T00:00:00Z&limit=0", ["/query/at", "/query/asOf", "/query/limit"]],
     ["asOf=yesterday", ["/query/asOf"]],
     ["text=four", ["/query/text"]],
     ["text=one&text=four&text=five", ["/query/text"]],

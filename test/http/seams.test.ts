@@ -38,6 +38,7 @@ describe("colon verbs", () => {
   )
 
   it("an encoded verb, a doubled verb or a verb of another case runs nothing", async () => {
+    expect((await call("GET", "/v1/holders/dec-1:")).status).toBe(404)
     for (const path of [
       "/v1/instruments/i-1%3Apause",
       "/v1/instruments/i-1:pause:pause",

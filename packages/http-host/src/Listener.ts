@@ -4,7 +4,7 @@ import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Data, Effect, Layer } from "effect"
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { createServer, type Server, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as Limits from "./middleware/Limits.ts"
 import * as Answer from "./middleware/Answer.ts"
@@ -64,16 +64,7 @@ const makeServer = (makeRequestId: () => string): Server => {
     insecureHTTPParser: false,
     requireHostHeader: true
   })
-  const answers = new WeakMap<Duplex, ServerResponse>()
-  server.on("request", ({ socket }, response) => answers.set(socket, response))
   server.on("clientError", (error: ParserError, socket) => {
-    const last = answers.get(socket)
-    // A request whose rest cannot be parsed has its answer already, or will have: there is only one.
-    if (last !== undefined && !(last.writableFinished && last.shouldKeepAlive)) {
-      if (last.writableFinished) socket.destroy()
-      else last.once("finish", () => socket.destroy())
-      return
-    }
     refuseRaw(error, socket, makeRequestId())
   })
   return server

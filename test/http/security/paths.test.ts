@@ -204,6 +204,24 @@ describe("requests that two readers would read differently", () => {
     expect(answer.match(/^HTTP\/1.1 \d/gm)).toHaveLength(1)
   })
 
+  it("a chunk that is none ends the request it is in: one answer, and nothing runs", async () => {
+    const before = await written()
+    const head = `${post}Authorization: ${operator}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+    const answer = await raw(venue.port, `${head}4\r\n{"ho\r\nzz\r\n`)
+    expect(answer).toMatch(/^HTTP\/1.1 400/)
+    expect(answer.match(/^HTTP\/1.1 \d/gm)).toHaveLength(1)
+    expect(await written()).toBe(before)
+    expect(venue.logs.join()).not.toContain("without a plan")
+  })
+
+  it("what follows an answer that closes is not answered again", async () => {
+    const answer = await raw(
+      venue.port,
+      "GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n\0\0garbage\r\n\r\n"
+    )
+    expect(answer.match(/^HTTP\/1.1 \d/gm)).toHaveLength(1)
+  })
+
   it("without a bearer the body is not read", async () => {
     const answer = await raw(
       venue.port,

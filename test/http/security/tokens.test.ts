@@ -291,6 +291,24 @@ describe("the identity provider's keys", () => {
   )
 })
 
+describe("the list of algorithms", () => {
+  effectIt.live(
+    "can be narrowed: a token of another algorithm is refused, whatever keys there are",
+    () =>
+      Effect.gen(function* () {
+        const { caller } = yield* Authentication.Authentication
+        const as = yield* Effect.promise(() => bearer(["operator"]))
+        expect((yield* Effect.flip(caller([as]))).slug).toBe("unauthenticated")
+      }).pipe(
+        Effect.provide(
+          Authentication.layer({ issuer, audience, algorithms: ["EdDSA"] }).pipe(
+            Layer.provide(Jwks.layerLocal({ keys: [publicJwk] }))
+          )
+        )
+      )
+  )
+})
+
 describe("verified tokens", () => {
   effectIt.effect("are remembered until they expire, and then verified anew", () => {
     let looked = 0

@@ -33,19 +33,28 @@ const receivedWithin = "30 seconds"
 export const read = (
   request: HttpServerRequest.HttpServerRequest,
   max: number
-): Effect.Effect<Uint8Array, Refusal.Refused<"body-too-large" | "request-timeout">> => {
+): Effect.Effect<
+  Uint8Array,
+  Refusal.Refused<"body-too-large" | "request-timeout" | "invalid-request">
+> => {
   const announced = Number(request.headers["content-length"] ?? Number.NaN)
   if (announced > max) return Effect.fail(tooLarge(max))
   return request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(max)),
     Effect.map((buffer) => new Uint8Array(buffer)),
-    Effect.catch((error) => (isTooLarge(error) ? Effect.fail(tooLarge(max)) : Effect.die(error))),
+    Effect.mapError((error) => (isTooLarge(error) ? tooLarge(max) : broken)),
     Effect.timeoutOrElse({
       duration: receivedWithin,
       orElse: () => Effect.fail(Refusal.refused("request-timeout"))
     })
   )
 }
+
+/** Whoever sent half a body is mostly gone; should it not be, this is what it reads. */
+const broken = Refusal.refused("invalid-request", {
+  detail: "The body did not arrive whole.",
+  errors: [{ pointer: "/body", detail: "the body did not arrive whole" }]
+})
 
 const tooLarge = (max: number) =>
   Refusal.refused("body-too-large", { detail: `A body has at most ${max} bytes.` })

@@ -73,10 +73,10 @@ const make = Effect.gen(function* () {
       (error) => Effect.fail(away(error))
     ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable>
 
-  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) =>
-    Effect.mapError(effect, (error) =>
-      unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)
-    )
+  const unread = (error: Ledger.ReadError) =>
+    unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)
+
+  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) => Effect.mapError(effect, unread)
 
   /** The filter of a tail: what the readings know, or everything when they know nothing. */
   const filter: Ledger.Filter = { templates: [], interfaces: [] }
@@ -235,6 +235,20 @@ const make = Effect.gen(function* () {
 
   // ---- batches --------------------------------------------------------------------------------
 
+  /** A transaction that comes late and was never applied would be lost without a word. */
+  const appliedBefore = Effect.fnUntraced(function* (
+    head: ProjectionHead,
+    update: Ledger.Transaction
+  ) {
+    if (update.offset <= head.horizonOffset) return
+    const [row] = yield* stored(log.read({ after: update.offset - 1, limit: 1 }))
+    if (row?.updateId !== update.updateId) {
+      return yield* Effect.die(
+        new Error(`the ledger sent offset ${update.offset} after ${head.offset}: out of order`)
+      )
+    }
+  })
+
   /** Folds a batch in one transaction, from `head` to the batch's last offset. */
   const fold = Effect.fnUntraced(function* (
     head: ProjectionHead,
@@ -246,7 +260,12 @@ const make = Effect.gen(function* () {
     const transactions: Array<Ledger.Transaction> = []
     for (const update of updates) {
       // What was applied before is dropped: a resumed stream may repeat, never reorder.
-      if (update.offset <= at) continue
+      if (update.offset <= at) {
+        if (update._tag === "Transaction" && !rows.some((row) => row.offset === update.offset)) {
+          yield* appliedBefore(head, update)
+        }
+        continue
+      }
       if (update._tag === "Foreign") {
         if (update.what === "Reassignment") {
           return yield* Effect.die(
@@ -295,16 +314,18 @@ const make = Effect.gen(function* () {
 
   /** Becomes the writer; on a ledger that has forgotten its beginning, starts from what is active. */
   const start = Effect.gen(function* () {
-    const description = yield* reading(ledger.describe)
-    const head = yield* stored(log.takeOver({ participant: description.participant }))
-    if (head.participant !== null && head.participant !== description.participant) {
+    const { participant } = yield* reading(ledger.describe)
+    // Asked before anything is taken over: taking over writes the participant down.
+    const before = yield* stored(log.head)
+    if (before.participant !== null && before.participant !== participant) {
       return yield* Effect.die(
         new Error(
-          `the ledger's participant is ${description.participant}, the projection belongs to ` +
-            `${head.participant}: offsets mean nothing across nodes, bootstrap a new one`
+          `the ledger's participant is ${participant}, the projection belongs to ` +
+            `${before.participant}: offsets mean nothing across nodes, bootstrap a new one`
         )
       )
     }
+    const head = yield* stored(log.takeOver({ participant }))
     const horizon = yield* reading(ledger.horizon)
     if (horizon > head.offset) {
       if (head.offset > 0) {
@@ -349,7 +370,8 @@ const make = Effect.gen(function* () {
                 offset: end
               },
               offset: end,
-              updateId: "snapshot",
+              // Node ids repeat from one transaction to the next; contracts do not.
+              updateId: `snapshot:${event.contractId}`,
               nodeId: event.nodeId,
               effectiveAt: event.createdAt,
               contractId: event.contractId,
@@ -380,12 +402,15 @@ const make = Effect.gen(function* () {
     let head = yield* fenced(start)
     const through = yield* reading(ledger.ledgerEnd)
     if (through <= head.offset) return head
-    const updates = yield* reading(
-      Stream.runCollect(ledger.updates({ after: Offset.of(head.offset), through, filter }))
+    yield* ledger.updates({ after: Offset.of(head.offset), through, filter }).pipe(
+      Stream.mapError(unread),
+      Stream.grouped(settings.batchMax),
+      Stream.runForEach((batch) =>
+        Effect.map(fenced(fold(head, batch)), (next) => {
+          head = next
+        })
+      )
     )
-    for (let from = 0; from < updates.length; from += settings.batchMax) {
-      head = yield* fenced(fold(head, updates.slice(from, from + settings.batchMax)))
-    }
     return head
   })
 

@@ -1,0 +1,367 @@
+/** The follower's edges: one writer, one participant, a pruned ledger, order, and what it must never lose. */
+import { Engine, Follower, Records } from "@bursar/engine-core"
+import type { Offset } from "@bursar/engine-core/kernel"
+import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Duration, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { contracts } from "../../packages/engine-core/src/projection/Contract.ts"
+import { unexpectedFacts } from "../../packages/engine-core/src/projection/Unexpected.ts"
+import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Notes from "../engine/ledger-toys.ts"
+import * as Passing from "../engine/passing.ts"
+import { ports, world, type WorldOptions } from "../engine/world.ts"
+
+const declared = { operations: Notes.operations, readings: Notes.readings }
+const engine = (options: WorldOptions = {}) => Effect.provide(world({ ...declared, ...options }))
+
+let commands = 0
+/** Notes in one transaction of the venue's own, past the engine. */
+const make = (registrar: string, ...ids: readonly [string, ...ReadonlyArray<string>]) =>
+  Effect.gen(function* () {
+    const ledger = yield* Ledger.Ledger
+    const [first, ...more] = ids
+    const of = (noteId: string) => Notes.proposal(ledger.venue, { noteId, registrar })
+    const receipt = yield* ledger.submit({
+      commandId: `past:${++commands}`,
+      commands: [of(first), ...more.map(of)],
+      dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
+    })
+    return Option.getOrThrow(receipt.transaction)
+  })
+
+const catchUp = Effect.flatMap(Follower, (follower) => follower.catchUp)
+const head = Effect.flatMap(ProjectionLog, (log) => log.head)
+const notes = Effect.flatMap(Records, (records) =>
+  Effect.map(records.list(Notes.notes, { limit: 100 }), (rows) => rows.map(({ record }) => record))
+)
+const journal = Effect.flatMap(Feed, (feed) =>
+  Effect.map(feed.read({ order: "asc", limit: 100, kind: ["journal"] }), ({ events }) => events)
+)
+
+const diedOf = <A, E>(exit: Exit.Exit<A, E>): string =>
+  Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "it went on"
+
+describe("one writer", () => {
+  it.effect("is fenced by the next one: it changes nothing any more", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      yield* make(party, "a")
+      yield* catchUp
+      yield* make(party, "b")
+      const log = yield* ProjectionLog
+      const before = yield* log.head
+      // Another takes over between this one's start and its commit.
+      const ledger = yield* Ledger.Ledger
+      const hijacked = Layer.effect(
+        Ledger.Ledger,
+        Effect.succeed({
+          ...ledger,
+          updates: (query: Ledger.UpdatesQuery) =>
+            Stream.concat(
+              Stream.drain(
+                Stream.fromEffect(Effect.orDie(log.takeOver({ participant: "participant-1" })))
+              ),
+              ledger.updates(query)
+            )
+        })
+      )
+      const late = yield* Layer.build(
+        Layer.fresh(Engine.layerOf(declared)).pipe(Layer.provide(hijacked))
+      )
+      assert.strictEqual(yield* Calls.slug(Effect.provide(catchUp, late)), "not-ready")
+      assert.strictEqual((yield* log.head).offset, before.offset)
+      assert.deepStrictEqual(
+        (yield* notes).map(({ noteId }) => noteId),
+        ["a"]
+      )
+      yield* catchUp
+      assert.deepStrictEqual(
+        (yield* notes).map(({ noteId }) => noteId),
+        ["a", "b"]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("follows while others wait; when it stops another goes on", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const first = yield* Layer.build(Layer.fresh(Engine.layerOf(declared)))
+      const second = yield* Layer.build(Layer.fresh(Engine.layerOf(declared)))
+      const leader = yield* Effect.provide(Passing.working, first)
+      yield* Passing.seconds(2)
+      yield* Effect.provide(Passing.working, second)
+      const { writerEpoch } = yield* head
+      yield* make(party, "a")
+      yield* Passing.seconds(30)
+      assert.strictEqual((yield* head).writerEpoch, writerEpoch)
+      yield* Passing.stop(leader)
+      yield* make(party, "b")
+      yield* Passing.seconds(45)
+      const log = yield* ProjectionLog
+      assert.strictEqual((yield* log.read({ after: 0, limit: 10 })).length, 2)
+      assert.strictEqual((yield* head).writerEpoch, writerEpoch + 1)
+    }).pipe(Effect.provide(ports()))
+  )
+})
+
+describe("the ledger's participant", () => {
+  it.effect("may not change: offsets mean nothing across nodes", () => {
+    const faults = SimulatedLedger.Faults.make()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      yield* make(party, "a")
+      yield* catchUp
+      const before = yield* head
+      faults.replace({ participantChange: "participant-2" })
+      yield* make(party, "b")
+      for (let tries = 0; tries < 3; tries++) {
+        assert.include(diedOf(yield* Effect.exit(catchUp)), "participant-2")
+      }
+      assert.deepStrictEqual(yield* head, before)
+      faults.replace({})
+      yield* catchUp
+      assert.strictEqual((yield* notes).length, 2)
+    }).pipe(engine({ faults }))
+  })
+})
+
+describe("a ledger that has forgotten its beginning", () => {
+  it.effect("is taken up from what is active, once, and then followed", () =>
+    Effect.gen(function* () {
+      const registrar = yield* Notes.outsider("registrar")
+      const participant = yield* SimulatedLedger.Participant
+      // Two transactions, so that the nodes of the snapshot have the same numbers.
+      yield* TestClock.adjust("5 seconds")
+      yield* make(registrar.party, "a", "b")
+      yield* make(registrar.party, "c", "c", "d")
+      yield* make(registrar.party, "d")
+      const { events } = yield* make(registrar.party, "gone")
+      yield* registrar.decline(events[0]?.contractId ?? "")
+      const end = yield* participant.ledgerEnd
+      yield* participant.admin.prune((end - 0) as Offset.Offset)
+      yield* make(registrar.party, "e")
+      const at = yield* catchUp
+      const after = yield* head
+      assert.isTrue(after.horizonOffset > 0)
+      assert.strictEqual(at.offset, after.offset)
+      const [a, ...more] = yield* notes
+      assert.deepStrictEqual(
+        [a, ...more].map((note) => note?.noteId),
+        ["a", "b", "c", "d", "e"]
+      )
+      const records = yield* Records
+      assert.strictEqual((yield* records.list(contracts, { limit: 100 })).length, 7)
+      assert.strictEqual((yield* records.list(unexpectedFacts, { limit: 100 })).length, 2)
+      assert.strictEqual((yield* journal).length, 5)
+      yield* catchUp
+      assert.strictEqual((yield* journal).length, 5)
+      const { events: last } = yield* make(registrar.party, "f")
+      yield* registrar.decline(last[0]?.contractId ?? "")
+      yield* catchUp
+      assert.deepStrictEqual(
+        (yield* notes).map(({ noteId, state }) => `${noteId} ${state}`).at(-1),
+        "f declined"
+      )
+      assert.strictEqual((yield* journal).length, 6)
+    }).pipe(engine())
+  )
+
+  it.effect("is not gone past: what was forgotten and never read is missed aloud", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const participant = yield* SimulatedLedger.Participant
+      yield* make(party, "a")
+      yield* catchUp
+      yield* make(party, "b")
+      yield* participant.admin.prune(yield* participant.ledgerEnd)
+      assert.include(diedOf(yield* Effect.exit(catchUp)), "forgot")
+      assert.deepStrictEqual(
+        (yield* notes).map(({ noteId }) => noteId),
+        ["a"]
+      )
+    }).pipe(engine())
+  )
+})
+
+/** A tail that gives exactly what the test puts into it. */
+const scripted = () => {
+  const said = Effect.runSync(Queue.unbounded<Ledger.Update>())
+  return {
+    said,
+    tamper: (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+      ...port,
+      updates: (query) =>
+        query.through === undefined ? Stream.fromQueue(said) : port.updates(query)
+    })
+  }
+}
+
+describe("what a stream may do", () => {
+  it.effect("an update that was skipped and comes late is missed aloud, never dropped", () => {
+    const script = scripted()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const a = yield* make(party, "a")
+      const b = yield* make(party, "b")
+      const c = yield* make(party, "c")
+      yield* Passing.working
+      yield* Queue.offerAll(script.said, [a, c])
+      yield* Passing.seconds(2)
+      yield* Queue.offerAll(script.said, [c, a, b])
+      yield* Passing.seconds(2)
+      const seen = yield* head
+      assert.strictEqual(seen.offset, c.offset)
+      // The tail was left: whatever comes on it now is not taken.
+      assert.strictEqual(
+        (yield* Effect.exit(Effect.flatMap(Follower, (one) => one.catchUp)))._tag,
+        "Success"
+      )
+      const log = yield* ProjectionLog
+      assert.strictEqual((yield* log.read({ after: 0, limit: 10 })).length, 2)
+      assert.isAbove((yield* head).writerEpoch, seen.writerEpoch)
+    }).pipe(engine({ tamper: script.tamper }))
+  })
+
+  it.effect("checkpoints move the head over what nobody may see, and keep what comes after", () => {
+    const script = scripted()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const a = yield* make(party, "a")
+      yield* Passing.working
+      const offset = (a.offset + 100) as Offset.Offset
+      yield* Queue.offerAll(script.said, [
+        a,
+        { _tag: "Checkpoint", offset, recordTime: Option.none() },
+        { ...a, offset: (a.offset + 101) as Offset.Offset, updateId: "later", events: [] }
+      ])
+      yield* Passing.seconds(2)
+      const log = yield* ProjectionLog
+      const rows = yield* log.read({ after: 0, limit: 10 })
+      assert.deepStrictEqual(
+        rows.map((row) => row.prevOffset),
+        [0, a.offset + 100]
+      )
+      assert.strictEqual((yield* head).offset, a.offset + 101)
+    }).pipe(engine({ tamper: script.tamper }))
+  })
+
+  it.effect("a contract that moves to another synchronizer stops it", () => {
+    const script = scripted()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const a = yield* make(party, "a")
+      yield* Passing.working
+      yield* Queue.offerAll(script.said, [
+        { _tag: "Foreign", offset: a.offset, what: "Reassignment", raw: null }
+      ])
+      yield* Passing.seconds(3)
+      assert.strictEqual((yield* head).offset, 0)
+    }).pipe(engine({ tamper: script.tamper }))
+  })
+
+  it.effect("an update nobody knows the kind of is passed over", () => {
+    const script = scripted()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const a = yield* make(party, "a")
+      yield* Passing.working
+      const one = (offset: number) => offset as Offset.Offset
+      yield* Queue.offerAll(script.said, [
+        a,
+        { _tag: "Foreign", offset: one(a.offset + 1), what: "Unknown", raw: null },
+        { ...a, offset: one(a.offset + 2), updateId: "later", events: [] }
+      ])
+      yield* Passing.seconds(2)
+      assert.strictEqual((yield* head).offset, a.offset + 2)
+    }).pipe(engine({ tamper: script.tamper }))
+  })
+})
+
+describe("what a reading does not expect", () => {
+  it.effect("is kept, moves nothing, and does not stop the projection", () =>
+    Effect.gen(function* () {
+      const registrar = yield* Notes.outsider("registrar")
+      yield* make(registrar.party, "a")
+      const { events, updateId } = yield* make(registrar.party, "a")
+      yield* registrar.decline(events[0]?.contractId ?? "")
+      yield* make(registrar.party, "b")
+      yield* catchUp
+      const records = yield* Records
+      const kept = yield* records.list(unexpectedFacts, { limit: 10 })
+      assert.deepStrictEqual(kept.map(({ record }) => record.on).toSorted(), ["decline", "open"])
+      assert.isTrue(kept.some(({ record }) => record.unexpectedFactId.startsWith(updateId)))
+      assert.deepStrictEqual(
+        (yield* notes).map(({ noteId, state }) => `${noteId} ${state}`),
+        ["a open", "b open"]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("a payload that does not decode is kept too", () => {
+    const script = scripted()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const a = yield* make(party, "a")
+      yield* Passing.working
+      const spoilt = a.events.map((event) =>
+        event._tag === "Created"
+          ? { ...event, payload: { venue: event.payload["venue"] ?? "" } }
+          : event
+      )
+      yield* Queue.offerAll(script.said, [{ ...a, events: spoilt }])
+      yield* Passing.seconds(2)
+      const records = yield* Records
+      const kept = yield* records.list(unexpectedFacts, { limit: 10 })
+      assert.deepStrictEqual(
+        kept.map(({ record }) => record.on),
+        ["read"]
+      )
+      assert.strictEqual((yield* head).offset, a.offset)
+    }).pipe(engine({ tamper: script.tamper }))
+  })
+})
+
+describe("a write's own update", () => {
+  it.effect(
+    "finishes it even if no answer ever came: whoever reads succeeded can read at its offset",
+    () => {
+      const faults = SimulatedLedger.Faults.make()
+      return Effect.gen(function* () {
+        const { party } = yield* Notes.outsider("registrar")
+        faults.replace({ dropAfterCommit: [1] })
+        const answer = yield* Calls.submit(Notes.propose, Calls.person("olga", "operator"), {
+          params: { noteId: "a" },
+          body: `{"registrar":"${party}"}`
+        })
+        yield* Calls.settle
+        const records = yield* Records
+        const record = yield* records.get(operations, String(Calls.field(answer, "operationId")))
+        assert.strictEqual(record.state, "succeeded")
+        assert.isAtMost(record.offset ?? Infinity, (yield* head).offset)
+      }).pipe(engine({ faults }))
+    }
+  )
+
+  it.effect("comes before its receipt or after: it is finished once", () => {
+    const faults = SimulatedLedger.Faults.make()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      faults.replace({ visibilityDelay: Duration.seconds(10) })
+      const answer = yield* Calls.submit(Notes.propose, Calls.person("olga", "operator"), {
+        params: { noteId: "a" },
+        body: `{"registrar":"${party}"}`
+      })
+      yield* Passing.working
+      yield* Passing.seconds(5)
+      const records = yield* Records
+      const id = String(Calls.field(answer, "operationId"))
+      assert.strictEqual((yield* records.get(operations, id)).state, "running")
+      yield* Passing.seconds(10)
+      assert.strictEqual((yield* records.get(operations, id)).state, "succeeded")
+      assert.strictEqual((yield* Notes.commits).get(id), 1)
+    }).pipe(engine({ faults }))
+  })
+})

@@ -28,12 +28,17 @@ const paths = (): Readonly<Record<string, ReadonlyArray<string>>> =>
   Object.fromEntries(
     packages.flatMap((name) => {
       const { name: called, exports } = manifestOf(name)
-      return Object.entries(exports).map(([entry, source]) => [
+      const dist = `./${join("packages", name, "dist")}`
+      const entries = Object.entries(exports).map(([entry, source]) => [
         called + entry.slice(1),
-        [`./${join("packages", name, "dist", built(source, ".d.ts"))}`]
+        [`${dist}/${built(source, ".d.ts")}`]
       ])
+      // By this a declaration names a type that no entry exports by a name of its own.
+      return [...entries, [`${called}/*.js`, [`${dist}/*.d.ts`]]]
     })
   )
+
+const emitted = join("dist", ".emitted")
 
 const compile = (name: string): void => {
   const config = join(root, `tsconfig.${name}.json`)
@@ -44,8 +49,9 @@ const compile = (name: string): void => {
       compilerOptions: {
         noEmit: false,
         declaration: true,
-        outDir: `./packages/${name}/dist`,
-        rootDir: `./packages/${name}/src`,
+        // The sources may read their own package.json, which lies above them.
+        outDir: `./packages/${name}/${emitted}`,
+        rootDir: `./packages/${name}`,
         paths: paths()
       },
       include: [`packages/${name}/src`]
@@ -57,7 +63,10 @@ const compile = (name: string): void => {
       stdio: "inherit"
     })
     if (status !== 0) throw new Error(`${name} does not compile`)
+    const folder = join(root, "packages", name)
+    cpSync(join(folder, emitted, "src"), join(folder, "dist"), { recursive: true })
   } finally {
+    rmSync(join(root, "packages", name, emitted), { recursive: true, force: true })
     rmSync(config)
   }
 }
@@ -67,11 +76,16 @@ const filesOf = (folder: string): ReadonlyArray<string> =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : []
   )
 
-/** The compiler leaves a declaration's imports as the sources wrote them. */
-const mendDeclarations = (dist: string): void => {
-  for (const file of filesOf(dist).filter((name) => name.endsWith(".d.ts"))) {
+/**
+ * The compiler leaves a declaration's imports as the sources wrote them, and what is built lies one
+ * folder nearer to its package.json than the sources do.
+ */
+const mend = (dist: string): void => {
+  for (const file of filesOf(dist)) {
     const text = readFileSync(file, "utf8")
-    const mended = text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1")
+    const mended = (
+      file.endsWith(".d.ts") ? text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1") : text
+    ).replaceAll('"../package.json"', '"./package.json"')
     if (mended !== text) writeFileSync(file, mended)
   }
 }
@@ -91,14 +105,19 @@ const copyRest = (name: string, dist: string): void => {
 
 const writeManifest = (name: string, dist: string): void => {
   const manifest = manifestOf(name)
+  const entries = Object.fromEntries(
+    Object.entries(manifest.exports).map(([entry, source]) => [
+      entry,
+      { types: built(source, ".d.ts"), default: built(source, ".js") }
+    ])
+  )
   const mapped = {
     ...manifest,
-    exports: Object.fromEntries(
-      Object.entries(manifest.exports).map(([entry, source]) => [
-        entry,
-        { types: built(source, ".d.ts"), default: built(source, ".js") }
-      ])
-    ),
+    exports: {
+      ...entries,
+      // Declarations may name what lies inside; a program that runs may not import it.
+      "./*.js": { types: "./*.d.ts" }
+    },
     ...(manifest.bin === undefined
       ? {}
       : {
@@ -107,7 +126,7 @@ const writeManifest = (name: string, dist: string): void => {
           )
         })
   }
-  for (const target of Object.values(mapped.exports)) {
+  for (const target of Object.values(entries)) {
     for (const file of Object.values(target)) {
       if (!existsSync(join(dist, file))) throw new Error(`${name} exports ${file}: there is none`)
     }
@@ -119,7 +138,7 @@ for (const name of packages) {
   const dist = join(root, "packages", name, "dist")
   rmSync(dist, { recursive: true, force: true })
   compile(name)
-  mendDeclarations(dist)
+  mend(dist)
   copyRest(name, dist)
   writeManifest(name, dist)
   console.log(`built ${relative(root, dist)}`)

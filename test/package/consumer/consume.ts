@@ -1,0 +1,86 @@
+/** What a program that installed the packages does with every entry they publish. */
+import { Catalogue, Engine, FourEyes, Operations } from "@bursar/engine-core"
+import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import * as Host from "@bursar/http-host"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import * as Embedded from "@bursar/storage-adapters/embedded"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
+import * as Actors from "@bursar/storage-adapters/simulated-ledger/actors"
+import { Effect, Layer } from "effect"
+
+const node = SimulatedLedger.layerMemory({ ledgerId: "consumer", participantId: "node-1" })
+
+const venue = Layer.unwrap(
+  Effect.gen(function* () {
+    const { admin } = yield* SimulatedLedger.Participant
+    const { token } = yield* admin.addParty({ hint: "venue", kind: "local" })
+    return SimulatedLedger.Venue.layer({ token })
+  })
+)
+
+const layer = Engine.layer.pipe(
+  Layer.provideMerge(venue),
+  Layer.provideMerge(Layer.mergeAll(node, Memory.layer, NodeCrypto.layer))
+)
+
+const program = Effect.gen(function* () {
+  const ledger = yield* Ledger.Ledger
+  const door = yield* FourEyes
+  const { settle } = yield* Engine.Engine
+  const operation = (yield* Operations).of("instrument.record")
+  const body = PlainJson.parseTrusted(
+    PlainJson.stringify({
+      instrumentId: "consumed",
+      registrar: ledger.venue,
+      valuation: "par",
+      currency: "USD",
+      unitDecimals: 2,
+      holderCap: 1,
+      distribution: {
+        schedule: "none",
+        withholding: 0,
+        payoutDecimals: 2,
+        payout: "cash"
+      },
+      cutOff: { time: "16:00", days: ["monday"], zone: "UTC" },
+      pricing: "forward",
+      fees: { subscription: 0, redemption: 0 },
+      residual: "refund"
+    })
+  )
+  const caller = { name: null, email: null, holderId: null, party: null } as const
+  const identity = { requestId: "consumer", traceId: null }
+  const { value } = yield* door.submit(operation, {
+    caller: { sub: "maker", roles: ["operator"], ...caller },
+    identity,
+    key: null,
+    path: "/v1/instruments",
+    query: "",
+    body,
+    params: {}
+  })
+  const { actionKey } = JSON.parse(PlainJson.stringify(value))
+  yield* door.approve({
+    actionKey,
+    caller: { sub: "approver", roles: ["approver"], ...caller },
+    identity
+  })
+  yield* settle
+  const half = Decimal.divideRounded(Decimal.one, Decimal.of("3"), {
+    places: 10,
+    rounding: "half-even"
+  })
+  return {
+    operations: Catalogue.operations.length,
+    template: Templates.Holding.typeRef.entity,
+    third: Decimal.format(half),
+    entries: [Host, Postgres, Embedded, Door, Actors].every((one) => Object.keys(one).length > 0)
+  }
+})
+
+console.log(JSON.stringify(await Effect.runPromise(Effect.provide(program, layer))))

@@ -7,6 +7,7 @@ import * as Host from "@bursar/http-host"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
+import { NodeRuntime } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
@@ -80,7 +81,13 @@ const program = Effect.gen(function* () {
   const bare = createServer((_, response) => {
     Effect.runPromiseWith(context)(select).then((rows) => {
       const value = rows.map((row) => ({ ...JSON.parse(row.body), createdAt: row.created_at }))
-      const body = JSON.stringify({ offset: 0, ledgerTime: null, now: new Date(), value, next: null })
+      const body = JSON.stringify({
+        offset: 0,
+        ledgerTime: null,
+        now: new Date(),
+        value,
+        next: null
+      })
       response.writeHead(200, { "content-type": "application/json" })
       response.end(body)
     })
@@ -97,6 +104,4 @@ const program = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-await Effect.runPromise(
-  Effect.scoped(program).pipe(Effect.provide(layer(process.argv[2] ?? "")), Effect.orDie)
-)
+NodeRuntime.runMain(Effect.scoped(program).pipe(Effect.provide(layer(process.argv[2] ?? ""))))

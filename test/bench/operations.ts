@@ -2,7 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Caller, Engine, FourEyes, Records, Settings, settingsDefaults } from "@bursar/engine-core"
+import {
+  type Caller,
+  Engine,
+  FourEyes,
+  Records,
+  Settings,
+  settingsDefaults
+} from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"

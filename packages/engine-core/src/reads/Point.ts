@@ -99,17 +99,31 @@ export const make = (ports: {
   })
 
   const latest = Effect.fnUntraced(function* (now: Instant.Instant, snapshot: boolean) {
-    const head = yield* stored(ports.log.head)
-    const base = {
-      offset: Offset.of(head.offset),
-      ledgerTime: instantOf(head.ledgerTime),
-      judgedAt: now
+    if (!snapshot) {
+      const head = yield* stored(ports.log.head)
+      return {
+        offset: Offset.of(head.offset),
+        ledgerTime: instantOf(head.ledgerTime),
+        select: { by: "latest" as const },
+        judgedAt: now
+      }
     }
-    if (!snapshot) return { ...base, select: { by: "latest" as const } }
-    const feed = yield* stored(ports.feed.head)
+    // The feed's head says in one answer up to which instant and which offset records are written.
+    const [feed, head] = yield* Effect.all([stored(ports.feed.head), stored(ports.log.head)], {
+      concurrency: "unbounded"
+    })
+    const ledgerTime =
+      head.offset === feed.projectionOffset
+        ? head.ledgerTime
+        : Option.getOrNull(yield* stored(ports.log.ledgerTimeAt(feed.projectionOffset)))
     // A feed on which nothing was ever written has no instant yet.
     const instant = feed.at === "" ? beginning : Instant.of(feed.at)
-    return { ...base, select: { by: "snapshot" as const, instant } }
+    return {
+      offset: Offset.of(feed.projectionOffset),
+      ledgerTime: instantOf(ledgerTime),
+      select: { by: "snapshot" as const, instant },
+      judgedAt: now
+    }
   })
 
   return {

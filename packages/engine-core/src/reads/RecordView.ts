@@ -32,3 +32,21 @@ const shown = ({ party, role, action, by }: WaitingOn) => ({
   action,
   by
 })
+
+/**
+ * Keeps what a record looks like by the record itself: a version never changes, so neither does its
+ * view, and whoever prints views may keep their text in the same way. `parts` is what the view is
+ * made of besides the record; a view is made again when one of them is another value.
+ */
+export const remembered = <R extends object, P extends ReadonlyArray<unknown>, V>(
+  view: (record: R, ...parts: P) => V
+): ((record: R, ...parts: P) => V) => {
+  const known = new WeakMap<R, { readonly parts: P; readonly view: V }>()
+  return (record, ...parts) => {
+    const before = known.get(record)
+    if (before?.parts.every((part, index) => part === parts[index]) === true) return before.view
+    const made = view(record, ...parts)
+    known.set(record, { parts, view: made })
+    return made
+  }
+}

@@ -144,10 +144,19 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
   })
 }
 
-/** A value of a read as JSON text. */
+/** A value of a read as JSON text. A view that is remembered is printed once: views never change. */
 export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
   const encode = Schema.encodeUnknownSync(schema)
-  return (value) => PlainJson.stringify(printable(encode(value)))
+  const print = (value: unknown) => PlainJson.stringify(printable(encode(value)))
+  const texts = new WeakMap<object, string>()
+  return (value) => {
+    if (typeof value !== "object" || value === null) return print(value)
+    const known = texts.get(value)
+    if (known !== undefined) return known
+    const text = print(value)
+    texts.set(value, text)
+    return text
+  }
 }
 
 /** What the codecs of the engine encode to is what PlainJson prints; it throws on anything else. */

@@ -3,13 +3,13 @@ import { Effect, Schema, Stream } from "effect"
 import type * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import { primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
+import { type PrimaryMarket, primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "../../orders/primary-market/PrimaryMarketMachine.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { admissions } from "../admission/Admission.ts"
-import { admissionConsents } from "../admission/AdmissionConsent.ts"
+import { type AdmissionConsent, admissionConsents } from "../admission/AdmissionConsent.ts"
 import { AdmissionConsentMachine } from "../admission/AdmissionConsentMachine.ts"
 import { type Instrument, InstrumentId, instruments } from "./Instrument.ts"
 import { demand } from "./InstrumentSight.ts"
@@ -47,6 +47,9 @@ const free: Held = { holds: [], paused: null }
 const heldAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
   Effect.succeed(new Map<string, Held>())
 
+/** Records a page of instruments may show before they are read one by one. */
+const shownMax = 1_000
+
 /** The latest record of each instrument that is shown; the last one proposed comes last. */
 const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId: string }, F>(
   collection: Collection.Collection<R, F>,
@@ -55,38 +58,34 @@ const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId:
 ) {
   const records = yield* Records
   const latest = new Map<string, Stored<R>>()
+  const query = { pin, where: { shown: ids } }
+  const found = yield* records.list(collection, { ...query, limit: shownMax })
+  for (const { record } of found) latest.set(record.instrumentId, record)
+  if (found.length < shownMax) return latest
   yield* records
-    .stream(collection, { pin, where: { shown: ids } })
+    .stream(collection, query)
     .pipe(
       Stream.runForEach(({ record }) => Effect.sync(() => latest.set(record.instrumentId, record)))
     )
   return latest
 })
 
-/** Views of many instruments with one look-up for each thing they show. */
-const views = Effect.fnUntraced(function* (
-  found: ReadonlyArray<Stored<Instrument>>,
-  pin: Pin.Resolved
-) {
-  if (found.length === 0) return []
-  const records = yield* Records
-  const ids = found.map(({ instrumentId }) => instrumentId)
-  const held = yield* heldAt(ids, pin)
-  const markets = yield* latestOf(primaryMarkets, ids, pin)
-  const consents = yield* latestOf(admissionConsents, ids, pin)
-  const admitted = yield* records.countBy(admissions, "instrumentId", {
-    pin,
-    where: { instrumentId: ids, state: ["admitted"] },
-    alive: ["endsAt"]
-  })
-  return found.map((instrument): View => {
+type Market = Stored<PrimaryMarket>
+type Consent = Stored<AdmissionConsent>
+
+const viewOf = RecordView.remembered(
+  (
+    instrument: Stored<Instrument>,
+    holderCount: number,
+    held: Held,
+    market: Market | undefined,
+    consent: Consent | undefined
+  ): View => {
     const { createdAt, updatedAt, version, waitingOn } = RecordView.of(instruments, instrument)
-    const market = markets.get(instrument.instrumentId)
-    const consent = consents.get(instrument.instrumentId)
     return {
       ...InstrumentView.of(instrument),
-      holderCount: admitted.get(instrument.instrumentId) ?? 0,
-      ...(held.get(instrument.instrumentId) ?? free),
+      holderCount,
+      ...held,
       primaryMarket:
         market === undefined
           ? null
@@ -107,6 +106,39 @@ const views = Effect.fnUntraced(function* (
       version,
       waitingOn
     }
+  }
+)
+
+/** Views of many instruments with one look-up for each thing they show, all asked at once. */
+const views = Effect.fnUntraced(function* (
+  found: ReadonlyArray<Stored<Instrument>>,
+  pin: Pin.Resolved
+) {
+  if (found.length === 0) return []
+  const records = yield* Records
+  const ids = found.map(({ instrumentId }) => instrumentId)
+  const [held, markets, consents, admitted] = yield* Effect.all(
+    [
+      heldAt(ids, pin),
+      latestOf(primaryMarkets, ids, pin),
+      latestOf(admissionConsents, ids, pin),
+      records.countBy(admissions, "instrumentId", {
+        pin,
+        where: { instrumentId: ids, state: ["admitted"] },
+        alive: ["endsAt"]
+      })
+    ],
+    { concurrency: "unbounded" }
+  )
+  return found.map((instrument) => {
+    const id = instrument.instrumentId
+    return viewOf(
+      instrument,
+      admitted.get(id) ?? 0,
+      held.get(id) ?? free,
+      markets.get(id),
+      consents.get(id)
+    )
   })
 })
 

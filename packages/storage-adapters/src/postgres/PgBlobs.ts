@@ -12,7 +12,7 @@ export const make = (sessions: Sessions): Blobs["Service"] => ({
     ]),
   get: (hash) =>
     Effect.map(
-      sessions.ask("select bytes from bursar.blob where hash = $1", [hash]),
+      sessions.look("select bytes from bursar.blob where hash = $1", [hash]),
       ({ rows }) => {
         const bytes = rows[0]?.["bytes"]
         return bytes instanceof Uint8Array ? Option.some(bytes.slice()) : Option.none()

@@ -1,5 +1,11 @@
 /** Versions of records in PostgreSQL: rows that the next version closes, listed by keyset. */
-import type { Documents, ListQuery, StoredPin, StoredVersion } from "@bursar/engine-core/ports"
+import type {
+  Documents,
+  ListQuery,
+  StoredPin,
+  StoredVersion,
+  VersionRow
+} from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
@@ -34,6 +40,25 @@ select collection, record_id, version, sort_key, body, filters::jsonb, created_a
   to_offset, from_instant, to_instant
 from judged join given on judged.sound`
 
+/** The first version of one record. Its primary key refuses another. */
+const PUT_FIRST = `
+insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
+  from_offset, from_instant)
+values ($1, $2, $3::int8, $4, $5, $6::jsonb, $7, $8::int8, $9)`
+
+/** A later version of one record: nearly every other call, and much cheaper than the general one. */
+const PUT_NEXT = `
+with closed as (
+  update bursar.document set to_offset = $8::int8, to_instant = $9
+  where collection = $1 and record_id = $2 and version = $3::int8 - 1 and to_offset is null
+  returning 1
+)
+insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
+  from_offset, from_instant)
+select $1, $2, $3::int8, $4, $5, $6::jsonb, $7, $8::int8, $9
+where case when exists (select from closed) then true
+  else bursar.defect('Documents.put: a version does not follow the one before it') end`
+
 const COLUMNS =
   "d.record_id, d.version, d.body, d.sort_key, d.created_at, d.from_offset, d.from_instant"
 const FETCH = 500
@@ -41,20 +66,22 @@ const FETCH = 500
 const STREAM_IDLE_MILLIS = 360_000
 
 export const make = (sessions: Sessions): Documents["Service"] => ({
-  put: (rows) =>
-    rows.length === 0
-      ? Effect.void
-      : sessions.send(PUT, [
-          Values.texts(rows.map((row) => row.collection)),
-          Values.texts(rows.map((row) => row.recordId)),
-          Values.integers(rows.map((row) => row.version)),
-          Values.texts(rows.map((row) => row.sortKey)),
-          Values.texts(rows.map((row) => row.body)),
-          Values.texts(rows.map((row) => JSON.stringify(row.filters))),
-          Values.texts(rows.map((row) => row.createdAt)),
-          Values.integers(rows.map((row) => row.fromOffset)),
-          Values.texts(rows.map((row) => row.fromInstant))
-        ]),
+  put: (rows) => {
+    const [first, ...more] = rows
+    if (first === undefined) return Effect.void
+    if (more.length > 0) return sessions.send(PUT, columnsOf(rows))
+    return sessions.send(first.version === 1 ? PUT_FIRST : PUT_NEXT, [
+      first.collection,
+      first.recordId,
+      String(first.version),
+      first.sortKey,
+      first.body,
+      JSON.stringify(first.filters),
+      first.createdAt,
+      String(first.fromOffset),
+      first.fromInstant
+    ])
+  },
   get: ({ collection, recordIds, pin }) => {
     if (recordIds.length === 0) return Effect.succeed([])
     const given = parameters()
@@ -68,12 +95,12 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
         order by d.version desc limit 1
       ) d
       order by asked.n`
-    return Effect.map(sessions.ask(sql, given.values), ({ rows }) => rows.map(versionOf))
+    return Effect.map(sessions.look(sql, given.values), ({ rows }) => rows.map(versionOf))
   },
   list: ({ limit, ...query }) => {
     const { sql, values } = select(query)
     return Effect.map(
-      sessions.ask(`${sql} limit $${values.length + 1}::int8`, [...values, String(limit)]),
+      sessions.look(`${sql} limit $${values.length + 1}::int8`, [...values, String(limit)]),
       ({ rows }) => rows.map(versionOf)
     )
   },
@@ -88,7 +115,10 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
             []
           )
         }
-        return yield* cursor(session, select(query))
+        const found = yield* cursor(session, select(query))
+        // The snapshot stands: what it holds is shown once it is on disk.
+        if (open === undefined) yield* session.settled
+        return found
       })
     ),
   countBy: ({ column, ...query }) => {
@@ -99,12 +129,24 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
       where ${conditions(query, given)} and ${counted} is not null
       group by 1`
     return Effect.map(
-      sessions.ask(sql, given.values),
+      sessions.look(sql, given.values),
       ({ rows }) =>
         new Map(rows.map((row) => [Values.text(row, "value"), Values.number(row, "records")]))
     )
   }
 })
+
+const columnsOf = (rows: ReadonlyArray<VersionRow>): ReadonlyArray<unknown> => [
+  Values.texts(rows.map((row) => row.collection)),
+  Values.texts(rows.map((row) => row.recordId)),
+  Values.integers(rows.map((row) => row.version)),
+  Values.texts(rows.map((row) => row.sortKey)),
+  Values.texts(rows.map((row) => row.body)),
+  Values.texts(rows.map((row) => JSON.stringify(row.filters))),
+  Values.texts(rows.map((row) => row.createdAt)),
+  Values.integers(rows.map((row) => row.fromOffset)),
+  Values.texts(rows.map((row) => row.fromInstant))
+]
 
 /** Reads by a cursor: it keeps the snapshot of its opening, and a page of rows at a time. */
 const cursor = (session: Session, query: { readonly sql: string; readonly values: Given }) =>
@@ -112,10 +154,10 @@ const cursor = (session: Session, query: { readonly sql: string; readonly values
     const count = Number(session.notes.get("cursors") ?? 0) + 1
     session.notes.set("cursors", count)
     const name = `cursor_${count}`
-    yield* session.ask(`declare ${name} no scroll cursor for ${query.sql}`, query.values)
+    yield* session.look(`declare ${name} no scroll cursor for ${query.sql}`, query.values)
     yield* Effect.addFinalizer(() => session.send(`close ${name}`, []))
     return Stream.paginate(undefined, () =>
-      Effect.map(session.ask(`fetch ${FETCH} from ${name}`, []), ({ rows }) => [
+      Effect.map(session.look(`fetch ${FETCH} from ${name}`, []), ({ rows }) => [
         rows.map(versionOf),
         rows.length === FETCH ? Option.some(undefined) : Option.none()
       ])

@@ -17,30 +17,23 @@ const AT_HEAD = 2
 /** After this the head's own lock decides, so that the database sees a deadlock if there is one. */
 const AT_HEAD_WAIT = "1 second"
 
+/** The row is locked since it was taken, and only whoever took it comes this far. */
+const MOVE = "update bursar.head set seq = $1::int8, at = $2 where id = 1"
+
+const APPEND_ONE = `
+insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party, resource_kind,
+  resource_id, holder_ids, payload, source)
+values ($1::int8, $2, $3, $4, $5::int8, $6, $7, $8, $9, $10::text[], $11, $12)`
+
 const APPEND = `
-with moved as (
-  update bursar.head set seq = $1::int8 + cardinality($4::int8[]), at = $3
-  where id = 1 and seq = $1::int8 and projection_offset >= $2::int8
-  returning 1
-)
 insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party, resource_kind,
   resource_id, holder_ids, payload, source)
 select seq, kind, type, at, "offset", instrument_id, party, resource_kind, resource_id,
   array(select json_array_elements_text(holder_ids::json)), payload, source
-from unnest($4::int8[], $5::text[], $6::text[], $7::text[], $8::int8[], $9::text[], $10::text[],
-            $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+from unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[],
+            $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])
   as r(seq, kind, type, at, "offset", instrument_id, party, resource_kind, resource_id, holder_ids,
-       payload, source)
-where case when exists (select from moved) then true
-  else bursar.defect('Feed.append: the head is not where it was taken') end`
-
-/** An empty append still moves the stamp; with no rows the check above would not run. */
-const STAMP = `
-with moved as (
-  update bursar.head set at = $2 where id = 1 and seq = $1::int8 returning 1
-)
-select case when exists (select from moved) then true
-  else bursar.defect('Feed.append: the head is not where it was taken') end`
+       payload, source)`
 
 export const make = (of: {
   readonly sessions: Sessions
@@ -93,26 +86,28 @@ export const make = (of: {
           }
           // The head is used up: another append of this transaction takes it again.
           session.notes.set(TAKEN, undefined)
-          if (rows.length === 0) return session.send(STAMP, [String(head.seq), head.at])
+          const moved = session.send(MOVE, [String(head.seq + rows.length), head.at])
+          const [first, ...more] = rows
+          if (first === undefined) return moved
           session.afterCommit.push(() => wakes.wake(FEED))
-          return session.send(APPEND, [
-            String(head.seq),
-            String(head.projectionOffset),
-            head.at,
-            ...columnsOf(rows)
-          ])
+          return Effect.andThen(
+            moved,
+            more.length > 0
+              ? session.send(APPEND, columnsOf(rows))
+              : session.send(APPEND_ONE, valuesOf(first))
+          )
         })
       ),
     read: (query) => read(sessions, query),
     head: Effect.map(
-      sessions.ask("select seq, at, projection_offset from bursar.head where id = 1", []),
+      sessions.look("select seq, at, projection_offset from bursar.head where id = 1", []),
       ({ rows }) => headOf(rows[0] ?? {})
     ),
     known: (sources) =>
       sources.length === 0
         ? Effect.succeed([])
         : Effect.map(
-            sessions.ask("select source from bursar.event where source = any ($1::text[])", [
+            sessions.look("select source from bursar.event where source = any ($1::text[])", [
               Values.texts(sources)
             ]),
             ({ rows }) => rows.map((row) => Values.text(row, "source"))
@@ -120,6 +115,21 @@ export const make = (of: {
     wakes: wakes.stream(FEED)
   }
 }
+
+const valuesOf = (row: EventRow): ReadonlyArray<unknown> => [
+  String(row.seq),
+  row.kind,
+  row.type,
+  row.at,
+  row.offset === null ? null : String(row.offset),
+  row.instrumentId,
+  row.party,
+  row.resourceKind,
+  row.resourceId,
+  Values.texts(row.holderIds),
+  row.payload,
+  row.source
+]
 
 const columnsOf = (rows: ReadonlyArray<EventRow>): ReadonlyArray<unknown> => [
   Values.integers(rows.map((row) => row.seq)),
@@ -168,7 +178,7 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
     ) e on true
     where h.id = 1
     order by e.seq ${query.order}`
-  return Effect.map(sessions.ask(sql, values), ({ rows }) => {
+  return Effect.map(sessions.look(sql, values), ({ rows }) => {
     const events = rows.filter((row) => row["seq"] !== null).map(eventOf)
     const head = Values.number(rows[0] ?? {}, "head")
     return { events, scanned: scannedTo(query, events, head) }

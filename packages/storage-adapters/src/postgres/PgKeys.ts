@@ -10,7 +10,7 @@ const CLAIM_TRIES = 5
 export const make = (sessions: Sessions): Keys["Service"] => {
   const find: Keys["Service"]["find"] = ({ scope, key, now }) =>
     Effect.map(
-      sessions.ask(
+      sessions.look(
         `select scope, key, fingerprint, target, binds_until from bursar.key
          where scope = $1 and key = $2 and (binds_until is null or binds_until >= $3)`,
         [scope, key, now]

@@ -27,7 +27,7 @@ with moved as (
 select 1 from moved`
 
 export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
-  head: Effect.map(sessions.ask(`select ${HEAD} from bursar.head where id = 1`, []), headOf),
+  head: Effect.map(sessions.look(`select ${HEAD} from bursar.head where id = 1`, []), headOf),
   takeOver: ({ participant }) =>
     Effect.map(
       sessions.ask(
@@ -78,7 +78,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     ),
   ledgerTimeAt: (offset) =>
     Effect.map(
-      sessions.ask(
+      sessions.look(
         `select coalesce(
            -- The snapshot stands for everything up to the horizon.
            (select ledger_time from bursar.ledger_update
@@ -94,7 +94,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     ),
   offsetAsOf: (instant) =>
     Effect.map(
-      sessions.ask(
+      sessions.look(
         `select coalesce(
            (select projection_offset from bursar.head where ledger_time <= $1),
            (select "offset" from bursar.ledger_update
@@ -110,7 +110,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     ),
   byCommand: (commandId) =>
     Effect.map(
-      sessions.ask(
+      sessions.look(
         `select * from bursar.ledger_update where command_id = $1 order by "offset" limit 1`,
         [commandId]
       ),
@@ -118,7 +118,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     ),
   read: ({ after, limit }) =>
     Effect.map(
-      sessions.ask(
+      sessions.look(
         `select * from bursar.ledger_update where "offset" > $1::int8
          order by "offset" limit $2::int8`,
         [String(after), String(Math.max(0, limit))]

@@ -1,5 +1,5 @@
 /** Leased work in PostgreSQL: claims that pass each other by, fences, and the database's clock. */
-import { type Lease, LeaseLost, type WorkQueue } from "@bursar/engine-core/ports"
+import { type Lease, LeaseLost, type WorkItem, type WorkQueue } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import type { Wakes } from "../memory/Wakes.ts"
 import type { Sessions } from "./Sessions.ts"
@@ -21,6 +21,15 @@ with given as materialized (
 insert into bursar.work (queue, item_id, resource, payload, run_at)
 select queue, item_id, resource, payload, clock_timestamp() + delay * interval '1 millisecond'
 from given order by n
+on conflict (queue, item_id) do nothing`
+
+/** One item, which is nearly every call. */
+const ENQUEUE_ONE = `
+insert into bursar.work (queue, item_id, resource, payload, run_at)
+select $1, $2, $3, $4, clock_timestamp() + $5::int8 * interval '1 millisecond'
+from (
+  select pg_advisory_xact_lock(hashtextextended($1::text || chr(31) || $3::text, ${SEED})) offset 0
+) held
 on conflict (queue, item_id) do nothing`
 
 const LEASE = `
@@ -69,20 +78,30 @@ export const make = (of: {
           : Effect.fail(new LeaseLost({ queue: lease.queue, itemId: lease.itemId }))
     )
 
+  const enqueue = (items: ReadonlyArray<WorkItem>) => {
+    const [first, ...more] = items
+    return first === undefined || more.length > 0
+      ? sessions.send(ENQUEUE, [
+          Values.texts(items.map((item) => item.queue)),
+          Values.texts(items.map((item) => item.itemId)),
+          Values.texts(items.map((item) => item.resource)),
+          Values.texts(items.map((item) => item.payload)),
+          Values.integers(items.map((item) => item.delay))
+        ])
+      : sessions.send(ENQUEUE_ONE, [
+          first.queue,
+          first.itemId,
+          first.resource,
+          first.payload,
+          String(first.delay)
+        ])
+  }
+
   return {
     enqueue: (items) =>
       items.length === 0
         ? Effect.void
-        : Effect.andThen(
-            sessions.send(ENQUEUE, [
-              Values.texts(items.map((item) => item.queue)),
-              Values.texts(items.map((item) => item.itemId)),
-              Values.texts(items.map((item) => item.resource)),
-              Values.texts(items.map((item) => item.payload)),
-              Values.integers(items.map((item) => item.delay))
-            ]),
-            awaken(items.map((item) => item.queue))
-          ),
+        : Effect.andThen(enqueue(items), awaken(items.map((item) => item.queue))),
     lease: ({ queue, worker, limit, leaseMillis }) =>
       Effect.map(
         sessions.ask(LEASE, [queue, worker, String(limit), String(leaseMillis)]),
@@ -132,10 +151,10 @@ export const make = (of: {
       ),
     find: ({ queue, itemId }) =>
       Effect.map(
-        sessions.ask("select payload, attempt from bursar.work where queue = $1 and item_id = $2", [
-          queue,
-          itemId
-        ]),
+        sessions.look(
+          "select payload, attempt from bursar.work where queue = $1 and item_id = $2",
+          [queue, itemId]
+        ),
         ({ rows }) =>
           Option.map(Option.fromUndefinedOr(rows[0]), (row) => ({
             payload: Values.text(row, "payload"),
@@ -144,7 +163,7 @@ export const make = (of: {
       ),
     depth: (queue) =>
       Effect.map(
-        sessions.ask(
+        sessions.look(
           `select
              count(*) filter (where not leased) as waiting,
              count(*) filter (where leased) as leased,

@@ -3,6 +3,7 @@ import type { StorageUnavailable } from "@bursar/engine-core/ports"
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Effect, Exit, Fiber, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Durability from "./Durability.ts"
 import * as Faults from "./Faults.ts"
 
 export interface Rows {
@@ -18,6 +19,10 @@ export interface Session {
     sql: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<Rows, StorageUnavailable>
+  /** As `ask`, for a statement that only reads. */
+  readonly look: Session["ask"]
+  /** Waits until nothing that was read here can be taken back any more. */
+  readonly settled: Effect.Effect<void, StorageUnavailable>
   /** What to do once the transaction has ended, whichever way. */
   readonly atEnd: Array<() => void>
   /** What to do once it has committed. */
@@ -30,17 +35,19 @@ export interface Sessions {
   readonly run: <A, E, R>(
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | StorageUnavailable, R>
-  /** In the open transaction if there is one, else by itself. */
+  /** In the open transaction if there is one, else by itself and durable when it answers. */
   readonly ask: (
     sql: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<Rows, StorageUnavailable>
+  /** As `ask`, for a statement that only reads: what it answers will never be taken back. */
+  readonly look: Sessions["ask"]
   /** As `ask`, but inside a transaction nobody waits for it. */
   readonly send: (
     sql: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<void, StorageUnavailable>
-  /** Outside of any transaction, even if one is open. */
+  /** Outside of any transaction, even if one is open; a crash may take back what it did. */
   readonly askApart: Sessions["ask"]
   /** Only inside `run`. */
   readonly inside: <A, E, R>(
@@ -86,6 +93,7 @@ export const make = Effect.fnUntraced(function* (
     multiplex: true,
     startupParameters: {
       ...PLANNING,
+      ...Durability.UNSETTLED,
       statement_timeout: String(options.statementMillis),
       // A transaction that nobody goes on with must not hold the feed's head for ever.
       idle_in_transaction_session_timeout: String(options.statementMillis * 6)
@@ -98,6 +106,11 @@ export const make = Effect.fnUntraced(function* (
     maxConnections: options.maxConnections,
     multiplexConcurrency: 1
   })
+  const durability = yield* Durability.make({
+    url: options.url,
+    prepare: options.prepare,
+    applicationName: "bursar flush"
+  })
   const Current = Context.Reference<Open | undefined>(
     `@bursar/storage-adapters/postgres/Session/${++made}`,
     { defaultValue: () => undefined }
@@ -106,6 +119,31 @@ export const make = Effect.fnUntraced(function* (
   const askApart: Sessions["ask"] = (sql, parameters) =>
     Effect.catch(
       shared.use((connection) => connection.query(sql, parameters)),
+      Faults.judge
+    )
+
+  const askAlone: Sessions["ask"] = (sql, parameters) =>
+    Effect.catch(
+      shared.use((connection) =>
+        Effect.tap(connection.query(sql, parameters), ({ rowCount }) =>
+          // What was there already may be as young as what was written.
+          rowCount > 0 ? durability.settle : durability.settleFor(connection)
+        )
+      ),
+      Faults.judge
+    )
+
+  const lookAlone: Sessions["ask"] = (sql, parameters) =>
+    Effect.catch(
+      shared.use((connection) =>
+        Effect.map(
+          // The second statement is on the wire with the first, and is answered after it.
+          Effect.all([connection.query(sql, parameters), durability.settleFor(connection)], {
+            concurrency: 2
+          }),
+          ([rows]) => rows
+        )
+      ),
       Faults.judge
     )
 
@@ -134,7 +172,7 @@ export const make = Effect.fnUntraced(function* (
   ): Effect.Effect<Exit.Exit<A, E | StorageUnavailable>, never, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const open = openSession(connection, askApart)
+        const open = openSession({ connection, durability, askApart })
         const exit = yield* Effect.exit(restore(Effect.provideService(effect, Current, open)))
         const ended = yield* end(connection, open, exit)
         return Exit.isSuccess(exit) && Exit.isFailure(ended) ? Exit.failCause(ended.cause) : exit
@@ -157,11 +195,15 @@ export const make = Effect.fnUntraced(function* (
     run,
     ask: (sql, parameters) =>
       Effect.flatMap(current, (open) =>
-        open === undefined ? askApart(sql, parameters) : open.ask(sql, parameters)
+        open === undefined ? askAlone(sql, parameters) : open.ask(sql, parameters)
+      ),
+    look: (sql, parameters) =>
+      Effect.flatMap(current, (open) =>
+        open === undefined ? lookAlone(sql, parameters) : open.look(sql, parameters)
       ),
     send: (sql, parameters) =>
       Effect.flatMap(current, (open) =>
-        open === undefined ? Effect.asVoid(askApart(sql, parameters)) : open.send(sql, parameters)
+        open === undefined ? Effect.asVoid(askAlone(sql, parameters)) : open.send(sql, parameters)
       ),
     askApart,
     inside: (what, f) =>
@@ -174,7 +216,7 @@ export const make = Effect.fnUntraced(function* (
     scoped: Effect.catch(
       Effect.flatMap(exclusive.get, (connection) =>
         Effect.acquireRelease(
-          Effect.sync(() => openSession(connection, askApart)),
+          Effect.sync(() => openSession({ connection, durability, askApart })),
           (open, exit) => end(connection, open, exit)
         )
       ),
@@ -194,8 +236,14 @@ interface Open extends Session {
   readonly close: (committed: boolean) => void
 }
 
-const openSession = (connection: PgConnection.PgConnection, askApart: Sessions["ask"]): Open => {
+const openSession = (of: {
+  readonly connection: PgConnection.PgConnection
+  readonly durability: Durability.Durability
+  readonly askApart: Sessions["ask"]
+}): Open => {
+  const { connection, durability, askApart } = of
   let begun = false
+  let wrote = false
   let fault: SqlError | undefined
   const sent: Array<Fiber.Fiber<unknown>> = []
 
@@ -224,6 +272,9 @@ const openSession = (connection: PgConnection.PgConnection, askApart: Sessions["
   const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable> =>
     Faults.judge(fault ?? error)
 
+  const look: Session["look"] = (sql, parameters) =>
+    Effect.catch(Effect.andThen(prepare, query(sql, parameters)), judge)
+
   const open: Open = {
     ended: false,
     untouched: [],
@@ -231,13 +282,26 @@ const openSession = (connection: PgConnection.PgConnection, askApart: Sessions["
     atEnd: [],
     afterCommit: [],
     notes: new Map(),
-    send: (sql, parameters) => Effect.andThen(prepare, post(sql, parameters)),
-    ask: (sql, parameters) => Effect.catch(Effect.andThen(prepare, query(sql, parameters)), judge),
+    send: (sql, parameters) =>
+      Effect.suspend(() => {
+        wrote = true
+        return Effect.andThen(prepare, post(sql, parameters))
+      }),
+    ask: (sql, parameters) =>
+      Effect.suspend(() => {
+        wrote = true
+        return look(sql, parameters)
+      }),
+    look,
+    settled: Effect.catch(durability.settleFor(connection), Faults.judge),
     commit: Effect.suspend(() =>
       begun
         ? Effect.flatMap(Effect.catch(query("commit", []), judge), (result) =>
             result.command === "COMMIT"
-              ? Effect.void
+              ? Effect.catch(
+                  wrote ? durability.settle : durability.settleFor(connection),
+                  Faults.judge
+                )
               : Effect.andThen(
                   settled,
                   Effect.suspend(() => takenBack(fault))
@@ -255,7 +319,11 @@ const openSession = (connection: PgConnection.PgConnection, askApart: Sessions["
             : Effect.void
         return Effect.andThen(
           Effect.ignore(cancel),
-          Effect.asVoid(Effect.catch(connection.query("rollback", []), Faults.judge))
+          Effect.catch(
+            // A refusal tells of what was read, so that must not be taken back either.
+            Effect.andThen(connection.query("rollback", []), durability.settleFor(connection)),
+            Faults.judge
+          )
         )
       }),
     takeBack: (part) =>

@@ -1,7 +1,7 @@
 /** Sockets of the door: one request each, everything once and in order, also when they are cut, slow or turned away. */
 import { Offset } from "@bursar/engine-core/kernel"
 import { NodeWS } from "@effect/platform-node"
-import { Effect, Fiber, Layer, ManagedRuntime, Stream } from "effect"
+import { Duration, Effect, Fiber, Layer, Logger, ManagedRuntime, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { PartySession } from "../../packages/storage-adapters/src/simulated-ledger/actors/index.ts"
 import * as Door from "../../packages/storage-adapters/src/simulated-ledger/door/Door.ts"
@@ -348,6 +348,66 @@ describe("a session's tail", () => {
   })
 })
 
+describe("a door that closes", () => {
+  it("lets requests finish, says goodbye on its sockets, and takes nobody new", async () => {
+    const door = await open()
+    const venue = await door.add("venue")
+    const opened = await socket(door, venue.token, "/v2/updates", {
+      beginExclusive: 0,
+      updateFormat: Wire.effects(venue.party)
+    })
+    await Wire.submit(door, venue, "g1", Wire.createPoint(venue.party))
+    await opened.until(() => opened.frames.length >= 1)
+    door.faults.replace({ wire: { slowBodyMillis: 400 } })
+    const underWay = door.ask(venue.token, "/v2/state/ledger-end")
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const before = Date.now()
+    await door.close()
+    expect(Date.now() - before).toBeLessThan(3_000)
+    expect((await underWay).status).toBe(200)
+    await opened.closed()
+    expect(dig(opened.frames.at(-1), "code")).toBe("SERVICE_NOT_RUNNING")
+    await expect(door.ask(venue.token, "/v2/state/ledger-end")).rejects.toThrow()
+  })
+})
+
+describe("a node that fails its door", () => {
+  const answered = async (broken: Partial<Sim.Participant["Service"]>) => {
+    const ledger = ManagedRuntime.make(
+      Sim.layerMemory({ ledgerId: "sim", participantId: "p::1220aa" })
+    )
+    const participant = await ledger.runPromise(Sim.Participant)
+    const { token } = await Effect.runPromise(
+      participant.admin.addParty({ hint: "venue", kind: "local" })
+    )
+    const door = ManagedRuntime.make(
+      Door.layer({ port: 0, answerWithin: Duration.millis(100) }).pipe(
+        Layer.provide(Layer.succeed(Sim.Participant, { ...participant, ...broken })),
+        Layer.provide(Logger.layer([]))
+      )
+    )
+    const { url } = await door.runPromise(Door.Door)
+    const response = await fetch(`${url}/v2/state/ledger-end`, {
+      headers: { authorization: `Bearer ${token}` }
+    })
+    const text = await response.text()
+    await door.dispose()
+    await ledger.dispose()
+    return { status: response.status, type: response.headers.get("content-type"), text }
+  }
+
+  it("by silence: the caller is told in time, and nothing definite", async () => {
+    const { status, type } = await answered({ ledgerEnd: Effect.never })
+    expect([status, type?.split(";")[0]]).toEqual([503, "text/plain"])
+  })
+
+  it("by a bug: the caller is told that, and nothing of what it was", async () => {
+    const { status, text } = await answered({ ledgerEnd: Effect.die(new Error("secret")) })
+    expect([status, dig(JSON.parse(text), "grpcCodeValue")]).toEqual([500, 13])
+    expect(text).not.toContain("secret")
+  })
+})
+
 describe("a reader that does not read", () => {
   it("holds up its own stream and not the node's memory, and then gets all of it", async () => {
     const ledger = ManagedRuntime.make(
@@ -434,6 +494,8 @@ describe("the wire's own faults", () => {
     const second = await end()
     expect([second.status, second.type.split(";")[0]]).toEqual([502, "text/html"])
     expect((await end()).status).toBe(200)
+    door.faults.replace({ wire: { html502: [1] } })
+    expect((await end()).status).toBe(502)
   })
 
   it("a write answered with 503 has happened, and a session finds that out", async () => {

@@ -1,7 +1,7 @@
 /** What every endpoint of the door works with: the node behind it, and one caller's request. */
 import type { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
-import type { Result, Stream } from "effect"
+import type { Duration, Result, Stream } from "effect"
 import type { LedgerError } from "../LedgerError.ts"
 import { Participant } from "../Participant.ts"
 import type * as Users from "../Users.ts"
@@ -16,6 +16,8 @@ export type Profile = "3.4" | "3.5"
 export interface Desk extends Setting {
   readonly participant: Participant["Service"]
   readonly profile: Profile
+  /** A caller that has waited this long is told nothing definite. */
+  readonly answerWithin: Duration.Duration
 }
 
 export interface Call {
@@ -34,11 +36,13 @@ export type Opener = (
   call: Call
 ) => Effect.Effect<Stream.Stream<Json, LedgerError>, Refusal>
 
-export const make = (profile: Profile): Effect.Effect<Desk, never, Participant> =>
+export const make = (
+  of: Pick<Desk, "profile" | "answerWithin">
+): Effect.Effect<Desk, never, Participant> =>
   Effect.gen(function* () {
     const participant = yield* Participant
     const names = TypeNames.make(yield* participant.packages)
-    return { participant, profile, names, synchronizerId: participant.synchronizerId }
+    return { ...of, participant, names, synchronizerId: participant.synchronizerId }
   })
 
 export const from = <A, E>(result: Result.Result<A, E>): Effect.Effect<A, E> =>

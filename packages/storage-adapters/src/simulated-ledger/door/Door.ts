@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "n
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { NodeHttpServer, NodeWS } from "@effect/platform-node"
-import { Context, Data, Deferred, Duration, Effect, Fiber, Layer, type Scope } from "effect"
+import { Context, Data, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import * as LedgerError from "../LedgerError.ts"
 import type { Participant } from "../Participant.ts"
 import * as Users from "../Users.ts"
@@ -23,9 +23,16 @@ export interface Options {
   /** 0 takes any port that is free. */
   readonly port?: number
   readonly profile?: Desk.Profile
+  /** How long a call may take before it is answered with nothing definite. */
+  readonly answerWithin?: Duration.Duration
 }
 
-export const defaults = { host: "127.0.0.1", port: 7575, profile: "3.5" } as const
+export const defaults = {
+  host: "127.0.0.1",
+  port: 7575,
+  profile: "3.5",
+  answerWithin: Duration.seconds(20)
+} as const
 
 /** The door could not be opened; the message says what to do. */
 export class DoorFailed extends Data.TaggedError("DoorFailed")<{ readonly message: string }> {}
@@ -52,13 +59,16 @@ export const make = (
   options: Options
 ): Effect.Effect<Door["Service"], DoorFailed, Participant | Scope.Scope> =>
   Effect.gen(function* () {
-    const { host, port, profile } = { ...defaults, ...options }
-    const desk = yield* Desk.make(profile)
+    const { host, port, ...answering } = { ...defaults, ...options }
+    const desk = yield* Desk.make(answering)
     const wires = Wires.make(desk.participant.faults)
-    const scope = yield* Effect.scope
+    // Its own scope, so that requests under way outlive the moment in which the door begins to close.
+    const requests = yield* Scope.make()
     const stopping = yield* Deferred.make<void>()
     const server = createServer()
-    const handler = yield* NodeHttpServer.makeHandler(Http.serve(desk, wires), { scope })
+    const handler = yield* NodeHttpServer.makeHandler(Http.serve(desk, wires), {
+      scope: requests
+    })
     server.on("request", handler)
     const sockets = yield* upgrades({ desk, wires, stopping })
     server.on("upgrade", sockets.handle)
@@ -69,6 +79,7 @@ export const make = (
         const quiet = Effect.all([close(server), sockets.finished], { concurrency: 2 })
         yield* Effect.timeoutOption(Effect.interruptible(quiet), grace)
         yield* sockets.cut
+        yield* Scope.close(requests, Exit.void)
         server.closeAllConnections()
       })
     )
@@ -100,11 +111,17 @@ const whyNot = (
     ? `The ledger's door cannot open: ${at.host}:${at.port} is taken by another program. Stop it, or set another port.`
     : `The ledger's door cannot open at ${at.host}:${at.port}: ${error.message}`
 
+/** Takes nobody new and ends with the last connection; one is not kept for requests that may follow. */
 const close = (server: Server): Effect.Effect<void> =>
-  Effect.callback<void>((resume) => {
-    server.close(() => resume(Effect.void))
-    server.closeIdleConnections()
-  })
+  Effect.raceFirst(
+    Effect.callback<void>((resume) => {
+      server.close(() => resume(Effect.void))
+    }),
+    Effect.sync(() => server.closeIdleConnections()).pipe(
+      Effect.andThen(Effect.sleep("50 millis")),
+      Effect.forever
+    )
+  )
 
 /** Opens sockets for the paths that stream, and answers everything else without one. */
 const upgrades = (of: {

@@ -18,9 +18,6 @@ import * as Wires from "./Wires.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** A caller that has waited this long is told nothing definite. */
-const answerWithin = Duration.seconds(20)
-
 /** An answer that is not the endpoint's JSON. */
 const plain = (status: number, text: string): Response =>
   HttpServerResponse.text(text, { status, contentType: "text/plain; charset=UTF-8" })
@@ -168,7 +165,7 @@ const answer = (
     Effect.map((body) => json(200, body)),
     Effect.catch((error) => Effect.succeed(refuse(error, told))),
     Effect.catchDefect(crashed),
-    Effect.timeoutOption(answerWithin),
+    Effect.timeoutOption(desk.answerWithin),
     Effect.map(Option.getOrElse(late))
   )
 }

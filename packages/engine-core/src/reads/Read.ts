@@ -27,6 +27,9 @@ export interface Asking {
   readonly now: Instant.Instant
 }
 
+/** Who asks, before it is known at which point. */
+export type Who = Omit<Asking, "pin">
+
 /** Filter columns that must hold for a caller who does not see everything. */
 export type Scope = Readonly<Record<string, ReadonlyArray<string>>>
 
@@ -68,9 +71,12 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   ): Effect.Effect<void, Refused<"not-found"> | Unavailable, Records>
   /** The filter columns that the parameters ask for. */
   where(params: P): Scope
-  /** The filter columns that must hold for this caller; absent: everybody sees everything. */
+  /**
+   * The filter columns that must hold for this caller; absent: everybody sees everything. It is
+   * asked before the point is looked at: what is not one's own is denied first.
+   */
   scope?(
-    asking: Asking,
+    who: Who,
     params: P
   ): Effect.Effect<Scope, Refused<"permission-denied"> | Unavailable, Records>
   /** What a page's records look like to the caller, in the same order; one look-up for all. */

@@ -16,7 +16,7 @@ import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as Cursor from "./Cursor.ts"
 import * as Point from "./Point.ts"
-import type { Asking, Audience, List, One, Scope, Sight } from "./Read.ts"
+import type { Asking, Audience, List, One, Scope, Sight, Who } from "./Read.ts"
 import { type Around, type PageAsked, type PointAsked, Reads } from "./Reads.ts"
 
 /** Records whose views are made together while a whole list is streamed. */
@@ -66,10 +66,10 @@ const make = Effect.gen(function* () {
   })
   const cursors = yield* cursorsOf
 
-  const asking = Effect.fnUntraced(function* (
+  /** The role comes before anything is looked up. */
+  const whoAsks = Effect.fnUntraced(function* (
     audience: Audience,
     caller: Caller,
-    pin: Pin.Resolved,
     now: Instant.Instant
   ) {
     const seen = sightOf(audience, caller)
@@ -78,16 +78,8 @@ const make = Effect.gen(function* () {
         refused("permission-denied", { detail: "None of the caller's roles reads this." })
       )
     }
-    return { caller, ...seen, pin, now } satisfies Asking
+    return { caller, ...seen, now } satisfies Who
   })
-
-  /** Denied before anything is looked up: the role comes before the point. */
-  const admitted = (audience: Audience, caller: Caller) =>
-    sightOf(audience, caller) === undefined
-      ? Effect.fail(
-          refused("permission-denied", { detail: "None of the caller's roles reads this." })
-        )
-      : Effect.void
 
   const around = (pinned: boolean, pin: Pin.Resolved, now: Instant.Instant): Around =>
     pinned ? { offset: pin.offset, ledgerTime: pin.ledgerTime, now } : { offset: Offset.zero, now }
@@ -99,11 +91,10 @@ const make = Effect.gen(function* () {
     read: One<P, V>,
     of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
   ) {
-    yield* admitted(read.audience, of.caller)
     const now = yield* Instant.now
+    const who = yield* whoAsks(read.audience, of.caller, now)
     const pin = yield* points.resolve(of.point, now, { snapshot: false })
-    const who = yield* asking(read.audience, of.caller, pin, now)
-    const value = yield* within(read.run(of.params, who))
+    const value = yield* within(read.run(of.params, { ...who, pin }))
     return { ...around(read.pinned, pin, now), value }
   })
 
@@ -145,12 +136,12 @@ const make = Effect.gen(function* () {
       readonly page: Omit<PageAsked, "limit">
     }
   ) {
-    yield* admitted(read.audience, of.caller)
     const now = yield* Instant.now
+    const asker = yield* whoAsks(read.audience, of.caller, now)
+    const scope = read.scope === undefined ? {} : yield* within(read.scope(asker, of.params))
     const asked = read.where(of.params)
     const resolved = yield* points.resolve(of.point, now, { snapshot: true })
-    const first = yield* asking(read.audience, of.caller, resolved, now)
-    const scope = read.scope === undefined ? {} : yield* within(read.scope(first, of.params))
+    const first: Asking = { ...asker, pin: resolved }
     if (read.parent !== undefined) yield* within(read.parent(of.params, first))
     const where = both(asked, scope)
     const bound = boundOf(read, where, of)

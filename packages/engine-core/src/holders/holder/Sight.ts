@@ -1,14 +1,22 @@
 /** How much of a holder's records a caller may see: an investor its own, a registrar what is near. */
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
-import type { Asking, Scope } from "../../reads/Read.ts"
+import type { Asking, Scope, Who } from "../../reads/Read.ts"
 
 /** The columns that must hold for this caller in a list of holders' records. */
-export const scope = ({ caller, sight }: Asking) => {
+export const scope = ({ caller, sight }: Who) => {
   if (sight === "own") return scoped("holderId", caller.holderId)
   if (sight === "near") return scoped("registrar", caller.party)
   return Effect.succeed<Scope>({})
 }
+
+/** The same where a filter may name holders: naming another's is denied, not answered with nothing. */
+export const scopeNaming = (who: Who, holderIds: ReadonlyArray<string> | undefined) =>
+  who.sight === "own" && holderIds?.some((id) => id !== who.caller.holderId) === true
+    ? Effect.fail(
+        refused("permission-denied", { detail: "An investor asks for its own holder's records." })
+      )
+    : scope(who)
 
 const scoped = (column: string, claim: string | null) =>
   claim === null

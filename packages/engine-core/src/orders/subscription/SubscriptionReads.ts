@@ -41,7 +41,8 @@ export const list = Read.list({
     ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] }),
     ...(holderId === undefined ? {} : { holderId: [holderId] })
   }),
-  scope: Sight.scope,
+  scope: (asking, { holderId }) =>
+    Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
   view: (records, { pin }) =>
     Effect.succeed(records.map((record) => SubscriptionView.of(record, pin.judgedAt)))
 })

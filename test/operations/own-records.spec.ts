@@ -1,0 +1,52 @@
+/** What an investor may ask for: its own holder's records, and to be told so when it asks for more. */
+import { type Caller, Reads } from "@bursar/engine-core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
+import { world } from "../engine/world.ts"
+import { person } from "./stage.ts"
+
+const investor = (holderId: string | null): Caller.Caller => ({
+  ...person("ines", "investor"),
+  holderId
+})
+
+const asked = (caller: Caller.Caller, params: Parameters<typeof SubscriptionReads.list.where>[0]) =>
+  Effect.flatMap(Reads, (reads) =>
+    Effect.map(
+      Effect.result(
+        reads.page(SubscriptionReads.list, { caller, params, point: {}, page: { limit: 10 } })
+      ),
+      (answer) => (Result.isSuccess(answer) ? "answered" : answer.failure.slug)
+    )
+  )
+
+describe("an investor", () => {
+  for (const [what, caller, params, due] of [
+    ["asks for everything and gets its own", investor("h1"), {}, "answered"],
+    ["names itself", investor("h1"), { holderId: "h1" }, "answered"],
+    ["names another holder", investor("h1"), { holderId: "h2" }, "permission-denied"],
+    ["has no holder", investor(null), {}, "permission-denied"]
+  ] as const) {
+    it.effect(`who ${what}: ${due}`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* asked(caller, params as never), due)
+      }).pipe(Effect.provide(world()))
+    )
+  }
+
+  it.effect("who names another holder is denied before the point is looked at", () =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const refused = yield* Effect.flip(
+        reads.page(SubscriptionReads.list, {
+          caller: investor("h1"),
+          params: { holderId: "h2" } as never,
+          point: { at: 999 as never },
+          page: { limit: 10 }
+        })
+      )
+      assert.strictEqual(refused.slug, "permission-denied")
+    }).pipe(Effect.provide(world()))
+  )
+})

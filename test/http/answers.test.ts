@@ -3,7 +3,7 @@ import { Refusal } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bearer, json, type Listed, open, send, type Venue } from "./venue.ts"
+import { bearer, json, type Listed, open, type Problem, send, type Venue } from "./venue.ts"
 
 let venue: Venue
 let operator: string
@@ -158,6 +158,9 @@ describe("mass assignment", () => {
       body: '{"holdId":"h-2","reason":"x"}'
     })
     expect(response.status).toBe(400)
+    expect((await json<Problem>(response)).errors).toEqual([
+      { pointer: "/body/holdId", detail: "this is named by the path, not by the body" }
+    ])
   })
 })
 

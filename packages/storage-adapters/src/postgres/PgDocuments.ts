@@ -148,12 +148,12 @@ const columnsOf = (rows: ReadonlyArray<VersionRow>): ReadonlyArray<unknown> => [
   Values.texts(rows.map((row) => row.fromInstant))
 ]
 
+let cursors = 0
+
 /** Reads by a cursor: it keeps the snapshot of its opening, and a page of rows at a time. */
 const cursor = (session: Session, query: { readonly sql: string; readonly values: Given }) =>
   Effect.gen(function* () {
-    const count = Number(session.notes.get("cursors") ?? 0) + 1
-    session.notes.set("cursors", count)
-    const name = `cursor_${count}`
+    const name = `cursor_${++cursors}`
     yield* session.look(`declare ${name} no scroll cursor for ${query.sql}`, query.values)
     yield* Effect.addFinalizer(() => session.send(`close ${name}`, []))
     return Stream.paginate(undefined, () =>

@@ -1,8 +1,9 @@
 /** The event feed in PostgreSQL: the lock of one row makes its numbers gapless and in commit order. */
 import type { EventRow, Feed, FeedHead, FeedQuery } from "@bursar/engine-core/ports"
-import { Effect, Semaphore } from "effect"
+import { Effect } from "effect"
 import { stamp } from "../memory/Stamp.ts"
 import type { Wakes } from "../memory/Wakes.ts"
+import * as Gate from "./Gate.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -40,22 +41,14 @@ export const make = (of: {
   readonly wakes: Wakes
 }): Feed["Service"] => {
   const { sessions, wakes } = of
-  const turn = Semaphore.makeUnsafe(AT_HEAD)
+  const gate = Gate.make({ places: AT_HEAD, wait: AT_HEAD_WAIT })
 
   /** Waits for this host's turn at the head, once for each transaction. */
   const takeTurn = (session: Session): Effect.Effect<void> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         if (session.notes.has(TAKEN)) return
-        const taken =
-          (yield* turn.takeIfAvailable(1)) ||
-          (yield* restore(
-            Effect.timeoutOrElse(Effect.as(turn.take(1), true), {
-              duration: AT_HEAD_WAIT,
-              orElse: () => Effect.succeed(false)
-            })
-          ))
-        if (taken) session.atEnd.push(() => Effect.runSync(turn.release(1)))
+        if (yield* restore(gate.enter)) session.atEnd.push(gate.leave)
       })
     )
 

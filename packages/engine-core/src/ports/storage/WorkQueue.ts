@@ -67,7 +67,9 @@ export class WorkQueue extends Context.Service<
       Option.Option<{ readonly payload: string; readonly attempt: number }>,
       StorageUnavailable
     >
-    readonly depth: (queue: string) => Effect.Effect<
+    readonly depth: (
+      queue: string
+    ) => Effect.Effect<
       { readonly waiting: number; readonly leased: number; readonly oldestMillis: number | null },
       StorageUnavailable
     >

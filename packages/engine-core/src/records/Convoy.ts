@@ -93,8 +93,13 @@ export const make = (of: {
     })
 
   const drive = Effect.gen(function* () {
-    while (waiting.length > 0) {
+    while (true) {
       const riders = waiting.splice(0, ridersMax)
+      if (riders.length === 0) {
+        // In one breath with seeing that nobody waits: whoever comes next drives.
+        driving = false
+        return
+      }
       const [only] = riders
       yield* (riders.length === 1 && only !== undefined ? byItself(only) : together(riders)).pipe(
         // The engine stops: whoever is aboard learns that it is not known how it ended.
@@ -104,7 +109,7 @@ export const make = (of: {
       )
     }
   }).pipe(
-    Effect.ensuring(
+    Effect.onError(() =>
       Effect.sync(() => {
         driving = false
       })

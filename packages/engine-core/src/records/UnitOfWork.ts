@@ -48,6 +48,14 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   locks: new Set()
 })
 
+/** What is thrown away; its locks are those of the transaction around it, which keeps them. */
+export const rehearsal = (outer: UnitOfWork | undefined): UnitOfWork =>
+  outer === undefined ? make() : { ...make(outer), locks: outer.locks }
+
+/** The whole transaction that this one is a part of. */
+export const wholeOf = (self: UnitOfWork): UnitOfWork =>
+  self.outer === undefined ? self : wholeOf(self.outer)
+
 /** What a part that succeeded wrote becomes the whole's. */
 export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   whole.drafts.push(...part.drafts)

@@ -90,8 +90,8 @@ const make = Effect.gen(function* () {
   const feed = yield* Feed
   const queue = yield* WorkQueue
   const cache = Cache.make<unknown>(cacheMax)
-  /** The stored record behind one that the clock has ripened. */
-  const unripened = new WeakMap<object, object>()
+  /** The stored record behind one that the clock has ripened, and until when it did. */
+  const unripened = new WeakMap<object, { readonly stored: object; readonly at: Instant.Instant }>()
 
   const current = Effect.map(Effect.serviceOption(UnitOfWork.Current), Option.getOrUndefined)
 
@@ -101,10 +101,23 @@ const make = Effect.gen(function* () {
       : Effect.succeed(work)
   )
 
+  /** Without what the feed has told before: a journal event is told once, however often it is read. */
+  const notTold = Effect.fnUntraced(function* (announcements: ReadonlyArray<Announcement>) {
+    const sources = announcements.flatMap(({ journal }) => journal?.source ?? [])
+    if (sources.length === 0) return announcements
+    const told = new Set(yield* feed.known(sources))
+    return announcements.filter(({ journal }) => {
+      if (journal === undefined) return true
+      if (told.has(journal.source)) return false
+      told.add(journal.source)
+      return true
+    })
+  })
+
   const flush = Effect.fnUntraced(function* (work: UnitOfWork.UnitOfWork) {
     if (work.drafts.length + work.announcements.length + work.work.length === 0) return
     const head = yield* feed.take(Instant.sortable(yield* Instant.now))
-    const stamp = Instant.of(fromSortable(head.at))
+    const stamp = Instant.of(head.at)
     const next = head.projectionOffset + 1
     if (work.drafts.length > 0) {
       yield* factLog.append(
@@ -133,11 +146,10 @@ const make = Effect.gen(function* () {
       )
     }
     yield* queue.enqueue(work.work)
+    const untold = yield* notTold(work.announcements)
     yield* feed.append(
       head,
-      work.announcements.map((announcement, index) =>
-        eventRow(announcement, head, head.seq + 1 + index)
-      )
+      untold.map((announcement, index) => eventRow(announcement, head, head.seq + 1 + index))
     )
   })
 
@@ -180,55 +192,55 @@ const make = Effect.gen(function* () {
 
   const lock = Effect.fnUntraced(function* (name: string) {
     const work = yield* within
-    if (work.outer?.locks.has(name) === true) return yield* Effect.die(new Convoy.Crowded(name))
+    if (work.locks.has(name)) return
+    const whole = UnitOfWork.wholeOf(work)
+    if (whole.locks.has(name)) return yield* Effect.die(new Convoy.Crowded(name))
     work.locks.add(name)
-    work.outer?.locks.add(name)
+    whole.locks.add(name)
     yield* atomically.lock(name)
   }, orAway)
 
   const rehearse = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(current, (outer) =>
-      Effect.provideService(effect, UnitOfWork.Current, UnitOfWork.make(outer))
+      Effect.provideService(effect, UnitOfWork.Current, UnitOfWork.rehearsal(outer))
     )
 
-  const keep = <R, F>(
+  /** The record as the clock makes it at an instant; the very same value while nothing is due. */
+  const ripened = <R, F>(
     collection: Collection.Collection<R, F>,
-    record: R,
-    kept: Collection.Kept,
+    stored: Stored<R>,
     judgedAt: Instant.Instant
   ): Stored<R> => {
-    const stored = { ...record, ...kept } as Stored<R>
     const ripe = Collection.ripen(collection, stored as R, judgedAt)
     if (ripe === (stored as R)) return stored
-    const kind = { ...ripe, ...kept } as Stored<R>
-    unripened.set(kind as object, stored as object)
-    return kind
+    const { version, createdAt, updatedAt } = stored
+    const changed = { ...ripe, version, createdAt, updatedAt } as Stored<R>
+    unripened.set(changed as object, { stored: stored as object, at: judgedAt })
+    return changed
   }
 
-  const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion): R => {
-    const key = `${collection.name}/${row.recordId}/${row.version}`
-    const known = cache.get(key) as R | undefined
-    if (known !== undefined) return known
-    const record = Codecs.of(collection).decodeRecord(row.body)
-    cache.set(key, record)
-    return record
-  }
+  const decode = <R, F>(
+    collection: Collection.Collection<R, F>,
+    row: StoredVersion
+  ): Stored<R> => ({
+    ...Codecs.of(collection).decodeRecord(row.body),
+    version: row.version,
+    createdAt: Instant.of(row.createdAt),
+    updatedAt: Instant.of(row.fromInstant)
+  })
 
+  /** A version never changes, so every read of it gives the very same value: views may be kept by it. */
   const fromRow = <R, F>(
     collection: Collection.Collection<R, F>,
     row: StoredVersion,
     judgedAt: Instant.Instant
-  ): Stored<R> =>
-    keep(
-      collection,
-      decode(collection, row),
-      {
-        version: row.version,
-        createdAt: Instant.of(fromSortable(row.createdAt)),
-        updatedAt: Instant.of(fromSortable(row.fromInstant))
-      },
-      judgedAt
-    )
+  ): Stored<R> => {
+    const key = `${collection.name}/${row.recordId}/${row.version}`
+    const known = cache.get(key) as Stored<R> | undefined
+    const stored = known ?? decode(collection, row)
+    if (known === undefined) cache.set(key, stored)
+    return ripened(collection, stored, judgedAt)
+  }
 
   const judgedAt = (pin: Pin.Resolved | undefined) =>
     pin === undefined ? JudgedAt.judgedAt : Effect.succeed(pin.judgedAt)
@@ -246,12 +258,13 @@ const make = Effect.gen(function* () {
       const own = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, id))
       if (own === undefined) missing.push(id)
       else {
-        const kept = {
+        const stored = {
+          ...(own.record as R),
           version: own.version,
           createdAt: own.createdAt ?? at,
           updatedAt: at
-        }
-        found.push(keep(collection, own.record as R, kept, at))
+        } as Stored<R>
+        found.push(ripened(collection, stored, at))
       }
     }
     if (missing.length > 0) {
@@ -322,16 +335,7 @@ const make = Effect.gen(function* () {
           Stream.map((row) => ({
             sortKey: row.sortKey,
             // A whole collection passes here once: it would only push out what pages need.
-            record: keep(
-              collection,
-              Codecs.of(collection).decodeRecord(row.body),
-              {
-                version: row.version,
-                createdAt: Instant.of(fromSortable(row.createdAt)),
-                updatedAt: Instant.of(fromSortable(row.fromInstant))
-              },
-              at
-            )
+            record: ripened(collection, decode(collection, row), at)
           })),
           Stream.mapError(away)
         )
@@ -403,7 +407,8 @@ const make = Effect.gen(function* () {
       cause: causeText(act.cause),
       act,
       body,
-      createdAt: undefined
+      // What a call opened is answered before the stamp is known, and must not change by it.
+      createdAt: collection.keptBy === "own" ? act.now : undefined
     })
     work.announcements.push(...collection.announce(record, undefined))
     return { ...record, version: 1, createdAt: act.now, updatedAt: act.now } as Stored<R>
@@ -430,7 +435,8 @@ const make = Effect.gen(function* () {
     }
     // A record opened in this transaction has no stamp yet: the flush gives it one.
     const createdAt = own === undefined ? before.createdAt : own.createdAt
-    let self = (unripened.get(before as object) ?? before) as R
+    const ripe = unripened.get(before as object)
+    let self = (ripe?.stored ?? before) as R
     let version = before.version
     const add = (one: F, cause: string) => {
       self = collection.evolve(self, one)
@@ -445,8 +451,10 @@ const make = Effect.gen(function* () {
       })
       work.announcements.push(...collection.announce(self, one))
     }
-    if (unripened.has(before as object)) {
-      for (let due = collection.due(self); due !== undefined && due.at <= act.now; ) {
+    if (ripe !== undefined) {
+      // Decided upon as the clock had made it: those moves stand, though the act's own now is older.
+      const until = Instant.max(act.now, ripe.at)
+      for (let due = collection.due(self); due !== undefined && due.at <= until; ) {
         add(due.fact, "clock")
         due = collection.due(self)
       }
@@ -480,9 +488,6 @@ const offsetOf = (keptBy: "ledger" | "engine" | "own", act: Act): number | undef
   if (act.offset !== undefined) return act.offset
   return act.cause.by === "update" ? act.cause.offset : undefined
 }
-
-/** Sortable text is RFC 3339 with nine digits already. */
-const fromSortable = (text: string): string => text
 
 const isMoved = (error: unknown): error is VersionMoved =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMoved"

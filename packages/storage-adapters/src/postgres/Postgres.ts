@@ -41,7 +41,11 @@ export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
 
 export interface PostgresOptions {
   readonly url: Redacted.Redacted
-  /** Connections for transactions of the ports; 24 where it is left out. */
+  /**
+   * Connections for transactions of the ports; 10 where it is left out. They are short and pass the
+   * feed's head one by one, so more of them get in each other's way on a small machine. Some 16 more
+   * carry single statements, streams and wakes, opened as they are needed.
+   */
   readonly maxConnections?: number
   /** Connections of the plain SqlClient beside the ports; 10 where it is left out. */
   readonly clientConnections?: number
@@ -51,7 +55,7 @@ export interface PostgresOptions {
   readonly prepare?: boolean
 }
 
-const MAX_CONNECTIONS = 24
+const MAX_CONNECTIONS = 10
 const CLIENT_CONNECTIONS = 10
 const STATEMENT_MILLIS = 60_000
 const OLDEST_VERSION = 150_000

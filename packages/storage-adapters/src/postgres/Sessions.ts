@@ -70,6 +70,9 @@ export interface SessionsOptions {
 /** Pipelined, a few connections carry all single statements; each waits for its own disk write. */
 const SHARED_CONNECTIONS = 4
 
+/** A slow reader of a long list keeps its connection, which must not be one that writers wait for. */
+const STREAM_CONNECTIONS = 10
+
 /**
  * Every statement of the ports finds its rows by an index. A plan made while a table was young and
  * its statistics empty would read it whole, and a prepared plan is kept for as long as it lives.
@@ -104,6 +107,11 @@ export const make = Effect.fnUntraced(function* (
   const exclusive = yield* PgPool.make({
     ...common,
     maxConnections: options.maxConnections,
+    multiplexConcurrency: 1
+  })
+  const streaming = yield* PgPool.make({
+    ...common,
+    maxConnections: STREAM_CONNECTIONS,
     multiplexConcurrency: 1
   })
   const durability = yield* Durability.make({
@@ -155,6 +163,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Commits or takes back; a connection that could do neither serves no other transaction. */
   const end = (
+    pool: PgPool.PgPool,
     connection: PgConnection.PgConnection,
     open: Open,
     exit: Exit.Exit<unknown, unknown>
@@ -162,7 +171,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       const ended = yield* Effect.exit(Exit.isSuccess(exit) ? open.commit : open.rollback(exit))
       open.close(Exit.isSuccess(exit) && Exit.isSuccess(ended))
-      if (Exit.isFailure(ended)) yield* exclusive.invalidate(connection)
+      if (Exit.isFailure(ended)) yield* pool.invalidate(connection)
       return ended
     })
 
@@ -174,7 +183,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const open = openSession({ connection, durability, askApart })
         const exit = yield* Effect.exit(restore(Effect.provideService(effect, Current, open)))
-        const ended = yield* end(connection, open, exit)
+        const ended = yield* end(exclusive, connection, open, exit)
         return Exit.isSuccess(exit) && Exit.isFailure(ended) ? Exit.failCause(ended.cause) : exit
       })
     )
@@ -214,10 +223,10 @@ export const make = Effect.fnUntraced(function* (
       ),
     current,
     scoped: Effect.catch(
-      Effect.flatMap(exclusive.get, (connection) =>
+      Effect.flatMap(streaming.get, (connection) =>
         Effect.acquireRelease(
           Effect.sync(() => openSession({ connection, durability, askApart })),
-          (open, exit) => end(connection, open, exit)
+          (open, exit) => end(streaming, connection, open, exit)
         )
       ),
       Faults.judge

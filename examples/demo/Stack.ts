@@ -68,10 +68,15 @@ export const start = async (options: Options): Promise<Stack> => {
     await Promise.all(wallets.map((wallet) => wallet.stop()))
     for (const child of others) await child.stop()
   }
+  let noted = Promise.resolve()
   const begin = async (of: Omit<Child.Started, "logs">): Promise<Child.Child> => {
     const child = await Child.start({ ...of, logs: join(folder, "logs") })
     children.push(child)
-    await write(join(folder, running), { starter: process.pid, pids: children.map((c) => c.pid) })
+    // Wallets start side by side; who runs is written down by one after the other.
+    noted = noted.then(() =>
+      write(join(folder, running), { starter: process.pid, pids: children.map(({ pid }) => pid) })
+    )
+    await noted
     return child
   }
   try {
@@ -188,7 +193,9 @@ const wallets = async (
       ...(heard === undefined ? {} : { heard })
     })
   )
-  await Promise.all(opened)
+  // Also when one fails: what is still starting must be known before it can be stopped.
+  const failed = (await Promise.allSettled(opened)).find(({ status }) => status === "rejected")
+  if (failed?.status === "rejected") throw failed.reason
   return prices
 }
 

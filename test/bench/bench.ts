@@ -2,6 +2,7 @@
 import * as decimals from "./decimals.ts"
 import * as list from "./list.ts"
 import type { Row } from "./measure.ts"
+import * as memory from "./memory.ts"
 import * as operations from "./operations.ts"
 import * as transitions from "./transitions.ts"
 
@@ -11,7 +12,8 @@ const benches: Readonly<Record<string, Bench>> = {
   transitions: transitions.bench,
   decimals: decimals.bench,
   list: list.bench,
-  operations: operations.bench
+  operations: operations.bench,
+  memory: memory.bench
 }
 
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))

@@ -18,7 +18,7 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { counters, single } from "../engine/toys.ts"
 import { ledgerOf } from "../engine/world.ts"
-import { type Row, row } from "./measure.ts"
+import { median, type Row, row } from "./measure.ts"
 
 const clients = 64
 /** Operations of a measured round, and the rounds. */
@@ -37,7 +37,7 @@ const caller: Caller.Caller = {
 let made = 0
 
 /** One operation from its call to its end: opened, run, its events written. */
-const operation = Effect.gen(function* () {
+export const operation = Effect.gen(function* () {
   const door = yield* FourEyes
   const id = `c${++made}`
   return yield* door.submit(single, {
@@ -52,12 +52,14 @@ const operation = Effect.gen(function* () {
 })
 
 /** Waits until as many counters stand as operations were made. */
-const settled = Effect.gen(function* () {
+export const settled = Effect.gen(function* () {
   const records = yield* Records
   for (;;) {
     const found = yield* records.find(counters, `c${made}`)
     const sql = yield* SqlClient.SqlClient
-    const left = yield* sql<{ n: string }>`select count(*)::text as n from bursar.work`
+    const left = yield* sql<{
+      n: string
+    }>`select count(*)::text as n from bursar.work where queue = 'operations'`
     if (found._tag === "Some" && left[0]?.n === "0") return
     yield* Effect.sleep(5)
   }
@@ -70,20 +72,20 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return (performance.now() - began) / 1000
   })
 
+/** Runs an effect so many times, as that many clients would. */
+export const many = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
+  Effect.forEach(Array.from({ length: count }), () => effect, {
+    concurrency: clients,
+    discard: true
+  })
+
 const program = Effect.gen(function* () {
-  const engine = yield* Engine.Engine
   const sql = yield* SqlClient.SqlClient
   yield* sql`create table if not exists public.bench_insert (id bigserial primary key, body text not null)`
-  yield* Effect.forkScoped(engine.run)
   const body = "x".repeat(200)
   const insert = sql`insert into public.bench_insert (body) values (${body})`
   const operations: Array<number> = []
   const inserts: Array<number> = []
-  const many = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
-    Effect.forEach(Array.from({ length: count }), () => effect, {
-      concurrency: clients,
-      discard: true
-    })
   yield* many(200, operation)
   yield* settled
   for (let round = 0; round < rounds; round++) {
@@ -92,11 +94,13 @@ const program = Effect.gen(function* () {
     const count = perRound * 4
     inserts.push(count / (yield* timed(many(count, insert))))
   }
-  const mid = (values: Array<number>) => values.toSorted((a, b) => a - b)[rounds >> 1] ?? 0
-  return { operations: mid(operations), inserts: mid(inserts) }
+  return { operations: median(operations), inserts: median(inserts) }
 })
 
-export const bench = async (): Promise<ReadonlyArray<Row>> => {
+/** Runs an effect against a running engine on a database of its own, with one write on a toy record. */
+export const onDatabase = async <A, E>(
+  effect: Effect.Effect<A, E, FourEyes | Records | SqlClient.SqlClient>
+): Promise<A> => {
   const folder = await mkdtemp(join(tmpdir(), "bursar-bench-"))
   try {
     const storage = Layer.unwrap(
@@ -110,25 +114,33 @@ export const bench = async (): Promise<ReadonlyArray<Row>> => {
           storage,
           NodeCrypto.layer,
           ledgerOf(),
-          Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: 16 })
+          Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
         )
       )
     )
-    const speeds = await Effect.runPromise(
-      Effect.scoped(program).pipe(Effect.provide(layer), Effect.orDie)
+    return await Effect.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* Engine.Engine
+        yield* Effect.forkScoped(engine.run)
+        return yield* effect
+      }).pipe(Effect.scoped, Effect.provide(layer), Effect.orDie)
     )
-    return [
-      row({
-        bench: "complete operations",
-        ours: speeds.operations,
-        unit: "operations/s",
-        against: "single-row inserts, same driver",
-        theirs: speeds.inserts,
-        target: 0.1,
-        note: `${clients} clients, from the call to succeeded`
-      })
-    ]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+export const bench = async (): Promise<ReadonlyArray<Row>> => {
+  const speeds = await onDatabase(program)
+  return [
+    row({
+      bench: "complete operations",
+      ours: speeds.operations,
+      unit: "operations/s",
+      against: "single-row inserts, same driver",
+      theirs: speeds.inserts,
+      target: 0.1,
+      note: `${clients} clients, from the call to succeeded`
+    })
+  ]
 }

@@ -23,7 +23,18 @@ export class Crowded {
 interface Rider {
   readonly effect: Effect.Effect<unknown, unknown>
   readonly answer: Deferred.Deferred<unknown, unknown>
+  /** Convoys it was in that came to nothing. */
+  turns: number
 }
+
+/** Convoys that came to nothing after which a rider goes by itself. */
+const turnsMax = 2
+
+/** Riders that go by themselves at a time, each on a connection of its own. */
+const byThemselvesMax = 8
+
+/** Not all of a convoy's riders succeeded, so nothing of it is kept. */
+const disembarked = Symbol("disembarked")
 
 export interface Convoy {
   /**
@@ -49,16 +60,17 @@ export const make = (of: {
   const byItself = (rider: Rider) =>
     Effect.flatMap(Effect.exit(of.alone(rider.effect)), (exit) => Deferred.done(rider.answer, exit))
 
-  /** One rider's part of the convoy's transaction; its failure takes back the part alone. */
+  /** One rider's part of the convoy's transaction: its writes are the convoy's once it succeeds. */
   const board = (rider: Rider, convoy: UnitOfWork.UnitOfWork) =>
-    Effect.gen(function* () {
+    Effect.suspend(() => {
       const own = UnitOfWork.make(convoy)
-      const exit = yield* Effect.exit(
-        of.atomically.run(Effect.provideService(rider.effect, UnitOfWork.Current, own))
+      return Effect.map(
+        Effect.exit(Effect.provideService(rider.effect, UnitOfWork.Current, own)),
+        (exit) => {
+          if (Exit.isSuccess(exit)) UnitOfWork.merge(convoy, own)
+          return exit
+        }
       )
-      if (Exit.isSuccess(exit)) UnitOfWork.merge(convoy, own)
-      else for (const name of own.locks) convoy.locks.delete(name)
-      return exit
     })
 
   const isCrowded = (exit: Exit.Exit<unknown, unknown>): boolean =>
@@ -67,29 +79,47 @@ export const make = (of: {
       (reason) => Cause.isDieReason(reason) && reason.defect instanceof Crowded
     )
 
+  /**
+   * Runs riders side by side in one transaction, their statements following one another on one
+   * connection without waiting for each other's answers. Nobody is taken back alone: when one fails,
+   * nothing is kept, whoever failed goes by itself (what it saw of the others may not come to be),
+   * and the others travel again.
+   */
   const together = (riders: ReadonlyArray<Rider>) =>
     Effect.gen(function* () {
-      const exits: Array<Exit.Exit<unknown, unknown>> = []
+      const exits = new Map<Rider, Exit.Exit<unknown, unknown>>()
       const whole = yield* Effect.exit(
         of.atomically.run(
           Effect.gen(function* () {
             const convoy = UnitOfWork.make()
-            for (const rider of riders) exits.push(yield* board(rider, convoy))
+            yield* Effect.forEach(
+              riders,
+              (rider) => Effect.map(board(rider, convoy), (exit) => void exits.set(rider, exit)),
+              { concurrency: "unbounded", discard: true }
+            )
+            if ([...exits.values()].some(Exit.isFailure)) return yield* Effect.fail(disembarked)
             yield* of.flush(convoy)
           })
         )
       )
-      const next: Array<Rider> = []
-      for (const [index, rider] of riders.entries()) {
-        const exit = exits[index]
-        // Nothing of a convoy that failed is there: each goes by itself, and fails by itself.
-        if (Exit.isFailure(whole) || exit === undefined) yield* byItself(rider)
-        else if (isCrowded(exit)) next.push(rider)
-        // A record that moved under one rider concerns that rider alone.
-        else if (Exit.isFailure(exit) && UnitOfWork.isMoved(exit.cause)) yield* byItself(rider)
-        else yield* Deferred.done(rider.answer, exit)
+      if (Exit.isSuccess(whole)) {
+        for (const [rider, exit] of exits) yield* Deferred.done(rider.answer, exit)
+        return
       }
-      waiting.unshift(...next)
+      const isParting = whole.cause.reasons.some(
+        (reason) => Cause.isFailReason(reason) && reason.error === disembarked
+      )
+      const again: Array<Rider> = []
+      const alone: Array<Rider> = []
+      for (const rider of riders) {
+        const exit = exits.get(rider)
+        rider.turns += 1
+        const goesOn = exit !== undefined && (Exit.isSuccess(exit) || isCrowded(exit))
+        if (isParting && goesOn && rider.turns < turnsMax) again.push(rider)
+        else alone.push(rider)
+      }
+      waiting.unshift(...again)
+      yield* Effect.forEach(alone, byItself, { concurrency: byThemselvesMax, discard: true })
     })
 
   const drive = Effect.gen(function* () {
@@ -122,7 +152,8 @@ export const make = (of: {
         const answer = yield* Deferred.make<A, E | Unavailable>()
         const rider: Rider = {
           effect: Effect.provideContext(effect, context),
-          answer: answer as Deferred.Deferred<unknown, unknown>
+          answer: answer as Deferred.Deferred<unknown, unknown>,
+          turns: 0
         }
         waiting.push(rider)
         if (!driving) {

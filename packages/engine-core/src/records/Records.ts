@@ -30,9 +30,10 @@ export class Records extends Context.Service<
   {
     /**
      * Runs `effect` as one transaction. What it opens, records, announces and queues is written at
-     * its end under one stamp of the feed, all or nothing; an effect that fails leaves nothing.
-     * When another writer was first at a record, the whole effect runs again, at most 16 times. A
-     * call inside another joins it.
+     * its end under one stamp of the feed, all or nothing; an effect that fails leaves nothing. The
+     * effect may run more than once, and so does nothing but read, judge and write through ports:
+     * again when another writer was first at a record (at most 16 times), and again when somebody
+     * it shared a transaction with failed. A call inside another joins it.
      */
     readonly transact: <A, E, R>(
       effect: Effect.Effect<A, E, R>

@@ -1,5 +1,5 @@
 /** Calling the door in tests: people, their calls, approvals and rejections, and what they answer. */
-import { type Caller, Engine, FourEyes, type Operation } from "@bursar/engine-core"
+import { type Caller, Engine, Follower, FourEyes, type Operation } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, References, Result, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -49,6 +49,9 @@ export const reject = (actionKey: string, caller: Caller.Caller, key: string | n
   )
 
 export const settle = Effect.flatMap(Engine.Engine, (engine) => engine.settle)
+
+/** The ledger is projected to its end; nothing that is queued runs. */
+export const catchUp = Effect.flatMap(Follower, (follower) => follower.catchUp)
 
 /** A member of an answer's value. */
 export const field = (

@@ -252,6 +252,8 @@ export const outsider = (hint: string) =>
     return { party, act, decline }
   })
 
+export type Outsider = Effect.Success<ReturnType<typeof outsider>>
+
 /** Every transaction of the ledger that the venue sees, asked of the ledger itself. */
 export const transactions = Effect.gen(function* () {
   const ledger = yield* Ledger.Ledger

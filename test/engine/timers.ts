@@ -25,7 +25,7 @@ export const timers = Collection.define<typeof Timer.Type, typeof Fact.Type>("ti
       : { ...self, state: "stopped" }
   },
   keptBy: "engine",
-  filters: { state: (self) => self.state, ringsAt: (self) => Instant.sortable(self.ringsAt) },
+  filters: { state: (self) => self.state, owner: (self) => self.timerId.split("-")[0] ?? null },
   due: (self) =>
     self.state === "set"
       ? { at: self.ringsAt, fact: { on: "ring" } }

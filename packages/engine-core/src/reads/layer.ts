@@ -93,7 +93,8 @@ const make = Effect.gen(function* () {
   ) {
     const now = yield* Instant.now
     const who = yield* whoAsks(read.audience, of.caller, now)
-    const pin = yield* points.resolve(of.point, now, { snapshot: false })
+    // One answer is of one moment, however many records it is made of.
+    const pin = yield* points.resolve(of.point, now, { snapshot: read.pinned })
     const value = yield* within(read.run(of.params, { ...who, pin }))
     return { ...around(read.pinned, pin, now), value }
   })

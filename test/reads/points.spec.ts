@@ -1,0 +1,396 @@
+/** Which point answers a read, and what a caller is told where none does. */
+import { type Reads as R, Reads, Records, type Refusal } from "@bursar/engine-core"
+import { Instant, type Offset } from "@bursar/engine-core/kernel"
+import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import * as Calls from "../engine/calls.ts"
+import * as Notes from "../engine/ledger-toys.ts"
+import { timer, timers } from "../engine/timers.ts"
+import * as ToyReads from "../engine/toy-reads.ts"
+import * as Toys from "../engine/toys.ts"
+import { world, type WorldOptions } from "../engine/world.ts"
+
+const engine = (options: WorldOptions = {}) =>
+  Effect.provide(world({ operations: Toys.toys, readings: Notes.readings, ...options }))
+
+type Point = Parameters<(typeof R)["Service"]["page"]>[1]["point"]
+
+const asking = (point: Point, caller = ToyReads.auditor) => ({
+  caller,
+  params: {},
+  point,
+  page: { limit: 100 }
+})
+const list = (point: Point) =>
+  Effect.flatMap(Reads, (reads) => reads.page(ToyReads.listNotes, asking(point)))
+const timersAt = (point: Point) =>
+  Effect.map(
+    Effect.flatMap(Reads, (reads) => reads.page(ToyReads.listTimers, asking(point))),
+    ({ value }) => value.map(({ id, says }) => `${id} ${says}`)
+  )
+
+const told = <A, R2>(effect: Effect.Effect<A, Refusal.Refused | Refusal.Unavailable, R2>) =>
+  Effect.map(Effect.result(effect), (result) => {
+    if (Result.isSuccess(result)) throw new Error("it was answered")
+    if (result.failure._tag !== "Refused") throw new Error(result.failure.slug)
+    return { slug: result.failure.slug, ...result.failure.told }
+  })
+
+let commands = 0
+const note = (noteId: string) =>
+  Effect.gen(function* () {
+    const ledger = yield* Ledger.Ledger
+    return yield* ledger.submit({
+      commandId: `past:${++commands}`,
+      commands: [Notes.proposal(ledger.venue, { noteId, registrar: ledger.venue })],
+      dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
+    })
+  })
+
+const offset = (value: number) => value as Offset.Offset
+const head = Effect.flatMap(ProjectionLog, (log) => log.head)
+
+const set = (id: string, ringsIn: number, stopsIn: number) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    yield* records.transact(
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        const at = Instant.toEpochMillis(now)
+        const act = { cause: { by: "request" as const, requestId: "r" }, now }
+        yield* records.open(timers, timer(id, at + ringsIn, at + stopsIn), act)
+      })
+    )
+  })
+
+describe("at", () => {
+  it.effect("beyond what is projected is not there yet, and is once it has been projected", () =>
+    Effect.gen(function* () {
+      const { offset: end } = yield* note("a")
+      const refused = yield* told(list({ at: end }))
+      assert.deepInclude(refused, {
+        slug: "offset-unavailable",
+        projectionOffset: 0,
+        ledgerEnd: end,
+        retryAfter: 1,
+        retryable: true
+      })
+      yield* Calls.catchUp
+      const answer = yield* list({ at: end })
+      assert.strictEqual(answer.offset, end)
+      assert.strictEqual(answer.value.length, 1)
+      assert.strictEqual((yield* list({ at: offset(end - 1) })).value.length, 0)
+    }).pipe(engine())
+  )
+
+  it.effect("inside a gap is answered as of the update before it", () =>
+    Effect.gen(function* () {
+      const faults = yield* SimulatedLedger.Participant
+      faults.faults.replace({ gap: "sparse" })
+      for (const id of ["a", "b", "c", "d", "e", "f"]) yield* note(id)
+      yield* Calls.catchUp
+      const { offset: end } = yield* head
+      let before = 0
+      for (let at = 0; at <= end; at++) {
+        const { value, ledgerTime } = yield* list({ at: offset(at) })
+        assert.isAtLeast(value.length, before)
+        assert.strictEqual(ledgerTime === null, value.length === 0)
+        before = value.length
+      }
+      assert.strictEqual(before, 6)
+      assert.isAbove(end, 6)
+    }).pipe(engine())
+  )
+
+  it.effect("below the horizon is gone, and asking again soon will not help", () =>
+    Effect.gen(function* () {
+      yield* note("a")
+      yield* TestClock.adjust("5 seconds")
+      const { offset: last } = yield* note("b")
+      const participant = yield* SimulatedLedger.Participant
+      yield* participant.admin.prune(last)
+      yield* Calls.catchUp
+      assert.strictEqual((yield* list({ at: last })).value.length, 2)
+      assert.deepInclude(yield* told(list({ at: offset(last - 1) })), {
+        slug: "offset-unavailable",
+        retryAfter: 3_600,
+        retryable: false
+      })
+      const now = yield* Instant.now
+      assert.deepInclude(yield* told(list({ asOf: now })), { slug: "before-horizon" })
+      yield* TestClock.adjust("61 seconds")
+      assert.strictEqual((yield* list({ asOf: yield* Instant.now })).value.length, 2)
+      const microBefore = Instant.fromNanos(Instant.of((yield* head).horizonTime ?? "") - 1_000n)
+      assert.deepInclude(yield* told(list({ asOf: microBefore })), { slug: "before-horizon" })
+    }).pipe(engine())
+  )
+})
+
+describe("asOf", () => {
+  it.effect(
+    "before the history, after now, or while the ledger is ahead is refused, each its own way",
+    () => {
+      const faults = SimulatedLedger.Faults.make()
+      return Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        const begin = yield* Instant.now
+        yield* note("a")
+        yield* Calls.catchUp
+        const before = Instant.fromNanos(begin - 1_000_000_000n)
+        assert.deepInclude(yield* told(list({ asOf: before })), { slug: "before-horizon" })
+        const later = Instant.fromNanos(begin + 1n)
+        const refused = yield* told(list({ asOf: later }))
+        assert.strictEqual(refused.slug, "invalid-request")
+        assert.deepStrictEqual(
+          refused.errors?.map(({ pointer }) => pointer),
+          ["/query/asOf"]
+        )
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
+        yield* note("b")
+        assert.deepInclude(yield* told(list({ asOf: later })), {
+          slug: "offset-unavailable",
+          retryable: true
+        })
+        // What the ledger had said by its own time cannot change any more.
+        assert.strictEqual((yield* list({ asOf: begin })).value.length, 1)
+        yield* Calls.catchUp
+        assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
+      }).pipe(engine({ faults }))
+    }
+  )
+
+  it.effect("together with at is two faults of the request", () =>
+    Effect.gen(function* () {
+      const refused = yield* told(list({ at: offset(0), asOf: Instant.fromNanos(0n) }))
+      assert.strictEqual(refused.slug, "invalid-request")
+      assert.deepStrictEqual(
+        refused.errors?.map(({ pointer }) => pointer),
+        ["/query/at", "/query/asOf"]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("says the offset it used, so that at repeats it for what the ledger says", () =>
+    Effect.gen(function* () {
+      yield* note("a")
+      yield* TestClock.adjust("10 seconds")
+      yield* note("b")
+      yield* Calls.catchUp
+      const as = yield* list({ asOf: Instant.fromEpochMillis(5_000) })
+      const at = yield* list({ at: as.offset })
+      assert.deepStrictEqual(at.value, as.value)
+      assert.strictEqual(as.value.length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("of an engine that cannot ask its ledger is answered from what is projected", () => {
+    let away = false
+    return Effect.gen(function* () {
+      yield* note("a")
+      yield* Calls.catchUp
+      yield* TestClock.adjust("10 seconds")
+      away = true
+      assert.strictEqual((yield* list({ asOf: Instant.fromEpochMillis(5_000) })).value.length, 1)
+      assert.notProperty(yield* told(list({ at: offset(99) })), "ledgerEnd")
+    }).pipe(
+      engine({
+        tamper: (port) => ({
+          ...port,
+          ledgerEnd: Effect.suspend(() =>
+            away
+              ? Effect.fail(new Ledger.Unreachable({ detail: "", retryAfter: Duration.seconds(1) }))
+              : port.ledgerEnd
+          )
+        })
+      })
+    )
+  })
+})
+
+describe("the engine's own records", () => {
+  it.effect(
+    "are seen between what set them and what ended them, at and asOf, and not outside",
+    () =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        yield* note("a")
+        yield* Calls.catchUp
+        yield* TestClock.adjust("10 seconds")
+        const before = yield* head
+        yield* set("t", 1e9, 2e9)
+        yield* note("b")
+        yield* TestClock.adjust("10 seconds")
+        yield* Calls.catchUp
+        const between = yield* head
+        yield* records.transact(
+          Effect.gen(function* () {
+            const act = {
+              cause: { by: "request" as const, requestId: "r" },
+              now: yield* Instant.now
+            }
+            const self = yield* records.get(timers, "t")
+            yield* records.record(timers, self, { on: "touch" }, act)
+          })
+        )
+        yield* note("c")
+        yield* Calls.catchUp
+        const after = yield* head
+        yield* TestClock.adjust("10 seconds")
+        const at = (one: { readonly offset: number }) => timersAt({ at: offset(one.offset) })
+        assert.deepStrictEqual(
+          [yield* at(before), yield* at(between), yield* at(after)],
+          [[], ["t set 0 0"], ["t set 0 1"]]
+        )
+        const asOf = (millis: number) => timersAt({ asOf: Instant.fromEpochMillis(millis) })
+        assert.deepStrictEqual(
+          [yield* asOf(9_999), yield* asOf(10_000), yield* asOf(19_999), yield* asOf(20_001)],
+          [[], ["t set 0 0"], ["t set 0 0"], ["t set 0 1"]]
+        )
+      }).pipe(engine())
+  )
+
+  it.effect("are ripened at the pin: the clock has done what it had done by then", () =>
+    Effect.gen(function* () {
+      yield* note("a")
+      yield* Calls.catchUp
+      yield* set("t", 5_000, 8_000)
+      const asOf = (millis: number) => timersAt({ asOf: Instant.fromEpochMillis(millis) })
+      yield* TestClock.adjust("4 seconds")
+      yield* note("b")
+      yield* Calls.catchUp
+      const early = yield* head
+      yield* TestClock.adjust("2 seconds")
+      yield* note("c")
+      yield* Calls.catchUp
+      const late = yield* head
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(
+        [yield* asOf(4_999), yield* asOf(5_000), yield* asOf(8_000)],
+        [["t set 0 0"], ["t rung 1 0"], ["t stopped 1 0"]]
+      )
+      const at = (one: { readonly offset: number }) => timersAt({ at: offset(one.offset) })
+      assert.deepStrictEqual([yield* at(early), yield* at(late)], [["t set 0 0"], ["t rung 1 0"]])
+      assert.deepStrictEqual(yield* timersAt({}), ["t stopped 1 0"])
+    }).pipe(engine())
+  )
+})
+
+describe("an answer made of several look-ups", () => {
+  it.effect("is of one moment, though others write between them", () =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const operator = Calls.person("olga", "operator")
+      const answers: Array<{ readonly open: number; readonly counted: number }> = []
+      const add = (index: number) =>
+        Effect.gen(function* () {
+          yield* note(`n${index}`)
+          yield* Calls.submit(Toys.single, operator, {
+            params: { counterId: "c" },
+            body: '{"by":1}',
+            key: `k${index}`
+          })
+          yield* Calls.settle
+        })
+      yield* Effect.all(
+        [
+          Effect.forEach(Array.from({ length: 20 }), (_, index) => add(index)),
+          Effect.forEach(Array.from({ length: 400 }), () =>
+            Effect.map(
+              reads.one(ToyReads.sum, { caller: ToyReads.auditor, params: {}, point: {} }),
+              ({ value }) => answers.push(value)
+            )
+          )
+        ],
+        { concurrency: "unbounded" }
+      )
+      const apart = answers.map(({ open, counted }) => open - counted)
+      // The note is projected first, and counted then: never the other way round, never further apart.
+      assert.isTrue(
+        apart.every((one) => one === 0 || one === 1),
+        String(apart)
+      )
+      assert.isAbove(new Set(answers.map(({ open }) => open)).size, 3)
+    }).pipe(engine())
+  )
+})
+
+describe("a list without a limit", () => {
+  it.effect("streams what its pages would show", () =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      for (let index = 0; index < 450; index++)
+        yield* set(`t${String(index).padStart(3, "0")}`, 5_000, 9_000)
+      yield* TestClock.adjust("6 seconds")
+      for (const list of [ToyReads.listTimers, ToyReads.listTimersBack]) {
+        const all = yield* reads.all(list, { ...asking({}), page: {} })
+        yield* set(`u-${list.name}`, 1, 2)
+        const streamed = yield* Stream.runCollect(all.value)
+        const paged: Array<unknown> = []
+        let after: string | undefined
+        do {
+          const page = yield* reads.page(list, {
+            ...asking({}),
+            page: { limit: 100, ...(after === undefined ? {} : { after }) }
+          })
+          paged.push(...page.value.filter(({ id }) => !id.startsWith("u-")))
+          after = page.next ?? undefined
+        } while (after !== undefined)
+        assert.strictEqual(paged.length, 450)
+        assert.deepStrictEqual(
+          streamed.filter(({ id }) => !id.startsWith("u-")),
+          paged
+        )
+        assert.isFalse(streamed.some(({ id }) => id === `u-${list.name}`))
+      }
+    }).pipe(engine())
+  )
+})
+
+describe("who may read", () => {
+  it.effect("nobody without a role of the audience, whatever the point", () =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const nobody = Calls.person("mo", "monitor")
+      for (const point of [
+        {},
+        { at: offset(99) },
+        { at: offset(0), asOf: Instant.fromNanos(0n) }
+      ]) {
+        assert.strictEqual(
+          yield* Calls.slug(reads.page(ToyReads.listNotes, asking(point, nobody))),
+          "permission-denied"
+        )
+        assert.strictEqual(
+          yield* Calls.slug(reads.all(ToyReads.listNotes, { ...asking(point, nobody), page: {} })),
+          "permission-denied"
+        )
+        assert.strictEqual(
+          yield* Calls.slug(reads.one(ToyReads.sum, asking(point, nobody))),
+          "permission-denied"
+        )
+      }
+    }).pipe(engine())
+  )
+
+  it.effect("an investor its own alone, in pages and streams; filters never widen that", () =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      for (const id of ["h1-a", "h2-a", "h1-b", "h2-b"]) yield* set(id, 1e9, 2e9)
+      const mine = { ...Calls.person("ines", "investor"), holderId: "h1" }
+      const page = yield* reads.page(ToyReads.listTimers, asking({}, mine))
+      const all = yield* reads.all(ToyReads.listTimers, { ...asking({}, mine), page: {} })
+      const ids = (yield* Stream.runCollect(all.value)).map(({ id }) => id)
+      assert.deepStrictEqual(ids, ["h1-a", "h1-b"])
+      assert.deepStrictEqual(
+        page.value.map(({ id }) => id),
+        ids
+      )
+      const none = { ...mine, holderId: null }
+      assert.deepStrictEqual((yield* reads.page(ToyReads.listTimers, asking({}, none))).value, [])
+    }).pipe(engine())
+  )
+})

@@ -131,7 +131,11 @@ export const make = (of: {
           return claimed
         })
       ),
-    hold: (lease) => leased(lease, () => {}),
+    hold: (lease) =>
+      Effect.andThen(
+        transactions.inside("WorkQueue.hold", () => {}),
+        leased(lease, () => {})
+      ),
     renew: (lease, leaseMillis) =>
       leased(lease, (transaction, item, now) =>
         Undo.patch(transaction, item, { leasedUntil: now + leaseMillis })

@@ -7,6 +7,7 @@
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Deferred, Effect, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Columns from "./Columns.ts"
 
 export interface Durability {
   /** Waits until all that had been committed when this was called is on disk. */
@@ -45,7 +46,7 @@ export const make = Effect.fnUntraced(function* (
       return Effect.void
     }
     return pool
-      .use((own) => own.query(FLUSH))
+      .use((own) => Columns.ask(own, FLUSH, []))
       .pipe(
         Effect.asVoid,
         Effect.exit,
@@ -68,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     settle,
     settleFor: (own) =>
-      Effect.flatMap(own.query(IS_SETTLED), ({ rows }) =>
+      Effect.flatMap(Columns.ask(own, IS_SETTLED, []), ({ rows }) =>
         rows[0]?.["settled"] === true ? Effect.void : settle
       )
   }

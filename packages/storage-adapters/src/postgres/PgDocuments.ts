@@ -83,18 +83,22 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
     ])
   },
   get: ({ collection, recordIds, pin }) => {
-    if (recordIds.length === 0) return Effect.succeed([])
+    const [first, ...more] = new Set(recordIds)
+    if (first === undefined) return Effect.succeed([])
     const given = parameters()
-    const ids = given.add(Values.texts([...new Set(recordIds)]))
-    const sql = `
-      select ${COLUMNS} from unnest(${ids}::text[]) with ordinality as asked(id, n)
-      cross join lateral (
-        select * from bursar.document d
-        where d.collection = ${given.add(collection)} and d.record_id = asked.id
-          and ${atPin(pin, given)}
-        order by d.version desc limit 1
-      ) d
-      order by asked.n`
+    const newest = (recordId: string): string => `
+      select ${COLUMNS} from bursar.document d
+      where d.collection = ${given.add(collection)} and d.record_id = ${recordId}
+        and ${atPin(pin, given)}
+      order by d.version desc limit 1`
+    // One record is the usual case, and its plan is the same for every record: it is made once.
+    const sql =
+      more.length === 0
+        ? newest(given.add(first))
+        : `select d.* from unnest(${given.add(Values.texts([first, ...more]))}::text[])
+             with ordinality as asked(id, n)
+           cross join lateral (${newest("asked.id")}) d
+           order by asked.n`
     return Effect.map(sessions.look(sql, given.values), ({ rows }) => rows.map(versionOf))
   },
   list: ({ limit, ...query }) => {

@@ -3,6 +3,7 @@ import type { StorageUnavailable } from "@bursar/engine-core/ports"
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Effect, Exit, Fiber, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Columns from "./Columns.ts"
 import * as Durability from "./Durability.ts"
 import * as Faults from "./Faults.ts"
 
@@ -126,14 +127,14 @@ export const make = Effect.fnUntraced(function* (
 
   const askApart: Sessions["ask"] = (sql, parameters) =>
     Effect.catch(
-      shared.use((connection) => connection.query(sql, parameters)),
+      shared.use((connection) => Columns.ask(connection, sql, parameters)),
       Faults.judge
     )
 
   const askAlone: Sessions["ask"] = (sql, parameters) =>
     Effect.catch(
       shared.use((connection) =>
-        Effect.tap(connection.query(sql, parameters), ({ rowCount }) =>
+        Effect.tap(Columns.ask(connection, sql, parameters), ({ rowCount }) =>
           // What was there already may be as young as what was written.
           rowCount > 0 ? durability.settle : durability.settleFor(connection)
         )
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
       shared.use((connection) =>
         Effect.map(
           // The second statement is on the wire with the first, and is answered after it.
-          Effect.all([connection.query(sql, parameters), durability.settleFor(connection)], {
+          Effect.all([Columns.ask(connection, sql, parameters), durability.settleFor(connection)], {
             concurrency: 2
           }),
           ([rows]) => rows
@@ -258,7 +259,7 @@ const openSession = (of: {
 
   /** The first failure is the one that tells: those after it only say that there was one. */
   const query = (sql: string, parameters: ReadonlyArray<unknown>): Effect.Effect<Rows, SqlError> =>
-    Effect.tapError(connection.query(sql, parameters), (error) =>
+    Effect.tapError(Columns.ask(connection, sql, parameters), (error) =>
       Effect.sync(() => {
         fault ??= error
       })

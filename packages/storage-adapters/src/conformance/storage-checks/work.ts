@@ -228,6 +228,11 @@ export const work: ReadonlyArray<Check> = [
     yield* Fiber.join(slow)
     yield* same("afterwards", names(yield* claim()), "")
   }),
+  check(PORT, "refuses to hold an item outside of a transaction as a defect", function* () {
+    const { add, claim, hold } = yield* setUp
+    yield* add({ itemId: "a" })
+    yield* ends("the hold", hold(yield* one(yield* claim())), "defect")
+  }),
   check(PORT, "leaves an item that is there already alone", function* () {
     const { add, claim, depth, queue } = yield* setUp
     yield* add({ itemId: "a", payload: "first" })

@@ -33,6 +33,8 @@ export interface UnitOfWork {
   readonly outer: UnitOfWork | undefined
   readonly drafts: Array<Draft>
   readonly written: Map<string, Written>
+  /** What this transaction looked for and did not find: it decided on the strength of that. */
+  readonly absent: Set<string>
   readonly announcements: Array<Announcement>
   readonly work: Array<WorkItem>
   /** Names this transaction, or a part of it, has locked. */
@@ -43,6 +45,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   outer,
   drafts: [],
   written: new Map(),
+  absent: new Set(),
   announcements: [],
   work: [],
   locks: new Set()

@@ -62,6 +62,10 @@ export const storedPin = (
   return { by: "offset", offset: pin.offset }
 }
 
+/** Another writer was first: whoever runs the transaction runs it again, so nobody else sees this. */
+const movedAt = (collection: { readonly name: string }, recordId: string, expected: number) =>
+  new VersionMoved({ collection: collection.name, recordId, expected }) as unknown as Unavailable
+
 const eventRow = (announcement: Announcement, head: FeedHead, seq: number): EventRow => {
   const payload = PlainJson.stringify(announcement.payload)
   if (payload.length > payloadMax) {
@@ -274,6 +278,10 @@ const make = Effect.gen(function* () {
         pin: storedPin(collection.keptBy, pin)
       })
       for (const row of rows) found.push(fromRow(collection, row, at))
+      const there = new Set(rows.map(({ recordId }) => recordId))
+      for (const id of missing) {
+        if (!there.has(id)) work?.absent.add(UnitOfWork.keyOf(collection, id))
+      }
     }
     return found
   }, orAway)
@@ -395,7 +403,10 @@ const make = Effect.gen(function* () {
   ) {
     const work = yield* within
     const id = collection.id(record)
+    const wasAbsent = work.absent.has(UnitOfWork.keyOf(collection, id))
     if (collection.ids === "given" && Option.isSome(yield* find(collection, id))) {
+      // It was not there when this transaction looked: another writer was first meanwhile.
+      if (wasAbsent) return yield* Effect.fail(movedAt(collection, id, 0))
       return yield* Effect.fail(
         refused("already-exists", { detail: `A ${collection.name} of this id exists.` })
       )
@@ -425,13 +436,7 @@ const make = Effect.gen(function* () {
     const own = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, collection.id(before)))
     if (own !== undefined && own.version !== before.version) {
       // Loaded before this transaction began, and moved meanwhile: loaded and decided again.
-      return yield* Effect.fail(
-        new VersionMoved({
-          collection: collection.name,
-          recordId: collection.id(before),
-          expected: before.version
-        }) as unknown as Unavailable
-      )
+      return yield* Effect.fail(movedAt(collection, collection.id(before), before.version))
     }
     // A record opened in this transaction has no stamp yet: the flush gives it one.
     const createdAt = own === undefined ? before.createdAt : own.createdAt

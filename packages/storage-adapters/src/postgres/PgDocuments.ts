@@ -10,6 +10,11 @@ import { Effect, Option, Stream } from "effect"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
+/**
+ * Versions are found by the primary key. Whether one is open is asked by `coalesce`, not `is null`:
+ * that would offer the index of open versions, which a plan made on young tables takes, and then
+ * reads the whole collection for each row.
+ */
 const PUT = `
 with given as materialized (
   select r.*,
@@ -25,7 +30,7 @@ with given as materialized (
   update bursar.document d set to_offset = g.from_offset, to_instant = g.from_instant
   from given g
   where g.before is null and d.collection = g.collection and d.record_id = g.record_id
-    and d.version = g.version - 1 and d.to_offset is null
+    and d.version = g.version - 1 and coalesce(d.to_offset, -1) = -1
   returning 1
 ), judged as (
   select case when
@@ -50,7 +55,8 @@ values ($1, $2, $3::int8, $4, $5, $6::jsonb, $7, $8::int8, $9)`
 const PUT_NEXT = `
 with closed as (
   update bursar.document set to_offset = $8::int8, to_instant = $9
-  where collection = $1 and record_id = $2 and version = $3::int8 - 1 and to_offset is null
+  where collection = $1 and record_id = $2 and version = $3::int8 - 1
+    and coalesce(to_offset, -1) = -1
   returning 1
 )
 insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
@@ -86,10 +92,11 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
     const [first, ...more] = new Set(recordIds)
     if (first === undefined) return Effect.succeed([])
     const given = parameters()
+    // The latest version is the one with the highest number: no need to ask whether it is open.
     const newest = (recordId: string): string => `
       select ${COLUMNS} from bursar.document d
       where d.collection = ${given.add(collection)} and d.record_id = ${recordId}
-        and ${atPin(pin, given)}
+        and ${pin.by === "latest" ? "true" : atPin(pin, given)}
       order by d.version desc limit 1`
     // One record is the usual case, and its plan is the same for every record: it is made once.
     const sql =

@@ -11,7 +11,11 @@ const node = SimulatedLedger.layerMemory({ ledgerId: "example", participantId: "
 const venue = Layer.unwrap(
   Effect.gen(function* () {
     const { admin } = yield* SimulatedLedger.Participant
-    const { token } = yield* admin.addParty({ hint: "venue", kind: "local" })
+    const { token } = yield* admin.addParty({
+      hint: "venue",
+      kind: "local",
+      userId: "bursar-engine"
+    })
     return SimulatedLedger.Venue.layer({ token })
   })
 )

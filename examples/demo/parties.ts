@@ -48,13 +48,16 @@ const party = Effect.fnUntraced(function* (hint: Hint, folder: string) {
   const file = tokenFile(folder, hint)
   const known = (yield* admin.parties).find((one) => one.hint === hint)
   if (known !== undefined) {
-    if (!existsSync(file)) yield* keepToken(file, yield* admin.issueToken(hint))
+    if (!existsSync(file)) yield* keepToken(file, yield* admin.issueToken(userOf(hint)))
     return known.party
   }
-  const added = yield* admin.addParty({ hint, ...keyOf(hint, folder) })
+  const added = yield* admin.addParty({ hint, userId: userOf(hint), ...keyOf(hint, folder) })
   yield* keepToken(file, added.token)
   return added.party
 })
+
+/** The engine's own user; every other party's is called as the party is. */
+const userOf = (hint: Hint): string => (hint === "venue" ? "bursar-engine" : hint)
 
 /** The investor signs with a key that never leaves its wallet; the others act by token. */
 const keyOf = (hint: Hint, folder: string) => {

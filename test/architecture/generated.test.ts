@@ -1,11 +1,17 @@
 /** The generated pages say what the tables say. */
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { pages } from "../../packages/engine-core/scripts/pages/index.ts"
 import { stale } from "../../packages/engine-core/scripts/stale.ts"
+import * as Settings from "../../packages/http-host/scripts/settings.ts"
 
 describe("generated docs", () => {
   it("are current; run `npm run docs` when they are not", async () => {
     expect(await stale()).toEqual([])
+  })
+
+  it("say every setting as the host reads it", () => {
+    expect(readFileSync(Settings.file, "utf8")).toBe(Settings.page())
   })
 
   it("say on their first line that they are generated, and by what", () => {

@@ -39,6 +39,9 @@ const storage = (config: Config) =>
 
 const participantId = "bursar-sim"
 
+/** The ledger user that the engine is; it may act as the venue and as nobody else. */
+const venueUser = "bursar-engine"
+
 /** The venue's token at the simulated ledger: given, kept from an earlier start, or made now. */
 const venueToken = (config: Config) =>
   Effect.gen(function* () {
@@ -48,9 +51,9 @@ const venueToken = (config: Config) =>
     if (kept !== undefined) return kept.trim()
     const { admin } = yield* SimulatedLedger.Participant
     const users = yield* admin.users
-    const token = users.some(({ userId }) => userId === "venue")
-      ? yield* admin.issueToken("venue")
-      : (yield* admin.addParty({ hint: "venue", kind: "local" })).token
+    const token = users.some(({ userId }) => userId === venueUser)
+      ? yield* admin.issueToken(venueUser)
+      : (yield* admin.addParty({ hint: "venue", kind: "local", userId: venueUser })).token
     yield* Effect.promise(async () => {
       await mkdir(join(config.dataFolder, "ledger"), { recursive: true, mode: 0o700 })
       await writeFile(file, `${token}\n`, { mode: 0o600 })

@@ -60,7 +60,9 @@ const make = Effect.gen(function* () {
   const work = yield* WorkQueue
   const declared = yield* Operations
   const settings = yield* Settings
-  const readings = new Map((yield* Readings).all.map((one) => [nameOf(one.template), one]))
+  const { all } = yield* Readings
+  const readings = new Map(all.map((one) => [nameOf(one.template), one]))
+  if (readings.size !== all.length) throw new Error("two readings claim the same template")
 
   const stored = <A, E>(effect: Effect.Effect<A, E | StorageUnavailable>) =>
     Effect.catchIf(

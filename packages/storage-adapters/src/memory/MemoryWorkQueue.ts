@@ -13,6 +13,8 @@ interface Item extends WorkItem {
   runAt: number
   /** Null while nobody works on it; the instant is in milliseconds of the clock. */
   leasedUntil: number | null
+  /** The transaction that held the lease last: it does not run out before that ends. */
+  heldBy: number
   fence: number
   attempt: number
   startedAt: string | null
@@ -49,13 +51,17 @@ export const make = (of: {
   }
 
   /** The item, if the lease on it still holds. */
-  const held = (lease: Lease, now: number): Result.Result<Item, LeaseLost> => {
+  const held = (
+    transaction: Transaction,
+    lease: Lease,
+    now: number
+  ): Result.Result<Item, LeaseLost> => {
     const item = queues.get(lease.queue)?.items.get(lease.itemId)
     const holds =
       item !== undefined &&
       item.fence === lease.fence &&
       item.leasedUntil !== null &&
-      item.leasedUntil > now
+      (item.leasedUntil > now || item.heldBy === transaction.id)
     return holds
       ? Result.succeed(item)
       : Result.fail(new LeaseLost({ queue: lease.queue, itemId: lease.itemId }))
@@ -68,7 +74,7 @@ export const make = (of: {
     Effect.flatMap(Clock.Clock, (clock) =>
       transactions.attempt((transaction) => {
         const now = clock.currentTimeMillisUnsafe()
-        return Result.map(held(lease, now), (item) => f(transaction, item, now))
+        return Result.map(held(transaction, lease, now), (item) => f(transaction, item, now))
       })
     )
 
@@ -92,6 +98,7 @@ export const make = (of: {
               place: ++places,
               runAt: now + item.delay,
               leasedUntil: null,
+              heldBy: 0,
               fence: 0,
               attempt: 0,
               startedAt: null
@@ -134,7 +141,9 @@ export const make = (of: {
     hold: (lease) =>
       Effect.andThen(
         transactions.inside("WorkQueue.hold", () => {}),
-        leased(lease, () => {})
+        leased(lease, (transaction, item) =>
+          Undo.patch(transaction, item, { heldBy: transaction.id })
+        )
       ),
     renew: (lease, leaseMillis) =>
       leased(lease, (transaction, item, now) =>

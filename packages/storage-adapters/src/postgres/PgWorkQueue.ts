@@ -51,8 +51,10 @@ from due where w.queue = due.queue and w.item_id = due.item_id
 returning w.item_id, w.place, w.resource, w.payload, w.fence, w.attempt,
   to_char(w.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z' as started_at`
 
+const UNDER_FENCE = "queue = $1 and item_id = $2 and fence = $3::int8 and leased_until is not null"
+
 /** Whose lease it is: the fence alone is not enough once the lease has run out. */
-const HELD = `queue = $1 and item_id = $2 and fence = $3::int8 and leased_until > clock_timestamp()`
+const HELD = `${UNDER_FENCE} and leased_until > clock_timestamp()`
 
 export const make = (of: {
   readonly sessions: Sessions
@@ -69,14 +71,25 @@ export const make = (of: {
       }
     })
 
-  const leased = (lease: Lease, sql: string, more: ReadonlyArray<unknown> = []) =>
-    Effect.flatMap(
-      sessions.ask(sql, [lease.queue, lease.itemId, String(lease.fence), ...more]),
-      ({ rows }) =>
-        rows.length > 0
-          ? Effect.void
-          : Effect.fail(new LeaseLost({ queue: lease.queue, itemId: lease.itemId }))
-    )
+  /** A statement for whoever has the lease; held in this transaction, it does not run out in it. */
+  const leased = (
+    lease: Lease,
+    statement: (condition: string) => string,
+    more: ReadonlyArray<unknown> = []
+  ) =>
+    Effect.gen(function* () {
+      const session = yield* sessions.current
+      const isHeld = session?.notes.has(heldNote(lease)) === true
+      const { rows } = yield* sessions.ask(statement(isHeld ? UNDER_FENCE : HELD), [
+        lease.queue,
+        lease.itemId,
+        String(lease.fence),
+        ...more
+      ])
+      if (rows.length === 0) {
+        return yield* new LeaseLost({ queue: lease.queue, itemId: lease.itemId })
+      }
+    })
 
   const enqueue = (items: ReadonlyArray<WorkItem>) => {
     const [first, ...more] = items
@@ -111,20 +124,25 @@ export const make = (of: {
             .map((row) => leaseOf(queue, row))
       ),
     hold: (lease) =>
-      sessions.inside("WorkQueue.hold", () =>
-        leased(lease, `select 1 from bursar.work where ${HELD} for no key update`)
+      sessions.inside("WorkQueue.hold", (session) =>
+        Effect.map(
+          leased(lease, (held) => `select 1 from bursar.work where ${held} for no key update`),
+          () => {
+            session.notes.set(heldNote(lease), true)
+          }
+        )
       ),
     renew: (lease, leaseMillis) =>
       leased(
         lease,
-        `update bursar.work
+        (held) => `update bursar.work
          set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond'
-         where ${HELD} returning 1`,
+         where ${held} returning 1`,
         [String(leaseMillis)]
       ),
     finish: (lease) =>
       Effect.andThen(
-        leased(lease, `delete from bursar.work where ${HELD} returning 1`),
+        leased(lease, (held) => `delete from bursar.work where ${held} returning 1`),
         awaken([lease.queue])
       ),
     settle: ({ queue, itemIds }) =>
@@ -141,10 +159,10 @@ export const make = (of: {
       Effect.andThen(
         leased(
           lease,
-          `update bursar.work
+          (held) => `update bursar.work
            set leased_until = null, worker = null, payload = coalesce($5, payload),
              run_at = clock_timestamp() + $4::int8 * interval '1 millisecond'
-           where ${HELD} returning 1`,
+           where ${held} returning 1`,
           [String(delay), payload ?? null]
         ),
         awaken([lease.queue])
@@ -186,6 +204,8 @@ export const make = (of: {
     wakes: (queue) => wakes.stream(topicOf(queue))
   }
 }
+
+const heldNote = (lease: Lease): string => `held ${lease.queue} ${lease.itemId} ${lease.fence}`
 
 const topicOf = (queue: string): string => `work:${queue}`
 

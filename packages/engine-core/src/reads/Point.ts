@@ -98,6 +98,19 @@ export const make = (ports: {
     }
   })
 
+  /** The time of the last offset that was asked for: what has been reached never changes. */
+  let lately: { readonly offset: number; readonly ledgerTime: Instant.Instant | null } | undefined
+  const ledgerTimeOf = (offset: number) =>
+    Effect.suspend(() =>
+      lately?.offset === offset
+        ? Effect.succeed(lately.ledgerTime)
+        : Effect.map(stored(ports.log.ledgerTimeAt(offset)), (text) => {
+            const ledgerTime = instantOf(Option.getOrNull(text))
+            lately = { offset, ledgerTime }
+            return ledgerTime
+          })
+    )
+
   const latest = Effect.fnUntraced(function* (now: Instant.Instant, snapshot: boolean) {
     if (!snapshot) {
       const head = yield* stored(ports.log.head)
@@ -109,18 +122,13 @@ export const make = (ports: {
       }
     }
     // The feed's head says in one answer up to which instant and which offset records are written.
-    const [feed, head] = yield* Effect.all([stored(ports.feed.head), stored(ports.log.head)], {
-      concurrency: "unbounded"
-    })
-    const ledgerTime =
-      head.offset === feed.projectionOffset
-        ? head.ledgerTime
-        : Option.getOrNull(yield* stored(ports.log.ledgerTimeAt(feed.projectionOffset)))
+    const feed = yield* stored(ports.feed.head)
+    const ledgerTime = yield* ledgerTimeOf(feed.projectionOffset)
     // A feed on which nothing was ever written has no instant yet.
     const instant = feed.at === "" ? beginning : Instant.of(feed.at)
     return {
       offset: Offset.of(feed.projectionOffset),
-      ledgerTime: instantOf(ledgerTime),
+      ledgerTime,
       select: { by: "snapshot" as const, instant },
       judgedAt: now
     }

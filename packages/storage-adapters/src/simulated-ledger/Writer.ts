@@ -1,5 +1,5 @@
 /** The one hand that writes: takes submissions in order, judges them, keeps them, then lets them be read. */
-import { Instant, type Offset } from "@bursar/engine-core/kernel"
+import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Deferred, Effect, Exit, Queue, Result } from "effect"
 import type { Scope } from "effect"
 import * as Core from "./Core.ts"
@@ -69,7 +69,8 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
 
     const publish = (offset: Offset.Offset) =>
       Effect.sync(() => {
-        readable = offset
+        // A delayed word may come after a later one: the end never goes back.
+        readable = Offset.max(readable, offset)
         const before = moved
         moved = Deferred.makeUnsafe()
         Deferred.doneUnsafe(before, Exit.void)

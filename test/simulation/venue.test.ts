@@ -1,0 +1,28 @@
+/** Chance against the auditor: units, cash and the register add up after each step, whatever breaks. */
+import { describe, expect, it } from "vitest"
+import * as Calls from "../engine/calls.ts"
+import { buys } from "./auditor.ts"
+import { simulate } from "./venue.ts"
+
+/** The first three are always the same; the last is another one each day. */
+const seeds = [1, 2, 3, Math.floor(Date.now() / 86_400_000)]
+
+describe("a venue by chance", () => {
+  let closed = 0
+  for (const seed of seeds) {
+    it(`adds up after each step: npm run sim -- --seed ${seed} --steps 120`, async () => {
+      const summary = await Calls.runCase(simulate({ seed, steps: 120 }))
+      closed += summary.orders["closed"] ?? 0
+      expect(summary.operations).toBeGreaterThan(15)
+      expect(summary.succeeded).toBeGreaterThan(8)
+    }, 60_000)
+  }
+
+  it("brings orders to their close, so that something was counted", () => {
+    expect(closed).toBeGreaterThan(3)
+  })
+
+  it("is counted by books of its own: 100000.00 at 1.0437 buys 95812.973076", () => {
+    expect(buys(10_000_000n, 10_437n)).toBe(95_812_973_076n)
+  })
+})

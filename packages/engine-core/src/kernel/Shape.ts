@@ -5,7 +5,17 @@ import { type Fault, type Refused, refuse } from "./Refusal.ts"
 /** More faults than this are not listed: whoever sends so many reads the first ones. */
 const faultsMax = 50
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+const unknownMember = "there is no such member"
+
+/** What the faults that callers make most are called; the others say what was expected. */
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "MissingKey"
+      ? "it is missing"
+      : issue._tag === "UnexpectedKey"
+        ? unknownMember
+        : SchemaIssue.defaultLeafHook(issue)
+})
 
 /** One step of an RFC 6901 pointer. */
 const escape = (segment: string): string => segment.replaceAll("~", "~0").replaceAll("/", "~1")
@@ -44,7 +54,7 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
       if (takesNothing) {
         const errors = membersOf(input).map((name) => ({
           pointer: `${place(name)}/${escape(name)}`,
-          detail: "Expected no excess property"
+          detail: unknownMember
         }))
         if (errors.length > 0)
           return refuse("invalid-request", { errors: errors.slice(0, faultsMax) })

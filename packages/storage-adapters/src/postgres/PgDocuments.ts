@@ -109,10 +109,9 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
     return Effect.map(sessions.look(sql, given.values), ({ rows }) => rows.map(versionOf))
   },
   list: ({ limit, ...query }) => {
-    const { sql, values } = select(query)
-    return Effect.map(
-      sessions.look(`${sql} limit $${values.length + 1}::int8`, [...values, String(limit)]),
-      ({ rows }) => rows.map(versionOf)
+    const { sql, values } = select(query, "limit")
+    return Effect.map(sessions.look(sql, [...values, String(limit)]), ({ rows }) =>
+      rows.map(versionOf)
     )
   },
   stream: (query) =>
@@ -126,7 +125,7 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
             []
           )
         }
-        const found = yield* cursor(session, select(query))
+        const found = yield* cursor(session, select(query, "all"))
         // The snapshot stands: what it holds is shown once it is on disk.
         if (open === undefined) yield* session.settled
         return found
@@ -135,10 +134,18 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
   countBy: ({ column, ...query }) => {
     const given = parameters()
     const counted = `d.filters ->> ${given.add(column)}`
-    const sql = `
-      select ${counted} as value, count(*) as records from bursar.document d
-      where ${conditions(query, given)} and ${counted} is not null
-      group by 1`
+    const where = conditions(query, given)
+    const pinned = pinnedAt(query.pin, given)
+    const counts = (which: string) =>
+      `select ${counted} as value, count(*) as records from bursar.document d
+       where ${where} and ${which} and ${pinned.from} and ${counted} is not null group by 1`
+    const open = counts("d.to_offset is null")
+    const sql =
+      pinned.closed === null
+        ? open
+        : `with closed as materialized (${counts(pinned.closed)})
+           select value, sum(records)::int8 as records
+           from ((${open}) union all select * from closed) found group by 1`
     return Effect.map(
       sessions.look(sql, given.values),
       ({ rows }) =>
@@ -188,21 +195,35 @@ const parameters = (): Parameters => {
   return { values, add: (value) => `$${values.push(value)}` }
 }
 
-const select = (query: ListQuery): { readonly sql: string; readonly values: Given } => {
+/**
+ * What a query selects, `limit` being its last parameter where there is one. At a pin in the past
+ * these are the open versions that stood there already and the versions closed since: each is found
+ * by an index of its own, where one condition on both would read the collection's whole history.
+ */
+const select = (query: ListQuery, bounded: "limit" | "all") => {
   const given = parameters()
   const where = conditions(query, given)
   const beyond = query.direction === "asc" ? ">" : "<"
   const after =
-    query.after === undefined ? "" : `and d.sort_key ${beyond} ${given.add(query.after)}`
-  return {
-    sql: `select ${COLUMNS} from bursar.document d where ${where} ${after}
-      order by d.sort_key ${query.direction}`,
-    values: given.values
-  }
+    query.after === undefined ? "" : ` and d.sort_key ${beyond} ${given.add(query.after)}`
+  const pinned = pinnedAt(query.pin, given)
+  const limit = bounded === "limit" ? ` limit $${given.values.length + 1}::int8` : ""
+  const order = (rows: string) => `order by ${rows}.sort_key ${query.direction}${limit}`
+  const open = `select ${COLUMNS} from bursar.document d
+    where ${where}${after} and d.to_offset is null and ${pinned.from} ${order("d")}`
+  const sql =
+    pinned.closed === null
+      ? open
+      : `with closed as materialized (
+           select ${COLUMNS} from bursar.document d
+           where ${where}${after} and ${pinned.closed} and ${pinned.from})
+         select * from ((${open}) union all select * from closed) found ${order("found")}`
+  return { sql, values: given.values }
 }
 
+/** What a version must meet besides its pin. */
 const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): string => {
-  const all = [`d.collection = ${given.add(query.collection)}`, atPin(query.pin, given)]
+  const all = [`d.collection = ${given.add(query.collection)}`]
   for (const { column, anyOf } of query.where) {
     const wanted = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
     all.push(`d.filters @> any (${given.add(wanted)}::jsonb[])`)
@@ -216,6 +237,25 @@ const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): str
   }
   if (query.updatedTo !== undefined) all.push(`d.from_instant < ${given.add(query.updatedTo)}`)
   return all.join(" and ")
+}
+
+/** When a version began, and what one that has been closed since meets; null at the latest. */
+const pinnedAt = (
+  pin: StoredPin,
+  given: Parameters
+): { readonly from: string; readonly closed: string | null } => {
+  switch (pin.by) {
+    case "latest":
+      return { from: "true", closed: null }
+    case "offset": {
+      const offset = `${given.add(String(pin.offset))}::int8`
+      return { from: `d.from_offset <= ${offset}`, closed: `d.to_offset > ${offset}` }
+    }
+    case "instant": {
+      const instant = given.add(pin.instant)
+      return { from: `d.from_instant <= ${instant}`, closed: `d.to_instant > ${instant}` }
+    }
+  }
 }
 
 const atPin = (pin: StoredPin, given: Parameters): string => {

@@ -36,7 +36,11 @@ export const statements: ReadonlyArray<string> = [
    where to_offset is null`,
   `create index document_filters on bursar.document using gin (filters jsonb_path_ops)
    where to_offset is null`,
-  `create index document_history on bursar.document (collection, sort_key)`,
+  // Versions that have been closed since a pin: how a list is read at a point in the past.
+  `create index document_closed_at on bursar.document (collection, to_instant)
+   where to_instant is not null`,
+  `create index document_closed_by on bursar.document (collection, to_offset)
+   where to_offset is not null`,
 
   `create table bursar.key (
      scope text collate "C" not null,

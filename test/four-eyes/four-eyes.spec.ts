@@ -1,5 +1,5 @@
 /** The tables of contract.md sections 1 and 4, row by row. */
-import { type Caller, Engine, FourEyes, Operation, Records } from "@bursar/engine-core"
+import { type Caller, Engine, FourEyes, type Operation, Records } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -96,18 +96,20 @@ describe("a write of one person", () => {
     }).pipe(engine())
   )
 
-  it.effect("under a used key with another body is idempotency-key-reused, before anything else", () =>
-    Effect.gen(function* () {
-      yield* call(Toys.single, maker, { key: "k1" })
-      assert.strictEqual(
-        yield* slug(call(Toys.single, maker, { key: "k1", by: "0" })),
-        "idempotency-key-reused"
-      )
-      assert.strictEqual(
-        yield* slug(call(Toys.single, maker, { key: "k1", id: "c2" })),
-        "idempotency-key-reused"
-      )
-    }).pipe(engine())
+  it.effect(
+    "under a used key with another body is idempotency-key-reused, before anything else",
+    () =>
+      Effect.gen(function* () {
+        yield* call(Toys.single, maker, { key: "k1" })
+        assert.strictEqual(
+          yield* slug(call(Toys.single, maker, { key: "k1", by: "0" })),
+          "idempotency-key-reused"
+        )
+        assert.strictEqual(
+          yield* slug(call(Toys.single, maker, { key: "k1", id: "c2" })),
+          "idempotency-key-reused"
+        )
+      }).pipe(engine())
   )
 
   it.effect("is the same in another number form, and another's under another subject", () =>
@@ -134,7 +136,10 @@ describe("a write of one person", () => {
 
   it.effect("that a rule refuses saves nothing and leaves its key free", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* slug(call(Toys.single, maker, { key: "k1", by: "0" })), "rule-refused")
+      assert.strictEqual(
+        yield* slug(call(Toys.single, maker, { key: "k1", by: "0" })),
+        "rule-refused"
+      )
       const answer = yield* call(Toys.single, maker, { key: "k1", by: "2" })
       assert.strictEqual(answer.status, 202)
     }).pipe(engine())
@@ -163,10 +168,10 @@ describe("a write of one person", () => {
       )
       assert.strictEqual(refused.slug, "invalid-request")
       if (refused._tag !== "Refused") return assert.fail("not a refusal")
-      assert.deepStrictEqual(
-        (refused.told.errors ?? []).map((fault) => fault.pointer).toSorted(),
-        ["/body/by", "/body/more"]
-      )
+      assert.deepStrictEqual((refused.told.errors ?? []).map((fault) => fault.pointer).toSorted(), [
+        "/body/by",
+        "/body/more"
+      ])
     }).pipe(engine())
   )
 })
@@ -358,4 +363,3 @@ describe("fifty at once", () => {
     }).pipe(engine())
   )
 })
-

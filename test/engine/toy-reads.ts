@@ -34,13 +34,17 @@ export const listOf = <A, F>(
     pinned: true,
     collection,
     params: Schema.Struct({
-      state: Schema.optionalKey(Schema.Array(Schema.String))
+      state: Schema.optionalKey(Schema.Array(Schema.String)),
+      owner: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     item: Shown,
     direction: of.direction ?? "asc",
     order: "by id",
     changes: true,
-    where: ({ state }): Read.Scope => (state === undefined ? {} : { state }),
+    where: ({ state, owner }): Read.Scope => ({
+      ...(state === undefined ? {} : { state }),
+      ...(owner === undefined ? {} : { owner })
+    }),
     scope: (who) =>
       Effect.succeed<Read.Scope>(who.sight === "own" ? { owner: [who.caller.holderId ?? ""] } : {}),
     view: (found) =>

@@ -74,4 +74,21 @@ export const triple = Operation.define("hold.release", {
   approvers: 2
 })
 
+/** Needs one approver, and refuses to count beyond three: what may run now may not run later. */
+export const capped = Operation.define("reserve.close", {
+  ...declared,
+  route: "POST /v1/counters/{counterId}:add-up-to-three",
+  approvers: 1,
+  run: Effect.fn(function* (
+    input: typeof Input.Type,
+    act: Parameters<Operation.OnRecords["run"]>[1]
+  ) {
+    const records = yield* Records
+    const before = yield* records.find(counters, input.counterId)
+    const count = before._tag === "None" ? 0 : before.value.count
+    if (count + input.by > 3) return yield* Effect.fail(refusedZero)
+    return yield* add(input, act)
+  })
+})
+
 export const toys: ReadonlyArray<Operation.Operation> = [single, double, triple]

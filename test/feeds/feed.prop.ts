@@ -99,7 +99,7 @@ const page = (of: {
   )
 
 /** Reads on from a place until a page is empty twice; the cursor is saved after every page. */
-const readAll = (of: Omit<Parameters<typeof page>[0], "after">) =>
+const readOn = (of: Omit<Parameters<typeof page>[0], "after">) =>
   Effect.gen(function* () {
     const seen: Array<EventReads.Event> = []
     let after: string | undefined
@@ -109,8 +109,10 @@ const readAll = (of: Omit<Parameters<typeof page>[0], "after">) =>
       after = answer.next
       empty = answer.value.length === 0 ? empty + 1 : 0
     }
-    return seen
+    return { seen, after }
   })
+
+const readAll = (of: Parameters<typeof readOn>[0]) => Effect.map(readOn(of), ({ seen }) => seen)
 
 const inWorld = Effect.provide(world({ operations: Notes.operations, readings: Notes.readings }))
 
@@ -216,7 +218,9 @@ describe("the feed", () => {
         Calls.runCase(
           Effect.gen(function* () {
             yield* fill(batches)
-            const got = yield* readAll({ params, limit })
+            const { seen: got, after } = yield* readOn({ params, limit })
+            // A filtered reader has moved over what it was not shown, however it paged.
+            expect((yield* page({ params, limit: 1_000 })).next).toBe(after)
             const holders = new Map((yield* stored).map(({ seq, holderIds }) => [seq, holderIds]))
             const all = yield* readAll({ limit: 1_000 })
             const naive = all.filter(
@@ -281,6 +285,14 @@ describe("the feed", () => {
             expect(got).toBe(canonical(one) === canonical(other) ? "no refusal" : "invalid-request")
             expect(yield* Calls.slug(page({ params: one, limit: 3, after: next }))).toBe(
               "no refusal"
+            )
+            const back = { ...one, order: one.order === "desc" ? "asc" : "desc" } as const
+            expect(yield* Calls.slug(page({ params: back, limit: 1, after: next }))).toBe(
+              "invalid-request"
+            )
+            const control = yield* page({ params: { kind: ["control"] }, limit: 1 })
+            expect(yield* Calls.slug(page({ caller: monitor, after: control.next }))).toBe(
+              "invalid-request"
             )
             const mine = yield* page({ caller: monitor, limit: 1 })
             expect(yield* Calls.slug(page({ limit: 1, after: mine.next }))).toBe("invalid-request")

@@ -7,6 +7,7 @@ import {
   Records,
   type Refusal
 } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
 import { Effect, Result } from "effect"
 import * as fc from "fast-check"
 import { TestClock } from "effect/testing"
@@ -480,5 +481,123 @@ describe("four eyes under any people in any order", () => {
           )
       ),
       { numRuns: runs }
+    ))
+
+  it("makes one action of one person's request, however often it comes at once", () =>
+    fc.assert(
+      fc.asyncProperty(fc.constantFrom(null, "k1"), fc.integer({ min: 2, max: 20 }), (key, times) =>
+        Calls.runCase(
+          Effect.gen(function* () {
+            const said = { do: "call", who: 0, write: 1, id: "c1", by: 1, key } as const
+            const answers = yield* Effect.forEach(
+              Array.from({ length: times }),
+              () => calling(said),
+              { concurrency: "unbounded" }
+            )
+            const keys = answers.map((answer) => String(Calls.field(answer, "actionKey")))
+            expect(new Set(keys).size).toBe(1)
+            expect(answers.filter(({ status }) => status === 202).length).toBe(1)
+            expect((yield* everything).approvals.length).toBe(1)
+          }).pipe(inWorld(null))
+        )
+      ),
+      { numRuns: 30 }
+    ))
+
+  it("leaves the key of a refused call free, whoever else calls at the same time", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ write: fc.constantFrom(0, 1), by: fc.constantFrom(0, 1) }), {
+          minLength: 2,
+          maxLength: 12,
+          size: "max"
+        }),
+        (calls) =>
+          Calls.runCase(
+            Effect.gen(function* () {
+              const saying = (one: (typeof calls)[number], index: number, by: number) =>
+                calling({
+                  do: "call",
+                  who: 0,
+                  write: one.write,
+                  id: `c${index}`,
+                  by,
+                  key: `k${index}`
+                })
+              const slugs = yield* Effect.forEach(
+                calls,
+                (one, index) => Calls.slug(saying(one, index, one.by)),
+                { concurrency: "unbounded" }
+              )
+              expect(slugs).toEqual(
+                calls.map(({ by }) => (by === 0 ? "rule-refused" : "no refusal"))
+              )
+              for (const [index, one] of calls.entries()) {
+                const answer = yield* saying(one, index, 1)
+                expect(answer.status).toBe(one.by === 0 ? 202 : 200)
+              }
+            }).pipe(inWorld(null))
+          )
+      ),
+      { numRuns: 60 }
+    ))
+
+  it("keys a call without a key on its body for a day, an approved action's too", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const said = { do: "call", who: 0, write: 1, id: "c1", by: 1, key: null } as const
+        const first = yield* calling(said)
+        yield* Calls.approve(String(Calls.field(first, "actionKey")), people[3] as Caller.Caller)
+        yield* TestClock.adjust(24 * hour - 1)
+        const same = yield* calling(said)
+        expect([same.status, Calls.field(same, "actionKey")]).toEqual([
+          200,
+          Calls.field(first, "actionKey")
+        ])
+        yield* TestClock.adjust(1)
+        const later = yield* calling(said)
+        expect(later.status).toBe(202)
+        expect(Calls.field(later, "actionKey")).not.toBe(Calls.field(first, "actionKey"))
+      }).pipe(inWorld(null))
+    ))
+
+  it("judges the stored request again when it is signed, and lets it wait when it may not run", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const capped = (who: number, key: string) =>
+          Calls.submit(Toys.capped, people[who] as Caller.Caller, {
+            params: { counterId: "c1" },
+            body: '{"by":2}',
+            key
+          })
+        const one = yield* capped(0, "k1")
+        const two = yield* capped(1, "k2")
+        yield* Calls.approve(String(Calls.field(one, "actionKey")), people[3] as Caller.Caller)
+        yield* Calls.settle
+        const key = String(Calls.field(two, "actionKey"))
+        expect(yield* Calls.slug(Calls.approve(key, people[4] as Caller.Caller))).toBe(
+          "rule-refused"
+        )
+        const records = yield* Records
+        const action = yield* records.get(approvals, key)
+        expect([action.state, action.signatures]).toEqual(["awaiting", []])
+      }).pipe(Effect.provide(world({ operations: [...Toys.toys, Toys.capped] })))
+    ))
+
+  it("answers a write with the very times that its later reads answer", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const answers = yield* Effect.forEach(
+          ["k1", "k2", "k3"] as const,
+          (key) => calling({ do: "call", who: 0, write: 0, id: "c1", by: 1, key }),
+          { concurrency: "unbounded" }
+        )
+        const records = yield* Records
+        for (const answer of answers) {
+          const id = String(Calls.field(answer, "operationId"))
+          const { createdAt } = yield* records.get(operations, id)
+          expect(Calls.field(answer, "createdAt")).toBe(Instant.format(createdAt))
+        }
+      }).pipe(inWorld(null))
     ))
 })

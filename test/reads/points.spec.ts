@@ -253,6 +253,32 @@ describe("the engine's own records", () => {
       }).pipe(engine())
   )
 
+  it.effect("are told apart by asOf where the ledger stood still between two writes", () =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      yield* note("a")
+      yield* Calls.catchUp
+      yield* TestClock.adjust("10 seconds")
+      yield* set("t", 1e9, 2e9)
+      yield* TestClock.adjust("10 seconds")
+      yield* records.transact(
+        Effect.gen(function* () {
+          const act = {
+            cause: { by: "request" as const, requestId: "r" },
+            now: yield* Instant.now
+          }
+          yield* records.record(timers, yield* records.get(timers, "t"), { on: "touch" }, act)
+        })
+      )
+      yield* TestClock.adjust("10 seconds")
+      const asOf = (millis: number) => timersAt({ asOf: Instant.fromEpochMillis(millis) })
+      assert.deepStrictEqual(
+        [yield* asOf(5_000), yield* asOf(15_000), yield* asOf(25_000)],
+        [[], ["t set 0 0"], ["t set 0 1"]]
+      )
+    }).pipe(engine())
+  )
+
   it.effect("are ripened at the pin: the clock has done what it had done by then", () =>
     Effect.gen(function* () {
       yield* note("a")
@@ -389,6 +415,23 @@ describe("who may read", () => {
         page.value.map(({ id }) => id),
         ids
       )
+      for (const [owner, expected] of [
+        [["h2"], []],
+        [
+          ["h2", "h1"],
+          ["h1-a", "h1-b"]
+        ],
+        [["h1"], ["h1-a", "h1-b"]]
+      ] as const) {
+        const asked = yield* reads.page(ToyReads.listTimers, {
+          ...asking({}, mine),
+          params: { owner }
+        })
+        assert.deepStrictEqual(
+          asked.value.map(({ id }) => id),
+          [...expected]
+        )
+      }
       const none = { ...mine, holderId: null }
       assert.deepStrictEqual((yield* reads.page(ToyReads.listTimers, asking({}, none))).value, [])
     }).pipe(engine())

@@ -266,6 +266,77 @@ describe("a write whose outcome is unknown", () => {
   })
 })
 
+describe("a write that committed although the answer was another", () => {
+  const refusal = new Ledger.Refused({
+    code: "DAML_FAILURE",
+    cause: "no",
+    category: 9,
+    context: {},
+    resources: []
+  })
+
+  it.effect("has succeeded, whatever the ledger says of a repeat", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer((submission, port) =>
+        Effect.andThen(port.submit(submission), Effect.fail(refusal))
+      )
+      yield* restless(3)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("is found by asking: it is not sent again, and its receipt is kept at once", () => {
+    const ledger = watched()
+    const faults = SimulatedLedger.Faults.make()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      faults.replace({ dropAfterCommit: [1] })
+      // Nobody projects: what is known comes from asking alone.
+      const runner = yield* OperationRunner
+      yield* runner.once
+      yield* TestClock.adjust("5 seconds")
+      yield* runner.once
+      const [update] = yield* Notes.transactions
+      const record = yield* find(id)
+      assert.strictEqual(ledger.said.length, 1)
+      assert.strictEqual(record.updateId, update?.updateId)
+      assert.strictEqual(record.state, "running")
+      yield* Calls.settle
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+    }).pipe(engine({ faults, tamper: ledger.tamper }))
+  })
+
+  it.effect(
+    "after it was given up is reported, moves nothing and does not stop the projection",
+    () => {
+      const ledger = watched()
+      return Effect.gen(function* () {
+        const { party } = yield* Notes.outsider("registrar")
+        const id = yield* ask(Notes.propose, "a", party)
+        ledger.answer(() => Effect.fail(refusal))
+        yield* Calls.settle
+        const failed = yield* find(id)
+        assert.strictEqual(failed.state, "failed")
+        ledger.answer(undefined)
+        const [first] = ledger.said
+        if (first === undefined) return assert.fail("nothing was sent")
+        const port = yield* Ledger.Ledger
+        yield* port.submit(first)
+        yield* Calls.settle
+        assert.deepStrictEqual(yield* find(id), failed)
+        const after = yield* ask(Notes.propose, "b", party)
+        yield* Calls.settle
+        assert.strictEqual(yield* stateOf(after), "succeeded")
+      }).pipe(engine({ tamper: ledger.tamper }))
+    }
+  )
+})
+
 describe("a write whose input is stale", () => {
   it.effect("is planned anew under a new command id once the projection has caught up", () => {
     const ledger = watched()
@@ -323,6 +394,30 @@ describe("a write whose input is stale", () => {
       yield* restless(5)
       assert.strictEqual(yield* stateOf(id), "succeeded")
       assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+})
+
+describe("a worker", () => {
+  it.effect("keeps its lease for as long as its work takes", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      const slow = yield* Deferred.make<void>()
+      ledger.answer((submission, port) =>
+        Effect.andThen(Deferred.await(slow), port.submit(submission))
+      )
+      const other = yield* Layer.build(Layer.fresh(Engine.layerOf(declared)))
+      yield* Passing.working
+      yield* Passing.seconds(1)
+      yield* Effect.provide(Passing.working, other)
+      yield* Passing.seconds(95)
+      assert.strictEqual(ledger.said.length, 1)
+      yield* Deferred.succeed(slow, undefined)
+      yield* Passing.seconds(3)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.isNull((yield* find(id)).step?.unknownSince)
     }).pipe(engine({ tamper: ledger.tamper }))
   })
 })
@@ -524,13 +619,82 @@ describe("an engine that stops", () => {
       assert.isDefined(stopping.pollUnsafe())
       ledger.answer(undefined)
       yield* restless(3)
+      // What it had sent was not answered: whoever went on knew that.
+      assert.isNotNull((yield* find(id)).step?.unknownSince)
       assert.strictEqual(yield* stateOf(id), "succeeded")
       assert.strictEqual(yield* commitsOf(id), 1)
     }).pipe(engine({ tamper: ledger.tamper }))
   })
 })
 
+const busy = new Ledger.Busy({
+  code: "BUSY",
+  cause: "busy",
+  category: 2,
+  context: {},
+  resources: [],
+  retryAfter: Duration.seconds(1)
+})
+
 describe("a write that cannot be done", () => {
+  it.effect("because the port dies at the last try, having committed, is not failed either", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer((submission, port) =>
+        ledger.said.length < 7
+          ? Effect.fail(busy)
+          : Effect.andThen(Effect.ignore(port.submit(submission)), Effect.die("a bug"))
+      )
+      const runner = yield* OperationRunner
+      for (let tries = 0; tries < 7; tries++) {
+        yield* runner.once
+        yield* TestClock.adjust("3 seconds")
+      }
+      assert.strictEqual(ledger.said.length, 7)
+      assert.strictEqual(yield* stateOf(id), "running")
+      yield* restless(90)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  for (const comes of [false, true]) {
+    it.effect(
+      `because the ledger is busy is not given up on a guess (${comes ? "it" : "nothing"} comes late)`,
+      () => {
+        const ledger = watched()
+        return Effect.gen(function* () {
+          const { party } = yield* Notes.outsider("registrar")
+          const id = yield* ask(Notes.propose, "a", party)
+          const late = yield* Deferred.make<void>()
+          ledger.answer((submission, port) =>
+            ledger.said.length > 1
+              ? Effect.fail(busy)
+              : Effect.andThen(
+                  Effect.forkDetach(
+                    Effect.andThen(Deferred.await(late), Effect.ignore(port.submit(submission)))
+                  ),
+                  Effect.fail(
+                    new Ledger.OutcomeUnknown({
+                      commandId: submission.commandId,
+                      why: "no answer",
+                      retryAfter: Duration.seconds(1)
+                    })
+                  )
+                )
+          )
+          yield* restless(100)
+          assert.strictEqual(yield* stateOf(id), "running")
+          if (comes) yield* Deferred.succeed(late, undefined)
+          yield* Passing.seconds(90)
+          assert.strictEqual(yield* stateOf(id), comes ? "succeeded" : "failed")
+          assert.strictEqual(yield* commitsOf(id), comes ? 1 : 0)
+        }).pipe(engine({ settings: { giveUpAfter: 60_000 }, tamper: ledger.tamper }))
+      }
+    )
+  }
+
   it.effect("because of a bug is tried a few times, then fails as internal", () =>
     Effect.gen(function* () {
       const { party } = yield* Notes.outsider("registrar")

@@ -456,10 +456,13 @@ const make = Effect.gen(function* () {
       yield* Effect.logError(`operation ${lease.itemId} did not finish`, cause)
       const record = yield* load(lease)
       if (isFinal(record)) return yield* stored(work.finish(lease))
-      if (record.step !== null && unanswered.has(lease)) yield* doubt(lease, record.step, "it died")
+      const step =
+        record.step !== null && unanswered.has(lease)
+          ? yield* doubt(lease, record.step, "it died before the answer")
+          : record.step
       const problem = yield* givenUp(lease, cause)
       // A step that may have committed is never given up: somebody has to look.
-      if (problem !== undefined && (yield* isOver(record.step))) return yield* fail(lease, problem)
+      if (problem !== undefined && (yield* isOver(step))) return yield* fail(lease, problem)
       yield* release(lease, jitter(lease, backoff(lease.attempt)))
     }).pipe(
       Effect.catchCause((again) =>

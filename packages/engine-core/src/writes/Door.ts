@@ -196,7 +196,8 @@ const make = Effect.gen(function* () {
         queue,
         itemId: operationId,
         resource: `${resource.kind}:${resource.id}`,
-        payload: "",
+        // So that a worker knows what to run before it has read what is asked.
+        payload: operation.kind,
         delay: 0
       }
     ])

@@ -23,6 +23,7 @@ import { Settings } from "../engine/Settings.ts"
 import { away } from "../records/layer.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records, type Stored } from "../records/Records.ts"
+import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { queue as operationQueue } from "./Door.ts"
 import * as LedgerRefusal from "./LedgerRefusal.ts"
 import type { OnLedger, OnRecords, Operation } from "./Operation.ts"
@@ -61,6 +62,13 @@ const stopWithin = 20_000
 /** What an item's payload says after a claim that left no submission unanswered. */
 const answered = (attempt: number): string => `answered ${attempt}`
 
+/** The kind of a queued operation: its payload's first word, so that nothing is read to know it. */
+const kindOf = (lease: Lease): OperationKind => {
+  const [kind = ""] = lease.payload.split(" ")
+  if (!OperationKind.has(kind)) throw new Error(`operation ${lease.itemId} is queued as ${kind}`)
+  return kind
+}
+
 /** Milliseconds of 2^attempt seconds, at most a minute. */
 const backoff = (attempt: number): number => Math.min(60_000, 1_000 * 2 ** Math.min(attempt, 6))
 
@@ -85,6 +93,9 @@ const make = Effect.gen(function* () {
       (error) => Effect.fail(away(error))
     ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
 
+  const isFinal = (record: OperationRecord) =>
+    record.state === "succeeded" || record.state === "failed"
+
   const hold = (lease: Lease) => stored(work.hold(lease))
 
   /** Claims whose submission was sent and not answered: it may commit, whatever became of the claim. */
@@ -95,7 +106,9 @@ const make = Effect.gen(function* () {
     stored(
       work.release(
         lease,
-        unanswered.has(lease) ? { delay } : { delay, payload: answered(lease.attempt) }
+        unanswered.has(lease)
+          ? { delay }
+          : { delay, payload: `${kindOf(lease)} ${answered(lease.attempt)}` }
       )
     )
 
@@ -146,7 +159,9 @@ const make = Effect.gen(function* () {
       .transact(
         Effect.gen(function* () {
           const now = yield* Instant.now
-          const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
+          const found = yield* load(lease)
+          if (isFinal(found)) return yield* stored(work.finish(lease))
+          const record = yield* taken(found, lease, now)
           const input = Request.decode(operation, record.request)
           const result = yield* operation.run(input, actOf(record, now))
           yield* note(
@@ -377,6 +392,7 @@ const make = Effect.gen(function* () {
   /** Where an operation on the ledger stands, and its next move. */
   const onLedger = Effect.fnUntraced(function* (operation: OnLedger, lease: Lease) {
     const record = yield* load(lease)
+    if (isFinal(record)) return yield* stored(work.finish(lease))
     const { step } = record
     if (step === null) {
       return yield* send(operation, lease, yield* plan(operation, lease, { step: 1, replan: 0 }))
@@ -394,7 +410,7 @@ const make = Effect.gen(function* () {
       return yield* release(lease, projectedWithin)
     }
     // A worker that was killed or lost its lease while it sent: its submission may still arrive.
-    const isAnswered = lease.payload === answered(lease.attempt - 1)
+    const isAnswered = lease.payload === `${kindOf(lease)} ${answered(lease.attempt - 1)}`
     return yield* send(
       operation,
       lease,
@@ -404,13 +420,8 @@ const make = Effect.gen(function* () {
 
   // ---- one lease ------------------------------------------------------------------------------
 
-  const isFinal = (record: OperationRecord) =>
-    record.state === "succeeded" || record.state === "failed"
-
   const perform = Effect.fnUntraced(function* (lease: Lease) {
-    const record = yield* load(lease)
-    if (isFinal(record)) return yield* stored(work.finish(lease))
-    const operation: Operation = declared.of(record.kind)
+    const operation: Operation = declared.of(kindOf(lease))
     return yield* operation.on === "records"
       ? onRecords(operation, lease)
       : Effect.catchTag(onLedger(operation, lease), "Refused", (refusal) => refuse(lease, refusal))

@@ -587,10 +587,9 @@ describe("four eyes under any people in any order", () => {
   it("answers a write with the very times that its later reads answer", () =>
     Calls.runCase(
       Effect.gen(function* () {
-        const answers = yield* Effect.forEach(
-          ["k1", "k2", "k3"] as const,
-          (key) => calling({ do: "call", who: 0, write: 0, id: "c1", by: 1, key }),
-          { concurrency: "unbounded" }
+        // One after another while the clock stands still: their stamps are later than their calls.
+        const answers = yield* Effect.forEach(["k1", "k2", "k3"] as const, (key) =>
+          calling({ do: "call", who: 0, write: 0, id: "c1", by: 1, key })
         )
         const records = yield* Records
         for (const answer of answers) {

@@ -196,7 +196,8 @@ const lines = (sim: Simulation, cents: Cents): ReadonlyArray<Line> => {
     case 2:
       return cents > 1n ? [line(cents / 2n), line(cents - cents / 2n)] : [line(cents)]
     case 3:
-      return old === undefined ? [] : [old]
+      // The same line once more, said to be of just this amount.
+      return old === undefined ? [] : [{ ...old, cents }]
     default:
       return [line(cents)]
   }

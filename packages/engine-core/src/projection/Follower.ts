@@ -13,10 +13,10 @@ import {
   ProjectionLog,
   type UpdateRow
 } from "../ports/storage/ProjectionLog.ts"
-import type { StorageUnavailable, WriterFenced } from "../ports/storage/StorageError.ts"
+import type { WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "../records/Act.ts"
-import { away } from "../records/layer.ts"
+import { stored, unread } from "../records/Away.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import { queue as operationQueue } from "../writes/Door.ts"
@@ -63,20 +63,6 @@ const make = Effect.gen(function* () {
   const { all } = yield* Readings
   const readings = new Map(all.map((one) => [nameOf(one.template), one]))
   if (readings.size !== all.length) throw new Error("two readings claim the same template")
-
-  const stored = <A, E>(effect: Effect.Effect<A, E | StorageUnavailable>) =>
-    Effect.catchIf(
-      effect,
-      (error): error is Extract<E | StorageUnavailable, StorageUnavailable> =>
-        typeof error === "object" &&
-        error !== null &&
-        "_tag" in error &&
-        error._tag === "StorageUnavailable",
-      (error) => Effect.fail(away(error))
-    ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable>
-
-  const unread = (error: Ledger.ReadError) =>
-    unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)
 
   const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) => Effect.mapError(effect, unread)
 

@@ -8,7 +8,7 @@ import type { Ledger } from "../ports/Ledger.ts"
 import type { Feed } from "../ports/storage/Feed.ts"
 import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
-import { away } from "../records/layer.ts"
+import { away } from "../records/Away.ts"
 import type { PointAsked } from "./Reads.ts"
 
 /** Before the first fact of the ledger nothing has run out yet. */

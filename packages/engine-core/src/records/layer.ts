@@ -19,6 +19,7 @@ import { type EventRow, Feed, type FeedHead } from "../ports/storage/Feed.ts"
 import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
+import { away, stored } from "./Away.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
 import * as Convoy from "./Convoy.ts"
@@ -34,17 +35,6 @@ const cacheMax = 10_000
 
 /** The largest payload of an event, in characters (contract.md section 7). */
 const payloadMax = 16_384
-
-/** A store that is away is the engine not being ready: nothing else is known to be wrong. */
-export const away = (error: StorageUnavailable): Unavailable =>
-  unavailable("not-ready", "The engine's store is not available.", error.retryAfter)
-
-const orAway = <A, E, R>(effect: Effect.Effect<A, E | StorageUnavailable, R>) =>
-  Effect.catchTag(
-    effect as Effect.Effect<A, StorageUnavailable, R>,
-    "StorageUnavailable",
-    (error) => Effect.fail(away(error))
-  ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
 
 /** Which stored version a resolved pin selects, by who keeps the collection. */
 export const storedPin = (
@@ -202,7 +192,7 @@ const make = Effect.gen(function* () {
     work.locks.add(name)
     whole.locks.add(name)
     yield* atomically.lock(name)
-  }, orAway)
+  }, stored)
 
   const rehearse = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(current, (outer) =>
@@ -284,7 +274,7 @@ const make = Effect.gen(function* () {
       }
     }
     return found
-  }, orAway)
+  }, stored)
 
   const find = <R, F>(
     collection: Collection.Collection<R, F>,
@@ -334,7 +324,7 @@ const make = Effect.gen(function* () {
       sortKey: row.sortKey,
       record: fromRow(collection, row, at)
     }))
-  }, orAway)
+  }, stored)
 
   const stream = <R, F>(collection: Collection.Collection<R, F>, query: Query) =>
     Stream.unwrap(
@@ -358,7 +348,7 @@ const make = Effect.gen(function* () {
     const at = yield* judgedAt(query.pin)
     const { direction: _, ...asked } = queryOf(collection, query, at)
     return yield* documents.countBy({ ...asked, column })
-  }, orAway)
+  }, stored)
 
   const draft = <R, F>(
     work: UnitOfWork.UnitOfWork,

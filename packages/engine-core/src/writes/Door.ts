@@ -9,7 +9,7 @@ import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
-import { away } from "../records/layer.ts"
+import { stored } from "../records/Away.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as Approval from "./Approval.ts"
@@ -240,7 +240,7 @@ const make = Effect.gen(function* () {
         bindsUntil: call.key === null ? later(now, settings.bodyKeyWindow) : null,
         now: sortable
       })
-      .pipe(Effect.catchTag("StorageUnavailable", (error) => Effect.fail(away(error))))
+      .pipe(stored)
     if (!claim.claimed) {
       if (claim.winner.fingerprint !== of.fingerprint) return yield* reused()
       const { id } = Idempotency.parseTarget(claim.winner.target)
@@ -354,9 +354,7 @@ const make = Effect.gen(function* () {
     const bound =
       key === null
         ? Option.none()
-        : yield* keys
-            .find({ scope, key, now: Instant.sortable(now) })
-            .pipe(Effect.catchTag("StorageUnavailable", (error) => Effect.fail(away(error))))
+        : yield* keys.find({ scope, key, now: Instant.sortable(now) }).pipe(stored)
     // a, b: the caller has used this key.
     if (Option.isSome(bound)) {
       if (bound.value.fingerprint !== of.fingerprint) return yield* reused()
@@ -378,7 +376,7 @@ const make = Effect.gen(function* () {
               now: Instant.sortable(now)
             })
             .pipe(
-              Effect.catchTag("StorageUnavailable", (error) => Effect.fail(away(error))),
+              stored,
               Effect.flatMap((claim) =>
                 claim.claimed || claim.winner.fingerprint === of.fingerprint
                   ? Effect.void

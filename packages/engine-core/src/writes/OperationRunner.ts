@@ -17,10 +17,10 @@ import { refused, unavailable, type Refused, type Unavailable } from "../kernel/
 import { Crypto } from "../ports/Crypto.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
-import type { LeaseLost, StorageUnavailable } from "../ports/storage/StorageError.ts"
+import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { Settings } from "../engine/Settings.ts"
-import { away } from "../records/layer.ts"
+import { stored, unread } from "../records/Away.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
@@ -81,17 +81,6 @@ const make = Effect.gen(function* () {
   const settings = yield* Settings
   const crypto = yield* Crypto
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
-
-  const stored = <A, E, R>(effect: Effect.Effect<A, E | StorageUnavailable, R>) =>
-    Effect.catchIf(
-      effect,
-      (error): error is Extract<E | StorageUnavailable, StorageUnavailable> =>
-        typeof error === "object" &&
-        error !== null &&
-        "_tag" in error &&
-        error._tag === "StorageUnavailable",
-      (error) => Effect.fail(away(error))
-    ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
 
   const isFinal = (record: OperationRecord) =>
     record.state === "succeeded" || record.state === "failed"
@@ -180,10 +169,7 @@ const make = Effect.gen(function* () {
 
   // ---- the ledger -----------------------------------------------------------------------------
 
-  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) =>
-    Effect.mapError(effect, (error) =>
-      unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)
-    )
+  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) => Effect.mapError(effect, unread)
 
   /** Whether a step's command has committed, by what the ledger itself says. */
   const committed = Effect.fnUntraced(function* (step: Step) {

@@ -7,6 +7,7 @@ import { Effect, Exit, Layer, Scheduler } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
 
 const runs = Number(process.env["RUNS"] ?? 200)
@@ -83,7 +84,12 @@ describe("a convoy", () => {
                   riders.filter(({ ends }) => ends === "well").length
                 )
               }).pipe(
-                Effect.provide(RecordsLayer.layer.pipe(Layer.provideMerge(Memory.layer))),
+                Effect.provide(
+                  RecordsLayer.layer.pipe(
+                    Layer.provide(NodeCrypto.layerCrypto),
+                    Layer.provideMerge(Memory.layer)
+                  )
+                ),
                 Effect.provideService(Scheduler.MaxOpsBeforeYield, turn)
               )
             )

@@ -6,6 +6,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
 
 /**
@@ -48,8 +49,15 @@ describe("a record that another writer opened since this transaction looked", ()
     Effect.gen(function* () {
       const memory = yield* Layer.build(Memory.layer)
       const store = Layer.succeedContext(memory)
-      const sighted = RecordsLayer.layer.pipe(Layer.provide(store))
-      const late = RecordsLayer.layer.pipe(Layer.provide(lookingBefore(1)), Layer.provide(store))
+      const sighted = RecordsLayer.layer.pipe(
+        Layer.provide(NodeCrypto.layerCrypto),
+        Layer.provide(store)
+      )
+      const late = RecordsLayer.layer.pipe(
+        Layer.provide(NodeCrypto.layerCrypto),
+        Layer.provide(lookingBefore(1)),
+        Layer.provide(store)
+      )
       yield* Effect.provide(within(count), sighted)
       const after = yield* Effect.provide(within(count), late)
       assert.strictEqual(after.count, 2)
@@ -66,6 +74,10 @@ describe("a record that another writer opened since this transaction looked", ()
       yield* within(open)
       const again = yield* Effect.flip(within(open))
       assert.strictEqual(again._tag === "Refused" ? again.slug : again._tag, "already-exists")
-    }).pipe(Effect.provide(RecordsLayer.layer.pipe(Layer.provide(Memory.layer))))
+    }).pipe(
+      Effect.provide(
+        RecordsLayer.layer.pipe(Layer.provide(NodeCrypto.layerCrypto), Layer.provide(Memory.layer))
+      )
+    )
   )
 })

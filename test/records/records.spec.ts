@@ -6,12 +6,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as Calls from "../engine/calls.ts"
 import { timer, timers } from "../engine/timers.ts"
 import * as Toys from "../engine/toys.ts"
 
-const store = () => Effect.provide(RecordsLayer.layer.pipe(Layer.provideMerge(Memory.layer)))
+const store = () =>
+  Effect.provide(
+    RecordsLayer.layer.pipe(Layer.provide(NodeCrypto.layerCrypto), Layer.provideMerge(Memory.layer))
+  )
 
 const act = Effect.map(Instant.now, (now) => ({
   cause: { by: "request" as const, requestId: "req-1" },
@@ -235,6 +239,7 @@ describe("a transaction", () => {
 const contended = (times: number) => {
   let left = times
   return RecordsLayer.layer.pipe(
+    Layer.provide(NodeCrypto.layerCrypto),
     Layer.provide(
       Layer.effect(
         FactLog,

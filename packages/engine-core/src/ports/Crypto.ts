@@ -1,4 +1,4 @@
-/** Digests and keyed digests: pure functions that the platform does better than we would. */
+/** Digests, signatures and seals: pure functions that the platform does better than we would. */
 import { Context } from "effect"
 
 export class Crypto extends Context.Service<
@@ -9,5 +9,27 @@ export class Crypto extends Context.Service<
     readonly hmacSha256: (key: Uint8Array, data: string | Uint8Array) => Uint8Array
     /** MUST take the same time whatever the bytes; false on unequal lengths. */
     readonly equal: (a: Uint8Array, b: Uint8Array) => boolean
+    /** Ed25519 (RFC 8032): seeds and public keys of 32 bytes, signatures of 64. */
+    readonly ed25519: {
+      readonly publicKey: (seed: Uint8Array) => Uint8Array
+      readonly sign: (seed: Uint8Array, data: string | Uint8Array) => Uint8Array
+      readonly verify: (of: {
+        readonly publicKey: Uint8Array
+        readonly data: string | Uint8Array
+        readonly signature: Uint8Array
+      }) => boolean
+    }
+    /** AES-256-GCM: a key of 32 bytes, a nonce of 12 that MUST be new for every seal, the tag last. */
+    readonly seal: (of: {
+      readonly key: Uint8Array
+      readonly nonce: Uint8Array
+      readonly data: Uint8Array
+    }) => Uint8Array
+    /** What was sealed; undefined when key, nonce or bytes are not those of the seal. */
+    readonly unseal: (of: {
+      readonly key: Uint8Array
+      readonly nonce: Uint8Array
+      readonly sealed: Uint8Array
+    }) => Uint8Array | undefined
   }
 >()("@bursar/engine-core/ports/Crypto") {}

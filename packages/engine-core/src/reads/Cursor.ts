@@ -1,5 +1,5 @@
 /** The place a list goes on from: signed, so that only a list that issued it takes it back. */
-import { Result } from "effect"
+import { Bytes, Result } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import { type Refused, refuse } from "../kernel/Refusal.ts"
@@ -16,6 +16,8 @@ export interface CursorKey {
 /** Where a page ended, and at which point of the history the next one reads. */
 export interface Place {
   readonly offset: Offset.Offset
+  /** Which of the ledgers the engine has followed the offset belongs to: offsets start anew with one. */
+  readonly ledgerEpoch: number
   /** How the engine's own records are selected, with the instant where there is one. */
   readonly select: "latest" | "offset" | "instant" | "snapshot"
   readonly instant: Instant.Instant | null
@@ -27,7 +29,7 @@ export interface Place {
 
 const format = 0x01
 const macBytes = 16
-const digestChars = 32
+const digestBytes = 16
 /** Longer text is refused before anything is decoded (contract.md section 6). */
 const textMax = 512
 
@@ -66,21 +68,23 @@ const decodeBytes = (text: string): Uint8Array | undefined => {
   return encodeBytes(bytes) === text ? bytes : undefined
 }
 
-const join = (fields: ReadonlyArray<string>): string =>
-  fields.map((field) => `${field.length}:${field}`).join("")
+/** Each field after its length, two bytes with the larger one first. */
+const join = (fields: ReadonlyArray<Uint8Array>): Uint8Array =>
+  Bytes.concat(
+    fields.flatMap((field) => [Uint8Array.of(field.length >> 8, field.length & 0xff), field])
+  )
 
-const split = (text: string, count: number): ReadonlyArray<string> | undefined => {
-  const fields: Array<string> = []
+const split = (bytes: Uint8Array): ReadonlyArray<Uint8Array> | undefined => {
+  const fields: Array<Uint8Array> = []
   let at = 0
-  while (fields.length < count) {
-    const colon = text.indexOf(":", at)
-    if (colon < 0) return undefined
-    const length = Number(text.slice(at, colon))
-    if (!Number.isSafeInteger(length) || length < 0) return undefined
-    fields.push(text.slice(colon + 1, colon + 1 + length))
-    at = colon + 1 + length
+  while (at < bytes.length) {
+    const length = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+    const end = at + 2 + length
+    if (end > bytes.length) return undefined
+    fields.push(bytes.subarray(at + 2, end))
+    at = end
   }
-  return at === text.length ? fields : undefined
+  return fields
 }
 
 const malformed = (): Result.Result<never, Refused<"invalid-request">> =>
@@ -91,45 +95,49 @@ const malformed = (): Result.Result<never, Refused<"invalid-request">> =>
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+/** What a cursor says of the list that issued it. */
+export interface Bound {
+  readonly list: string
+  /** Everything a cursor is bound to: filters, order, scope, point. */
+  readonly bound: string
+}
+
+/** Where a list goes on: at which offset it is pinned, after which keys. */
+export interface Going {
+  /** 0 where no offset pins the list. */
+  readonly offset: Offset.Offset
+  /** The values that the last record is found by, and what else the next page has to know. */
+  readonly keys: ReadonlyArray<string>
 }
 
 export interface Cursors {
-  /** `list` names the list; `bound` is everything a cursor is bound to: filters, order, scope, point. */
-  readonly write: (of: {
-    readonly list: string
-    readonly bound: string
-    readonly fields: ReadonlyArray<string>
-  }) => string
-  readonly read: (of: {
-    readonly list: string
-    readonly bound: string
-    readonly count: number
-    readonly text: string
-  }) => Result.Result<ReadonlyArray<string>, Refused<"invalid-request">>
+  readonly write: (of: Bound & Going) => string
+  /** `count` is how many keys the list's cursors hold. */
+  readonly read: (
+    of: Bound & { readonly count: number; readonly text: string }
+  ) => Result.Result<Going, Refused<"invalid-request">>
 }
 
-/** Cursors under these keys; the first one signs. */
+/**
+ * Cursors under these keys; the first one signs, every one verifies. The bytes are those of
+ * contract.md section 6: format, key id, payload, MAC; the payload is the list's id, the digest of
+ * what it is bound to, the pinned offset, and the keys, each after its length.
+ */
 export const make = (
   crypto: Crypto["Service"],
   keys: readonly [CursorKey, ...ReadonlyArray<CursorKey>]
 ): Cursors => {
-  const digest = (bound: string) => crypto.sha256(bound).slice(0, digestChars)
+  checkKeys(keys)
+  const digest = (bound: string) => hexBytes(crypto.sha256(bound)).subarray(0, digestBytes)
   const mac = (key: CursorKey, bytes: Uint8Array) =>
-    crypto.hmacSha256(key.secret, bytes).slice(0, macBytes)
+    crypto.hmacSha256(key.secret, bytes).subarray(0, macBytes)
   return {
-    write: ({ list, bound, fields }) => {
+    write: ({ list, bound, offset, keys: values }) => {
       const [key] = keys
-      const payload = encoder.encode(join([list, digest(bound), ...fields]))
-      const head = concat(Uint8Array.of(format, key.id), payload)
-      const text = encodeBytes(concat(head, mac(key, head)))
+      const texts = [String(offset), ...values].map((value) => encoder.encode(value))
+      const payload = join([encoder.encode(list), digest(bound), ...texts])
+      const head = Bytes.concat([Uint8Array.of(format, key.id), payload])
+      const text = encodeBytes(Bytes.concat([head, mac(key, head)]))
       if (text.length > textMax) throw new Error(`a cursor of ${list} is too long`)
       return text
     },
@@ -143,38 +151,59 @@ export const make = (
       const head = bytes.subarray(0, bytes.length - macBytes)
       const given = bytes.subarray(bytes.length - macBytes)
       if (key === undefined || !crypto.equal(mac(key, head), given)) return malformed()
-      const fields = split(decoder.decode(head.subarray(2)), count + 2)
-      if (fields === undefined || fields[0] !== list || fields[1] !== digest(bound)) {
-        return malformed()
-      }
-      return Result.succeed(fields.slice(2))
+      const [name, digested, offset, ...values] = split(head.subarray(2)) ?? []
+      if (name === undefined || digested === undefined || offset === undefined) return malformed()
+      if (values.length !== count || decoder.decode(name) !== list) return malformed()
+      if (!crypto.equal(digested, digest(bound))) return malformed()
+      return Result.succeed({
+        offset: Offset.of(Number(decoder.decode(offset))),
+        keys: values.map((value) => decoder.decode(value))
+      })
     }
   }
 }
 
-/** A place as the fields of a cursor. */
-export const placeFields = (place: Place): ReadonlyArray<string> => [
-  String(place.offset),
-  place.select,
-  place.instant === null ? "" : String(place.instant),
-  place.ledgerTime === null ? "" : String(place.ledgerTime),
-  String(place.judgedAt),
-  place.sortKey
-]
+/** Keys of one id could not be told apart, and a short one could be guessed: neither starts. */
+const checkKeys = (keys: ReadonlyArray<CursorKey>): void => {
+  const ids = new Set(keys.map(({ id }) => id))
+  if (ids.size !== keys.length) throw new Error("two cursor keys have one id")
+  for (const { id, secret } of keys) {
+    if (!Number.isInteger(id) || id < 0 || id > 255) throw new Error("a cursor key's id is a byte")
+    if (secret.length < 32) throw new Error("a cursor key has fewer than 32 bytes")
+  }
+}
 
-export const placeCount = 6
+const hexBytes = (hex: string): Uint8Array =>
+  Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
+    Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16)
+  )
+
+/** A place as what a cursor holds. */
+export const goingOn = (place: Place): Going => ({
+  offset: place.offset,
+  keys: [
+    String(place.ledgerEpoch),
+    place.select,
+    place.instant === null ? "" : String(place.instant),
+    place.ledgerTime === null ? "" : String(place.ledgerTime),
+    String(place.judgedAt),
+    place.sortKey
+  ]
+})
+
+export const placeKeys = 6
 
 const selects = ["latest", "offset", "instant", "snapshot"] as const
 
-/** The place that a cursor's fields say; they are signed, so anything else is our own bug. */
-export const placeOf = (fields: ReadonlyArray<string>): Place => {
-  const [offset = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] =
-    fields
+/** The place that a cursor says; it is signed, so anything that is none is our own bug. */
+export const placeOf = ({ offset, keys }: Going): Place => {
+  const [epoch = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] = keys
   const selected = selects.find((one) => one === select)
   if (selected === undefined) throw new Error(`a signed cursor selects ${select}`)
   const read = (text: string) => (text === "" ? null : Instant.fromNanos(BigInt(text)))
   return {
-    offset: Offset.of(Number(offset)),
+    offset,
+    ledgerEpoch: Number(epoch),
     select: selected,
     instant: read(instant),
     ledgerTime: read(ledgerTime),

@@ -1,5 +1,6 @@
 /** The typed repository of every collection: get, list, open and record, one transaction at a time. */
 import { Context, type Effect, type Option, type Stream } from "effect"
+import type { Entry } from "../feeds/Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection, Kept } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
@@ -112,5 +113,7 @@ export class Records extends Context.Service<
     readonly announce: (announcements: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /** Queues work that starts once the transaction is committed. Only inside `transact`. */
     readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void>
+    /** Logs acts in the audit log, under this transaction's stamp. Only inside `transact`. */
+    readonly audit: (entries: ReadonlyArray<Entry>) => Effect.Effect<void>
   }
 >()("@bursar/engine-core/records/Records") {}

@@ -1,5 +1,6 @@
 /** What one transaction is about to write: collected while it runs, written under one stamp. */
 import { Cause, Context } from "effect"
+import type { Entry } from "../feeds/Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
@@ -37,6 +38,8 @@ export interface UnitOfWork {
   readonly absent: Set<string>
   readonly announcements: Array<Announcement>
   readonly work: Array<WorkItem>
+  /** What the audit log tells of this transaction. */
+  readonly audit: Array<Entry>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>
 }
@@ -48,6 +51,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   absent: new Set(),
   announcements: [],
   work: [],
+  audit: [],
   locks: new Set()
 })
 
@@ -65,6 +69,7 @@ export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   for (const [key, written] of part.written) whole.written.set(key, written)
   whole.announcements.push(...part.announcements)
   whole.work.push(...part.work)
+  whole.audit.push(...part.audit)
 }
 
 export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: string): string =>

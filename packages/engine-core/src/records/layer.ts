@@ -1,5 +1,7 @@
 /** Records over the storage ports: typed records in, encoded rows out, one stamp a transaction. */
 import { Effect, Layer, Option, Stream } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Audit from "../feeds/Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import * as Collection from "../kernel/Collection.ts"
 import { causeText } from "../kernel/Fact.ts"
@@ -7,6 +9,7 @@ import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused, type Unavailable, unavailable } from "../kernel/Refusal.ts"
+import { Crypto } from "../ports/Crypto.ts"
 import { Atomically } from "../ports/storage/Atomically.ts"
 import {
   Documents,
@@ -83,6 +86,8 @@ const make = Effect.gen(function* () {
   const documents = yield* Documents
   const feed = yield* Feed
   const queue = yield* WorkQueue
+  const { sha256 } = yield* Crypto
+  const { tenantId } = yield* Settings
   const cache = Cache.make<unknown>(cacheMax)
   /** The stored record behind one that the clock has ripened, and until when it did. */
   const unripened = new WeakMap<object, { readonly stored: object; readonly at: Instant.Instant }>()
@@ -109,13 +114,14 @@ const make = Effect.gen(function* () {
   })
 
   const flush = Effect.fnUntraced(function* (work: UnitOfWork.UnitOfWork) {
-    if (work.drafts.length + work.announcements.length + work.work.length === 0) return
+    const { drafts, announcements, work: items, audit } = work
+    if (drafts.length + announcements.length + items.length + audit.length === 0) return
     const head = yield* feed.take(Instant.sortable(yield* Instant.now))
     const stamp = Instant.of(head.at)
     const next = head.projectionOffset + 1
-    if (work.drafts.length > 0) {
+    if (drafts.length > 0) {
       yield* factLog.append(
-        work.drafts.map((draft) => ({
+        drafts.map((draft) => ({
           collection: draft.collection,
           recordId: draft.recordId,
           version: draft.version,
@@ -126,7 +132,7 @@ const make = Effect.gen(function* () {
         }))
       )
       yield* documents.put(
-        work.drafts.map((draft) => ({
+        drafts.map((draft) => ({
           collection: draft.collection,
           recordId: draft.recordId,
           version: draft.version,
@@ -139,12 +145,15 @@ const make = Effect.gen(function* () {
         }))
       )
     }
-    yield* queue.enqueue(work.work)
-    const untold = yield* notTold(work.announcements)
-    yield* feed.append(
-      head,
-      untold.map((announcement, index) => eventRow(announcement, head, head.seq + 1 + index))
-    )
+    yield* queue.enqueue(items)
+    const untold = yield* notTold(announcements)
+    yield* feed.append(head, {
+      events: untold.map((announcement, index) =>
+        eventRow(announcement, head, head.seq + 1 + index)
+      ),
+      audit: Audit.chain({ tenantId, head: head.audit, at: stamp, sha256 }, audit),
+      webhooks: "same"
+    })
   })
 
   /** One transaction by itself, again when another writer was first. */
@@ -473,7 +482,8 @@ const make = Effect.gen(function* () {
     record,
     announce: (announcements) =>
       Effect.map(within, (work) => void work.announcements.push(...announcements)),
-    enqueue: (items) => Effect.map(within, (work) => void work.work.push(...items))
+    enqueue: (items) => Effect.map(within, (work) => void work.work.push(...items)),
+    audit: (entries) => Effect.map(within, (work) => void work.audit.push(...entries))
   })
 })
 
@@ -496,5 +506,5 @@ const isAway = (error: unknown): error is StorageUnavailable =>
 export const layer: Layer.Layer<
   Records,
   never,
-  Atomically | FactLog | Documents | Feed | WorkQueue
+  Atomically | FactLog | Documents | Feed | WorkQueue | Crypto
 > = Layer.effect(Records, make)

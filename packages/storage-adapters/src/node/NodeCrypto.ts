@@ -1,13 +1,83 @@
-/** Randomness and digests from Node: what an embedder gives the core unless it has its own. */
-import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto"
+/** Randomness, digests, signatures and seals from Node: what an embedder gives the core unless it has its own. */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  randomUUID,
+  sign,
+  timingSafeEqual,
+  verify
+} from "node:crypto"
 import { Base32 } from "@bursar/engine-core/kernel"
 import { Crypto, Ids } from "@bursar/engine-core/ports"
 import { Clock, Effect, Layer } from "effect"
 
+/** DER of an Ed25519 private key (RFC 8410) up to its seed, and of a public one up to its bytes. */
+const privateHead = Buffer.from("302e020100300506032b657004220420", "hex")
+const publicHead = Buffer.from("302a300506032b6570032100", "hex")
+
+const privateKeyOf = (seed: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([privateHead, seed]), format: "der", type: "pkcs8" })
+
+const publicKeyOf = (bytes: Uint8Array): KeyObject =>
+  createPublicKey({ key: Buffer.concat([publicHead, bytes]), format: "der", type: "spki" })
+
+/** Reading a key costs more than signing with it, and a deployment has few. */
+const keysMax = 64
+const remembered = (make: (bytes: Uint8Array) => KeyObject) => {
+  const known = new Map<string, KeyObject>()
+  return (bytes: Uint8Array): KeyObject => {
+    const name = Buffer.from(bytes).toString("base64")
+    const found = known.get(name)
+    if (found !== undefined) return found
+    if (known.size >= keysMax) known.clear()
+    const key = make(bytes)
+    known.set(name, key)
+    return key
+  }
+}
+const privateKey = remembered(privateKeyOf)
+const publicKey = remembered(publicKeyOf)
+
+const tagBytes = 16
+
 export const layerCrypto = Layer.succeed(Crypto, {
   sha256: (data) => createHash("sha256").update(data).digest("hex"),
   hmacSha256: (key, data) => createHmac("sha256", key).update(data).digest(),
-  equal: (a, b) => a.length === b.length && timingSafeEqual(a, b)
+  equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
+  ed25519: {
+    publicKey: (seed) =>
+      new Uint8Array(
+        createPublicKey(privateKey(seed))
+          .export({ format: "der", type: "spki" })
+          .subarray(publicHead.length)
+      ),
+    sign: (seed, data) => new Uint8Array(sign(null, Buffer.from(data), privateKey(seed))),
+    verify: ({ publicKey: key, data, signature }) =>
+      key.length === 32 && verify(null, Buffer.from(data), publicKey(key), signature)
+  },
+  seal: ({ key, nonce, data }) => {
+    const cipher = createCipheriv("aes-256-gcm", key, nonce)
+    return new Uint8Array(Buffer.concat([cipher.update(data), cipher.final(), cipher.getAuthTag()]))
+  },
+  unseal: ({ key, nonce, sealed }) => {
+    if (sealed.length < tagBytes) return undefined
+    const decipher = createDecipheriv("aes-256-gcm", key, nonce)
+    const end = sealed.length - tagBytes
+    decipher.setAuthTag(sealed.subarray(end))
+    const opened = decipher.update(sealed.subarray(0, end))
+    try {
+      return new Uint8Array(Buffer.concat([opened, decipher.final()]))
+    } catch {
+      // The tag does not fit: other bytes, another key or another nonce.
+      return undefined
+    }
+  }
 })
 
 export const layerIds = Layer.succeed(Ids, {

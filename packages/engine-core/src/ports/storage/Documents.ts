@@ -88,5 +88,19 @@ export class Documents extends Context.Service<
     readonly countBy: (
       query: Omit<ListQuery, "after" | "direction"> & { readonly column: string }
     ) => Effect.Effect<ReadonlyMap<string, number>, StorageUnavailable>
+    /** Deletes every version of these records, within the caller's transaction: retention's end. */
+    readonly forget: (of: {
+      readonly collection: string
+      readonly recordIds: ReadonlyArray<string>
+    }) => Effect.Effect<void, StorageUnavailable>
+    /**
+     * Deletes versions of this collection that ended at or before the offset, at most `limit`;
+     * answers how many. No pin at or after it sees a difference.
+     */
+    readonly prune: (of: {
+      readonly collection: string
+      readonly through: number
+      readonly limit: number
+    }) => Effect.Effect<number, StorageUnavailable>
   }
 >()("@bursar/engine-core/ports/storage/Documents") {}

@@ -34,6 +34,11 @@ export class FactLog extends Context.Service<
       readonly recordId: string
       readonly through?: number
     }) => Effect.Effect<ReadonlyArray<FactRow>, StorageUnavailable>
+    /** Deletes every fact of these records, within the caller's transaction: retention's end. */
+    readonly forget: (of: {
+      readonly collection: string
+      readonly recordIds: ReadonlyArray<string>
+    }) => Effect.Effect<void, StorageUnavailable>
     /** The facts of a whole collection after a position, oldest record first: for replays and audits. */
     readonly scan: (of: {
       readonly collection: string

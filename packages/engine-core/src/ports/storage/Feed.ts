@@ -1,4 +1,4 @@
-/** The event feed: one gapless sequence, in the order in which transactions committed. */
+/** The event feed and the audit log: gapless sequences, in the order in which transactions committed. */
 import { Context, type Effect, type Stream } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 
@@ -10,6 +10,64 @@ export interface FeedHead {
   readonly at: string
   /** The offset the projection has reached. */
   readonly projectionOffset: number
+  /** Rises whenever a transaction says that it changed which webhooks there are. */
+  readonly webhooksMoved: number
+  /** Control events up to this number are pruned; a cursor before it has lost its place. 0: none. */
+  readonly prunedTo: number
+  /** Where the audit log stands. */
+  readonly audit: AuditHead
+}
+
+export interface AuditHead {
+  /** The last number used; 0 for an empty log. */
+  readonly seq: number
+  /** The hash of the last record; 64 zeros for an empty log. */
+  readonly hash: string
+  /** The number of the last checkpoint; 0 before the first. */
+  readonly checkpoint: number
+}
+
+/** One record of the audit log. What was hashed is `text`, byte for byte; the rest is for filters. */
+export interface AuditRow {
+  readonly seq: number
+  /** Sortable text. */
+  readonly at: string
+  readonly action: string
+  readonly actor: string | null
+  readonly resourceKind: string | null
+  readonly resourceId: string | null
+  /** The canonical JSON of the record without its hash. */
+  readonly text: string
+  readonly prevHash: string
+  readonly hash: string
+}
+
+/** What one transaction leaves behind its head. */
+export interface FeedEntries {
+  readonly events: ReadonlyArray<EventRow>
+  readonly audit: ReadonlyArray<AuditRow>
+  /** The number of the last checkpoint among `audit`, if there is one. */
+  readonly checkpoint?: number
+  /** Which webhooks there are changes with this transaction. */
+  readonly webhooks: "same" | "moved"
+}
+
+export interface AuditQuery {
+  readonly order: "asc" | "desc"
+  readonly after?: number
+  readonly limit: number
+  readonly actor?: string
+  readonly action?: ReadonlyArray<string>
+  readonly resourceKind?: ReadonlyArray<string>
+  readonly resourceId?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+/** Records that retention leaves alone, whatever their age. */
+export interface LegalHold {
+  readonly holderIds: ReadonlyArray<string>
+  readonly instrumentIds: ReadonlyArray<string>
 }
 
 export interface EventRow {
@@ -57,12 +115,15 @@ export class Feed extends Context.Service<
      */
     readonly take: (now: string) => Effect.Effect<FeedHead, StorageUnavailable>
     /**
-     * Appends events numbered head.seq + 1, + 2, … and moves the head (also when `rows` is empty:
-     * the stamp is used). Numbers MUST be gapless and in commit order.
+     * Appends events numbered head.seq + 1, + 2, … and audit records numbered head.audit.seq + 1,
+     * + 2, …, and moves the head (also when there are none: the stamp is used). Numbers MUST be
+     * gapless and in commit order. An audit record MUST follow the hash that the head stands at
+     * (one number or one `prevHash` is never used twice), and nothing may change or delete it later
+     * but `pruneAudit`.
      */
     readonly append: (
       head: FeedHead,
-      rows: ReadonlyArray<EventRow>
+      entries: FeedEntries
     ) => Effect.Effect<void, StorageUnavailable>
     /** The matching events, and the last number scanned, so that a filtered reader moves on. */
     readonly read: (
@@ -76,6 +137,36 @@ export class Feed extends Context.Service<
     readonly known: (
       sources: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>, StorageUnavailable>
+    /** The matching audit records, and the last number scanned. */
+    readonly readAudit: (
+      query: AuditQuery
+    ) => Effect.Effect<
+      { readonly records: ReadonlyArray<AuditRow>; readonly scanned: number },
+      StorageUnavailable
+    >
+    /**
+     * Deletes the oldest control events with `at` before this instant, but those of a record held,
+     * at most `limit`, and raises `prunedTo` to the last one passed. Journal events stay. Inside the
+     * caller's transaction; answers how many went and how many were passed over or deleted, 0 when
+     * nothing is left to prune.
+     */
+    readonly prune: (of: {
+      readonly before: string
+      readonly hold: LegalHold
+      readonly limit: number
+    }) => Effect.Effect<{ readonly deleted: number; readonly passed: number }, StorageUnavailable>
+    /** Deletes journal events with an offset at or before this one, at most `limit`; answers how many. */
+    readonly pruneJournal: (of: {
+      readonly through: number
+      readonly limit: number
+    }) => Effect.Effect<number, StorageUnavailable>
+    /**
+     * Deletes audit records before this one, which MUST be a checkpoint and stays as the new start.
+     * The application's own role of a database has no right to: it fails there.
+     */
+    readonly pruneAudit: (of: {
+      readonly before: number
+    }) => Effect.Effect<number, StorageUnavailable>
     /** An element whenever events may have come; it may lose some. */
     readonly wakes: Stream.Stream<void, StorageUnavailable>
   }

@@ -38,6 +38,8 @@ export class Keys extends Context.Service<
       readonly key: string
       readonly target: string
     }) => Effect.Effect<void, StorageUnavailable>
+    /** Frees every key of these targets: what they name is being forgotten. Answers how many. */
+    readonly free: (targets: ReadonlyArray<string>) => Effect.Effect<number, StorageUnavailable>
     /** True for the first use of the nonce in its scope; it MUST be remembered until `until`. */
     readonly useNonce: (of: {
       readonly scope: string

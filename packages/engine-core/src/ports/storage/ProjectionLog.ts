@@ -57,6 +57,15 @@ export class ProjectionLog extends Context.Service<
       readonly ledgerTime: string | null
       readonly horizonTime: string | null
     }) => Effect.Effect<void, WriterFenced | StorageUnavailable>
+    /**
+     * Moves the horizon up after the ledger was pruned: nothing before `offset` can be read back
+     * any more, and no asOf before the ledger time there. Never moves it down, nor past the head.
+     * Updates at or before the horizon may be deleted, at most `limit` a call; answers how many were.
+     */
+    readonly prune: (of: {
+      readonly offset: number
+      readonly limit: number
+    }) => Effect.Effect<number, StorageUnavailable>
     /** The running ledger time at an offset: that of the last update at or before it. */
     readonly ledgerTimeAt: (
       offset: number

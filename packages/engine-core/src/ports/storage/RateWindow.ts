@@ -24,5 +24,10 @@ export class RateWindow extends Context.Service<
       },
       StorageUnavailable
     >
+    /** Forgets subjects whose budget has been whole for this many microseconds; at most `limit`. */
+    readonly forget: (of: {
+      readonly idle: number
+      readonly limit: number
+    }) => Effect.Effect<number, StorageUnavailable>
   }
 >()("@bursar/engine-core/ports/storage/RateWindow") {}

@@ -9,7 +9,17 @@ export {
   type VersionRow
 } from "./Documents.ts"
 export { type FactRow, FactLog } from "./FactLog.ts"
-export { type EventRow, Feed, type FeedHead, type FeedQuery } from "./Feed.ts"
+export {
+  type AuditHead,
+  type AuditQuery,
+  type AuditRow,
+  type EventRow,
+  Feed,
+  type FeedEntries,
+  type FeedHead,
+  type FeedQuery,
+  type LegalHold
+} from "./Feed.ts"
 export { type KeyRow, Keys } from "./Keys.ts"
 export { type ProjectionHead, ProjectionLog, type UpdateRow } from "./ProjectionLog.ts"
 export { RateWindow } from "./RateWindow.ts"

@@ -1,0 +1,152 @@
+/** The audit log: who did what, when and how it ended, each record chained to the one before it. */
+import * as Instant from "../kernel/Instant.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import * as PlainNumber from "../kernel/PlainNumber.ts"
+import type { AuditHead, AuditRow } from "../ports/storage/Feed.ts"
+import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import type { Role } from "../vocabulary/Role.ts"
+
+/** What was done, where it is not an operation's kind (contract.md section 18). */
+export const ownActions = {
+  "approval.approve": "An approver signed a four-eyes action.",
+  "approval.reject": "An approver rejected a four-eyes action, or its maker withdrew it.",
+  "statement.receive": "An external statement was handed in.",
+  "reconciliation.start": "A reconciliation run was asked for.",
+  "export.read": "A register, an export or a tax statement was read.",
+  "access.refused": "A call was refused before it was known what it would have done.",
+  "webhook.exhausted": "A delivery was given up after its last attempt.",
+  "retention.prune": "Records past their retention were deleted.",
+  "audit.checkpoint": "The size and the head of the log were signed.",
+  "config.loaded": "A host started with a configuration."
+} as const
+export type Action = OperationKind | keyof typeof ownActions
+
+/** How far what was done had come. */
+export const stages = {
+  requested: "A write was accepted and became an operation.",
+  awaiting: "A four-eyes action was made and awaits its approvers.",
+  signed: "An approver signed; more approvers are needed.",
+  approved: "The last approver signed and the operation was opened.",
+  rejected: "The action was rejected or withdrawn.",
+  started: "The operation was claimed for the first time.",
+  succeeded: "It ended and did what was asked.",
+  failed: "It ended without doing what was asked.",
+  refused: "The call was refused and nothing was kept of it but this.",
+  read: "It was read."
+} as const
+export type Stage = keyof typeof stages
+
+/** What is known of an act when it is logged; number, time and chain come with the transaction. */
+export interface Entry {
+  readonly action: Action
+  readonly stage: Stage
+  /** A sub, never a name; null for the engine's own acts. */
+  readonly actor: string | null
+  readonly role: Role | null
+  readonly method: string | null
+  /** The route's template, so that no record's id hides in it. */
+  readonly route: string | null
+  readonly resourceKind: string | null
+  readonly resourceId: string | null
+  readonly operationId: string | null
+  readonly actionKey: string | null
+  readonly requestId: string | null
+  readonly traceId: string | null
+  /** The signing key of the request. */
+  readonly keyId: string | null
+  readonly status: number | null
+  readonly problem: string | null
+  /** The request's fingerprint: proves what was asked without holding it. */
+  readonly bodyHash: string | null
+  /** Texts and integers; never decimals, names, secrets or bodies. */
+  readonly detail: Readonly<Record<string, string | number>> | null
+}
+
+/** An entry of which little is known: everything that is not said is null. */
+export const entry = (
+  of: Pick<Entry, "action" | "stage"> & Partial<Omit<Entry, "action" | "stage">>
+): Entry => ({
+  actor: null,
+  role: null,
+  method: null,
+  route: null,
+  resourceKind: null,
+  resourceId: null,
+  operationId: null,
+  actionKey: null,
+  requestId: null,
+  traceId: null,
+  keyId: null,
+  status: null,
+  problem: null,
+  bodyHash: null,
+  detail: null,
+  ...of
+})
+
+/** What the first record of a log follows. */
+export const origin = "0".repeat(64)
+
+const integer = (value: number): PlainJson.Plain => PlainNumber.of(value.toFixed(0))
+
+const detailOf = (detail: Entry["detail"]): PlainJson.Plain =>
+  detail === null
+    ? null
+    : Object.fromEntries(
+        Object.entries(detail).map(([name, value]) => [
+          name,
+          typeof value === "number" ? integer(value) : value
+        ])
+      )
+
+/** A time with exactly six fractional digits: what is hashed is what is stored. */
+const timeOf = (at: Instant.Instant): string => Instant.format(Instant.toMicros(at))
+
+/** The canonical JSON (RFC 8785) of a record without its hash: the bytes that are hashed and kept. */
+export const textOf = (
+  of: Entry & { readonly seq: number; readonly at: Instant.Instant; readonly prevHash: string }
+): string => {
+  const { seq, at, status, detail, ...texts } = of
+  return PlainJson.canonical({
+    ...texts,
+    seq: integer(seq),
+    at: timeOf(at),
+    status: status === null ? null : integer(status),
+    detail: detailOf(detail)
+  })
+}
+
+/** What the hash of a record is taken of (contract.md section 18). */
+export const hashed = (tenantId: string, text: string): string =>
+  `bursar-audit-v1\n${tenantId}\n${text}`
+
+/** The records of one transaction, each following the one before it. */
+export const chain = (
+  of: {
+    readonly tenantId: string
+    readonly head: AuditHead
+    readonly at: Instant.Instant
+    readonly sha256: (text: string) => string
+  },
+  entries: ReadonlyArray<Entry>
+): ReadonlyArray<AuditRow> => {
+  let { seq, hash: prevHash } = of.head
+  return entries.map((entry) => {
+    seq += 1
+    const text = textOf({ ...entry, seq, at: of.at, prevHash })
+    const hash = of.sha256(hashed(of.tenantId, text))
+    const row: AuditRow = {
+      seq,
+      at: Instant.sortable(of.at),
+      action: entry.action,
+      actor: entry.actor,
+      resourceKind: entry.resourceKind,
+      resourceId: entry.resourceId,
+      text,
+      prevHash,
+      hash
+    }
+    prevHash = hash
+    return row
+  })
+}

@@ -1,82 +1,10 @@
-/** What runs around the interface: settings that name themselves, readiness, management, background. */
+/** What runs around the interface: readiness, management, background. */
 import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
-import { Background, HostConfig, Management, Readiness } from "@bursar/http-host"
+import { Background, Management, Readiness } from "@bursar/http-host"
 import { describe, expect, it } from "@effect/vitest"
-import { ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-
-const needed = { BURSAR_ISSUER: "https://issuer.test", BURSAR_JWKS_URL: "https://issuer.test/jwks" }
-
-const load = (env: Readonly<Record<string, string>>) =>
-  HostConfig.load.pipe(
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } })))
-  )
-
-describe("settings", () => {
-  it.effect("have their defaults where nothing is set", () =>
-    Effect.gen(function* () {
-      const config = yield* load(needed)
-      expect(config.port).toBe(8080)
-      expect(config.bodyKeyWindow).toBe(24 * 3_600_000)
-      expect(config.approvalExpiry).toBeNull()
-      expect(config.databaseUrl).toBeNull()
-      expect(config.cursorKeys).toEqual([])
-      expect(config.algorithms).toContain("EdDSA")
-    })
-  )
-
-  it.effect(
-    "that are wrong or missing are all named, with what they may be and never what they were",
-    () =>
-      Effect.gen(function* () {
-        const wrong = {
-          BURSAR_JWKS_URL: "http://issuer.test/jwks",
-          BURSAR_PORT: "65536",
-          BURSAR_TENANT_ID: "a b",
-          BURSAR_ALGORITHMS: "ES256,HS256",
-          BURSAR_BASE_PATH: "/a/",
-          BURSAR_APPROVAL_EXPIRY: "P1M",
-          BURSAR_CURSOR_KEYS: "1:planted-secret",
-          DATABASE_URL: "mysql://planted-secret"
-        }
-        const { message, faults } = yield* Effect.flip(load(wrong))
-        expect(faults).toHaveLength(9)
-        for (const name of [...Object.keys(wrong), "BURSAR_ISSUER"]) expect(message).toContain(name)
-        expect(message).not.toContain("planted-secret")
-      })
-  )
-
-  it.effect("of each kind are read", () =>
-    Effect.gen(function* () {
-      const secret = Buffer.alloc(32, 7).toString("base64url")
-      const config = yield* load({
-        ...needed,
-        BURSAR_JWKS_URL: "http://127.0.0.1:9000/jwks",
-        BURSAR_ALGORITHMS: "ES256, EdDSA",
-        BURSAR_APPROVAL_EXPIRY: "P2D",
-        BURSAR_CURSOR_KEYS: `2:${secret},1:${secret}`,
-        DATABASE_URL: "postgres://u:p@db/x"
-      })
-      expect(config.algorithms).toEqual(["ES256", "EdDSA"])
-      expect(config.approvalExpiry).toBe(2 * 86_400_000)
-      expect(config.cursorKeys.map(({ id }) => id)).toEqual([2, 1])
-      expect(String(config.databaseUrl)).not.toContain("u:p")
-      expect(config.databaseUrl === null ? "" : Redacted.value(config.databaseUrl)).toContain("u:p")
-    })
-  )
-
-  it("have a sentence, a limit and a variable each, no variable twice, and secrets no default", () => {
-    const all = Object.values(HostConfig.settings)
-    expect(new Set(all.map(({ variable }) => variable)).size).toBe(all.length)
-    for (const setting of all) {
-      expect(setting.doc).toMatch(/^[A-Z].*\.$/)
-      expect(setting.limit).not.toBe("")
-      if (setting.secret === "secret") expect(setting.fallback).toBe("")
-      if (setting.fallback !== null) expect(setting.read(setting.fallback)).not.toBeUndefined()
-    }
-  })
-})
 
 const vitals: Readiness.Vitals = {
   projectionOffset: Offset.of(3),

@@ -66,7 +66,7 @@ export const start = async (of: {
       BURSAR_PORT: "0",
       BURSAR_MANAGEMENT_PORT: "0",
       BURSAR_LEDGER_DOOR_PORT: "0",
-      BURSAR_OPERATION_LEASE: "1",
+      BURSAR_OPERATIONS_LEASE: "1",
       TRIPWIRE_PORT: new URL(of.databaseUrl).port,
       TRIPWIRE_WHEN: of.when
     }

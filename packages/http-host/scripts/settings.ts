@@ -1,6 +1,6 @@
 /** Draws docs/settings.md, the page of every setting, from HostConfig; `--check` only compares it. */
 import { readFileSync, writeFileSync } from "node:fs"
-import { settings } from "../src/HostConfig.ts"
+import { type Setting, settings, variableOf } from "../src/HostConfig.ts"
 
 export const file = new URL("../docs/settings.md", import.meta.url)
 
@@ -16,13 +16,13 @@ export const page = (): string =>
     "",
     "# Settings",
     "",
-    "Every setting is a variable of the environment. A wrong one names itself and stops the start.",
+    'A setting is read from its variable of the environment, else from the file of JSON that `BURSAR_CONFIG` names, else it has its default. In the file a setting is a member by its name (`{"database.connections": 8}`, or `{"database": {"connections": 8}}`). A setting whose limit says JSON is JSON text in its variable. A wrong setting, or a name the file should not have, names itself and stops the start; no value is ever printed. `bursar config` shows what holds and where it came from.',
     "",
-    "| Variable | What it decides | Default | Limit |",
-    "|---|---|---|---|",
-    ...Object.values(settings).map(
-      ({ variable, doc, fallback, limit }) =>
-        `| \`${variable}\` | ${cell(doc)} | ${cell(fallbackOf(fallback))} | ${cell(limit)} |`
+    "| Setting | Variable | What it decides | Default | Limit |",
+    "|---|---|---|---|---|",
+    ...Object.entries<Setting>(settings).map(
+      ([name, setting]) =>
+        `| \`${name}\` | \`${variableOf(name, setting)}\` | ${cell(setting.doc)}${setting.secret === "secret" ? " Secret." : ""} | ${cell(fallbackOf(setting.fallback))} | ${cell(setting.limit)} |`
     ),
     ""
   ].join("\n")

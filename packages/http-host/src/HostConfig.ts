@@ -1,111 +1,25 @@
 /** Everything a deployment may decide: every setting with its default, its limit and one sentence. */
-import { Duration } from "@bursar/engine-core/kernel"
-import { Config, Data, Effect, Option, Redacted, Result } from "effect"
+import { Data, Effect, Result } from "effect"
+import * as Kind from "./config/Kind.ts"
+import * as Sources from "./config/Sources.ts"
 
 /** The signature algorithms that a deployment may trust. */
 export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
 export type Algorithm = (typeof algorithms)[number]
 
-/** What a text of the environment may be, and how it reads. */
-interface Kind<A> {
-  readonly limit: string
-  /** Undefined: the text is not what the limit says. */
-  readonly read: (text: string) => A | undefined
-}
-
-export interface Setting<A = unknown> extends Kind<A> {
-  /** The variable of the environment it is read from. */
-  readonly variable: string
+export interface Setting<A = unknown> extends Kind.Kind<A> {
   /** One sentence: what it decides. */
   readonly doc: string
-  /** What holds where it is not set; null: it must be set. */
+  /** What holds where it is not set, as a variable would say it; null: it must be set. */
   readonly fallback: string | null
-  readonly secret: "secret" | "open"
+  /** The variable of the environment, where it is not the one that follows from the name. */
+  readonly variable?: string
 }
 
 const setting = <A>(
-  variable: string,
-  kind: Kind<A>,
-  of: { readonly doc: string; readonly fallback?: string; readonly secret?: "secret" }
-): Setting<A> => ({
-  variable,
-  ...kind,
-  doc: of.doc,
-  fallback: of.fallback ?? null,
-  secret: of.secret ?? "open"
-})
-
-// Kinds of settings
-
-const matching = (limit: string, pattern: RegExp): Kind<string> => ({
-  limit,
-  read: (text) => (pattern.test(text) ? text : undefined)
-})
-
-const words = (max: number): Kind<string> => ({
-  limit: `1 to ${max} characters`,
-  read: (text) => (text.length >= 1 && text.length <= max ? text : undefined)
-})
-
-const integer = (min: number, max: number): Kind<number> => ({
-  limit: `${min} to ${max}`,
-  read: (text) => {
-    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= min && value <= max ? value : undefined
-  }
-})
-
-const port = integer(0, 65_535)
-
-const isLoopback = ({ hostname }: URL): boolean =>
-  hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]"
-
-/** Keys come over TLS, except from this machine itself. */
-const keysAddress: Kind<URL> = {
-  limit: "an https address, or an http one of this machine",
-  read: (text) => {
-    if (!URL.canParse(text)) return undefined
-    const url = new URL(text)
-    return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))
-      ? url
-      : undefined
-  }
-}
-
-const duration: Kind<number> = {
-  limit: "an ISO 8601 duration of at most a year, such as PT24H",
-  read: (text) => {
-    const parsed = Duration.parse(text)
-    if (Result.isFailure(parsed)) return undefined
-    const { years, months, days, time } = parsed.success
-    if (years !== 0 || months !== 0) return undefined
-    const millis = days * 86_400_000 + Number(time / 1_000_000n)
-    return millis > 0 && millis <= 366 * 86_400_000 ? millis : undefined
-  }
-}
-
-/** A setting that may be left empty. */
-const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
-  limit: `${kind.limit}; empty: none`,
-  read: (text) => (text === "" ? null : kind.read(text))
-})
-
-const secret = (kind: Kind<string>): Kind<Redacted.Redacted> => ({
-  limit: kind.limit,
-  read: (text) => {
-    const value = kind.read(text)
-    return value === undefined ? undefined : Redacted.make(value)
-  }
-})
-
-const algorithmList: Kind<ReadonlyArray<Algorithm>> = {
-  limit: `some of ${algorithms.join(", ")}, separated by commas`,
-  read: (text) => {
-    const named = text.split(",").map((name) => name.trim())
-    const chosen = algorithms.filter((algorithm) => named.includes(algorithm))
-    return chosen.length === named.length ? chosen : undefined
-  }
-}
+  kind: Kind.Kind<A>,
+  of: { readonly doc: string; readonly fallback?: string; readonly variable?: string }
+): Setting<A> => ({ ...kind, ...of, fallback: of.fallback ?? null })
 
 interface CursorKey {
   readonly id: number
@@ -113,137 +27,156 @@ interface CursorKey {
 }
 
 /** `1:<base64url>,0:<base64url>`: the first signs, the others still verify. */
-const cursorKeys: Kind<ReadonlyArray<CursorKey>> = {
-  limit: "id:secret pairs separated by commas; ids 0 to 255, secrets of 32 bytes in base64url",
-  read: (text) => {
-    if (text === "") return []
-    const keys = text.split(",").map((pair) => {
-      const [, id, secret] = /^([0-9]{1,3}):([A-Za-z0-9_-]{43})=?$/.exec(pair.trim()) ?? []
-      return { id: Number(id ?? Number.NaN), secret: Buffer.from(secret ?? "", "base64url") }
-    })
-    const ids = new Set(keys.map(({ id }) => id))
-    return keys.every(({ id, secret }) => id <= 255 && secret.length === 32) &&
-      ids.size === keys.length
-      ? keys
-      : undefined
-  }
-}
-
-// The table
-
-export const settings = {
-  tenantId: setting(
-    "BURSAR_TENANT_ID",
-    matching("1 to 64 of A-Z a-z 0-9 -", /^[A-Za-z0-9-]{1,64}$/),
-    {
-      doc: "The venue's id, as its public record and its webhooks name it.",
-      fallback: "venue-1"
+const cursorKeys: Kind.Kind<ReadonlyArray<CursorKey>> = {
+  ...Kind.text(
+    "id:secret pairs separated by commas; ids 0 to 255, secrets of 32 bytes in base64url",
+    (text) => {
+      if (text === "") return []
+      const keys = text.split(",").map((pair) => {
+        const [, id, secret] = /^([0-9]{1,3}):([A-Za-z0-9_-]{43})=?$/.exec(pair.trim()) ?? []
+        return { id: Number(id ?? Number.NaN), secret: Buffer.from(secret ?? "", "base64url") }
+      })
+      const ids = new Set(keys.map(({ id }) => id))
+      return keys.every(({ id, secret }) => id <= 255 && secret.length === 32) &&
+        ids.size === keys.length
+        ? keys
+        : undefined
     }
   ),
-  displayName: setting("BURSAR_DISPLAY_NAME", words(100), {
+  secret: "secret"
+}
+
+const algorithmList: Kind.Kind<ReadonlyArray<Algorithm>> = Kind.text(
+  `some of ${algorithms.join(", ")}, separated by commas`,
+  (text) => {
+    const named = text.split(",").map((name) => name.trim())
+    const chosen = algorithms.filter((algorithm) => named.includes(algorithm))
+    return chosen.length === named.length ? chosen : undefined
+  }
+)
+
+/**
+ * The table, by the settings' names. A name's parts are words of the specification where it has
+ * them; `a.bC` is read from the variable `BURSAR_A_B_C`, and from `a.bC` of the file.
+ */
+export const settings = {
+  tenantId: setting(Kind.matching("1 to 64 of A-Z a-z 0-9 -", /^[A-Za-z0-9-]{1,64}$/), {
+    doc: "The venue's id, as its public record and its webhooks name it.",
+    fallback: "venue-1"
+  }),
+  displayName: setting(Kind.words(100), {
     doc: "What people call the venue.",
     fallback: "Venue One"
   }),
-  issuer: setting("BURSAR_ISSUER", words(2048), {
+  issuer: setting(Kind.words(2048), {
     doc: "The issuer that every bearer token must name, exactly."
   }),
-  audience: setting("BURSAR_AUDIENCE", words(2048), {
+  audience: setting(Kind.words(2048), {
     doc: "The audience that every bearer token must name, exactly.",
     fallback: "urn:bursar"
   }),
-  jwksUrl: setting("BURSAR_JWKS_URL", keysAddress, {
+  jwksUrl: setting(Kind.trustedAddress, {
     doc: "Where the identity provider's keys are read."
   }),
-  algorithms: setting("BURSAR_ALGORITHMS", algorithmList, {
+  algorithms: setting(algorithmList, {
     doc: "The signature algorithms a token may have; this can only narrow the list.",
     fallback: algorithms.join(",")
   }),
-  clientId: setting("BURSAR_CLIENT_ID", words(256), {
+  clientId: setting(Kind.words(256), {
     doc: "The identity provider's client that people sign in with.",
     fallback: "venue-web"
   }),
-  host: setting("BURSAR_HOST", words(255), {
+  host: setting(Kind.words(255), {
     doc: "The address the API listens on.",
     fallback: "127.0.0.1"
   }),
-  port: setting("BURSAR_PORT", port, {
+  port: setting(Kind.port, {
     doc: "The port the API listens on; 0 takes any that is free.",
     fallback: "8080"
   }),
-  managementHost: setting("BURSAR_MANAGEMENT_HOST", words(255), {
-    doc: "The address the management listener is bound to; it is not for the public.",
-    fallback: "127.0.0.1"
-  }),
-  managementPort: setting("BURSAR_MANAGEMENT_PORT", port, {
-    doc: "The port of /livez and /readyz; 0 takes any that is free.",
-    fallback: "9464"
-  }),
   basePath: setting(
-    "BURSAR_BASE_PATH",
-    matching("empty, or a path such as /engine", /^(\/[A-Za-z0-9._~-]{1,64}){0,8}$/),
+    Kind.matching("empty, or a path such as /engine", /^(\/[A-Za-z0-9._~-]{1,64}){0,8}$/),
     {
       doc: "The path that a proxy in front adds to every address of the API.",
       fallback: ""
     }
   ),
-  databaseUrl: setting(
-    "DATABASE_URL",
-    maybe(secret(matching("a postgres:// address", /^postgres(ql)?:\/\/.{1,2000}$/))),
+  "management.host": setting(Kind.words(255), {
+    doc: "The address the management listener is bound to; it is not for the public.",
+    fallback: "127.0.0.1"
+  }),
+  "management.port": setting(Kind.port, {
+    doc: "The port of /livez, /readyz and /metrics; 0 takes any that is free.",
+    fallback: "9464"
+  }),
+  "database.url": setting(
+    Kind.maybe(
+      Kind.secret(Kind.matching("a postgres:// address", /^postgres(ql)?:\/\/.{1,2000}$/))
+    ),
     {
+      variable: "DATABASE_URL",
       doc: "The PostgreSQL (15 or newer) that holds everything; empty starts the embedded one.",
-      fallback: "",
-      secret: "secret"
+      fallback: ""
     }
   ),
-  databaseConnections: setting("BURSAR_DATABASE_CONNECTIONS", integer(2, 500), {
+  "database.connections": setting(Kind.integer(2, 500), {
     doc: "How many database connections the engine keeps.",
     fallback: "24"
   }),
-  dataFolder: setting("BURSAR_DATA", words(1024), {
+  data: setting(Kind.words(1024), {
     doc: "The folder of the embedded database and of what the engine makes for itself.",
     fallback: ".data"
   }),
-  ledgerToken: setting("BURSAR_LEDGER_TOKEN", maybe(secret(words(4096))), {
+  "ledger.token": setting(Kind.maybe(Kind.secret(Kind.words(4096))), {
     doc: "The venue's own token at the ledger; empty: the simulated ledger makes one at first start.",
-    fallback: "",
-    secret: "secret"
+    fallback: ""
   }),
-  doorHost: setting("BURSAR_LEDGER_DOOR_HOST", words(255), {
+  "ledger.door.host": setting(Kind.words(255), {
     doc: "The address of the simulated ledger's outside door.",
     fallback: "127.0.0.1"
   }),
-  doorPort: setting("BURSAR_LEDGER_DOOR_PORT", port, {
+  "ledger.door.port": setting(Kind.port, {
     doc: "The port of the simulated ledger's outside door; 0 takes any that is free.",
     fallback: "7575"
   }),
-  operationsAtOnce: setting("BURSAR_OPERATIONS_AT_ONCE", integer(1, 256), {
+  "operations.atOnce": setting(Kind.integer(1, 256), {
     doc: "How many operations one instance runs at a time.",
     fallback: "8"
   }),
-  operationLease: setting("BURSAR_OPERATION_LEASE", integer(1, 300), {
+  "operations.lease": setting(Kind.integer(1, 300), {
     doc: "For how many seconds a worker holds an operation without renewing: how long one waits that a killed instance held.",
     fallback: "30"
   }),
-  bodyKeyWindow: setting("BURSAR_BODY_KEY_WINDOW", duration, {
+  "idempotency.bodyKeyWindow": setting(Kind.duration(), {
     doc: "For how long a write without an Idempotency-Key is the same write when its body repeats.",
     fallback: "PT24H"
   }),
-  approvalExpiry: setting("BURSAR_APPROVAL_EXPIRY", maybe(duration), {
+  approvalExpiry: setting(Kind.maybe(Kind.duration()), {
     doc: "After how long an action that awaits its approvers lapses.",
     fallback: ""
   }),
-  cursorKeys: setting("BURSAR_CURSOR_KEYS", cursorKeys, {
+  "cursor.keys": setting(cursorKeys, {
     doc: "The keys that sign list cursors, shared by all instances; empty: each makes its own.",
-    fallback: "",
-    secret: "secret"
+    fallback: ""
   })
 } as const satisfies Readonly<Record<string, Setting>>
 
 type Settings = typeof settings
 
+export type Name = keyof Settings
+
+/** Every setting by its name, as it was read. */
 export type HostConfig = {
-  readonly [K in keyof Settings]: Settings[K] extends Setting<infer A> ? A : never
+  readonly [K in Name]: Settings[K] extends Setting<infer A> ? A : never
 }
+
+/** The variable a setting is read from: `idempotency.bodyKeyWindow` from BURSAR_IDEMPOTENCY_BODY_KEY_WINDOW. */
+export const variableOf = (name: string, { variable }: Pick<Setting, "variable">): string =>
+  variable ??
+  `BURSAR_${name
+    .replaceAll(".", "_")
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .toUpperCase()}`
 
 /** Settings that are missing or wrong, each named with what it may be; the host does not start. */
 export class WrongSettings extends Data.TaggedError("WrongSettings")<{
@@ -254,31 +187,93 @@ export class WrongSettings extends Data.TaggedError("WrongSettings")<{
   }
 }
 
-type Reading<A> = Effect.Effect<Result.Result<A, string>>
+/** One setting as it holds, for people. */
+export interface Held {
+  readonly name: string
+  readonly variable: string
+  readonly from: "environment" | "file" | "default"
+  /** As it was written; null: it is a secret. */
+  readonly written: string | null
+}
 
-const reading = <A>(of: Setting<A>): Reading<A> =>
-  Config.option(Config.String(of.variable)).pipe(
-    Effect.map((given) => {
-      const text = Option.isSome(given) ? given.value : of.fallback
-      if (text === null) return Result.fail(`${of.variable} is not set: ${of.limit}. ${of.doc}`)
-      const value = of.read(text)
-      return value === undefined
-        ? Result.fail(`${of.variable} is not ${of.limit}. ${of.doc}`)
-        : Result.succeed(value)
-    }),
-    Effect.catch((error) => Effect.succeed(Result.fail(`${of.variable}: ${error.message}`)))
-  )
+interface Read {
+  readonly config: HostConfig
+  readonly held: ReadonlyArray<Held>
+}
 
-/** Reads every setting; all faults are told at once, and never a value. */
-export const load: Effect.Effect<HostConfig, WrongSettings> = Effect.gen(function* () {
+/** Reads every setting, the environment before the file; all faults are told at once, never a value. */
+export const read: Effect.Effect<Read, WrongSettings> = Effect.gen(function* () {
+  const file = yield* Sources.file(new Set(Object.keys(settings)))
   const entries: Array<readonly [string, unknown]> = []
+  const held: Array<Held> = []
   const faults: Array<string> = []
-  for (const [name, setting] of Object.entries(settings)) {
-    const read = yield* reading<unknown>(setting)
-    if (Result.isSuccess(read)) entries.push([name, read.success])
-    else faults.push(read.failure)
+  for (const [name, setting] of Object.entries<Setting>(settings)) {
+    const variable = variableOf(name, setting)
+    const given = givenOf(setting, yield* Sources.variable(variable), file.get(name))
+    const called = given.from === "file" ? `${name} of the file` : `${name} (${variable})`
+    if (given.value === undefined) {
+      faults.push(`${called} is not set: ${setting.limit}. ${setting.doc}`)
+      continue
+    }
+    const value = setting.read(given.value)
+    if (Result.isSuccess(value)) entries.push([name, value.success])
+    else faults.push(faultOf(called, setting, value.failure))
+    held.push({ name, variable, from: given.from, written: writtenOf(setting, given.value) })
   }
   if (faults.length > 0) return yield* new WrongSettings({ faults })
   // Every name of the table is there, with what its own setting reads.
-  return Object.fromEntries(entries) as unknown as HostConfig
-})
+  return { config: Object.fromEntries(entries) as unknown as HostConfig, held }
+}).pipe(Effect.catchTag("WrongFile", ({ faults }) => Effect.fail(new WrongSettings({ faults }))))
+
+export const load: Effect.Effect<HostConfig, WrongSettings> = Effect.map(
+  read,
+  ({ config }) => config
+)
+
+interface Given {
+  readonly from: Held["from"]
+  /** A text or a value of JSON, as the setting's form says; undefined: there is none. */
+  readonly value: unknown
+}
+
+const givenOf = (setting: Setting, variable: string | undefined, inFile: unknown): Given => {
+  if (variable !== undefined) return { from: "environment", value: formed(setting, variable) }
+  if (inFile !== undefined) {
+    return { from: "file", value: setting.form === "text" ? textOf(inFile) : inFile }
+  }
+  return {
+    from: "default",
+    value: setting.fallback === null ? undefined : formed(setting, setting.fallback)
+  }
+}
+
+/** What JSON text says; text that is none is left as it is, which no structured setting takes. */
+const formed = ({ form }: Setting, text: string): unknown => {
+  if (form === "text" || text === "") return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The file may say a number, a flag or a list as JSON has them; null is empty. */
+const textOf = (value: unknown): unknown => {
+  if (value === null) return ""
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  return Array.isArray(value) && value.every((one) => ["string", "number"].includes(typeof one))
+    ? value.join(",")
+    : value
+}
+
+const faultOf = (called: string, setting: Setting, faults: ReadonlyArray<Kind.Fault>): string => {
+  const said = faults.map(({ pointer, detail }) =>
+    pointer === "" ? detail : `at ${pointer}: ${detail}`
+  )
+  return `${called}: ${said.join("; ")}. ${setting.doc}`
+}
+
+const writtenOf = ({ secret }: Setting, value: unknown): string | null => {
+  const written = typeof value === "string" ? value : JSON.stringify(value)
+  return secret === "secret" && written !== "" ? null : written
+}

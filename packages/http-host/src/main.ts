@@ -31,9 +31,9 @@ const storage = (config: Config) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const url =
-        config.databaseUrl ??
-        Redacted.make((yield* Embedded.start({ dataFolder: config.dataFolder })).url)
-      return Postgres.layer({ url, maxConnections: config.databaseConnections })
+        config["database.url"] ??
+        Redacted.make((yield* Embedded.start({ dataFolder: config.data })).url)
+      return Postgres.layer({ url, maxConnections: config["database.connections"] })
     })
   )
 
@@ -45,8 +45,8 @@ const venueUser = "bursar-engine"
 /** The venue's token at the simulated ledger: given, kept from an earlier start, or made now. */
 const venueToken = (config: Config) =>
   Effect.gen(function* () {
-    if (config.ledgerToken !== null) return Redacted.value(config.ledgerToken)
-    const file = join(config.dataFolder, "ledger", "venue.token")
+    if (config["ledger.token"] !== null) return Redacted.value(config["ledger.token"])
+    const file = join(config.data, "ledger", "venue.token")
     const kept = yield* Effect.promise(() => readFile(file, "utf8").catch(() => undefined))
     if (kept !== undefined) return kept.trim()
     const { admin } = yield* SimulatedLedger.Participant
@@ -55,7 +55,7 @@ const venueToken = (config: Config) =>
       ? yield* admin.issueToken(venueUser)
       : (yield* admin.addParty({ hint: "venue", kind: "local", userId: venueUser })).token
     yield* Effect.promise(async () => {
-      await mkdir(join(config.dataFolder, "ledger"), { recursive: true, mode: 0o700 })
+      await mkdir(join(config.data, "ledger"), { recursive: true, mode: 0o700 })
       await writeFile(file, `${token}\n`, { mode: 0o600 })
     })
     return token
@@ -83,11 +83,11 @@ const settings = (config: Config) =>
   Layer.succeed(Settings, {
     ...settingsDefaults,
     tenantId: config.tenantId,
-    operationsAtOnce: config.operationsAtOnce,
-    lease: config.operationLease * 1_000,
-    bodyKeyWindow: config.bodyKeyWindow,
+    operationsAtOnce: config["operations.atOnce"],
+    lease: config["operations.lease"] * 1_000,
+    bodyKeyWindow: config["idempotency.bodyKeyWindow"],
     approvalExpiry: config.approvalExpiry,
-    cursorKeys: config.cursorKeys
+    cursorKeys: config["cursor.keys"]
   })
 
 /** A whole deployment: store, ledger and its door, engine, host, management, background. */
@@ -107,8 +107,8 @@ const deployment = (config: Config, opened: (port: number) => void) => {
     Effect.map(Engine.Engine, ({ run }) => Background.layer([{ name: "engine", run }]))
   )
   const management = Management.layer({
-    host: config.managementHost,
-    port: config.managementPort,
+    host: config["management.host"],
+    port: config["management.port"],
     opened
   })
   const host = Host.layer({
@@ -122,7 +122,7 @@ const deployment = (config: Config, opened: (port: number) => void) => {
     host,
     background,
     management,
-    Door.layer({ host: config.doorHost, port: config.doorPort })
+    Door.layer({ host: config["ledger.door.host"], port: config["ledger.door.port"] })
   ).pipe(
     Layer.provide(signIn),
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(Vitals.layer))),
@@ -133,7 +133,7 @@ const deployment = (config: Config, opened: (port: number) => void) => {
 /** Serves until it is told to stop; one line on standard output says where, once it is ready. */
 const serve = Effect.gen(function* () {
   const config = yield* HostConfig.load
-  let managementPort = config.managementPort
+  let managementPort = config["management.port"]
   const context = yield* Layer.build(
     deployment(config, (port) => {
       managementPort = port
@@ -143,7 +143,7 @@ const serve = Effect.gen(function* () {
     state: "ready",
     api: HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address),
     docs: `${HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)}/docs`,
-    management: `http://${config.managementHost}:${managementPort}`,
+    management: `http://${config["management.host"]}:${managementPort}`,
     ledgerDoor: Context.get(context, Door.Door).url
   }
   yield* Effect.sync(() => process.stdout.write(`${JSON.stringify(ready)}\n`))

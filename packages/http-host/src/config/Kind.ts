@@ -1,0 +1,146 @@
+/** What a setting may be: how the text of a variable, or the JSON of the file, becomes its value. */
+import { Duration, Shape } from "@bursar/engine-core/kernel"
+import { Redacted, Result, type Schema } from "effect"
+
+/** What is wrong with a setting, and where in it; it never says what was given. */
+export interface Fault {
+  /** RFC 6901, within the setting; empty: the setting as a whole. */
+  readonly pointer: string
+  readonly detail: string
+}
+
+/** What a setting may be and how it is read. */
+export interface Kind<A> {
+  /** What it may be, for people. */
+  readonly limit: string
+  /** Text as in a variable, or JSON: then a variable holds JSON text. */
+  readonly form: "text" | "json"
+  /** Reads a text, or a value of JSON, as `form` says. */
+  readonly read: (given: unknown) => Result.Result<A, ReadonlyArray<Fault>>
+  /** A secret is never printed, nor is what is wrong with one told by its value. */
+  readonly secret: "secret" | "open"
+}
+
+/** A kind read from text; `undefined` is said by a reader that does not take the text. */
+export const text = <A>(limit: string, read: (text: string) => A | undefined): Kind<A> => ({
+  limit,
+  form: "text",
+  secret: "open",
+  read: (given) => {
+    const value = typeof given === "string" ? read(given) : undefined
+    return value === undefined ? wrong(`it is not ${limit}`) : Result.succeed(value)
+  }
+})
+
+const wrong = (detail: string): Result.Result<never, ReadonlyArray<Fault>> =>
+  Result.fail([{ pointer: "", detail }])
+
+export const matching = (limit: string, pattern: RegExp): Kind<string> =>
+  text(limit, (given) => (pattern.test(given) ? given : undefined))
+
+export const words = (max: number): Kind<string> =>
+  text(`1 to ${max} characters`, (given) =>
+    given.length >= 1 && given.length <= max ? given : undefined
+  )
+
+/** A whole number, both ends included. */
+export const integer = (min: number, max: number): Kind<number> =>
+  text(`${min} to ${max}`, (given) => {
+    const value = /^[0-9]{1,15}$/.test(given) ? Number(given) : Number.NaN
+    return value >= min && value <= max ? value : undefined
+  })
+
+export const port = integer(0, 65_535)
+
+export const flag: Kind<boolean> = text("true or false", (given) =>
+  given === "true" ? true : given === "false" ? false : undefined
+)
+
+export const oneOf = <const A extends string>(all: ReadonlyArray<A>): Kind<A> =>
+  text(`one of ${all.join(", ")}`, (given) => all.find((one) => one === given))
+
+const dayMillis = 86_400_000
+
+/** An exact time, in milliseconds; `maxDays` is the longest it may be. */
+export const duration = (maxDays = 366): Kind<number> =>
+  text(`an ISO 8601 duration of at most ${maxDays} days, such as PT24H`, (given) => {
+    const parsed = Duration.parse(given)
+    if (Result.isFailure(parsed) || !Duration.isExact(parsed.success)) return undefined
+    const millis = Duration.toMillis(parsed.success)
+    return millis > 0 && millis <= maxDays * dayMillis ? millis : undefined
+  })
+
+/** A time that may count years and months, such as P7Y: its length depends on where it starts. */
+export const period: Kind<Duration.Duration> = text(
+  "an ISO 8601 duration, such as P7Y or P30D",
+  (given) => Result.getOrUndefined(Duration.parse(given))
+)
+
+const isLoopback = ({ hostname }: URL): boolean =>
+  hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]"
+
+/** What the deployment trusts comes over TLS, except from this machine itself. */
+export const trustedAddress: Kind<URL> = text(
+  "an https address, or an http one of this machine",
+  (given) => {
+    if (given.length > 2048 || !URL.canParse(given)) return undefined
+    const url = new URL(given)
+    const safe = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))
+    return safe ? url : undefined
+  }
+)
+
+/** A setting that may be left empty, or null in the file. */
+export const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
+  ...kind,
+  limit: `${kind.limit}; empty: none`,
+  read: (given) => (given === "" || given === null ? Result.succeed(null) : kind.read(given))
+})
+
+/** A value that nothing prints: no log, no answer, no listing of the settings. */
+export const secret = (kind: Kind<string>): Kind<Redacted.Redacted> => ({
+  ...kind,
+  secret: "secret",
+  read: (given) => Result.map(kind.read(given), Redacted.make)
+})
+
+/** Several values, separated by commas in a variable, an array in the file; at most `max`. */
+export const list = <A>(kind: Kind<A>, max: number): Kind<ReadonlyArray<A>> => ({
+  ...kind,
+  limit: `at most ${max}, separated by commas: ${kind.limit}`,
+  read: (given) => {
+    if (given === "") return Result.succeed([])
+    if (typeof given !== "string") return wrong("it is not a list")
+    const parts = given.split(",").map((part) => part.trim())
+    if (parts.length > max) return wrong(`it has more than ${max} values`)
+    return Result.all(parts.map((part, at) => Result.mapError(kind.read(part), under(at))))
+  }
+})
+
+const under =
+  (at: number) =>
+  (faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> =>
+    faults.map(({ pointer, detail }) => ({ pointer: `/${at}${pointer}`, detail }))
+
+/**
+ * A setting that is more than text, such as a list of keys: decoded by its schema, which refuses
+ * unknown members; every fault is told with a pointer into it. Where it holds secrets the whole
+ * setting is one.
+ */
+export const structured = <A>(of: {
+  readonly limit: string
+  readonly schema: Schema.Codec<A, unknown>
+  readonly secret?: "secret"
+}): Kind<A> => {
+  const { decode } = Shape.decoder(of.schema)
+  return {
+    limit: of.limit,
+    form: "json",
+    secret: of.secret ?? "open",
+    read: (given) =>
+      Result.mapError(
+        decode(given, () => ""),
+        ({ told }) => told.errors ?? [{ pointer: "", detail: `it is not ${of.limit}` }]
+      )
+  }
+}

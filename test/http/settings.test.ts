@@ -1,0 +1,245 @@
+/** Settings: read from the environment and one file, named when wrong, never printed. */
+import { HostConfig } from "@bursar/http-host"
+import { describe, expect, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
+import fc from "fast-check"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import * as Kind from "../../packages/http-host/src/config/Kind.ts"
+import { nearest } from "../../packages/http-host/src/config/Sources.ts"
+
+const needed = { BURSAR_ISSUER: "https://issuer.test", BURSAR_JWKS_URL: "https://issuer.test/jwks" }
+const folder = mkdtempSync(join(tmpdir(), "bursar-settings-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const inEnvironment = (env: Readonly<Record<string, string>>) =>
+  Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } })))
+
+const load = (env: Readonly<Record<string, string>>) => HostConfig.load.pipe(inEnvironment(env))
+
+let files = 0
+/** The environment and a file that says `text`. */
+const withFile = (text: string | Uint8Array, env: Readonly<Record<string, string>> = needed) => {
+  const path = join(folder, `${++files}.json`)
+  writeFileSync(path, text)
+  return { ...env, BURSAR_CONFIG: path }
+}
+
+describe("settings", () => {
+  it.effect("have their defaults where nothing is set", () =>
+    Effect.gen(function* () {
+      const config = yield* load(needed)
+      expect(config.port).toBe(8080)
+      expect(config["idempotency.bodyKeyWindow"]).toBe(24 * 3_600_000)
+      expect(config.approvalExpiry).toBeNull()
+      expect(config["database.url"]).toBeNull()
+      expect(config["cursor.keys"]).toEqual([])
+      expect(config.algorithms).toContain("EdDSA")
+    })
+  )
+
+  it.effect(
+    "that are wrong or missing are all named, with what they may be and never what they were",
+    () =>
+      Effect.gen(function* () {
+        const wrong = {
+          BURSAR_JWKS_URL: "http://issuer.test/jwks",
+          BURSAR_PORT: "65536",
+          BURSAR_TENANT_ID: "a b",
+          BURSAR_ALGORITHMS: "ES256,HS256",
+          BURSAR_BASE_PATH: "/a/",
+          BURSAR_APPROVAL_EXPIRY: "P1M",
+          BURSAR_CURSOR_KEYS: "1:planted-secret",
+          DATABASE_URL: "mysql://planted-secret"
+        }
+        const { message, faults } = yield* Effect.flip(load(wrong))
+        expect(faults).toHaveLength(9)
+        for (const name of [...Object.keys(wrong), "BURSAR_ISSUER"]) expect(message).toContain(name)
+        expect(message).not.toContain("planted-secret")
+      })
+  )
+
+  it.effect("of each kind are read", () =>
+    Effect.gen(function* () {
+      const secret = Buffer.alloc(32, 7).toString("base64url")
+      const config = yield* load({
+        ...needed,
+        BURSAR_JWKS_URL: "http://127.0.0.1:9000/jwks",
+        BURSAR_ALGORITHMS: "ES256, EdDSA",
+        BURSAR_APPROVAL_EXPIRY: "P2D",
+        BURSAR_CURSOR_KEYS: `2:${secret},1:${secret}`,
+        DATABASE_URL: "postgres://u:p@db/x"
+      })
+      expect(config.algorithms).toEqual(["ES256", "EdDSA"])
+      expect(config.approvalExpiry).toBe(2 * 86_400_000)
+      expect(config["cursor.keys"].map(({ id }) => id)).toEqual([2, 1])
+      const url = config["database.url"]
+      expect(String(url)).not.toContain("u:p")
+      expect(url === null ? "" : Redacted.value(url)).toContain("u:p")
+    })
+  )
+
+  it("have a sentence, a limit and a variable each, no variable twice, and secrets no default", () => {
+    const all = Object.entries<HostConfig.Setting>(HostConfig.settings)
+    const variables = all.map(([name, setting]) => HostConfig.variableOf(name, setting))
+    expect(new Set(variables).size).toBe(all.length)
+    expect(variables).toContain("BURSAR_IDEMPOTENCY_BODY_KEY_WINDOW")
+    for (const [name, setting] of all) {
+      expect(name).toMatch(/^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*){0,3}$/)
+      expect(setting.doc).toMatch(/^[A-Z].*\.$/)
+      expect(setting.limit).not.toBe("")
+      // No name lies under another: in the file a member is a setting or a part of names, not both.
+      expect(all.filter(([other]) => other.startsWith(`${name}.`))).toEqual([])
+    }
+  })
+
+  it.effect("have defaults that their own limits take", () =>
+    Effect.gen(function* () {
+      const { held } = yield* HostConfig.read.pipe(inEnvironment(needed))
+      const secrets = Object.entries<HostConfig.Setting>(HostConfig.settings)
+        .filter(([, { secret }]) => secret === "secret")
+        .map(([name]) => name)
+      expect(secrets).not.toEqual([])
+      // A secret with a default would be a secret that everybody knows.
+      const shown = held.filter(({ name }) => secrets.includes(name)).map(({ written }) => written)
+      expect(new Set(shown)).toEqual(new Set([""]))
+    })
+  )
+})
+
+describe("the file of settings", () => {
+  it.effect(
+    "is read by names, in parts or whole; numbers, lists and null are as JSON has them",
+    () =>
+      Effect.gen(function* () {
+        const text = JSON.stringify({
+          port: 1,
+          algorithms: ["ES256", "EdDSA"],
+          approvalExpiry: null,
+          database: { connections: 7 },
+          "ledger.door": { port: 3 }
+        })
+        const config = yield* load(withFile(text))
+        expect(config.port).toBe(1)
+        expect(config.algorithms).toEqual(["ES256", "EdDSA"])
+        expect(config.approvalExpiry).toBeNull()
+        expect(config["database.connections"]).toBe(7)
+        expect(config["ledger.door.port"]).toBe(3)
+      })
+  )
+
+  it.effect("gives way to the environment, and each value says where it came from", () =>
+    Effect.gen(function* () {
+      const env = withFile(`{"port": 1, "host": "h"}`, { ...needed, BURSAR_PORT: "2" })
+      const { config, held } = yield* HostConfig.read.pipe(inEnvironment(env))
+      expect([config.port, config.host]).toEqual([2, "h"])
+      const from = Object.fromEntries(held.map((one) => [one.name, one.from]))
+      expect([from["port"], from["host"], from["basePath"]]).toEqual([
+        "environment",
+        "file",
+        "default"
+      ])
+    })
+  )
+
+  const unusable: ReadonlyArray<readonly [string, string | Uint8Array, string]> = [
+    ["is not JSON", "{", "BURSAR_CONFIG"],
+    ["names a setting twice", `{"port": 1, "port": 2}`, "BURSAR_CONFIG"],
+    [
+      "names it whole and in parts",
+      `{"a": 1, "database.connections": 2, "database": {"connections": 3}}`,
+      "database.connections is set twice"
+    ],
+    ["is a list", "[]", "not an object"],
+    ["is not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), "UTF-8"],
+    ["is larger than a file of settings is", " ".repeat(1024 * 1024 + 1), "bytes"],
+    ["has a slip in a name", `{"prot": 1}`, `"prot" is no setting; the nearest is port`],
+    [
+      "has a slip in a part",
+      `{"database": {"connectoins": 7}}`,
+      "the nearest is database.connections"
+    ],
+    [
+      "leaves out the first part",
+      `{"bodyKeyWindow": "PT1H"}`,
+      "the nearest is idempotency.bodyKeyWindow"
+    ],
+    [
+      "has a name that is near nothing",
+      `{"zzzzzzzzzzzzzzz": 7}`,
+      `"zzzzzzzzzzzzzzz" is no setting`
+    ],
+    ["has a member for a prototype", `{"__proto__": {"port": 1}}`, "BURSAR_CONFIG"],
+    ["gives a text the wrong shape", `{"port": {"a": "planted-secret"}}`, "port of the file"],
+    ["gives a limit no heed", `{"port": 65536}`, "port of the file"],
+    [
+      "gives a secret that is none",
+      `{"database.url": "mysql://planted-secret"}`,
+      "database.url of the file"
+    ],
+    [
+      "gives a secret as an object",
+      `{"database": {"url": {"x": "planted-secret"}}}`,
+      "database.url of the file"
+    ]
+  ]
+  for (const [what, text, said] of unusable) {
+    it.effect(`that ${what} stops the start and is told without a value`, () =>
+      Effect.gen(function* () {
+        const { message } = yield* Effect.flip(load(withFile(text)))
+        expect(message).toContain(said)
+        expect(message).not.toContain("planted-secret")
+      })
+    )
+  }
+
+  it.effect("that is not there stops the start", () =>
+    Effect.gen(function* () {
+      const missing = { ...needed, BURSAR_CONFIG: join(folder, "none.json") }
+      expect((yield* Effect.flip(load(missing))).message).toContain("ENOENT")
+    })
+  )
+
+  it("proposes no name for what is near to none", () => {
+    expect(nearest("porq", ["port", "host"])).toBe("port")
+    expect(nearest("wholly.different", ["port", "host"])).toBeUndefined()
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.keys(HostConfig.settings)), (name) => {
+        expect(nearest(name, Object.keys(HostConfig.settings))).toBe(name)
+      })
+    )
+  })
+})
+
+describe("a setting that is more than text", () => {
+  const keys = Kind.structured({
+    limit: "JSON: a list of keys",
+    secret: "secret",
+    schema: Schema.Array(
+      Schema.Struct({
+        keyId: Schema.String,
+        secret: Schema.String.check(
+          Schema.isPattern(/^[a-z]{3}$/, { expected: "three letters" })
+        ).pipe(Schema.RedactedFromValue)
+      })
+    )
+  })
+
+  it("is decoded by its schema; faults have their place and never the value", () => {
+    const good = keys.read([{ keyId: "a", secret: "abc" }])
+    expect(Result.isSuccess(good)).toBe(true)
+    const bad = keys.read([
+      { keyId: 1, secret: "planted-secret" },
+      { keyId: "a", secret: "abc", more: "planted-secret" }
+    ])
+    const faults = Result.isFailure(bad) ? bad.failure : []
+    expect(faults.map(({ pointer }) => pointer)).toEqual(["/0/keyId", "/0/secret", "/1/more"])
+    expect(JSON.stringify(faults)).not.toContain("planted-secret")
+  })
+
+  it("refuses what is no list at all", () => {
+    expect(Result.isFailure(keys.read("planted-secret"))).toBe(true)
+  })
+})

@@ -27,7 +27,7 @@ type Kind = Parameters<(typeof Operations.Service)["of"]>[0]
 type Params = Readonly<Record<string, string>>
 
 const answerOf = Schema.decodeUnknownSync(WriteAnswer)
-const identity = { requestId: "example", traceId: null }
+const identity = { requestId: "example", traceId: null, keyId: null }
 
 /** A write as somebody asks for it: its kind, what its path names, and its body. */
 export const write = (

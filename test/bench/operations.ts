@@ -42,7 +42,7 @@ export const operation = Effect.gen(function* () {
   const id = `c${++made}`
   return yield* door.submit(single, {
     caller,
-    identity: { requestId: `req-${made}`, traceId: null },
+    identity: { requestId: `req-${made}`, traceId: null, keyId: null },
     key: `k-${made}`,
     path: `/v1/counters/${id}:add`,
     query: "",

@@ -14,7 +14,7 @@ export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Ca
 })
 
 let requests = 0
-export const identity = () => ({ requestId: `req-${++requests}`, traceId: null })
+export const identity = () => ({ requestId: `req-${++requests}`, traceId: null, keyId: null })
 
 /** Makes a write's call with a body in plain JSON text; the path is filled with the parameters. */
 export const submit = (

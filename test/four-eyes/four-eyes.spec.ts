@@ -25,7 +25,7 @@ export const auditor = person("auditor", "approver", "auditor")
 const nobody = person("nobody", "monitor")
 
 let requests = 0
-const identity = () => ({ requestId: `req-${++requests}`, traceId: null })
+const identity = () => ({ requestId: `req-${++requests}`, traceId: null, keyId: null })
 
 export const call = (
   operation: Operation.Operation,

@@ -45,7 +45,7 @@ export interface Ended {
 export const settle = Effect.flatMap(Engine.Engine, (engine) => engine.settle)
 
 let requests = 0
-const identity = () => ({ requestId: `req-${++requests}`, traceId: null })
+const identity = () => ({ requestId: `req-${++requests}`, traceId: null, keyId: null })
 
 const plain = (body: Json): PlainJson.Plain =>
   Result.getOrThrow(PlainJson.parse(JSON.stringify(body)))

@@ -34,7 +34,7 @@ export const engine = () => Effect.provide(world())
 export const settle = Effect.flatMap(Engine.Engine, (one) => one.settle)
 
 let count = 0
-const identity = () => ({ requestId: `request-${++count}`, traceId: null })
+const identity = () => ({ requestId: `request-${++count}`, traceId: null, keyId: null })
 
 type Json = Parameters<typeof JSON.stringify>[0]
 

@@ -54,7 +54,7 @@ const program = Effect.gen(function* () {
     })
   )
   const caller = { name: null, email: null, holderId: null, party: null } as const
-  const identity = { requestId: "consumer", traceId: null }
+  const identity = { requestId: "consumer", traceId: null, keyId: null }
   const { value } = yield* door.submit(operation, {
     caller: { sub: "maker", roles: ["operator"], ...caller },
     identity,

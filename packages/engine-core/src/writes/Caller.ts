@@ -16,6 +16,8 @@ export interface Caller {
 export interface RequestIdentity {
   readonly requestId: string
   readonly traceId: string | null
+  /** The signing key whose signature over the request was found in order; null: it is not signed. */
+  readonly keyId: string | null
 }
 
 /** The first of the admitted roles that the caller holds; undefined: none admits it. */

@@ -320,7 +320,7 @@ const make = Effect.gen(function* () {
       actorName: before.makerName,
       actorEmail: before.makerEmail,
       role: before.makerRole,
-      identity: { requestId: before.requestId, traceId: before.traceId },
+      identity: { requestId: before.requestId, traceId: before.traceId, keyId: null },
       action: after,
       now
     })
@@ -558,7 +558,7 @@ const make = Effect.gen(function* () {
           actorName: null,
           actorEmail: null,
           role: null,
-          identity: { requestId: operationId, traceId: null },
+          identity: { requestId: operationId, traceId: null, keyId: null },
           action: null,
           now
         })

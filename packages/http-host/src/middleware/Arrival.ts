@@ -63,7 +63,11 @@ export const front = <E, R, PE, PR>(of: {
     if (sent === null) return Problems.answer(badRequestId, requestId)
     const arrival = {
       request,
-      identity: { requestId, traceId: RequestIdentity.traceIdOf(request.headers.traceparent) },
+      identity: {
+        requestId,
+        traceId: RequestIdentity.traceIdOf(request.headers.traceparent),
+        keyId: null
+      },
       route: finding.route,
       params: finding.params,
       path,

@@ -1,10 +1,11 @@
 /** Cursors: no record twice, none missed, and none taken that the list did not issue (security test 13). */
-import { Engine, Reads, Records, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Catalogue, Engine, Reads, Records, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Crypto } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Exit, Layer, Result } from "effect"
 import * as fc from "fast-check"
+import { createHash, createHmac } from "node:crypto"
 import * as Cursor from "../../packages/engine-core/src/reads/Cursor.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
@@ -304,15 +305,81 @@ describe("a cursor", () => {
     Effect.gen(function* () {
       const crypto = yield* Crypto
       const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
+      const going = fc.record({
+        offset: fc.maxSafeNat().map((offset) => offset as Offset.Offset),
+        keys: fc.array(fc.string({ maxLength: 40 }), { maxLength: 5 })
+      })
       fc.assert(
-        fc.property(fc.array(fc.string({ maxLength: 40 }), { maxLength: 5 }), (fields) => {
-          const text = cursors.write({ list: "l", bound: "b", fields })
-          const read = cursors.read({ list: "l", bound: "b", count: fields.length, text })
-          assert.deepStrictEqual(read._tag === "Success" ? read.success : read.failure, fields)
-          const other = cursors.read({ list: "l", bound: "b", count: fields.length + 1, text })
+        fc.property(going, (given) => {
+          const text = cursors.write({ list: "l", bound: "b", ...given })
+          const count = given.keys.length
+          const read = cursors.read({ list: "l", bound: "b", count, text })
+          assert.deepStrictEqual(Result.getOrThrow(read), given)
+          const other = cursors.read({ list: "l", bound: "b", count: count + 1, text })
           assert.strictEqual(other._tag, "Failure")
         })
       )
+    }).pipe(Effect.provide(ports()))
+  )
+
+  it.effect("has the bytes that contract.md section 6 lays out", () =>
+    Effect.gen(function* () {
+      const crypto = yield* Crypto
+      const secret = Buffer.from("00112233445566778899aabbccddeeff".repeat(2), "hex")
+      const text = Cursor.make(crypto, [{ id: 7, secret }]).write({
+        list: "instruments.list",
+        bound: '{"filters":"order and scope"}',
+        offset: 258 as Offset.Offset,
+        keys: ["", "inst-1", "é"]
+      })
+      const sized = (bytes: Uint8Array) =>
+        Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 255]), bytes])
+      const digest = createHash("sha256").update('{"filters":"order and scope"}').digest()
+      const head = Buffer.concat([
+        Buffer.from([0x01, 7]),
+        ...["instruments.list"].map((field) => sized(Buffer.from(field))),
+        sized(digest.subarray(0, 16)),
+        ...["258", "", "inst-1", "é"].map((field) => sized(Buffer.from(field)))
+      ])
+      const mac = createHmac("sha256", secret).update(head).digest().subarray(0, 16)
+      assert.strictEqual(text, Buffer.concat([head, mac]).toString("base64url"))
+    }).pipe(Effect.provide(ports()))
+  )
+
+  it.effect("is made by no key that is short, out of range or named like another", () =>
+    Effect.gen(function* () {
+      const crypto = yield* Crypto
+      const key = (id: number, length = 32) => ({ id, secret: new Uint8Array(length) })
+      for (const bad of [key(-1), key(256), key(1.5), key(0, 31)]) {
+        assert.throws(() => Cursor.make(crypto, [key(1), bad]))
+      }
+      assert.throws(() => Cursor.make(crypto, [key(1), key(1)]))
+      Cursor.make(crypto, [key(0), key(255)])
+    }).pipe(Effect.provide(ports()))
+  )
+
+  it.effect("of the longest sort key that a list can have still fits into 512 characters", () =>
+    Effect.gen(function* () {
+      const crypto = yield* Crypto
+      const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
+      const instant = Instant.of("9999-12-31T23:59:59.999999999Z")
+      const longest = Catalogue.reads
+        .map(({ name }) => name)
+        .toSorted((a, b) => b.length - a.length)
+      const text = cursors.write({
+        list: longest[0] ?? "",
+        bound: "",
+        ...Cursor.goingOn({
+          offset: Number.MAX_SAFE_INTEGER as Offset.Offset,
+          ledgerEpoch: 99,
+          select: "snapshot",
+          instant,
+          ledgerTime: instant,
+          judgedAt: instant,
+          sortKey: `${Instant.sortable(instant)} ${"x".repeat(128)}`
+        })
+      })
+      assert.isAtMost(text.length, 512)
     }).pipe(Effect.provide(ports()))
   )
 })

@@ -8,7 +8,7 @@ import * as Offset from "../kernel/Offset.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
-import { type EventRow, Feed } from "../ports/storage/Feed.ts"
+import { type EventRow, Feed, type FeedQuery } from "../ports/storage/Feed.ts"
 import { cursorsOf, sightOf } from "../reads/layer.ts"
 import { away } from "../records/Away.ts"
 import { EventKind } from "../vocabulary/EventKind.ts"
@@ -16,6 +16,7 @@ import { EventType } from "../vocabulary/EventType.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { SortOrder } from "../vocabulary/sets.ts"
 import type { Caller } from "../writes/Caller.ts"
+import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
 
 export const Event = Schema.Struct({
@@ -61,8 +62,7 @@ export const audience = {
   monitor: "redacted"
 } as const
 
-/** Events on a page when the caller names no limit [S]. */
-export const limitDefault = 100
+export { limitDefault } from "./FeedPages.ts"
 
 export class EventReads extends Context.Service<
   EventReads,
@@ -124,10 +124,29 @@ const monitorMay = Effect.fnUntraced(function* (params: EventParams) {
   }
 })
 
+/** The store's own words for the filters that were given. */
+const filtersOf = (
+  { type, resourceKind, instrumentId, holderId, resourceId, from, to }: EventParams,
+  kind: ReadonlyArray<string> | undefined
+): Omit<FeedQuery, "order" | "limit" | "after"> => ({
+  ...(kind === undefined ? {} : { kind }),
+  ...(type === undefined ? {} : { type }),
+  ...(resourceKind === undefined ? {} : { resourceKind }),
+  ...(instrumentId === undefined ? {} : { instrumentId }),
+  ...(holderId === undefined ? {} : { holderId }),
+  ...(resourceId === undefined ? {} : { resourceId }),
+  ...(from === undefined ? {} : { from: Instant.sortable(from) }),
+  ...(to === undefined ? {} : { to: Instant.sortable(to) })
+})
+
 const make = Effect.gen(function* () {
   const feed = yield* Feed
   const settings = yield* Settings
-  const cursors = yield* cursorsOf
+  const pages = FeedPages.make({
+    list: "events",
+    tenantId: settings.tenantId,
+    cursors: yield* cursorsOf
+  })
 
   const page: EventReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
     const seen = sightOf(audience, of.caller)
@@ -143,57 +162,36 @@ const make = Effect.gen(function* () {
       return yield* fault("/query/from", "from is before to.")
     }
     const now = yield* Instant.now
-    const order = params.order ?? "asc"
     const kind = redacted ? ["control"] : params.kind
-    const bound = PlainJson.canonical({
-      tenant: settings.tenantId,
-      order,
-      kind: kind ?? null,
-      type: params.type ?? null,
-      resourceKind: params.resourceKind ?? null,
-      instrumentId: params.instrumentId ?? null,
-      holderId: params.holderId ?? null,
-      resourceId: params.resourceId ?? null,
-      from: params.from === undefined ? null : String(params.from),
-      to: params.to === undefined ? null : String(params.to),
-      redacted
-    })
-    const after =
-      of.after === undefined
-        ? undefined
-        : Number(
-            (yield* Effect.fromResult(
-              cursors.read({ list: "events", bound, count: 1, text: of.after })
-            ))[0]
-          )
-    const found = yield* feed
-      .read({
-        order,
-        limit: of.limit,
-        ...(after === undefined ? {} : { after }),
-        ...(kind === undefined ? {} : { kind }),
-        ...(params.type === undefined ? {} : { type: params.type }),
-        ...(params.resourceKind === undefined ? {} : { resourceKind: params.resourceKind }),
-        ...(params.instrumentId === undefined ? {} : { instrumentId: params.instrumentId }),
-        ...(params.holderId === undefined ? {} : { holderId: params.holderId }),
-        ...(params.resourceId === undefined ? {} : { resourceId: params.resourceId }),
-        ...(params.from === undefined ? {} : { from: Instant.sortable(params.from) }),
-        ...(params.to === undefined ? {} : { to: Instant.sortable(params.to) })
-      })
-      .pipe(Effect.mapError(away))
-    const events = found.events.map(eventOf)
+    const { rows, next } = yield* pages.page(
+      { ...of, order: params.order ?? "asc" },
+      {
+        bound: {
+          kind: kind ?? null,
+          type: params.type ?? null,
+          resourceKind: params.resourceKind ?? null,
+          instrumentId: params.instrumentId ?? null,
+          holderId: params.holderId ?? null,
+          resourceId: params.resourceId ?? null,
+          from: params.from === undefined ? null : String(params.from),
+          to: params.to === undefined ? null : String(params.to),
+          redacted
+        },
+        scan: (scan) =>
+          Effect.mapBoth(feed.read({ ...scan, ...filtersOf(params, kind) }), {
+            onSuccess: ({ events, scanned }) => ({ rows: events, scanned, prunedTo: 0 }),
+            onFailure: away
+          })
+      }
+    )
+    const events = rows.map(eventOf)
     const value = redacted
       ? events.flatMap((event) => {
           const shown = redact(event)
           return shown === null ? [] : [shown]
         })
       : events
-    return {
-      offset: Offset.zero,
-      now,
-      value,
-      next: cursors.write({ list: "events", bound, fields: [String(found.scanned)] })
-    }
+    return { offset: Offset.zero, now, value, next }
   })
 
   return EventReads.of({ page })

@@ -24,6 +24,16 @@ export interface Points {
     now: Instant.Instant,
     of: { readonly snapshot: boolean }
   ) => Effect.Effect<Pin.Resolved, Refused | Unavailable>
+  /** Which ledger the offsets belong to now. */
+  readonly ledgerEpoch: Effect.Effect<number, Unavailable>
+  /**
+   * Whether an offset that an earlier page was pinned to can still be read: refuses
+   * `offset-unavailable` for good once the projection has dropped it, or follows another ledger.
+   */
+  readonly stillHeld: (place: {
+    readonly offset: Offset.Offset
+    readonly ledgerEpoch: number
+  }) => Effect.Effect<void, Refused<"offset-unavailable"> | Unavailable>
 }
 
 const instantOf = (text: string | null): Instant.Instant | null =>
@@ -135,6 +145,12 @@ export const make = (ports: {
   })
 
   return {
+    ledgerEpoch: Effect.map(stored(ports.log.head), ({ ledgerEpoch }) => ledgerEpoch),
+    stillHeld: Effect.fnUntraced(function* ({ offset, ledgerEpoch }) {
+      const head = yield* stored(ports.log.head)
+      if (ledgerEpoch === head.ledgerEpoch && offset >= head.horizonOffset) return
+      return yield* notHeld(head, true)
+    }),
     resolve: (asked, now, { snapshot }) =>
       Effect.suspend((): Effect.Effect<Pin.Resolved, Refused | Unavailable> => {
         if (asked.at !== undefined && asked.asOf !== undefined) {

@@ -1,11 +1,11 @@
 /** Answers declared reads over Records: scope, point, page, cursor, and streams without a limit. */
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Result, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type * as Pin from "../kernel/Pin.ts"
-import { refused, type Unavailable } from "../kernel/Refusal.ts"
+import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
@@ -94,8 +94,9 @@ const make = Effect.gen(function* () {
     const now = yield* Instant.now
     const who = yield* whoAsks(read.audience, of.caller, now)
     // One answer is of one moment, however many records it is made of.
-    const pin = yield* points.resolve(of.point, now, { snapshot: read.pinned })
-    const value = yield* within(read.run(of.params, { ...who, pin }))
+    const run = (pin: Pin.Resolved) => within(read.run(of.params, { ...who, pin }))
+    const pin = yield* resolve(of.point, now, { snapshot: read.pinned, look: run })
+    const value = yield* run(pin)
     return { ...around(read.pinned, pin, now), value }
   })
 
@@ -115,6 +116,33 @@ const make = Effect.gen(function* () {
       from: of.page.updatedFrom === undefined ? null : String(of.page.updatedFrom),
       to: of.page.updatedTo === undefined ? null : String(of.page.updatedTo)
     })
+
+  /**
+   * The point asked for. One that cannot be answered is told only of a record that is there and in
+   * the caller's sight: `look` finds that out at the latest point (contract.md section 23).
+   */
+  const resolve = (
+    asked: PointAsked,
+    now: Instant.Instant,
+    of: {
+      readonly snapshot: boolean
+      readonly look?: (pin: Pin.Resolved) => Effect.Effect<unknown, Refused | Unavailable>
+    }
+  ): Effect.Effect<Pin.Resolved, Refused | Unavailable> => {
+    const { look } = of
+    const point = points.resolve(asked, now, of)
+    if (look === undefined || (asked.at === undefined && asked.asOf === undefined)) return point
+    return Effect.catchTag(point, "Refused", (error) =>
+      error.slug === "invalid-request"
+        ? Effect.fail(error)
+        : points.resolve({}, now, { snapshot: true }).pipe(
+            Effect.flatMap(look),
+            Effect.flip,
+            Effect.orElseSucceed(() => error),
+            Effect.flatMap((found) => Effect.fail(isOutOfSight(found) ? found : error))
+          )
+    )
+  }
 
   const pinOf = (place: Cursor.Place): Pin.Resolved => {
     const { offset, ledgerTime, judgedAt, instant } = place
@@ -141,18 +169,53 @@ const make = Effect.gen(function* () {
     const asker = yield* whoAsks(read.audience, of.caller, now)
     const scope = read.scope === undefined ? {} : yield* within(read.scope(asker, of.params))
     const asked = read.where(of.params)
-    const resolved = yield* points.resolve(of.point, now, { snapshot: true })
-    const first: Asking = { ...asker, pin: resolved }
-    if (read.parent !== undefined) yield* within(read.parent(of.params, first))
     const where = both(asked, scope)
     const bound = boundOf(read, where, of)
-    if (of.page.after === undefined) return { now, who: first, where, bound, after: undefined }
-    const fields = yield* Effect.fromResult(
-      cursors.read({ list: read.name, bound, count: Cursor.placeCount, text: of.page.after })
-    )
-    const place = Cursor.placeOf(fields)
-    const who: Asking = { ...first, pin: pinOf(place) }
-    return { now, who, where, bound, after: place.sortKey }
+    const { parent } = read
+    const look = (pin: Pin.Resolved) =>
+      parent === undefined ? Effect.void : within(parent(of.params, { ...asker, pin }))
+    const place = yield* placeOf(read, bound, of.page.after)
+    const pin =
+      place === undefined ? yield* resolve(of.point, now, { snapshot: true, look }) : pinOf(place)
+    yield* look(pin)
+    if (place !== undefined && read.pinned) yield* points.stillHeld(place)
+    return { now, who: { ...asker, pin }, where, bound, after: place?.sortKey }
+  })
+
+  const placeOf = (
+    { name }: { readonly name: string },
+    bound: string,
+    text: string | undefined
+  ): Effect.Effect<Cursor.Place | undefined, Refused> =>
+    text === undefined
+      ? Effect.succeed(undefined)
+      : Effect.fromResult(
+          Result.map(
+            cursors.read({ list: name, bound, count: Cursor.placeKeys, text }),
+            Cursor.placeOf
+          )
+        )
+
+  /** The cursor of the page after one that ended with this record. */
+  const nextOf = Effect.fnUntraced(function* (
+    read: { readonly name: string; readonly pinned: boolean },
+    of: { readonly bound: string; readonly pin: Pin.Resolved; readonly sortKey: string }
+  ) {
+    const { offset, select, ledgerTime, judgedAt } = of.pin
+    return cursors.write({
+      list: read.name,
+      bound: of.bound,
+      ...Cursor.goingOn({
+        // What no offset dates is not lost with a ledger.
+        offset: read.pinned ? offset : Offset.zero,
+        ledgerEpoch: read.pinned ? yield* points.ledgerEpoch : 0,
+        select: select.by,
+        instant: "instant" in select ? select.instant : null,
+        ledgerTime,
+        judgedAt,
+        sortKey: of.sortKey
+      })
+    })
   })
 
   const queryOf = (
@@ -194,18 +257,7 @@ const make = Effect.gen(function* () {
     const last = shown.at(-1)
     const next =
       rows.length > of.page.limit && last !== undefined
-        ? cursors.write({
-            list: read.name,
-            bound: prepared.bound,
-            fields: Cursor.placeFields({
-              offset: pin.offset,
-              select: pin.select.by,
-              instant: "instant" in pin.select ? pin.select.instant : null,
-              ledgerTime: pin.ledgerTime,
-              judgedAt: pin.judgedAt,
-              sortKey: last.sortKey
-            })
-          })
+        ? yield* nextOf(read, { bound: prepared.bound, pin, sortKey: last.sortKey })
         : null
     return { ...around(read.pinned, pin, prepared.now), value, next }
   })
@@ -240,5 +292,9 @@ const make = Effect.gen(function* () {
 
   return Reads.of({ one, page, all })
 })
+
+/** Whether an answer says no more than that there is nothing here for this caller. */
+const isOutOfSight = (error: Refused | Unavailable): boolean =>
+  error._tag === "Refused" && (error.slug === "not-found" || error.slug === "permission-denied")
 
 export const layer = Layer.effect(Reads, make)

@@ -1,0 +1,107 @@
+/** Pages of a feed: one gapless sequence, read on from a signed place, and never at its end. */
+import { Effect } from "effect"
+import * as Offset from "../kernel/Offset.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import { refused, type Refused } from "../kernel/Refusal.ts"
+import type { Cursors } from "../reads/Cursor.ts"
+
+/** Records on a page when the caller names no limit [S]. */
+export const limitDefault = 100
+
+/** What a caller asks of a feed besides its filters. */
+export interface Asked {
+  readonly order: "asc" | "desc"
+  readonly limit: number
+  /** The last `next`; absent: from the feed's own end in that order. */
+  readonly after?: string
+}
+
+/** What the store is asked. */
+export interface Scan {
+  readonly order: "asc" | "desc"
+  readonly limit: number
+  /** The number of the last record scanned before. */
+  readonly after?: number
+}
+
+/** What the store found. */
+export interface Scanned<A> {
+  readonly rows: ReadonlyArray<A>
+  /** The last number looked at, also where a filter left it out; the place asked after if none was. */
+  readonly scanned: number
+  /** Numbers up to this one are pruned, as of the same moment; 0: none. */
+  readonly prunedTo: number
+}
+
+export interface Page<A> {
+  readonly rows: ReadonlyArray<A>
+  /** Never null: a reader asks again with the last one. */
+  readonly next: string
+}
+
+/** How one feed is scanned for one caller. */
+export interface Scanning<A, E> {
+  /** Everything besides the order that decides which records come. */
+  readonly bound: Readonly<Record<string, PlainJson.Plain>>
+  readonly scan: (scan: Scan) => Effect.Effect<Scanned<A>, E>
+}
+
+export interface FeedPages {
+  /**
+   * The page after a place. A cursor holds only with the list, the filters and the sight it was
+   * issued for. Refuses `invalid-request` on a cursor this feed did not issue, and `cursor-expired`
+   * when retention deleted what a forward reader had not come to yet (contract.md sections 6, 7).
+   */
+  readonly page: <A, E>(
+    asked: Asked,
+    of: Scanning<A, E>
+  ) => Effect.Effect<Page<A>, E | Refused<"invalid-request" | "cursor-expired">>
+}
+
+/** The pages of one feed of one venue; `list` names it in its cursors. */
+export const make = ({
+  list,
+  tenantId,
+  cursors
+}: {
+  readonly list: string
+  readonly tenantId: string
+  readonly cursors: Cursors
+}): FeedPages => ({
+  page: Effect.fnUntraced(function* <A, E>({ order, limit, after }: Asked, of: Scanning<A, E>) {
+    const bound = PlainJson.canonical({ ...of.bound, tenant: tenantId, order })
+    const place =
+      after === undefined
+        ? undefined
+        : placeOf(yield* Effect.fromResult(cursors.read({ list, bound, count: 2, text: after })))
+    const found = yield* of.scan({
+      order,
+      limit,
+      ...(place === undefined ? {} : { after: place.scanned })
+    })
+    if (place !== undefined && order === "asc" && missed(place, found.prunedTo)) {
+      const detail = `What followed is pruned; the oldest seq is ${found.prunedTo + 1}.`
+      return yield* Effect.fail(refused("cursor-expired", { detail }))
+    }
+    const keys = [String(found.scanned), String(found.prunedTo)]
+    return { rows: found.rows, next: cursors.write({ list, bound, offset: Offset.zero, keys }) }
+  })
+})
+
+/** Where a reader stands, and up to where the feed was pruned when it came there. */
+interface Place {
+  readonly scanned: number
+  readonly prunedTo: number
+}
+
+const placeOf = ({ keys }: { readonly keys: ReadonlyArray<string> }): Place => ({
+  scanned: Number(keys[0]),
+  prunedTo: Number(keys[1])
+})
+
+/**
+ * Whether something went that the reader would have come to. What was pruned before it came to its
+ * place was never its to read: journal events among it may stay, and it reads them one by one.
+ */
+const missed = (place: Place, prunedTo: number): boolean =>
+  prunedTo > Math.max(place.scanned, place.prunedTo)

@@ -46,6 +46,11 @@ it("the checked-in document is the one the declarations give; npm run docs redra
 
 describe.each(documents)("the document of %s", (_, routes) => {
   const document: Json = JSON.parse(Document.text(routes))
+  /** What a value says, or what it refers to says. */
+  const deref = (json: Json | undefined): Json =>
+    isObject(json) && typeof json.$ref === "string"
+      ? deref(at(document, ...json.$ref.slice(2).split("/")))
+      : (json ?? null)
   const operationOf = ({ path }: Route) =>
     at(document, "paths", path.template, path.method.toLowerCase())
 
@@ -81,13 +86,9 @@ describe.each(documents)("the document of %s", (_, routes) => {
       expect(at(operation, "x-problems")).toEqual(problems)
       for (const slug of problems) {
         const { status } = Refusal.refusals[slug]
-        const answer = at(
-          operation,
-          "responses",
-          String(status),
-          "content",
-          "application/problem+json"
-        )
+        const refusal = deref(at(operation, "responses", String(status)))
+        expect(at(refusal, "description")).toContain(`${slug}: ${Refusal.refusals[slug].title}`)
+        const answer = at(refusal, "content", "application/problem+json")
         expect([route.name, slug, answer]).toEqual([
           route.name,
           slug,
@@ -95,12 +96,62 @@ describe.each(documents)("the document of %s", (_, routes) => {
         ])
       }
       const open = route.admits.by === "anyone"
-      expect(at(operation, "security")).toEqual(open ? [] : [{ bearer: [] }])
+      const schemes = [
+        "bearer",
+        "signatureKey",
+        "signatureTimestamp",
+        "signatureNonce",
+        "signature"
+      ]
+      const signed = Object.fromEntries(schemes.map((name) => [name, []]))
+      expect(at(operation, "security")).toEqual(open ? [] : [{ bearer: [] }, signed])
       if (!open) expect(at(operation, "x-roles")).not.toEqual([])
     }
   })
 
-  it("has an example on every parameter, and every path parameter is there once", () => {
+  it("says of every answer which headers it has: what is left to ask, when to ask again", () => {
+    for (const route of routes) {
+      const responses = at(operationOf(route) ?? null, "responses")
+      if (!isObject(responses)) throw new Error(`${route.name} answers nothing`)
+      for (const [status, answer] of Object.entries(responses)) {
+        const headers = Object.keys(at(deref(answer), "headers") ?? {})
+        const where = [route.name, status]
+        expect([...where, headers.includes("X-Request-Id")]).toEqual([...where, true])
+        if (status === "304") continue
+        const limited = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
+        const known = route.admits.by !== "anyone"
+        expect([...where, limited.every((name) => headers.includes(name))]).toEqual([
+          ...where,
+          known
+        ])
+        const again = problemsOf(route).some(
+          (slug) =>
+            Refusal.refusals[slug].retryable && String(Refusal.refusals[slug].status) === status
+        )
+        if (again) expect([...where, headers.includes("Retry-After")]).toEqual([...where, true])
+        expect(headers.includes("WWW-Authenticate")).toBe(status === "401")
+      }
+    }
+  })
+
+  it("says what the engine posts itself: a control event, with the headers of a delivery", () => {
+    const delivery = at(document, "webhooks", "controlEvent", "post") ?? null
+    const parameters = at(delivery, "parameters")
+    if (!Array.isArray(parameters)) throw new Error("a delivery without headers")
+    expect(parameters.map((parameter) => at(parameter, "name"))).toEqual([
+      "webhook-id",
+      "webhook-timestamp",
+      "webhook-signature",
+      "X-Webhook-Id",
+      "X-Webhook-Attempt",
+      "traceparent"
+    ])
+    expect(at(delivery, "requestBody", "content", "application/json", "schema")).toEqual({
+      $ref: "#/components/schemas/Event"
+    })
+  })
+
+  it("has words and an example on every parameter, and every path parameter is there once", () => {
     for (const route of routes) {
       const parameters = at(operationOf(route) ?? null, "parameters")
       if (!Array.isArray(parameters)) throw new Error(`${route.name} has no parameters`)
@@ -111,6 +162,10 @@ describe.each(documents)("the document of %s", (_, routes) => {
         expect([route.name, at(parameter, "name"), at(parameter, "example") === undefined]).toEqual(
           [route.name, at(parameter, "name"), false]
         )
+        expect([at(parameter, "name"), at(parameter, "description")]).toEqual([
+          at(parameter, "name"),
+          expect.stringMatching(/^[A-Z].*\.$/)
+        ])
       }
       const inPath = own.filter((parameter) => at(parameter, "in") === "path")
       expect(inPath.map((parameter) => at(parameter, "name"))).toEqual(route.path.names)
@@ -126,7 +181,7 @@ describe.each(documents)("the document of %s", (_, routes) => {
     }
   })
 
-  it("shows every declared set: closed ones as enums, all others open", () => {
+  it("shows the sets its routes use, closed ones as enums, all others open", () => {
     const closed = new Set(
       Catalogue.valueSets.filter(({ growth }) => growth === "closed").map(({ name }) => name)
     )
@@ -138,6 +193,7 @@ describe.each(documents)("the document of %s", (_, routes) => {
     ]
     for (const [name, members] of sets) {
       const shown = at(document, "components", "schemas", name)
+      if (shown === undefined) continue
       if (closed.has(name)) {
         expect([name, at(shown ?? null, "enum")]).toEqual([name, members])
       } else {
@@ -162,26 +218,60 @@ describe.each(documents)("the document of %s", (_, routes) => {
     }
   })
 
-  it("leaves answers open and closes requests", () => {
-    for (const [object, path] of objects(document)) {
-      if (object.additionalProperties !== false) continue
-      expect(path).toContain("requestBody")
+  it("shows nothing that no route uses", () => {
+    const used = new Set(
+      [...objects(document)].flatMap(([{ $ref }]) => (typeof $ref === "string" ? [$ref] : []))
+    )
+    for (const part of ["schemas", "parameters", "headers", "responses"]) {
+      for (const name of Object.keys(at(document, "components", part) ?? {})) {
+        const path = `#/components/${part}/${name}`
+        expect([path, used.has(path)]).toEqual([path, true])
+      }
     }
   })
 
-  it("requires every member of every answer's envelope", () => {
-    for (const route of routes) {
-      if (route.answers.with !== "one" && route.answers.with !== "list") continue
-      const schema = at(
-        operationOf(route) ?? null,
-        "responses",
-        "200",
-        "content",
-        "application/json",
-        "schema"
+  it("leaves answers open and closes requests", () => {
+    const asked = new Set(
+      routes.flatMap((route) => [...reachedBy(at(operationOf(route) ?? null, "requestBody"))])
+    )
+    for (const [object, path] of objects(document)) {
+      if (object.additionalProperties !== false) continue
+      const [, kind, name] = path
+      expect(path.includes("requestBody") || (kind === "schemas" && asked.has(String(name)))).toBe(
+        true
       )
-      const properties = Object.keys(at(schema ?? null, "properties") ?? {})
-      expect([route.name, at(schema ?? null, "required")]).toEqual([route.name, properties])
     }
   })
+
+  it("requires every member of every answer, at every depth", () => {
+    const answered = new Set(
+      routes.flatMap((route) => [...reachedBy(at(operationOf(route) ?? null, "responses"))])
+    )
+    expect(answered.has("Problem")).toBe(true)
+    for (const name of answered) requiresAll(at(document, "components", "schemas", name), name)
+    for (const route of routes) {
+      requiresAll(at(operationOf(route) ?? null, "responses"), route.name)
+    }
+  })
+
+  /** The components that a part refers to, and those that they refer to. */
+  const reachedBy = (json: Json | undefined, found = new Set<string>()): ReadonlySet<string> => {
+    for (const [{ $ref }] of objects(json ?? null)) {
+      if (typeof $ref !== "string") continue
+      const name = $ref.replace("#/components/schemas/", "")
+      if (name === $ref) reachedBy(deref({ $ref }), found)
+      else if (!found.has(name)) {
+        found.add(name)
+        reachedBy(deref({ $ref }), found)
+      }
+    }
+    return found
+  }
+
+  const requiresAll = (json: Json | undefined, name: string) => {
+    for (const [object] of objects(json ?? null)) {
+      if (!isObject(object.properties)) continue
+      expect([name, object.required]).toEqual([name, Object.keys(object.properties)])
+    }
+  }
 })

@@ -46,6 +46,20 @@ export const groups = [
 ] as const
 export type Group = (typeof groups)[number]
 
+/** What the routes of a group are about, as the document says it. */
+export const groupDocs: Readonly<Record<Group, string>> = {
+  Instruments: "What is administered: its terms, policy, register, prices, and who may hold it.",
+  Holders: "Who holds units, and what is known, agreed and owned of each.",
+  Orders: "Subscriptions and redemptions, from claim to settlement, one by one or in cycles.",
+  Distributions: "What an instrument pays its holders, and when.",
+  Controls: "Restrictions of holders and holds of instruments.",
+  Reserves: "What backs an instrument, and the minting and redeeming against it.",
+  Reconciliation: "Statements of outside sources, and the runs that compare them with the ledger.",
+  Writes: "What every write becomes: an operation, or an action that awaits its approvers.",
+  Feeds: "Events in one gapless order, the webhooks they are posted to, and the audit log.",
+  System: "What anybody may read before signing in."
+}
+
 /** Which group the first segment of a path belongs to. */
 const groupOf: Readonly<Record<string, Group>> = {
   instruments: "Instruments",

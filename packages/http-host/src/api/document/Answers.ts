@@ -1,0 +1,130 @@
+/** The answers of the document: their headers, and every refusal under its own status. */
+import { Refusal } from "@bursar/engine-core"
+import type { OpenApi } from "effect/http-api"
+import * as Body from "../../wire/Body.ts"
+import type { Route } from "../Route.ts"
+import { jsonOf, type JsonObject, walk } from "./Json.ts"
+import { open, whole } from "./Schemas.ts"
+
+const header = (type: "string" | "integer", description: string, example: string | number) => ({
+  description,
+  schema: { type },
+  example
+})
+
+/** Headers that many answers carry, each shown once. */
+export const headers = {
+  RequestId: header("string", "Repeats or names the call.", "req-2026-07-31-0001"),
+  CacheControl: header("string", "Whether and how long the answer may be kept.", "no-store"),
+  ContentTypeOptions: header("string", "Always nosniff.", "nosniff"),
+  RateLimit: header("integer", "Calls a caller has in the window the tenant announces.", 600),
+  RateRemaining: header("integer", "Calls left after this one.", 599),
+  RateReset: header("integer", "Seconds until the whole limit is there again.", 1),
+  RetryAfter: header("integer", "Seconds after which to look or call again.", 1),
+  Location: header("string", "Where what was written is read.", "/v1/operations/op_1"),
+  Replayed: header("string", "true: the write was there already.", "true"),
+  Authenticate: header("string", "How to sign in.", 'Bearer error="invalid_token"'),
+  ETag: header(
+    "string",
+    "Names this very document.",
+    '"PM0kHP_Js2GARLl9A22GFFk9iwF8NA8d7odzOFUXZUs"'
+  )
+}
+
+const wireNames = {
+  RequestId: "X-Request-Id",
+  CacheControl: "Cache-Control",
+  ContentTypeOptions: "X-Content-Type-Options",
+  RateLimit: "X-RateLimit-Limit",
+  RateRemaining: "X-RateLimit-Remaining",
+  RateReset: "X-RateLimit-Reset",
+  RetryAfter: "Retry-After",
+  Location: "Location",
+  Replayed: "Idempotent-Replayed",
+  Authenticate: "WWW-Authenticate",
+  ETag: "ETag"
+} as const satisfies Record<keyof typeof headers, string>
+
+type Header = keyof typeof headers
+
+const refer = (names: ReadonlyArray<Header>): JsonObject =>
+  Object.fromEntries(
+    names.map((name) => [wireNames[name], { $ref: `#/components/headers/${name}` }])
+  )
+
+const everywhere = ["RequestId", "CacheControl", "ContentTypeOptions"] as const
+const limited = ["RateLimit", "RateRemaining", "RateReset"] as const
+
+/** What answers of a route carry: a caller that is known is told what it may still ask. */
+const carried = ({ admits }: Route): ReadonlyArray<Header> =>
+  admits.by === "anyone" ? everywhere : [...everywhere, ...limited]
+
+const ofSuccess = ({ answers, name, path }: Route, status: string): ReadonlyArray<Header> => {
+  if (name === "openapi.one") return ["ETag"]
+  if (name === "operations.get") return ["RetryAfter"]
+  if (path.method === "GET" || name === "approvals.reject") return []
+  const written: ReadonlyArray<Header> = ["Location", "RetryAfter"]
+  return status === "200" && answers.with === "write" ? [...written, "Replayed"] : written
+}
+
+/** A refusal that may be tried again says when. */
+const ofRefusals = (slugs: ReadonlyArray<Refusal.Slug>): ReadonlyArray<Header> => [
+  ...(slugs.some((slug) => Refusal.refusals[slug].retryable) ? (["RetryAfter"] as const) : []),
+  ...(slugs.some((slug) => Refusal.refusals[slug].status === 401)
+    ? (["Authenticate"] as const)
+    : [])
+]
+
+export const mend = (
+  operation: OpenApi.OpenAPISpecOperation,
+  route: Route,
+  problems: ReadonlyArray<Refusal.Slug>
+): void => {
+  for (const [status, answer] of Object.entries(operation.responses)) {
+    for (const media of Object.values(answer.content ?? {})) {
+      Object.assign(media, { schema: walk(jsonOf(media.schema), (one) => whole(open(one))) })
+    }
+    Object.assign(answer, {
+      description: status === "202" ? "Accepted: what the write is now." : "The answer.",
+      headers: refer([...carried(route), ...ofSuccess(route, status)])
+    })
+  }
+  if (route.name === "openapi.one") {
+    Object.assign(operation.responses, {
+      "304": { description: "The caller's copy is current.", headers: refer(["RequestId", "ETag"]) }
+    })
+  }
+  for (const [status, slugs] of byStatus(problems)) {
+    Object.assign(operation.responses, {
+      [status]: { $ref: `#/components/responses/${nameOf(route, slugs)}` }
+    })
+  }
+}
+
+/** Routes that refuse alike share the answer: it is named by its slugs, and by who may call. */
+const nameOf = ({ admits }: Route, slugs: ReadonlyArray<Refusal.Slug>): string =>
+  [...(admits.by === "anyone" ? ["public"] : []), ...slugs].join(".")
+
+/** Every refusal that any of the routes gives, by its name. */
+export const refusals = (
+  routes: ReadonlyArray<Route>,
+  problemsOf: (route: Route) => ReadonlyArray<Refusal.Slug>
+): JsonObject => {
+  const all = routes.flatMap((route) =>
+    [...byStatus(problemsOf(route)).values()].map(
+      (slugs) => [nameOf(route, slugs), refusal(route, slugs)] as const
+    )
+  )
+  return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): JsonObject => ({
+  description: slugs.map((slug) => `${slug}: ${Refusal.refusals[slug].title}`).join(" "),
+  headers: refer([...carried(route), ...ofRefusals(slugs)]),
+  content: { [Body.problemMediaType]: { schema: { $ref: "#/components/schemas/Problem" } } }
+})
+
+const byStatus = (
+  problems: ReadonlyArray<Refusal.Slug>
+): ReadonlyMap<number, ReadonlyArray<Refusal.Slug>> =>
+  Map.groupBy(problems, (slug) => Refusal.refusals[slug].status)

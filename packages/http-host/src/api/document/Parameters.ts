@@ -1,0 +1,178 @@
+/** The parameters of the document: what each means, what it takes, and one value such as it takes. */
+import { Catalogue } from "@bursar/engine-core"
+import type { OpenApi } from "effect/http-api"
+import * as Params from "../Params.ts"
+import type { Route } from "../Route.ts"
+import { componentOf, isArray, isObject, type Json, type JsonObject, jsonOf } from "./Json.ts"
+
+interface Parameter {
+  readonly name: string
+  readonly in: "path" | "query" | "header"
+  readonly schema: object
+  readonly required: boolean
+  readonly description: string
+  readonly example: Json
+}
+
+type Known = Pick<Parameter, "description"> & Partial<Pick<Parameter, "schema" | "example">>
+
+const instant = { type: "string", format: "date-time" }
+const id = { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$" }
+
+const header = (
+  name: string,
+  of: Pick<Parameter, "description" | "schema"> & { readonly example: string }
+) => ({ name, in: "header", required: false, ...of })
+
+/** Headers that many calls take, each shown once. */
+export const shared = {
+  IdempotencyKey: header("Idempotency-Key", {
+    description: "Names the write: the same key and body again answer what the write already is.",
+    schema: { type: "string", pattern: "^[\\x21-\\x7E]{1,255}$" },
+    example: "0d6a1f2e-8c1c-4a5e-9b0a-6d2f5f0c9a11"
+  }),
+  IfNoneMatch: header("If-None-Match", {
+    description: "The ETag of a copy the caller has; 304 when it is still the answer.",
+    schema: { type: "string" },
+    example: '"PM0kHP_Js2GARLl9A22GFFk9iwF8NA8d7odzOFUXZUs"'
+  }),
+  RequestId: header("X-Request-Id", {
+    description:
+      "Names the call; every answer repeats it. The engine makes one where none is sent.",
+    schema: { type: "string", pattern: "^[\\x21-\\x7E]{1,128}$" },
+    example: "req-2026-07-31-0001"
+  }),
+  TraceParent: header("traceparent", {
+    description: "W3C trace context, which the engine joins; one that is not valid is ignored.",
+    schema: { type: "string" },
+    example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+  }),
+  TraceState: header("tracestate", {
+    description: "W3C trace context: what the vendors of the trace add; passed on.",
+    schema: { type: "string" },
+    example: "venue=00f067aa0ba902b7"
+  })
+}
+
+/** What a parameter of a name means wherever it is taken. */
+const known: Readonly<Record<string, Known>> = {
+  at: {
+    schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    description: "Reads at that offset; not with asOf.",
+    example: 1204
+  },
+  asOf: {
+    schema: instant,
+    description: "Reads as of that instant; not with at.",
+    example: "2026-07-31T16:00:00Z"
+  },
+  limit: {
+    schema: { type: "integer", minimum: 1, maximum: Params.limitMax },
+    description: "Records on a page; absent means every record, on a feed 100.",
+    example: 50
+  },
+  after: {
+    schema: { type: "string", minLength: 1, maxLength: 512 },
+    description: "The previous page's next.",
+    example: "AQEAaG9sZGVycw"
+  },
+  updatedFrom: {
+    schema: instant,
+    description: "Records updated at that instant or later.",
+    example: "2026-07-31T00:00:00Z"
+  },
+  updatedTo: {
+    schema: instant,
+    description: "Records updated before that instant.",
+    example: "2026-08-01T00:00:00Z"
+  },
+  from: {
+    description: "What is of that instant or later.",
+    example: "2026-07-31T00:00:00Z"
+  },
+  to: {
+    description: "What is of an instant before that one.",
+    example: "2026-08-01T00:00:00Z"
+  },
+  order: { description: "Whether the oldest or the newest comes first." },
+  format: { description: "The form of the answer." },
+  zone: { description: "The time zone that days are told in.", example: "Europe/Zurich" },
+  state: { description: "Only what is in that state; repeated, in any of them." },
+  kind: { description: "Only what is of that kind; repeated, of any of them." },
+  type: { description: "Only events of that type; repeated, of any of them." },
+  resourceKind: { description: "Only what is about such a record; repeated, about any of them." },
+  resourceId: { description: "Only what is about that record; with its resourceKind." },
+  actor: { description: "Only what that subject did.", example: "svc-operator" },
+  action: { description: "Only records of that act." }
+}
+
+/** Path parameters and own query parameters, those that reads share, and the headers. */
+export const of = (
+  operation: OpenApi.OpenAPISpecOperation,
+  { answers, name, path }: Route
+): ReadonlyArray<Parameter | { readonly $ref: string }> => {
+  const inPath = new Set(path.names)
+  const own = operation.parameters.filter(
+    (parameter) => parameter.in === "query" && !inPath.has(parameter.name)
+  )
+  const standard =
+    answers.with === "one" || answers.with === "list" ? [...Params.names(answers.read)] : []
+  const headers: ReadonlyArray<keyof typeof shared> = [
+    ...(path.method === "GET" ? [] : (["IdempotencyKey"] as const)),
+    ...(name === "openapi.one" ? (["IfNoneMatch"] as const) : []),
+    "RequestId",
+    "TraceParent",
+    "TraceState"
+  ]
+  return [
+    ...path.names.map((name) => ({
+      name,
+      in: "path" as const,
+      required: true,
+      description: `Names the ${words(name)}.`,
+      schema: id,
+      example: `${name.replace(/(Id|Key)$/, "")}-1`
+    })),
+    ...own.map(({ name, required, schema }) => inQuery(name, required, schema)),
+    ...standard.map((name) => inQuery(name, false, {})),
+    ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+  ]
+}
+
+const inQuery = (name: string, required: boolean, schema: object): Parameter => ({
+  name,
+  in: "query",
+  required,
+  schema: unnamed(jsonOf(schema)),
+  example: exampleOf(name, jsonOf(schema)),
+  description: `Only what is of that ${words(name)}.`,
+  ...known[name]
+})
+
+/** A parameter says itself what it names; what the type behind it is called is no news. */
+const unnamed = ({ title: _, description: __, ...rest }: JsonObject): JsonObject => rest
+
+/** `externalStatementId` → `external statement`. */
+const words = (name: string): string =>
+  name.replace(/(Id|Key)$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+/** The first member of every declared set, by the set's name. */
+const firstMember = new Map<string, string | undefined>([
+  ...Catalogue.valueSets.map(({ name, members }) => [name, members[0]] as const),
+  ...[...Catalogue.machines, ...Catalogue.judged].map(
+    ({ name, states }) => [name, Object.keys(states)[0]] as const
+  )
+])
+
+/** A value such as the parameter takes. */
+const exampleOf = (name: string, shape: JsonObject): Json => {
+  if (isArray(shape.enum)) return shape.enum[0] ?? null
+  if (isObject(shape.items)) return [exampleOf(name, shape.items)]
+  const component = componentOf(shape)
+  if (component !== undefined) return firstMember.get(component.replace(/_\d+$/, "")) ?? null
+  if (shape.format === "date-time") return "2026-07-31T16:00:00Z"
+  if (shape.format === "date") return "2026-07-31"
+  if (shape.format === "decimal" || shape.type === "number") return 1.5
+  if (shape.type === "integer") return 1
+  return `${name.replace(/Id$/, "")}-1`
+}

@@ -1,0 +1,45 @@
+/** How a caller shows who it is: a bearer token, and for service clients a signature beside it. */
+import type { Admits } from "../Served.ts"
+
+const signatureHeader = (name: string, description: string) => ({
+  type: "apiKey",
+  in: "header",
+  name,
+  description
+})
+
+export const schemes = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A JWT of the deployment's identity provider; its roles claim names the roles."
+  },
+  signatureKey: signatureHeader("X-Signature-Key", "The id of the key the request is signed with."),
+  signatureTimestamp: signatureHeader(
+    "X-Signature-Timestamp",
+    "Seconds since the epoch, within the signing window of the engine's clock."
+  ),
+  signatureNonce: signatureHeader(
+    "X-Signature-Nonce",
+    "At least 16 random bytes in base64url, never used again within twice the window."
+  ),
+  signature: signatureHeader(
+    "X-Signature",
+    "Base64 HMAC-SHA256 over method, path and query, timestamp, nonce and the body's SHA-256."
+  )
+}
+
+const bearer = { bearer: [] }
+const signed = {
+  ...bearer,
+  signatureKey: [],
+  signatureTimestamp: [],
+  signatureNonce: [],
+  signature: []
+}
+
+/** Whoever has a signing key signs; everybody else has a bearer alone. */
+export const everywhere = [bearer, signed]
+
+export const of = (admits: Admits) => (admits.by === "anyone" ? [] : everywhere)

@@ -26,7 +26,7 @@ const hostLayers: ReadonlyArray<RegExp> = [
   /^api\//u,
   /^middleware\//u,
   /^handlers\//u,
-  /^(Host|Listener|Background|Management|client|index|main)\.ts$/u
+  /^(cli\/|(Host|Listener|Background|Management|Deployment|client|index|main)\.ts$)/u
 ]
 
 /** A file of no layer, such as the settings, is one that every layer may know: it lies lowest. */
@@ -62,7 +62,7 @@ const rules: Readonly<Record<string, Rule>> = {
       nodeModule
     ],
     inside: ["engine-core"],
-    besides: [[/^main\.ts$/u, /^@bursar\/storage-adapters\//u]]
+    besides: [[/^Deployment\.ts$/u, /^@bursar\/storage-adapters\//u]]
   },
   "storage-adapters": {
     outside: [

@@ -1,0 +1,153 @@
+/** A whole venue as its settings say it: store, ledger and its door, engine, host, what runs beside. */
+import { Catalogue, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import * as Embedded from "@bursar/storage-adapters/embedded"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { Tenant } from "./api/SystemApi.ts"
+import * as Background from "./Background.ts"
+import * as Host from "./Host.ts"
+import type { HostConfig } from "./HostConfig.ts"
+import * as Management from "./Management.ts"
+import * as Authentication from "./middleware/Authentication.ts"
+import * as Jwks from "./outbound/Jwks.ts"
+import * as Readiness from "./Readiness.ts"
+import { version } from "./version.ts"
+import * as Vitals from "./Vitals.ts"
+
+/** The database that is named, or the one that is brought along; opening it brings its schema up to date. */
+export const storage = (config: HostConfig) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const url =
+        config["database.url"] ??
+        Redacted.make((yield* Embedded.start({ dataFolder: config.data })).url)
+      return Postgres.layer({ url, maxConnections: config["database.connections"] })
+    })
+  )
+
+const participantId = "bursar-sim"
+
+/** The ledger user that the engine is; it may act as the venue and as nobody else. */
+const venueUser = "bursar-engine"
+
+/** The venue's token at the simulated ledger: given, kept from an earlier start, or made now. */
+const venueToken = (config: HostConfig) =>
+  Effect.gen(function* () {
+    const given = config["ledger.token"]
+    if (given !== null) return Redacted.value(given)
+    const file = join(config.data, "ledger", "venue.token")
+    const kept = yield* Effect.promise(() => readFile(file, "utf8").catch(() => undefined))
+    if (kept !== undefined) return kept.trim()
+    const { admin } = yield* SimulatedLedger.Participant
+    const users = yield* admin.users
+    const token = users.some(({ userId }) => userId === venueUser)
+      ? yield* admin.issueToken(venueUser)
+      : (yield* admin.addParty({ hint: "venue", kind: "local", userId: venueUser })).token
+    yield* Effect.promise(async () => {
+      await mkdir(join(config.data, "ledger"), { recursive: true, mode: 0o700 })
+      await writeFile(file, `${token}\n`, { mode: 0o600 })
+    })
+    return token
+  })
+
+const venueLedger = (config: HostConfig) =>
+  Layer.unwrap(Effect.map(venueToken(config), (token) => SimulatedLedger.Venue.layer({ token })))
+
+const tenant = (config: HostConfig): Tenant => ({
+  tenantId: config.tenantId,
+  displayName: config.displayName,
+  api: ["v1"],
+  signIn: {
+    issuer: config.issuer,
+    audience: config.audience,
+    clientId: config.clientId,
+    scopes: ["openid", "profile", "email"]
+  },
+  signing: { window: "PT5M", headers: [] },
+  rateLimit: { limit: 600, window: "PT1M" },
+  keys: []
+})
+
+const engineSettings = (config: HostConfig) =>
+  Layer.succeed(Settings, {
+    ...settingsDefaults,
+    tenantId: config.tenantId,
+    operationsAtOnce: config["operations.atOnce"],
+    lease: config["operations.lease"] * 1_000,
+    bodyKeyWindow: config["idempotency.bodyKeyWindow"],
+    approvalExpiry: config.approvalExpiry,
+    cursorKeys: config["cursor.keys"]
+  })
+
+const engineOf = (config: HostConfig) =>
+  Engine.layer.pipe(
+    Layer.provideMerge(venueLedger(config)),
+    Layer.provideMerge(SimulatedLedger.layerPostgres({ ledgerId: config.tenantId, participantId })),
+    Layer.provideMerge(storage(config)),
+    Layer.provideMerge(NodeCrypto.layer),
+    Layer.provideMerge(engineSettings(config))
+  )
+
+const signIn = (config: HostConfig) =>
+  Authentication.layer(config).pipe(Layer.provide(Jwks.layerRemote(Jwks.fetchFrom(config.jwksUrl))))
+
+const background = Layer.unwrap(
+  Effect.map(Engine.Engine, ({ run }) => Background.layer([{ name: "engine", run }]))
+)
+
+/** Everything a deployment is made of. */
+const venue = (config: HostConfig, opened: (port: number) => void) =>
+  Layer.mergeAll(
+    Host.layer({
+      tables: Catalogue,
+      tenant: tenant(config),
+      basePath: config.basePath,
+      host: config.host,
+      port: config.port
+    }),
+    background,
+    Management.layer({ host: config["management.host"], port: config["management.port"], opened }),
+    Door.layer({ host: config["ledger.door.host"], port: config["ledger.door.port"] })
+  ).pipe(
+    Layer.provide(signIn(config)),
+    Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(Vitals.layer))),
+    Layer.provideMerge(engineOf(config))
+  )
+
+/** Where a venue that is up is reached. */
+export interface Addresses {
+  readonly api: string
+  readonly docs: string
+  readonly management: string
+  readonly ledgerDoor: string
+}
+
+/**
+ * Brings a venue up and keeps it up until it is interrupted; fails when anything that should run
+ * beside the requests ends by itself.
+ */
+export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    let managementPort = config["management.port"]
+    const context = yield* Layer.build(
+      venue(config, (port) => {
+        managementPort = port
+      })
+    )
+    const api = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
+    yield* ready({
+      api,
+      docs: `${api}/docs`,
+      management: `http://${config["management.host"]}:${managementPort}`,
+      ledgerDoor: Context.get(context, Door.Door).url
+    })
+    return yield* Context.get(context, Background.Background).ended.pipe(
+      Effect.onInterrupt(() => Context.get(context, Readiness.Readiness).stopping)
+    )
+  }).pipe(Effect.scoped)

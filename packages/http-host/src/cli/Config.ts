@@ -1,0 +1,55 @@
+/** `bursar config`: every setting, what holds and where it came from. */
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as HostConfig from "../HostConfig.ts"
+import * as Outcome from "./Outcome.ts"
+
+/** A secret's value is never shown, only that there is one. */
+const shown = ({ written }: HostConfig.Held): string =>
+  written === null ? "set" : written === "" ? "none" : written
+
+/** Columns as wide as they need to be; the last is as it is. */
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => row[at]?.length ?? 0))
+  )
+  return rows
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}
+
+export const config = Command.make(
+  "config",
+  {
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print a JSON array instead of a table"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function* ({ json }) {
+    const { held } = yield* HostConfig.read
+    const rows = held.map((one) => ({ ...one, value: shown(one) }))
+    yield* Outcome.print(
+      json
+        ? JSON.stringify(
+            rows.map(({ written: _, ...row }) => row),
+            null,
+            2
+          )
+        : table([
+            ["SETTING", "VARIABLE", "FROM", "VALUE"],
+            ...rows.map(({ name, variable, from, value }) => [name, variable, from, value])
+          ])
+    )
+  })
+).pipe(
+  Command.withShortDescription("Print the settings that hold"),
+  Command.withDescription(
+    "Prints every setting: its name, its variable, whether it came from the environment, the file that BURSAR_CONFIG names or its default, and its value. A secret shows as set. A wrong setting is told and nothing is printed."
+  )
+)

@@ -1,0 +1,42 @@
+/** `bursar start`: serves the venue until it is told to stop. */
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import type * as Deployment from "../Deployment.ts"
+import * as HostConfig from "../HostConfig.ts"
+import * as Outcome from "./Outcome.ts"
+
+/** One line on standard output says where the venue is reached, once it is. */
+const ready = (at: Deployment.Addresses): Effect.Effect<void> =>
+  Outcome.print(JSON.stringify({ state: "ready", ...at }))
+
+export const start = Command.make("start", {}, () =>
+  Effect.gen(function* () {
+    const config = yield* HostConfig.load
+    // Read only here: whoever wants another command does not wait for database and ledger.
+    const { serve } = yield* Effect.promise(() => import("../Deployment.ts"))
+    return yield* serve(config, ready)
+  }).pipe(
+    // Being told to stop is how it ends.
+    Effect.onInterrupt(() =>
+      Effect.sync(() => {
+        process.exitCode = Outcome.exitCodes.done
+      })
+    )
+  )
+).pipe(
+  Command.withAlias("serve"),
+  Command.withShortDescription("Serve the venue until told to stop"),
+  Command.withDescription(
+    "Serves the venue until it gets SIGTERM or SIGINT; then it takes no new requests, finishes what runs and ends with 0. Brings the database up to date first. Once the venue is up, one line of JSON on standard output says where: api, docs, management, ledgerDoor. The log is one JSON object a line on standard error."
+  ),
+  Command.withExamples([
+    {
+      command: "DATABASE_URL=postgres://bursar@db/bursar bursar start",
+      description: "Serve on a database of yours"
+    },
+    {
+      command: "BURSAR_CONFIG=venue.json bursar start",
+      description: "Serve with the settings of a file"
+    }
+  ])
+)

@@ -1,0 +1,153 @@
+/** The command `bursar`, run as people run it: answers, help, faults in a line, exit codes. */
+import { createServer } from "node:http"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, describe, expect, it } from "vitest"
+import { settings } from "../../packages/http-host/src/HostConfig.ts"
+import { run } from "./Bin.ts"
+
+const needed = { BURSAR_ISSUER: "https://issuer.test", BURSAR_JWKS_URL: "https://issuer.test/jwks" }
+const folder = mkdtempSync(join(tmpdir(), "bursar-cli-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const fileOf = (name: string, content: unknown): string => {
+  const path = join(folder, name)
+  writeFileSync(path, JSON.stringify(content))
+  return path
+}
+
+const lines = (text: string): ReadonlyArray<string> =>
+  text.split("\n").filter((line) => line !== "")
+
+describe.concurrent("bursar", () => {
+  it("prints its help where it is asked for, and ends well", async () => {
+    const { code, err, out } = await run(["--help"])
+    expect([code, err]).toEqual([0, ""])
+    for (const command of ["start", "migrate", "config", "openapi", "token"]) {
+      expect(out).toContain(`\n  ${command}`)
+    }
+  })
+
+  it.each([["start"], ["migrate"], ["config"], ["openapi"], ["token"]])(
+    "says what `%s` does, whole, when asked",
+    async (command) => {
+      const { code, out } = await run([command, "--help"])
+      expect(code).toBe(0)
+      expect(out).toMatch(/DESCRIPTION\n {2}[A-Z].{60,}/)
+      expect(out).toContain(`bursar ${command}`)
+    }
+  )
+
+  it.each<[what: string, words: ReadonlyArray<string>, said: string]>([
+    ["no command", [], "a command is missing"],
+    ["a command there is not", ["srat"], "srat"],
+    ["a flag there is not", ["config", "--jsn"], "--jsn"],
+    ["an argument left out", ["token"], "client"],
+    ["an argument too many", ["openapi", "twice"], "twice"]
+  ])("tells %s in one line and ends with 2", async (_what, words, said) => {
+    const { code, err, out } = await run(words)
+    expect([code, out]).toEqual([2, ""])
+    expect(lines(err)).toHaveLength(1)
+    expect(err).toMatch(/^bursar: .*--help/)
+    expect(err).toContain(said)
+  })
+
+  it("does not start, migrate or list with wrong settings: each is told in a line, without its value", async () => {
+    const env = { ...needed, BURSAR_PORT: "planted-secret", DATABASE_URL: "mysql://planted-secret" }
+    for (const command of ["start", "serve", "migrate", "config"]) {
+      const { code, err, out } = await run([command], env)
+      expect([command, code, out]).toEqual([command, 1, ""])
+      expect(lines(err).map((line) => line.split(":")[1])).toEqual([
+        " port (BURSAR_PORT)",
+        " database.url (DATABASE_URL)"
+      ])
+      expect(err).not.toContain("planted-secret")
+    }
+  })
+
+  it("lists every setting with where it came from, and never a secret", async () => {
+    const env = {
+      ...needed,
+      BURSAR_CONFIG: fileOf("venue.json", { port: 1, ledger: { token: "planted-secret" } }),
+      BURSAR_HOST: "::1",
+      DATABASE_URL: "postgres://u:planted-secret@db/x"
+    }
+    const [shown, json] = await Promise.all([run(["config"], env), run(["config", "--json"], env)])
+    expect([shown.code, shown.err, json.code]).toEqual([0, "", 0])
+    expect(shown.out + json.out).not.toContain("planted-secret")
+    const rows = lines(shown.out).map((line) => line.split(/ {2,}/))
+    expect(rows[0]).toEqual(["SETTING", "VARIABLE", "FROM", "VALUE"])
+    expect(rows.slice(1).map(([name]) => name)).toEqual(Object.keys(settings))
+    const row = (name: string) => rows.find(([first]) => first === name)
+    expect(row("port")).toEqual(["port", "BURSAR_PORT", "file", "1"])
+    expect(row("host")).toEqual(["host", "BURSAR_HOST", "environment", "::1"])
+    expect(row("audience")).toEqual(["audience", "BURSAR_AUDIENCE", "default", "urn:bursar"])
+    expect(row("database.url")).toEqual(["database.url", "DATABASE_URL", "environment", "set"])
+    expect(row("ledger.token")).toEqual(["ledger.token", "BURSAR_LEDGER_TOKEN", "file", "set"])
+    const parsed: ReadonlyArray<Readonly<Record<string, string>>> = JSON.parse(json.out)
+    expect(parsed.map(({ name, from, value }) => [name, from, value])).toEqual(
+      rows.slice(1).map(([name, , from, value]) => [name, from, value])
+    )
+  })
+
+  it("prints the document that is checked in, without any setting", async () => {
+    const { code, out } = await run(["openapi"])
+    const checkedIn = new URL("../../packages/http-host/openapi.json", import.meta.url)
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual(JSON.parse(readFileSync(checkedIn, "utf8")))
+  })
+})
+
+describe("bursar token", () => {
+  it("asks the provider that is found at the issuer, as the client, and prints the token alone", async () => {
+    const asked: Array<string> = []
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? ""}`)
+      const port = (server.address() as { readonly port: number }).port
+      response.setHeader("content-type", "application/json")
+      response.end(
+        request.method === "POST"
+          ? JSON.stringify({ access_token: "a.b.c" })
+          : JSON.stringify({ token_endpoint: `http://127.0.0.1:${port}/token` })
+      )
+    })
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))
+    const { port } = server.address() as { readonly port: number }
+    fileOf("identity.json", { secrets: { operator: "s3cret" } })
+    const words = ["token", "operator", "--issuer", `http://127.0.0.1:${port}`, "--folder", folder]
+    try {
+      expect(await run(words)).toEqual({ code: 0, out: "a.b.c\n", err: "" })
+      const basic = Buffer.from("operator:s3cret").toString("base64")
+      expect(asked).toEqual([
+        "GET /.well-known/openid-configuration ",
+        `POST /token Basic ${basic}`
+      ])
+      const stranger = await run(words.with(1, "nobody"))
+      expect([stranger.code, stranger.err]).toEqual([
+        1,
+        'bursar: there is no client "nobody"; there are operator\n'
+      ])
+    } finally {
+      server.close()
+    }
+  })
+
+  it("sends no secret over plain HTTP to another machine", async () => {
+    fileOf("identity.json", { secrets: { operator: "s3cret" } })
+    const words = ["token", "operator", "--issuer", "http://issuer.test", "--folder", folder]
+    const { code, err } = await run(words)
+    expect([code, lines(err).length]).toEqual([1, 1])
+    expect(err).toContain("https")
+  })
+
+  it("says so where nobody answers, or the demo was never started", async () => {
+    fileOf("identity.json", { secrets: { operator: "s3cret" } })
+    const nobody = ["token", "operator", "--issuer", "http://127.0.0.1:1", "--folder", folder]
+    const never = ["token", "operator", "--folder", join(folder, "none")]
+    const [away, none] = await Promise.all([run(nobody), run(never)])
+    expect([away.code, none.code]).toEqual([1, 1])
+    expect(away.err).toContain("does the demo run?")
+    expect(none.err).toContain("was the demo ever started?")
+  })
+})

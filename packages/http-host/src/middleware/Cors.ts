@@ -1,0 +1,82 @@
+/** Which web pages of elsewhere may call: none, unless the deployment names their origins. */
+import { HttpServerResponse } from "effect/http"
+
+/** What such a page may send beside what any page may. */
+const requestHeaders = [
+  "Authorization",
+  "Content-Type",
+  "Idempotency-Key",
+  "If-Match",
+  "If-None-Match",
+  "X-Request-Id",
+  "X-Signature",
+  "X-Signature-Key",
+  "X-Signature-Nonce",
+  "X-Signature-Timestamp",
+  "traceparent",
+  "tracestate"
+].join(", ")
+
+/** What such a page may read of an answer beside what any page may. */
+const answerHeaders = [
+  "Deprecation",
+  "ETag",
+  "Idempotent-Replayed",
+  "Location",
+  "Retry-After",
+  "Sunset",
+  "WWW-Authenticate",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "X-Request-Id"
+].join(", ")
+
+/** Seconds for which a page need not ask again. */
+const rememberedFor = "600"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+export interface Cors {
+  /** Whether OPTIONS is a method at all. */
+  readonly speaks: boolean
+  /** What the answer to a question beforehand says; `allow` is what the path takes. */
+  readonly permission: (
+    origin: string | undefined,
+    allow: string
+  ) => Readonly<Record<string, string>>
+  /** An answer as the page at this origin may read it. */
+  readonly dress: (response: Response, origin: string | undefined) => Response
+}
+
+/** No credentials: a bearer is a header that the page sets itself, and cookies mean nothing here. */
+export const make = (origins: ReadonlyArray<string>): Cors => {
+  const known = new Set(origins)
+  const speaks = known.size > 0
+  const isKnown = (origin: string | undefined): origin is string =>
+    origin !== undefined && known.has(origin)
+  return {
+    speaks,
+    permission: (origin, allow) =>
+      isKnown(origin)
+        ? {
+            "access-control-allow-methods": allow,
+            "access-control-allow-headers": requestHeaders,
+            "access-control-max-age": rememberedFor
+          }
+        : {},
+    dress: (response, origin) => {
+      if (!speaks) return response
+      return HttpServerResponse.setHeaders(
+        response,
+        isKnown(origin)
+          ? {
+              vary: "Origin",
+              "access-control-allow-origin": origin,
+              "access-control-expose-headers": answerHeaders
+            }
+          : { vary: "Origin" }
+      )
+    }
+  }
+}

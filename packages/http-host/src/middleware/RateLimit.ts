@@ -1,0 +1,151 @@
+/** How many calls a subject may make: counted once for all instances, told on every answer. */
+import { type Caller, Refusal, type Vocabulary } from "@bursar/engine-core"
+import { Duration } from "@bursar/engine-core/kernel"
+import { RateWindow } from "@bursar/engine-core/ports"
+import { Clock, Context, Effect, Layer, Metric } from "effect"
+import * as CallBudget from "./CallBudget.ts"
+import * as Counters from "./Counters.ts"
+
+export interface Rules {
+  /** Calls within the window; all of them may come at once. */
+  readonly limit: number
+  /** Milliseconds. */
+  readonly window: number
+  /** Another limit for a role; of a caller's roles the one with the largest limit counts. */
+  readonly perRole: Readonly<Partial<Record<Vocabulary.Role, number>>>
+}
+
+/** What a call left of its caller's budget. */
+export interface Budget {
+  /** Why the call is not admitted; undefined: it is. */
+  readonly refused: Refusal.Refused<"rate-limited"> | undefined
+  /** What the answer says of the budget. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export class RateLimit extends Context.Service<
+  RateLimit,
+  {
+    /** What a client is told before it signs in. */
+    readonly announced: { readonly limit: number; readonly window: string }
+    /** Counts one call. A call that is refused costs nothing. */
+    readonly take: (caller: Caller.Caller) => Effect.Effect<Budget>
+    /** Charges what an answer has cost beside its call: that is owed, whatever is left. */
+    readonly charge: (caller: Caller.Caller, calls: number) => Effect.Effect<void>
+  }
+>()("@bursar/http-host/middleware/RateLimit") {}
+
+/** A count that has not answered by then is gone without. */
+const countedWithin = "1 second"
+/** After a count that did not answer nobody waits for the next one for this long: milliseconds. */
+const aloneFor = 1_000
+
+const microsPerSecond = 1_000_000
+
+/** What of a budget's arithmetic is fixed for a limit: both in microseconds. */
+interface Cells {
+  readonly role: Vocabulary.Role | null
+  readonly limit: number
+  readonly interval: number
+  readonly tolerance: number
+}
+
+export const layer = (
+  of: Rules & { readonly tenantId: string }
+): Layer.Layer<RateLimit, never, RateWindow> =>
+  Layer.effect(
+    RateLimit,
+    Effect.gen(function* () {
+      const window = yield* RateWindow
+      const alone = CallBudget.make()
+      let aloneUntil = Number.NEGATIVE_INFINITY
+
+      const here = (cost: CallBudget.Cost) =>
+        Effect.gen(function* () {
+          yield* Metric.update(Counters.rateLimitAlone, 1)
+          return alone(cost, Number((yield* Clock.currentTimeNanos) / 1000n))
+        })
+
+      /** Fails open: whoever cannot be counted with the others is counted here. */
+      const count = (cost: CallBudget.Cost): Effect.Effect<CallBudget.Taken> =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          if (now < aloneUntil) return yield* here(cost)
+          return yield* window.take(cost).pipe(
+            Effect.timeout(countedWithin),
+            Effect.catch((away) => {
+              aloneUntil = now + aloneFor
+              return Effect.andThen(
+                Effect.logWarning("calls are counted by this instance alone", away._tag),
+                here(cost)
+              )
+            })
+          )
+        })
+
+      // A tenant's id holds no slash.
+      const subjectOf = ({ sub }: Caller.Caller) => `${of.tenantId}/${sub}`
+
+      return {
+        announced: { limit: of.limit, window: Duration.format(Duration.millis(of.window)) },
+        take: Effect.fnUntraced(function* (caller) {
+          const cells = cellsOf(of, caller.roles)
+          const taken = yield* count({ subject: subjectOf(caller), cost: 1, ...cells })
+          if (!taken.admitted) {
+            yield* Metric.update(
+              Metric.withAttributes(Counters.rateLimited, { role: cells.role ?? "none" }),
+              1
+            )
+          }
+          return budgetOf(cells, taken)
+        }),
+        charge: (caller, calls) => {
+          if (calls <= 0) return Effect.void
+          const { interval } = cellsOf(of, caller.roles)
+          const owed = { subject: subjectOf(caller), cost: calls, interval, tolerance: owedMax }
+          return Effect.asVoid(count(owed))
+        }
+      }
+    })
+  )
+
+/** What is owed is taken although nothing is left, so there is no tolerance it could exceed. */
+const owedMax = Number.MAX_SAFE_INTEGER
+
+/**
+ * The cells of the largest limit among the caller's roles. The tolerance is the window, in whole
+ * cells, so that exactly `limit` calls may come at once.
+ */
+const cellsOf = (
+  { limit, window, perRole }: Rules,
+  roles: ReadonlyArray<Vocabulary.Role>
+): Cells => {
+  const [first, ...others] = roles.map((role) => ({ role, limit: perRole[role] ?? limit }))
+  const largest = others.reduce<{ role: Vocabulary.Role | null; limit: number }>(
+    (best, one) => (one.limit > best.limit ? one : best),
+    first ?? { role: null, limit }
+  )
+  const interval = Math.max(1, Math.round((window * 1000) / largest.limit))
+  return { ...largest, interval, tolerance: interval * largest.limit }
+}
+
+const budgetOf = (
+  { limit, interval, tolerance }: Cells,
+  { admitted, ahead }: CallBudget.Taken
+): Budget => {
+  const reset = Math.ceil(ahead / microsPerSecond)
+  const retryAfter = Math.max(1, Math.ceil((ahead + interval - tolerance) / microsPerSecond))
+  return {
+    refused: admitted
+      ? undefined
+      : Refusal.refused("rate-limited", {
+          detail: `The limit is ${limit} calls; the next is admitted in ${retryAfter} s.`,
+          retryAfter
+        }),
+    headers: {
+      "x-ratelimit-limit": String(limit),
+      "x-ratelimit-remaining": String(Math.max(0, Math.floor((tolerance - ahead) / interval))),
+      "x-ratelimit-reset": String(reset)
+    }
+  }
+}

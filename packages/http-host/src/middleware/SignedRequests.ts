@@ -1,0 +1,171 @@
+/** Requests that are signed: whether every byte is as its sender sent it, and sent this once. */
+import { type Caller, Refusal } from "@bursar/engine-core"
+import { Duration, Instant } from "@bursar/engine-core/kernel"
+import { Crypto, Ids, Keys } from "@bursar/engine-core/ports"
+import { Clock, Context, Effect, Layer, Metric, Redacted } from "effect"
+import { holds, keyIdPattern, type SigningKey } from "../config/SigningKeys.ts"
+import * as Counters from "./Counters.ts"
+
+export interface Rules {
+  readonly keys: ReadonlyArray<SigningKey>
+  /** Milliseconds a signature's time may differ from the engine's, both ends included. */
+  readonly window: number
+  /** The path that a proxy in front takes off every address. */
+  readonly basePath: string
+}
+
+/** The four headers as a client sets them. */
+export const headers = {
+  key: "X-Signature-Key",
+  timestamp: "X-Signature-Timestamp",
+  nonce: "X-Signature-Nonce",
+  signature: "X-Signature"
+} as const
+
+/** Every value of the four headers, in the order it came. */
+export type Sent = { readonly [K in keyof typeof headers]: ReadonlyArray<string> }
+
+/** What is signed: the request as it was on the wire. */
+export interface Signed {
+  readonly caller: Caller.Caller
+  readonly method: string
+  /** The request target from its first `/`: a character for each byte of it. */
+  readonly target: string
+  readonly sent: Sent
+  readonly body: Uint8Array
+}
+
+type Slug = "signature-required" | "signature-invalid" | "signature-expired" | "nonce-reused"
+
+export class SignedRequests extends Context.Service<
+  SignedRequests,
+  {
+    /** What a client is told before it signs in. */
+    readonly announced: { readonly window: string; readonly headers: ReadonlyArray<string> }
+    /** The key a request is signed with; null: its subject has none, and the request is not signed. */
+    readonly judge: (
+      signed: Signed
+    ) => Effect.Effect<string | null, Refusal.Refused<Slug> | Refusal.Unavailable>
+  }
+>()("@bursar/http-host/middleware/SignedRequests") {}
+
+const required = Refusal.refused("signature-required", {
+  detail: `The subject signs its requests: ${Object.values(headers).join(", ")}.`
+})
+/** One text for every fault of a signature: what exactly was wrong helps only a forger. */
+const invalid = Refusal.refused("signature-invalid", { detail: "The signature is not valid." })
+const reused = Refusal.refused("nonce-reused", { detail: "A nonce is used once." })
+const away = Refusal.unavailable("not-ready", "Nonces cannot be kept at the moment.", 5)
+
+const dummyBytes = 32
+
+/** Judges signatures under a deployment's keys (contract.md section 10). */
+export const layer = (
+  of: Rules & { readonly tenantId: string }
+): Layer.Layer<SignedRequests, never, Keys | Crypto | Ids> =>
+  Layer.effect(
+    SignedRequests,
+    Effect.gen(function* () {
+      const { useNonce } = yield* Keys
+      const crypto = yield* Crypto
+      const dummy = yield* (yield* Ids).bytes(dummyBytes)
+      const byId = new Map(of.keys.map((key) => [key.keyId, key]))
+      const bound = boundFrom(of.keys)
+
+      const judge = Effect.fnUntraced(function* ({ caller, sent, ...signed }: Signed) {
+        const millis = yield* Clock.currentTimeMillis
+        const now = Instant.fromEpochMillis(millis)
+        const from = bound.get(caller.sub)
+        const signs = from !== undefined && from <= now
+        const given = Object.values(sent)
+        if (given.every((values) => values.length === 0)) {
+          return signs ? yield* Effect.fail(required) : null
+        }
+        if (signs && given.some((values) => values.length === 0))
+          return yield* Effect.fail(required)
+        const form = formOf(sent)
+        if (form === undefined) return yield* Effect.fail(invalid)
+
+        const key = byId.get(form.keyId)
+        const own = key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
+        // A key that is not there takes as long as one that is.
+        const secret = own === undefined ? dummy : Redacted.value(own.secret)
+        const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${crypto.sha256(signed.body)}`
+        const mac = crypto.hmacSha256(secret, Buffer.from(text, "latin1"))
+        const right = crypto.equal(mac, form.mac)
+        if (own === undefined) return yield* Effect.fail(invalid)
+        if (Math.abs(millis - Number(form.timestamp) * 1000) > of.window) {
+          return yield* Effect.fail(expired(millis))
+        }
+        if (!right) return yield* Effect.fail(invalid)
+
+        const first = yield* useNonce({
+          // Neither a tenant's nor a key's id holds a slash.
+          scope: `${of.tenantId}/${own.keyId}`,
+          nonce: form.nonce,
+          until: Instant.sortable(Instant.fromEpochMillis(millis + 2 * of.window))
+        }).pipe(Effect.catchTag("StorageUnavailable", () => Effect.fail(away)))
+        return first ? own.keyId : yield* Effect.fail(reused)
+      })
+
+      return {
+        announced: {
+          window: Duration.format(Duration.millis(of.window)),
+          headers: Object.values(headers)
+        },
+        judge: (signed) =>
+          Effect.tapError(judge(signed), ({ slug }) =>
+            Metric.update(Metric.withAttributes(Counters.signatureRefused, { slug }), 1)
+          )
+      }
+    })
+  )
+
+/**
+ * From when on each subject signs: from when its first key holds. A key that has run out binds its
+ * subject all the same, or an attacker would only have to wait.
+ */
+const boundFrom = (keys: ReadonlyArray<SigningKey>): ReadonlyMap<string, Instant.Instant> => {
+  const bound = new Map<string, Instant.Instant>()
+  for (const { sub, notBefore } of keys) {
+    const from = notBefore ?? Instant.fromNanos(0n)
+    const before = bound.get(sub)
+    if (before === undefined || from < before) bound.set(sub, from)
+  }
+  return bound
+}
+
+interface Form {
+  readonly keyId: string
+  readonly timestamp: string
+  readonly nonce: string
+  readonly mac: Uint8Array
+}
+
+const timestampPattern = /^[0-9]{1,12}$/
+const noncePattern = /^(?=.{22,128}$)[A-Za-z0-9_-]+={0,2}$/
+const macPattern = /^[A-Za-z0-9+/]{43}=$/
+
+/** The four headers, each once and of its form; undefined else. */
+const formOf = (sent: Sent): Form | undefined => {
+  const [keyId = "", timestamp = "", nonce = "", signature = ""] = [
+    sent.key,
+    sent.timestamp,
+    sent.nonce,
+    sent.signature
+  ].map((values) => (values.length === 1 ? values[0] : ""))
+  const formed =
+    keyIdPattern.test(keyId) &&
+    timestampPattern.test(timestamp) &&
+    noncePattern.test(nonce) &&
+    macPattern.test(signature)
+  if (!formed) return undefined
+  const mac = Buffer.from(signature, "base64")
+  // Of the spellings that decode to the same bytes one is base64.
+  return mac.toString("base64") === signature ? { keyId, timestamp, nonce, mac } : undefined
+}
+
+const expired = (millis: number): Refusal.Refused<"signature-expired"> =>
+  Refusal.refused("signature-expired", {
+    detail: `The engine's time is ${Math.floor(millis / 1000)} seconds since 1970.`
+  })

@@ -1,0 +1,26 @@
+/** Connections on which nobody has signed in yet: there is room for few of them. */
+
+export interface Strangers<Socket extends object> {
+  /** Whether there is room for another connection; if there is, it has its place. */
+  readonly admit: (socket: Socket) => "in" | "full"
+  /** Somebody has signed in on it: it needs no place any more. */
+  readonly known: (socket: Socket) => void
+  /** The connection has ended. */
+  readonly gone: (socket: Socket) => void
+}
+
+/** How many there may be at a time (contract.md section 11); a flood is the proxy's to stop. */
+export const strangersMax = 256
+
+export const make = <Socket extends object>(): Strangers<Socket> => {
+  const places = new Set<Socket>()
+  return {
+    admit: (socket) => {
+      if (places.size >= strangersMax) return "full"
+      places.add(socket)
+      return "in"
+    },
+    known: (socket) => void places.delete(socket),
+    gone: (socket) => void places.delete(socket)
+  }
+}

@@ -16,7 +16,9 @@ import {
 } from "jose"
 import { connect } from "node:net"
 import { expect } from "vitest"
+import { table } from "../../packages/http-host/src/api/Route.ts"
 import { tables } from "./tables.ts"
+import * as Witness from "./witness.ts"
 
 type Tables = Host.Tables
 
@@ -141,12 +143,18 @@ export const open = async (
   const port = await runtime.runPromise(
     Effect.map(HttpServer.HttpServer, ({ address }) => ("port" in address ? address.port : 0))
   )
+  const witness = Witness.watch({ port, routes: table(served) })
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     logs,
     settle: () => runtime.runPromise(Effect.flatMap(Engine.Engine, ({ settle }) => settle)),
-    close: () => runtime.dispose(),
+    close: async () => {
+      await runtime.dispose()
+      witness.stop()
+      // Every answer of every test here is one that the document of its routes allows.
+      expect(witness.breaches()).toEqual([])
+    },
     run: (effect) => runtime.runPromise(effect)
   }
 }

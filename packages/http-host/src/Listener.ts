@@ -62,7 +62,8 @@ const makeServer = (makeRequestId: () => string): Server => {
     keepAliveTimeout: keptAlive,
     connectionsCheckingInterval: lookedAtEvery,
     insecureHTTPParser: false,
-    requireHostHeader: true
+    // Judged with the other headers (Limits.ts), so that the refusal is a problem like any other.
+    requireHostHeader: false
   })
   server.on("clientError", (error: ParserError, socket) => {
     refuseRaw(error, socket, makeRequestId())

@@ -45,9 +45,10 @@ export const front = <E, R, PE, PR>(of: {
   const find = RawPath.compile(of.routes, ({ path }) => path)
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const { rawHeaders, url = "" } = NodeHttpServerRequest.toIncomingMessage(request)
+    const incoming = NodeHttpServerRequest.toIncomingMessage(request)
+    const { httpVersion: version, rawHeaders, url = "" } = incoming
     const method = request.method
-    const scanned = Limits.scan({ method, target: url, rawHeaders })
+    const scanned = Limits.scan({ method, target: url, version, rawHeaders })
     const sent = RequestIdentity.sent(scanned.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
     if (scanned.refused !== undefined) {

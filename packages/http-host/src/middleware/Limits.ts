@@ -17,6 +17,7 @@ export interface Singles {
   readonly authorizations: Array<string>
   readonly idempotencyKeys: Array<string>
   readonly transferEncodings: Array<string>
+  readonly hosts: Array<string>
 }
 
 export interface Scanned extends Singles {
@@ -29,13 +30,15 @@ export interface Scanned extends Singles {
 export const scan = (of: {
   readonly method: string
   readonly target: string
+  readonly version: string
   readonly rawHeaders: ReadonlyArray<string>
 }): Scanned => {
   const singles: Singles = {
     requestIds: [],
     authorizations: [],
     idempotencyKeys: [],
-    transferEncodings: []
+    transferEncodings: [],
+    hosts: []
   }
   const { rawHeaders } = of
   let total = 0
@@ -49,7 +52,10 @@ export const scan = (of: {
     if (size > longest) longest = size
     listOf(singles, name)?.push(value)
   }
-  const refused = sizes(of, { total, longest, count: rawHeaders.length / 2 }) ?? framing(singles)
+  const refused =
+    sizes(of, { total, longest, count: rawHeaders.length / 2 }) ??
+    framing(singles) ??
+    addressed(of, singles)
   return { ...singles, refused }
 }
 
@@ -63,8 +69,22 @@ const framing = ({ transferEncodings }: Singles): Scanned["refused"] =>
         errors: [{ pointer: "/header/transfer-encoding", detail: "only chunked, and only once" }]
       })
 
+/** HTTP/1.1 names its host, once (RFC 9112 3.2). Node's own answer to this has no form of ours. */
+const addressed = (
+  { version }: { readonly version: string },
+  { hosts }: Singles
+): Scanned["refused"] =>
+  hosts.length === 1 || (hosts.length === 0 && version === "1.0")
+    ? undefined
+    : Refusal.refused("invalid-request", {
+        detail: "A request names its host once.",
+        errors: [{ pointer: "/header/host", detail: "exactly one header" }]
+      })
+
 const listOf = (singles: Singles, name: string): Array<string> | undefined => {
   switch (name.length) {
+    case 4:
+      return name.toLowerCase() === "host" ? singles.hosts : undefined
     case 12:
       return name.toLowerCase() === "x-request-id" ? singles.requestIds : undefined
     case 13:

@@ -59,12 +59,12 @@ const limited = ["RateLimit", "RateRemaining", "RateReset"] as const
 const carried = ({ admits }: Route): ReadonlyArray<Header> =>
   admits.by === "anyone" ? everywhere : [...everywhere, ...limited]
 
-const ofSuccess = ({ answers, name, path }: Route, status: string): ReadonlyArray<Header> => {
+const ofSuccess = ({ name, path }: Route, status: string): ReadonlyArray<Header> => {
   if (name === "openapi.one") return ["ETag"]
   if (name === "operations.get") return ["RetryAfter"]
   if (path.method === "GET" || name === "approvals.reject") return []
   const written: ReadonlyArray<Header> = ["Location", "RetryAfter"]
-  return status === "200" && answers.with === "write" ? [...written, "Replayed"] : written
+  return status === "200" ? [...written, "Replayed"] : written
 }
 
 /** A refusal that may be tried again says when. */

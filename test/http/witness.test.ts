@@ -1,0 +1,86 @@
+/** The watch on every answer of these tests sees what it is there to see. */
+import { Refusal } from "@bursar/engine-core"
+import { PlainJson, Problem } from "@bursar/engine-core/kernel"
+import { Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { table } from "../../packages/http-host/src/api/Route.ts"
+import { tables } from "./tables.ts"
+import { type Exchange, installed, judgeOf } from "./witness.ts"
+
+const judge = judgeOf(table(tables))
+
+const headers = {
+  "content-type": "application/json",
+  "x-request-id": "req_1",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff"
+}
+
+const note = { holderId: "h-1", text: "one", amount: 1.5, owner: null }
+const envelope = { offset: 0, ledgerTime: null, now: "2026-01-01T00:00:00Z", value: note }
+
+const got = (change: Partial<Exchange> = {}): Exchange => ({
+  method: "GET",
+  target: "/v1/holders/h-1",
+  status: 200,
+  headers,
+  body: JSON.stringify(envelope),
+  ...change
+})
+
+const refusing = (slug: Refusal.Slug): Partial<Exchange> => ({
+  status: Refusal.refusals[slug].status,
+  headers: { ...headers, "content-type": "application/problem+json" },
+  body: PlainJson.stringify(
+    Schema.encodeSync(Problem.Problem)(Problem.from(Refusal.refused(slug), "req_1"))
+  )
+})
+
+describe("the watch", () => {
+  it("finds nothing in an answer and a refusal that are in order", () => {
+    expect(judge(got())).toEqual([])
+    expect(judge(got(refusing("not-found")))).toEqual([])
+    expect(judge(got({ ...refusing("not-found"), target: "/v1/nowhere" }))).toEqual([])
+  })
+
+  const breaches: ReadonlyArray<readonly [string, Partial<Exchange>, RegExp]> = [
+    ["a status that is not listed", { status: 418 }, /418, which is not listed/],
+    [
+      "a header that no answer lacks",
+      { headers: { ...headers, "cache-control": undefined } },
+      /has no cache-control/
+    ],
+    ["a header that is not listed", { headers: { ...headers, location: "/x" } }, /has location/],
+    [
+      "another form",
+      { headers: { ...headers, "content-type": "text/html" } },
+      /answers text\/html/
+    ],
+    [
+      "a refusal the route does not list",
+      refusing("webhook-configured"),
+      /refuses with webhook-configured/
+    ],
+    [
+      "a refusal of a listed status that the route does not list",
+      refusing("already-exists"),
+      /refuses with already-exists/
+    ]
+  ]
+  it.each(breaches)("would miss %s", (_, change, said) => {
+    expect(judge(got(change)).join()).toMatch(said)
+  })
+
+  const shapes: ReadonlyArray<readonly [string, object, RegExp]> = [
+    ["a member that lacks", { ...envelope, now: undefined }, /required property 'now'/],
+    [
+      "a decimal as a text",
+      { ...envelope, value: { ...note, amount: "1.5" } },
+      /amount must be number/
+    ],
+    ["an instant that is none", { ...envelope, now: "yesterday" }, /now must match format/]
+  ]
+  it.skipIf(!installed).each(shapes)("by the outside judge: would miss %s", (_, body, said) => {
+    expect(judge(got({ body: JSON.stringify(body) })).join()).toMatch(said)
+  })
+})

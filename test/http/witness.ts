@@ -1,0 +1,257 @@
+/** Watches everything a host under test answers, and judges it by the document of its own routes. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http"
+import { createRequire } from "node:module"
+import * as Document from "../../packages/http-host/src/api/Document.ts"
+import { problemsOf } from "../../packages/http-host/src/api/Mend.ts"
+import type { Route } from "../../packages/http-host/src/api/Route.ts"
+import * as RawPath from "../../packages/http-host/src/middleware/RawPath.ts"
+
+/** A request and what it was answered, as they left the process. */
+export interface Exchange {
+  readonly method: string
+  readonly target: string
+  readonly status: number
+  readonly headers: OutgoingHttpHeaders
+  /** Null for a body that is longer than is kept. */
+  readonly body: string | null
+}
+
+export interface Witness {
+  /** What any answer until now had that its document does not allow. */
+  readonly breaches: () => ReadonlyArray<string>
+  readonly stop: () => void
+}
+
+/** Of a stream of a hundred thousand records the shape is that of the first thousand. */
+const keptMax = 1024 * 1024
+/** Of the ten thousand equal calls of a flood as many are judged. */
+const equalMax = 2000
+
+const channel = "http.server.request.start"
+
+interface Started {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly server: Server
+}
+
+/** Watches the server that listens on a port of this process, from now on. */
+export const watch = (of: {
+  readonly port: number
+  readonly routes: ReadonlyArray<Route>
+}): Witness => {
+  const judge = judgeOf(of.routes)
+  const kept: Array<Exchange> = []
+  const seen = new Map<string, number>()
+  const started = (message: unknown): void => {
+    const { request, response, server } = message as Started
+    const address = server.address()
+    if (typeof address !== "object" || address?.port !== of.port) return
+    record(request, response, (exchange) => {
+      const path = exchange.target.split("?", 1)[0]
+      const same = `${exchange.method} ${path} ${exchange.status}`
+      const times = (seen.get(same) ?? 0) + 1
+      seen.set(same, times)
+      if (times <= equalMax) kept.push(exchange)
+    })
+  }
+  subscribe(channel, started)
+  return {
+    breaches: () => [...new Set(kept.splice(0).flatMap(judge))],
+    stop: () => void unsubscribe(channel, started)
+  }
+}
+
+const record = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  done: (exchange: Exchange) => void
+): void => {
+  const parts: Array<Buffer> = []
+  let length = 0
+  const keep = (chunk: unknown): void => {
+    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) return
+    const bytes = Buffer.from(chunk as string)
+    length += bytes.length
+    if (length <= keptMax) parts.push(bytes)
+  }
+  const { write, end, writeHead } = response
+  let written: OutgoingHttpHeaders = {}
+  // Headers that are handed over with the status are in no table that could be asked later.
+  response.writeHead = ((...args: Parameters<typeof writeHead>) => {
+    const last: unknown = args.at(-1)
+    if (typeof last === "object" && last !== null && !Array.isArray(last)) {
+      written = Object.fromEntries(
+        Object.entries(last).map(([name, value]) => [name.toLowerCase(), value])
+      )
+    }
+    return writeHead.apply(response, args)
+  }) as typeof writeHead
+  response.write = ((...args: Parameters<typeof write>) => {
+    keep(args[0])
+    return write.apply(response, args)
+  }) as typeof write
+  response.end = ((...args: Parameters<typeof end>) => {
+    keep(args[0])
+    return end.apply(response, args)
+  }) as typeof end
+  response.once("finish", () =>
+    done({
+      method: request.method ?? "",
+      target: request.url ?? "",
+      status: response.statusCode,
+      headers: { ...response.getHeaders(), ...written },
+      body: length > keptMax ? null : Buffer.concat(parts).toString("utf8")
+    })
+  )
+}
+
+// The judgement
+
+type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | ReadonlyArray<Json>
+  | { readonly [name: string]: Json }
+
+const at = (json: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined =>
+  path.reduce<Json | undefined>(
+    (found, name) =>
+      typeof found === "object" && found !== null && !Array.isArray(found)
+        ? (found as { readonly [name: string]: Json })[name]
+        : undefined,
+    json
+  )
+
+/** Headers that say something of the call: an answer has them only where its document says so. */
+const telling = [
+  "location",
+  "retry-after",
+  "idempotent-replayed",
+  "etag",
+  "www-authenticate",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset"
+]
+
+const always = ["x-request-id", "cache-control", "x-content-type-options"]
+
+/** Says what an exchange has that its document does not allow. */
+export const judgeOf = (
+  routes: ReadonlyArray<Route>
+): ((exchange: Exchange) => ReadonlyArray<string>) => {
+  const document: Json = JSON.parse(Document.text(routes))
+  const find = RawPath.compile(routes, ({ path }) => path)
+  const shapes = shapesOf(document)
+
+  /** The answer itself, and the pointer at which it lies in the document. */
+  const answerAt = (route: Route, status: number) => {
+    const method = route.path.method.toLowerCase()
+    const own = ["paths", route.path.template, method, "responses", String(status)]
+    const reference = at(document, ...own, "$ref")
+    return typeof reference === "string" ? reference.slice(2).split("/") : own
+  }
+
+  const judgeBody = (exchange: Exchange, answer: ReadonlyArray<string>): ReadonlyArray<string> => {
+    const { body, headers, method } = exchange
+    if (body === null || method === "HEAD" || body === "") return []
+    const media = String(headers["content-type"] ?? "none").split(";", 1)[0] ?? ""
+    const schema = [...answer, "content", media, "schema"]
+    if (at(document, ...schema) === undefined) return [`answers ${media}, which is not listed`]
+    return media.endsWith("json") ? shapes(schema, JSON.parse(body)) : []
+  }
+
+  const judge = (exchange: Exchange): ReadonlyArray<string> => {
+    const { headers, method, status, target } = exchange
+    const found = find(method === "HEAD" ? "GET" : method, target.split("?", 1)[0] ?? "")
+    const missing = always
+      .filter((name) => headers[name] === undefined)
+      .map((one) => `has no ${one}`)
+    if (found.found !== "route") {
+      if (status < 400) return missing
+      const problem = ["components", "responses", "public.not-found"]
+      return [...missing, ...judgeBody(exchange, problem)]
+    }
+    const { route } = found
+    const answer = answerAt(route, status)
+    const listed = at(document, ...answer)
+    if (listed === undefined) return [`answers ${status}, which is not listed: ${exchange.body}`]
+    const named = new Set(
+      Object.keys(at(listed, "headers") ?? {}).map((name) => name.toLowerCase())
+    )
+    const unlisted = telling
+      .filter((name) => headers[name] !== undefined && !named.has(name))
+      .map((name) => `has ${name}, which is not listed for ${status}`)
+    return [...missing, ...unlisted, ...judgeSlug(exchange, route), ...judgeBody(exchange, answer)]
+  }
+  return (exchange) =>
+    judge(exchange).map(
+      (breach) =>
+        `${exchange.method} ${exchange.target.slice(0, 100)} ${exchange.status}: ${breach}`
+    )
+}
+
+/** A refusal is one of those that its route lists (contract.md section 3). */
+const judgeSlug = ({ body, status }: Exchange, route: Route): ReadonlyArray<string> => {
+  if (status < 400 || body === null || body === "") return []
+  const slug = String(at(JSON.parse(body), "type")).replace("urn:bursar:problem:", "")
+  const listed: ReadonlyArray<string> = problemsOf(route)
+  return listed.includes(slug) ? [] : [`refuses with ${slug}, which ${route.name} does not list`]
+}
+
+// The outside judge
+
+interface Ajv {
+  readonly addSchema: (schema: Json, key: string) => void
+  readonly addFormat: (name: string, format: object) => void
+  readonly compile: (schema: object) => Validate
+}
+interface Validate {
+  (value: unknown): boolean
+  readonly errors?: ReadonlyArray<{ readonly instancePath: string; readonly message?: string }>
+}
+
+const tools = createRequire(new URL("../tools/package.json", import.meta.url))
+
+const load = <A>(name: string): A | undefined => {
+  try {
+    return tools(name) as A
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined
+    throw error
+  }
+}
+
+/** Whether the outside judges are installed beside the tests: `npm ci --prefix test/tools`. */
+export const installed = load("ajv/package.json") !== undefined
+
+const shapesOf = (
+  document: Json
+): ((pointer: ReadonlyArray<string>, value: unknown) => ReadonlyArray<string>) => {
+  const found = load<{ readonly default: new (options: object) => Ajv }>("ajv/dist/2020")
+  const formats = load<{ readonly default: (ajv: Ajv) => void }>("ajv-formats")
+  if (found === undefined || formats === undefined) return () => []
+  const ajv = new found.default({ strict: false, allErrors: true, validateSchema: false })
+  formats.default(ajv)
+  // Its digits are judged by the codec's own tests; a reader of JSON sees a number.
+  ajv.addFormat("decimal", { type: "number", validate: () => true })
+  ajv.addSchema(document, "document")
+  const compiled = new Map<string, Validate>()
+  return (pointer, value) => {
+    const path = pointer.map((name) =>
+      encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))
+    )
+    const reference = `document#/${path.join("/")}`
+    const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference })
+    compiled.set(reference, validate)
+    if (validate(value)) return []
+    return (validate.errors ?? []).map(
+      ({ instancePath, message }) =>
+        `${instancePath === "" ? "the answer" : instancePath} ${message}`
+    )
+  }
+}

@@ -3,6 +3,7 @@ import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Atomically, Feed, Keys } from "@bursar/engine-core/ports"
 import { Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
+import { createHash } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -39,22 +40,38 @@ const write = (key: string) =>
           now
         })
         const head = yield* feed.take(now)
-        yield* feed.append(head, [
-          {
-            seq: head.seq + 1,
-            kind: "control",
-            type: "t",
-            at: head.at,
-            offset: null,
-            instrumentId: null,
-            party: null,
-            resourceKind: "crash",
-            resourceId: key,
-            holderIds: [],
-            payload: "{}",
-            source: key
-          }
-        ])
+        yield* feed.append(head, {
+          events: [
+            {
+              seq: head.seq + 1,
+              kind: "control",
+              type: "t",
+              at: head.at,
+              offset: null,
+              instrumentId: null,
+              party: null,
+              resourceKind: "crash",
+              resourceId: key,
+              holderIds: [],
+              payload: "{}",
+              source: key
+            }
+          ],
+          audit: [
+            {
+              seq: head.audit.seq + 1,
+              at: head.at,
+              action: "holder.onboard",
+              actor: null,
+              resourceKind: "crash",
+              resourceId: key,
+              text: key,
+              prevHash: head.audit.hash,
+              hash: createHash("sha256").update(`${head.audit.hash}${key}`).digest("hex")
+            }
+          ],
+          webhooks: "same"
+        })
       })
     )
   })
@@ -77,8 +94,19 @@ it("loses nothing that was acknowledged to a writer or shown to a reader of anot
             const found = yield* keys.find({ scope: "crash", key, now })
             expect(Option.isSome(found), `${key}, which was acknowledged`).toBe(true)
           }
-          const { seq } = yield* feed.head
+          const { seq, audit } = yield* feed.head
           expect(seq, "the head, against what was shown").toBeGreaterThanOrEqual(shown)
+          const { records } = yield* feed.readAudit({ order: "asc", limit: 100_000 })
+          let before = "0".repeat(64)
+          for (const record of records) {
+            expect(record.prevHash, `what audit record ${record.seq} follows`).toBe(before)
+            before = record.hash
+          }
+          expect([records.length, before], "the audit log's head").toEqual([audit.seq, audit.hash])
+          const audited = new Set(records.map(({ resourceId }) => resourceId))
+          for (const key of acknowledged) {
+            expect(audited.has(key), `the audit record of ${key}`).toBe(true)
+          }
         }),
         reader
       )

@@ -173,6 +173,33 @@ export const faults = {
       list: (query) => list({ ...query, where: query.where.slice(0, 1) })
     }))
   },
+  "alternatives-all": {
+    does: "lists only what meets every alternative instead of one of them",
+    noticedBy: ["lists what meets one alternative of each"],
+    spoil: replace(Documents, ({ list }) => ({
+      list: (query) =>
+        list({ ...query, meets: (query.meets ?? []).map((alternatives) => [alternatives.flat()]) })
+    }))
+  },
+  "range-with-its-end": {
+    does: "lists what lies on the end of a range that leaves it out",
+    noticedBy: ["lists what meets one alternative of each"],
+    spoil: replace(Documents, ({ list }) => ({
+      list: (query) =>
+        list({
+          ...query,
+          meets: (query.meets ?? []).map((alternatives) =>
+            alternatives.map((clauses) =>
+              clauses.map((clause) =>
+                "is" in clause && clause.is === "before"
+                  ? { ...clause, is: "at-most" as const }
+                  : clause
+              )
+            )
+          )
+        })
+    }))
+  },
   "cursor-repeats": {
     does: "repeats the last record of a page on the next one",
     noticedBy: ["pages through a list both ways"],
@@ -376,11 +403,11 @@ export const faults = {
     does: "stores a source again",
     noticedBy: ["stores a source once"],
     spoil: replace(Feed, ({ append }) => ({
-      append: (head, rows) =>
-        append(
-          head,
-          rows.map((row) => ({ ...row, source: null }))
-        )
+      append: (head, entries) =>
+        append(head, {
+          ...entries,
+          events: entries.events.map((row) => ({ ...row, source: null }))
+        })
     }))
   },
   "holder-ignored": {

@@ -1,11 +1,13 @@
 /** The database Bursar brings along: a PostgreSQL of its own under a data folder. */
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { resolve } from "node:path"
+import { PgConnection } from "@effect/sql-pg"
+import { PRUNER } from "../postgres/PgAudit.ts"
 import * as Postgres from "../postgres/Postgres.ts"
 import * as Account from "./Account.ts"
 import * as Binaries from "./Binaries.ts"
 import * as Cluster from "./Cluster.ts"
-import { type EmbeddedFailed, step } from "./EmbeddedFailed.ts"
+import { type EmbeddedFailed, failed, step } from "./EmbeddedFailed.ts"
 import * as Postmaster from "./Postmaster.ts"
 
 export { EmbeddedFailed } from "./EmbeddedFailed.ts"
@@ -64,8 +66,26 @@ export const startWith = Effect.fnUntraced(function* (
     Cluster.password(cluster)
   )
   const address = `127.0.0.1:${postmaster.port}`
-  return {
-    url: `postgres://${Cluster.USER}:${password}@${address}/postgres`,
-    port: postmaster.port
-  }
+  const url = `postgres://${Cluster.USER}:${password}@${address}/postgres`
+  yield* makePruner(url)
+  return { url, port: postmaster.port }
 })
+
+/** The role that prunes the audit log belongs to the server, so it is there before the schema is. */
+const makePruner = (url: string): Effect.Effect<void, EmbeddedFailed> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const connection = yield* PgConnection.make({ url: Redacted.make(url) })
+      yield* connection.query(
+        `do $$ begin
+           if not exists (select from pg_roles where rolname = '${PRUNER}') then
+             create role ${PRUNER} nologin;
+           end if;
+         end $$`,
+        [],
+        false
+      )
+    })
+  ).pipe(
+    Effect.mapError((error) => failed(`The role ${PRUNER} could not be made: ${error.message}.`))
+  )

@@ -1,6 +1,7 @@
 /** Versions of records in memory, with an index for each column and value that lists filter by. */
 import { Stream } from "effect"
 import type {
+  Clause,
   Documents,
   ListQuery,
   StoredPin,
@@ -78,6 +79,39 @@ export const make = (transactions: Transactions): Documents["Service"] => {
           if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1)
         }
         return counts
+      }),
+    forget: ({ collection: name, recordIds }) =>
+      transactions.write((transaction) => {
+        const from = collection(name)
+        for (const recordId of recordIds) {
+          for (const version of from.records.get(recordId) ?? []) {
+            move(
+              transaction,
+              from,
+              version,
+              version.toOffset === null ? "open" : "closed",
+              "remove"
+            )
+          }
+          Undo.remove(transaction, from.records, recordId)
+        }
+      }),
+    prune: ({ collection: name, through, limit }) =>
+      transactions.write((transaction) => {
+        const from = collection(name)
+        let pruned = 0
+        for (const versions of from.records.values()) {
+          // Versions end in the order in which they began, so what has ended lies in front.
+          const begun = versions.findIndex((v) => v.toOffset === null || v.toOffset > through)
+          const count = Math.min(begun, limit - pruned)
+          if (count < 1) continue
+          for (const version of versions.slice(0, count)) {
+            move(transaction, from, version, "closed", "remove")
+          }
+          Undo.cut(transaction, versions, { from: 0, count })
+          pruned += count
+        }
+        return pruned
       })
   }
 }
@@ -164,12 +198,27 @@ const matchesQuery = (version: Version, query: Matching): boolean =>
     const value = version.filters[column]
     return value !== undefined && value !== null && anyOf.includes(value)
   }) &&
-  (query.notBefore ?? []).every(({ column, after }) => {
-    const value = version.filters[column]
-    return value === undefined || value === null || value > after
-  }) &&
+  (query.meets ?? []).every((alternatives) =>
+    alternatives.some((clauses) => clauses.every((clause) => meets(version, clause)))
+  ) &&
   (query.updatedFrom === undefined || query.updatedFrom <= version.fromInstant) &&
   (query.updatedTo === undefined || version.fromInstant < query.updatedTo)
+
+const meets = (version: Version, clause: Clause): boolean => {
+  const value = version.filters[clause.column] ?? null
+  if ("anyOf" in clause) return value !== null && clause.anyOf.includes(value)
+  if (value === null) return clause.nulls === "pass"
+  switch (clause.is) {
+    case "before":
+      return value < clause.than
+    case "at-most":
+      return value <= clause.than
+    case "from":
+      return value >= clause.than
+    case "after":
+      return value > clause.than
+  }
+}
 
 const covers = (version: Version, pin: StoredPin): boolean => {
   switch (pin.by) {

@@ -6,7 +6,7 @@ import * as Undo from "./Undo.ts"
 
 interface Collection {
   readonly facts: Map<string, Array<FactRow>>
-  readonly born: Array<string>
+  readonly born: Array<string | undefined>
   readonly place: Map<string, number>
 }
 
@@ -43,6 +43,18 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
       }),
     read: ({ collection: name, recordId, through }) =>
       transactions.read(() => (collections.get(name)?.facts.get(recordId) ?? []).slice(0, through)),
+    forget: ({ collection: name, recordIds }) =>
+      transactions.write((transaction) => {
+        const { facts, born, place } = collection(name)
+        for (const recordId of recordIds) {
+          const at = place.get(recordId)
+          if (at === undefined) continue
+          // The place stays empty, so that the places of those who came later do not move.
+          Undo.put(transaction, born, at, undefined)
+          Undo.remove(transaction, place, recordId)
+          Undo.remove(transaction, facts, recordId)
+        }
+      }),
     scan: ({ collection: name, after, limit }) =>
       transactions.read(() => {
         const known = collections.get(name)
@@ -51,7 +63,8 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
         let index = after === undefined ? 0 : (known.place.get(after.recordId) ?? known.born.length)
         let skip = after?.version ?? 0
         for (; index < known.born.length && found.length < limit; index++, skip = 0) {
-          const log = known.facts.get(known.born[index] ?? "") ?? []
+          const recordId = known.born[index]
+          const log = recordId === undefined ? [] : (known.facts.get(recordId) ?? [])
           found.push(...log.slice(skip, skip + limit - found.length))
         }
         return found

@@ -1,7 +1,16 @@
 /** The event feed in memory, and the head that it shares with the projection's book. */
-import type { EventRow, Feed, FeedHead, FeedQuery, ProjectionHead } from "@bursar/engine-core/ports"
+import type {
+  AuditHead,
+  EventRow,
+  Feed,
+  FeedHead,
+  FeedQuery,
+  LegalHold,
+  ProjectionHead
+} from "@bursar/engine-core/ports"
+import * as MemoryAudit from "./MemoryAudit.ts"
 import { stamp } from "./Stamp.ts"
-import type { Transactions } from "./Transactions.ts"
+import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 import type { Wakes } from "./Wakes.ts"
 
@@ -9,6 +18,9 @@ import type { Wakes } from "./Wakes.ts"
 export interface Head {
   seq: number
   at: string
+  webhooksMoved: number
+  prunedTo: number
+  audit: AuditHead
   projection: ProjectionHead
   /** The ledger time at the horizon, where the history begins with a snapshot. */
   horizonLedgerTime: string | null
@@ -19,6 +31,9 @@ export interface Head {
 export const makeHead = (): Head => ({
   seq: 0,
   at: "",
+  webhooksMoved: 0,
+  prunedTo: 0,
+  audit: MemoryAudit.EMPTY,
   projection: {
     offset: 0,
     ledgerTime: null,
@@ -40,13 +55,22 @@ export const make = (of: {
   readonly wakes: Wakes
 }): Feed["Service"] => {
   const { transactions, head, wakes } = of
-  const events: Array<EventRow> = []
+  // A place stays empty where an event was pruned: the one with number n lies at n - 1.
+  const events: Array<EventRow | undefined> = []
+  const audit = MemoryAudit.make({ transactions, head })
   const sources = new Map<string, number>()
   const headNow = (at: string): FeedHead => ({
     seq: head.seq,
     at,
-    projectionOffset: head.projection.offset
+    projectionOffset: head.projection.offset,
+    webhooksMoved: head.webhooksMoved,
+    prunedTo: head.prunedTo,
+    audit: head.audit
   })
+  const forget = (transaction: Transaction, event: EventRow): void => {
+    Undo.put(transaction, events, event.seq - 1, undefined)
+    if (event.source !== null) Undo.remove(transaction, sources, event.source)
+  }
 
   return {
     take: (now) =>
@@ -54,11 +78,15 @@ export const make = (of: {
         head.takenBy = transaction.id
         return headNow(stamp(head.at, now))
       }),
-    append: (taken, rows) =>
+    append: (taken, entries) =>
       transactions.inside("Feed.append", (transaction) => {
         if (head.takenBy !== transaction.id || head.seq !== taken.seq || taken.at < head.at) {
           throw new Error("Feed.append: the head was not taken in this transaction")
         }
+        // The head is used up: another append of this transaction takes it again.
+        head.takenBy = 0
+        const moved = audit.append(transaction, entries)
+        const rows = entries.events
         rows.forEach((row, index) => {
           if (row.seq !== taken.seq + index + 1) {
             throw new Error(`Feed.append: ${row.seq} does not follow ${taken.seq + index}`)
@@ -69,31 +97,66 @@ export const make = (of: {
           }
           Undo.push(transaction, events, row)
         })
-        Undo.patch(transaction, head, { seq: taken.seq + rows.length, at: taken.at })
+        Undo.patch(transaction, head, {
+          seq: taken.seq + rows.length,
+          at: taken.at,
+          audit: moved,
+          webhooksMoved: head.webhooksMoved + (entries.webhooks === "moved" ? 1 : 0)
+        })
         if (rows.length > 0) transaction.afterCommit.push(() => wakes.wake(FEED))
       }),
     read: (query) => transactions.read(() => readEvents(events, query)),
     head: transactions.read(() => headNow(head.at)),
     known: (asked) => transactions.read(() => asked.filter((source) => sources.has(source))),
+    readAudit: audit.read,
+    prune: ({ before, hold, limit }) =>
+      transactions.write((transaction) => {
+        const due = events
+          .slice(head.prunedTo)
+          .filter((event) => event?.kind === "control")
+          .slice(0, Math.max(0, limit))
+        const end = due.findIndex((event) => event?.at !== null && (event?.at ?? "") >= before)
+        const passed = (end < 0 ? due : due.slice(0, end)).flatMap((event) => event ?? [])
+        const gone = passed.filter((event) => event.at !== null && !isHeld(event, hold))
+        for (const event of gone) forget(transaction, event)
+        const last = passed[passed.length - 1]
+        if (last !== undefined) Undo.patch(transaction, head, { prunedTo: last.seq })
+        return { deleted: gone.length, passed: passed.length }
+      }),
+    pruneJournal: ({ through, limit }) =>
+      transactions.write((transaction) => {
+        const gone = events
+          .filter((event) => event !== undefined)
+          .filter((event) => event.kind === "journal" && (event.offset ?? through + 1) <= through)
+          .slice(0, Math.max(0, limit))
+        for (const event of gone) forget(transaction, event)
+        return gone.length
+      }),
+    pruneAudit: audit.prune,
     wakes: wakes.stream(FEED)
   }
 }
 
+const isHeld = (event: EventRow, hold: LegalHold): boolean =>
+  event.holderIds.some((holderId) => hold.holderIds.includes(holderId)) ||
+  (event.instrumentId !== null && hold.instrumentIds.includes(event.instrumentId))
+
 const readEvents = (
-  events: ReadonlyArray<EventRow>,
+  events: ReadonlyArray<EventRow | undefined>,
   query: FeedQuery
 ): { readonly events: ReadonlyArray<EventRow>; readonly scanned: number } => {
   const step = query.order === "asc" ? 1 : -1
-  // The event with number n lies at n - 1.
   const start =
     query.after === undefined ? (step === 1 ? 0 : events.length - 1) : query.after - 1 + step
   const found: Array<EventRow> = []
   let scanned = query.after ?? 0
   for (let index = Math.min(start, step === 1 ? start : events.length - 1); ; index += step) {
+    if (index < 0 || index >= events.length || found.length === query.limit) {
+      return { events: found, scanned }
+    }
     const event = events[index]
-    if (event === undefined || found.length === query.limit) return { events: found, scanned }
-    scanned = event.seq
-    if (matches(event, query)) found.push(event)
+    scanned = index + 1
+    if (event !== undefined && matches(event, query)) found.push(event)
   }
 }
 

@@ -35,6 +35,17 @@ export const make = (transactions: Transactions): Keys["Service"] => {
         if (row === undefined) throw new Error("Keys.retarget: nobody holds this key")
         Undo.set(transaction, keys, name(scope, key), { ...row, target })
       }),
+    free: (targets) =>
+      transactions.write((transaction) => {
+        const named = new Set(targets)
+        let freed = 0
+        for (const [key, row] of keys) {
+          if (!named.has(row.target)) continue
+          Undo.remove(transaction, keys, key)
+          freed += 1
+        }
+        return freed
+      }),
     useNonce: ({ scope, nonce, until }) =>
       transactions.write((transaction) => {
         if (nonces.has(name(scope, nonce))) return false

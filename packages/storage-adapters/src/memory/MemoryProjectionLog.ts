@@ -14,6 +14,14 @@ export const make = (of: {
   const byCommand = new Map<string, UpdateRow>()
   const turn = (transaction: Transaction, members: Partial<Head["projection"]>): void =>
     Undo.patch(transaction, head, { projection: { ...head.projection, ...members } })
+  const timeAt = (offset: number): string | null => {
+    const { horizonOffset } = head.projection
+    const last = lastBefore(updates, (row) => row.offset <= offset)
+    // The snapshot stands for everything up to the horizon.
+    return offset >= horizonOffset && (last?.offset ?? 0) <= horizonOffset
+      ? (head.horizonLedgerTime ?? last?.ledgerTime ?? null)
+      : (last?.ledgerTime ?? null)
+  }
 
   return {
     head: transactions.read(() => head.projection),
@@ -60,15 +68,24 @@ export const make = (of: {
         Undo.patch(transaction, head, { horizonLedgerTime: ledgerTime })
         return Result.void
       }),
-    ledgerTimeAt: (offset) =>
-      transactions.read(() => {
-        const { horizonOffset } = head.projection
-        const last = lastBefore(updates, (row) => row.offset <= offset)
-        // The snapshot stands for everything up to the horizon.
-        return offset >= horizonOffset && (last?.offset ?? 0) <= horizonOffset
-          ? Option.fromNullOr(head.horizonLedgerTime ?? last?.ledgerTime ?? null)
-          : Option.fromUndefinedOr(last?.ledgerTime)
+    prune: ({ offset, limit }) =>
+      transactions.write((transaction) => {
+        const { horizonOffset, horizonTime, offset: read } = head.projection
+        const to = Math.min(offset, read)
+        if (to > horizonOffset) {
+          const time = timeAt(to)
+          turn(transaction, { horizonOffset: to, horizonTime: time ?? horizonTime })
+          Undo.patch(transaction, head, { horizonLedgerTime: time })
+        }
+        const past = firstIndex(updates, (row) => row.offset > head.projection.horizonOffset)
+        const count = Math.max(0, Math.min(past, limit))
+        for (const { commandId } of updates.slice(0, count)) {
+          if (commandId !== null) Undo.remove(transaction, byCommand, commandId)
+        }
+        Undo.cut(transaction, updates, { from: 0, count })
+        return count
       }),
+    ledgerTimeAt: (offset) => transactions.read(() => Option.fromNullOr(timeAt(offset))),
     offsetAsOf: (instant) =>
       transactions.read(() => {
         const { ledgerTime, offset, horizonOffset } = head.projection

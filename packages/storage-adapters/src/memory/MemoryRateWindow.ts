@@ -25,6 +25,18 @@ export const make = (): RateWindow["Service"] => {
         const admitted = moved - now <= tolerance
         if (admitted) arrivals.set(subject, moved)
         return { admitted, ahead: (admitted ? moved : arrival) - now }
+      }),
+    forget: ({ idle, limit }) =>
+      Effect.map(Clock.currentTimeNanos, (nanos) => {
+        const whole = Number(nanos / 1000n) - idle
+        let forgotten = 0
+        for (const [subject, arrival] of arrivals) {
+          if (forgotten >= limit) break
+          if (arrival > whole) continue
+          arrivals.delete(subject)
+          forgotten += 1
+        }
+        return forgotten
       })
   }
 }

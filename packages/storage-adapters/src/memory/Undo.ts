@@ -23,6 +23,25 @@ export const push = <V>(transaction: Transaction, list: Array<V>, value: V): voi
   transaction.undo.push(() => list.pop())
 }
 
+/** Puts another value in a place of a list. */
+export const put = <V>(transaction: Transaction, list: Array<V>, index: number, value: V): void => {
+  const before = list[index] as V
+  list[index] = value
+  transaction.undo.push(() => {
+    list[index] = before
+  })
+}
+
+/** Takes values out of a list, from a place on. */
+export const cut = <V>(
+  transaction: Transaction,
+  list: Array<V>,
+  of: { readonly from: number; readonly count: number }
+): void => {
+  const taken = list.splice(of.from, of.count)
+  transaction.undo.push(() => void list.splice(of.from, 0, ...taken))
+}
+
 /** Replaces members of a record that is changed in place. */
 export const patch = <R extends object>(
   transaction: Transaction,

@@ -3,6 +3,7 @@ import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Storage from "./migrations/0001-storage/up.ts"
+import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 
 interface Migration {
   readonly id: number
@@ -12,7 +13,8 @@ interface Migration {
 
 /** In order, and never changed once released: a change of the schema is a further row. */
 const MIGRATIONS: ReadonlyArray<Migration> = [
-  { id: 1, name: "storage", statements: Storage.statements }
+  { id: 1, name: "storage", statements: Storage.statements },
+  { id: 2, name: "audit-and-retention", statements: AuditAndRetention.statements }
 ]
 
 /** Any number, but the same in every host: only one of them migrates at a time. */

@@ -1,5 +1,6 @@
 /** Versions of records in PostgreSQL: rows that the next version closes, listed by keyset. */
 import type {
+  Clause,
   Documents,
   ListQuery,
   StoredPin,
@@ -64,6 +65,17 @@ insert into bursar.document (collection, record_id, version, sort_key, body, fil
 select $1, $2, $3::int8, $4, $5, $6::jsonb, $7, $8::int8, $9
 where case when exists (select from closed) then true
   else bursar.defect('Documents.put: a version does not follow the one before it') end`
+
+/** A closed version never changes again, so it still lies where it was found. */
+const PRUNE = `
+with gone as (
+  delete from bursar.document where ctid = any (array(
+    select ctid from bursar.document
+    where collection = $1 and to_offset is not null and to_offset <= $2::int8
+    order by to_offset limit $3::int8))
+  returning 1
+)
+select count(*) as gone from gone`
 
 const COLUMNS =
   "d.record_id, d.version, d.body, d.sort_key, d.created_at, d.from_offset, d.from_instant"
@@ -151,7 +163,17 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
       ({ rows }) =>
         new Map(rows.map((row) => [Values.text(row, "value"), Values.number(row, "records")]))
     )
-  }
+  },
+  forget: ({ collection, recordIds }) =>
+    sessions.send(
+      "delete from bursar.document where collection = $1 and record_id = any ($2::text[])",
+      [collection, Values.texts(recordIds)]
+    ),
+  prune: ({ collection, through, limit }) =>
+    Effect.map(
+      sessions.ask(PRUNE, [collection, String(through), String(Math.max(0, limit))]),
+      ({ rows }) => Values.number(rows[0] ?? {}, "gone")
+    )
 })
 
 const columnsOf = (rows: ReadonlyArray<VersionRow>): ReadonlyArray<unknown> => [
@@ -224,19 +246,36 @@ const select = (query: ListQuery, bounded: "limit" | "all") => {
 /** What a version must meet besides its pin. */
 const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): string => {
   const all = [`d.collection = ${given.add(query.collection)}`]
-  for (const { column, anyOf } of query.where) {
-    const wanted = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
-    all.push(`d.filters @> any (${given.add(wanted)}::jsonb[])`)
-  }
-  for (const { column, after } of query.notBefore ?? []) {
-    const value = `(d.filters ->> ${given.add(column)}) collate "C"`
-    all.push(`(${value} is null or ${value} > ${given.add(after)})`)
+  for (const wanted of query.where) all.push(isOneOf(wanted, given))
+  for (const alternatives of query.meets ?? []) {
+    const some = alternatives.map((clauses) =>
+      clauses.map((clause) => meets(clause, given)).join(" and ")
+    )
+    // No alternative at all is one that nothing meets; one without a clause is met by everything.
+    all.push(`(${["false", ...some.map((one) => (one === "" ? "true" : one))].join(" or ")})`)
   }
   if (query.updatedFrom !== undefined) {
     all.push(`d.from_instant >= ${given.add(query.updatedFrom)}`)
   }
   if (query.updatedTo !== undefined) all.push(`d.from_instant < ${given.add(query.updatedTo)}`)
   return all.join(" and ")
+}
+
+const comparisons = { before: "<", "at-most": "<=", from: ">=", after: ">" } as const
+
+const meets = (clause: Clause, given: Parameters): string => {
+  if ("anyOf" in clause) return isOneOf(clause, given)
+  const value = `(d.filters ->> ${given.add(clause.column)}) collate "C"`
+  const compared = `${value} ${comparisons[clause.is]} ${given.add(clause.than)}`
+  return `coalesce(${compared}, ${clause.nulls === "pass"})`
+}
+
+const isOneOf = (
+  { column, anyOf }: { readonly column: string; readonly anyOf: ReadonlyArray<string> },
+  given: Parameters
+): string => {
+  const wanted = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
+  return `d.filters @> any (${given.add(wanted)}::jsonb[])`
 }
 
 /** When a version began, and what one that has been closed since meets; null at the latest. */

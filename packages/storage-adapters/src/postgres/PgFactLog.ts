@@ -115,6 +115,11 @@ export const make = (sessions: Sessions): FactLog["Service"] => {
         ),
         ({ rows }) => rows.map(factOf)
       ),
+    forget: ({ collection, recordIds }) =>
+      sessions.send(
+        "delete from bursar.fact where collection = $1 and record_id = any ($2::text[])",
+        [collection, Values.texts(recordIds)]
+      ),
     scan: ({ collection, after, limit }) =>
       Effect.map(
         sessions.look(

@@ -1,9 +1,13 @@
 /** The event feed in PostgreSQL: the lock of one row makes its numbers gapless and in commit order. */
 import type { EventRow, Feed, FeedHead, FeedQuery } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
+import * as MemoryAudit from "../memory/MemoryAudit.ts"
 import { stamp } from "../memory/Stamp.ts"
 import type { Wakes } from "../memory/Wakes.ts"
 import * as Gate from "./Gate.ts"
+import * as PgAudit from "./PgAudit.ts"
+import * as Pruning from "./PgFeedPruning.ts"
+import { scannedTo } from "./Scanned.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -19,7 +23,13 @@ const AT_HEAD = 2
 const AT_HEAD_WAIT = "1 second"
 
 /** The row is locked since it was taken, and only whoever took it comes this far. */
-const MOVE = "update bursar.head set seq = $1::int8, at = $2 where id = 1"
+const MOVE = `
+update bursar.head set seq = $1::int8, at = $2, audit_seq = $3::int8, audit_hash = $4,
+  audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8
+where id = 1`
+
+const HEAD = `seq, at, projection_offset, webhooks_moved, pruned_to, audit_seq, audit_hash,
+  audit_checkpoint`
 
 const APPEND_ONE = `
 insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party, resource_kind,
@@ -58,7 +68,7 @@ export const make = (of: {
         Effect.gen(function* () {
           yield* takeTurn(session)
           const { rows } = yield* session.ask(
-            "select seq, at, projection_offset from bursar.head where id = 1 for no key update",
+            `select ${HEAD} from bursar.head where id = 1 for no key update`,
             []
           )
           const last = headOf(rows[0] ?? {})
@@ -67,33 +77,36 @@ export const make = (of: {
           return head
         })
       ),
-    append: (head, rows) =>
+    append: (head, entries) =>
       sessions.inside("Feed.append", (session) =>
         Effect.suspend(() => {
           if (session.notes.get(TAKEN) !== head) {
             return Effect.die(new Error("Feed.append: the head was not taken in this transaction"))
           }
-          const gap = rows.findIndex((row, index) => row.seq !== head.seq + index + 1)
-          if (gap >= 0) {
-            return Effect.die(new Error(`Feed.append: ${rows[gap]?.seq} is not the next number`))
-          }
+          const { events, audit, webhooks } = entries
+          const fault = faultOf(head, events) ?? MemoryAudit.faultOf(head.audit, audit)
+          if (fault !== undefined) return Effect.die(new Error(`Feed.append: ${fault}`))
           // The head is used up: another append of this transaction takes it again.
           session.notes.set(TAKEN, undefined)
-          const moved = session.send(MOVE, [String(head.seq + rows.length), head.at])
-          const [first, ...more] = rows
-          if (first === undefined) return moved
-          session.afterCommit.push(() => wakes.wake(FEED))
-          return Effect.andThen(
-            moved,
-            more.length > 0
-              ? session.send(APPEND, columnsOf(rows))
-              : session.send(APPEND_ONE, valuesOf(first))
+          if (events.length > 0) session.afterCommit.push(() => wakes.wake(FEED))
+          const after = MemoryAudit.after(head.audit, entries)
+          const moved = session.send(MOVE, [
+            String(head.seq + events.length),
+            head.at,
+            String(after.seq),
+            after.hash,
+            String(after.checkpoint),
+            webhooks === "moved" ? "1" : "0"
+          ])
+          return moved.pipe(
+            Effect.andThen(send(session, events)),
+            Effect.andThen(PgAudit.append(session, audit))
           )
         })
       ),
     read: (query) => read(sessions, query),
     head: Effect.map(
-      sessions.look("select seq, at, projection_offset from bursar.head where id = 1", []),
+      sessions.look(`select ${HEAD} from bursar.head where id = 1`, []),
       ({ rows }) => headOf(rows[0] ?? {})
     ),
     known: (sources) =>
@@ -105,8 +118,25 @@ export const make = (of: {
             ]),
             ({ rows }) => rows.map((row) => Values.text(row, "source"))
           ),
+    readAudit: (query) => PgAudit.read(sessions, query),
+    prune: (given) => Pruning.prune(sessions, given),
+    pruneJournal: (given) => Pruning.pruneJournal(sessions, given),
+    pruneAudit: (given) => PgAudit.prune(sessions, given),
     wakes: wakes.stream(FEED)
   }
+}
+
+const faultOf = (head: FeedHead, events: ReadonlyArray<EventRow>): string | undefined => {
+  const gap = events.findIndex((row, index) => row.seq !== head.seq + index + 1)
+  return gap < 0 ? undefined : `${events[gap]?.seq} is not the next number`
+}
+
+const send = (session: Session, events: ReadonlyArray<EventRow>): Effect.Effect<void> => {
+  const [first, ...more] = events
+  if (first === undefined) return Effect.void
+  return more.length > 0
+    ? session.send(APPEND, columnsOf(events))
+    : session.send(APPEND_ONE, valuesOf(first))
 }
 
 const valuesOf = (row: EventRow): ReadonlyArray<unknown> => [
@@ -174,23 +204,21 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
   return Effect.map(sessions.look(sql, values), ({ rows }) => {
     const events = rows.filter((row) => row["seq"] !== null).map(eventOf)
     const head = Values.number(rows[0] ?? {}, "head")
-    return { events, scanned: scannedTo(query, events, head) }
+    return { events, scanned: scannedTo(query, { found: events, head }) }
   })
-}
-
-/** A full page was scanned to its last event, any other to the end of the feed. */
-const scannedTo = (query: FeedQuery, events: ReadonlyArray<EventRow>, head: number): number => {
-  const last = events[events.length - 1]
-  if (last !== undefined && events.length >= query.limit) return last.seq
-  if (query.limit < 1) return query.after ?? 0
-  if (query.order === "asc") return Math.max(query.after ?? 0, head)
-  return query.after === undefined ? Math.min(1, head) : Math.min(1, query.after)
 }
 
 const headOf = (row: Values.Row): FeedHead => ({
   seq: Values.number(row, "seq"),
   at: Values.text(row, "at"),
-  projectionOffset: Values.number(row, "projection_offset")
+  projectionOffset: Values.number(row, "projection_offset"),
+  webhooksMoved: Values.number(row, "webhooks_moved"),
+  prunedTo: Values.number(row, "pruned_to"),
+  audit: {
+    seq: Values.number(row, "audit_seq"),
+    hash: Values.text(row, "audit_hash"),
+    checkpoint: Values.number(row, "audit_checkpoint")
+  }
 })
 
 const eventOf = (row: Values.Row): EventRow => ({

@@ -51,6 +51,19 @@ export const make = (sessions: Sessions): Keys["Service"] => {
            else bursar.defect('Keys.retarget: nobody holds this key') end`,
         [scope, key, target]
       ),
+    free: (targets) =>
+      targets.length === 0
+        ? Effect.succeed(0)
+        : Effect.map(
+            sessions.ask(
+              `with gone as (
+                 delete from bursar.key where target = any ($1::text[]) returning 1
+               )
+               select count(*) as gone from gone`,
+              [Values.texts(targets)]
+            ),
+            ({ rows }) => Values.number(rows[0] ?? {}, "gone")
+          ),
     useNonce: ({ scope, nonce, until }) =>
       Effect.map(
         sessions.ask(

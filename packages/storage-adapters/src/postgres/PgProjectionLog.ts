@@ -26,6 +26,38 @@ with moved as (
 )
 select 1 from moved`
 
+/** The ledger time that an offset has, also once the updates up to it are gone. */
+const timeAt = (offset: string): string => `coalesce(
+  -- The snapshot stands for everything up to the horizon.
+  (select ledger_time from bursar.ledger_update
+   where "offset" <= ${offset} and "offset" > (select horizon_offset from bursar.head)
+   order by "offset" desc limit 1),
+  (select horizon_ledger_time from bursar.head where horizon_offset <= ${offset}),
+  (select ledger_time from bursar.ledger_update where "offset" <= ${offset}
+   order by "offset" desc limit 1))`
+
+/** The head is moved under its lock, from what it stands at then. */
+const RAISE = `
+with held as materialized (
+  select horizon_offset, least($1::int8, projection_offset) as to_offset
+  from bursar.head where id = 1 for no key update
+), raised as materialized (
+  select to_offset, ${timeAt("to_offset")} as time from held where to_offset > horizon_offset
+)
+update bursar.head set horizon_offset = to_offset, horizon_ledger_time = time,
+  horizon_time = coalesce(time, horizon_time)
+from raised where id = 1`
+
+const PRUNE = `
+with gone as (
+  delete from bursar.ledger_update where "offset" = any (array(
+    select "offset" from bursar.ledger_update
+    where "offset" <= (select horizon_offset from bursar.head)
+    order by "offset" limit $1::int8))
+  returning 1
+)
+select count(*) as gone from gone`
+
 export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
   head: Effect.map(sessions.look(`select ${HEAD} from bursar.head where id = 1`, []), headOf),
   takeOver: ({ participant }) =>
@@ -76,20 +108,23 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
         [String(epoch), String(offset), ledgerTime, horizonTime]
       )
     ),
+  prune: ({ offset, limit }) =>
+    sessions.run(
+      Effect.gen(function* () {
+        // Most calls find the horizon there already, and hold up nobody who takes the head.
+        const { rows: below } = yield* sessions.ask(
+          `select 1 from bursar.head
+           where id = 1 and horizon_offset < least($1::int8, projection_offset)`,
+          [String(offset)]
+        )
+        if (below.length > 0) yield* sessions.send(RAISE, [String(offset)])
+        const { rows } = yield* sessions.ask(PRUNE, [String(Math.max(0, limit))])
+        return Values.number(rows[0] ?? {}, "gone")
+      })
+    ),
   ledgerTimeAt: (offset) =>
     Effect.map(
-      sessions.look(
-        `select coalesce(
-           -- The snapshot stands for everything up to the horizon.
-           (select ledger_time from bursar.ledger_update
-            where "offset" <= $1::int8 and "offset" > (select horizon_offset from bursar.head)
-            order by "offset" desc limit 1),
-           (select horizon_ledger_time from bursar.head where horizon_offset <= $1::int8),
-           (select ledger_time from bursar.ledger_update where "offset" <= $1::int8
-            order by "offset" desc limit 1)
-         ) as ledger_time`,
-        [String(offset)]
-      ),
+      sessions.look(`select ${timeAt("$1::int8")} as ledger_time`, [String(offset)]),
       ({ rows }) => Option.fromNullOr(Values.textOrNull(rows[0] ?? {}, "ledger_time"))
     ),
   offsetAsOf: (instant) =>

@@ -21,6 +21,19 @@ with asked as (
 )
 select admitted, greatest(arrival - now, 0) as ahead from counted, asked`
 
+/** A subject that calls meanwhile is not forgotten: its row is looked at again where it is locked. */
+const FORGET = `
+with asked as materialized (
+  select (extract(epoch from clock_timestamp()) * 1000000)::int8 - $1::int8 as whole
+), gone as (
+  delete from bursar.rate r using asked
+  where r.arrival <= asked.whole and r.subject = any (array(
+    select subject from bursar.rate where arrival <= (select whole from asked)
+    limit $2::int8))
+  returning 1
+)
+select count(*) as gone from gone`
+
 /** A call counts although its write is taken back, so it is never counted inside a transaction. */
 export const make = (sessions: Sessions): RateWindow["Service"] => ({
   take: ({ subject, cost, interval, tolerance }) =>
@@ -30,5 +43,9 @@ export const make = (sessions: Sessions): RateWindow["Service"] => ({
         admitted: Values.boolean(rows[0] ?? {}, "admitted"),
         ahead: Values.number(rows[0] ?? {}, "ahead")
       })
+    ),
+  forget: ({ idle, limit }) =>
+    Effect.map(sessions.askApart(FORGET, [String(idle), String(Math.max(0, limit))]), ({ rows }) =>
+      Values.number(rows[0] ?? {}, "gone")
     )
 })

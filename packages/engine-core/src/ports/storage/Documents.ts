@@ -39,16 +39,28 @@ export interface StoredVersion {
   readonly fromInstant: string
 }
 
+/** What one filter column has to meet; texts are compared by code unit. */
+export type Clause =
+  /** Is one of these values; null is none of them. */
+  | { readonly column: string; readonly anyOf: ReadonlyArray<string> }
+  | {
+      readonly column: string
+      readonly is: "before" | "at-most" | "from" | "after"
+      readonly than: string
+      /** Whether a column without a value meets it. */
+      readonly nulls: "fail" | "pass"
+    }
+
+/** Holds where all clauses of at least one of these hold. */
+export type Alternatives = ReadonlyArray<ReadonlyArray<Clause>>
+
 export interface ListQuery {
   readonly collection: string
   readonly pin: StoredPin
   /** All must hold; inside one, any of the values. */
   readonly where: ReadonlyArray<{ readonly column: string; readonly anyOf: ReadonlyArray<string> }>
-  /**
-   * Columns that must be null or after this text: how a list leaves out what the clock has ended
-   * (the column holds sortable instants).
-   */
-  readonly notBefore?: ReadonlyArray<{ readonly column: string; readonly after: string }>
+  /** All must hold: ranges of a column, and states that the clock changes by itself. */
+  readonly meets?: ReadonlyArray<Alternatives>
   /** updatedFrom ≤ fromInstant of the version (sortable text). */
   readonly updatedFrom?: string
   /** fromInstant of the version < updatedTo (sortable text). */

@@ -2,6 +2,8 @@
 export { Atomically } from "./Atomically.ts"
 export { Blobs } from "./Blobs.ts"
 export {
+  type Alternatives,
+  type Clause,
   Documents,
   type ListQuery,
   type StoredPin,

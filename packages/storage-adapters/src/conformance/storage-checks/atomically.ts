@@ -11,7 +11,7 @@ import {
 } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
-import { event, fact, hash, item, version } from "./rows.ts"
+import { audit, entries, event, fact, hash, item, version } from "./rows.ts"
 
 const PORT = "Atomically"
 
@@ -36,7 +36,12 @@ const writes = Effect.fnUntraced(function* (name: string) {
     [
       "Feed.append",
       Effect.flatMap(feed.take(now), (head) =>
-        feed.append(head, [event({ seq: head.seq + 1, resourceId: name, source: name })])
+        feed.append(
+          head,
+          entries([event({ seq: head.seq + 1, resourceId: name, source: name })], {
+            audit: audit(head, [{ resourceId: name }])
+          })
+        )
       )
     ]
   ]
@@ -54,14 +59,25 @@ const writes = Effect.fnUntraced(function* (name: string) {
       items: (yield* work.depth(name)).waiting,
       blobs: Option.isSome(yield* blobs.get(hash(name))) ? 1 : 0,
       events: (yield* feed.read({ order: "asc", limit: 9, resourceId: name })).events.length,
-      sources: (yield* feed.known([name])).length
+      sources: (yield* feed.known([name])).length,
+      audited: (yield* feed.readAudit({ order: "asc", limit: 9, resourceId: name })).records.length
     }
   })
   return { steps, seen }
 })
 
-const nothing = { facts: 0, versions: 0, keys: 0, items: 0, blobs: 0, events: 0, sources: 0 }
-const everything = { facts: 1, versions: 1, keys: 1, items: 1, blobs: 1, events: 1, sources: 1 }
+const each = (n: 0 | 1) => ({
+  facts: n,
+  versions: n,
+  keys: n,
+  items: n,
+  blobs: n,
+  events: n,
+  sources: n,
+  audited: n
+})
+const nothing = each(0)
+const everything = each(1)
 
 /** Runs the first steps and ends as told; nothing may be left, and the head may not have moved. */
 const leavesNothing = (how: Effect.Effect<never, string>, ended: string) =>
@@ -73,12 +89,12 @@ const leavesNothing = (how: Effect.Effect<never, string>, ended: string) =>
     for (let done = 1; done <= count; done++) {
       const name = yield* fresh("undone")
       const { steps, seen } = yield* writes(name)
-      const before = (yield* feed.head).seq
+      const before = yield* feed.head
       const some = Effect.forEach(steps.slice(0, done), ([, step]) => step, { discard: true })
       const after = `after ${steps[done - 1]?.[0]}`
       yield* ends(after, atomically.run(Effect.andThen(some, how)), ended)
       yield* same(`what is left ${after}`, yield* seen, nothing)
-      yield* same(`the feed's head ${after}`, (yield* feed.head).seq, before)
+      yield* same(`the feed's head ${after}`, yield* feed.head, before)
       yield* same(
         `the nonce ${after}`,
         yield* keys.useNonce({ scope: name, nonce: "n", until: instant(0) }),

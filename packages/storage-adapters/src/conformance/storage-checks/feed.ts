@@ -8,7 +8,7 @@ import {
 } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Option, Stream } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
-import { event } from "./rows.ts"
+import { entries, event } from "./rows.ts"
 
 const PORT = "Feed"
 
@@ -19,7 +19,7 @@ const append = Effect.fnUntraced(function* (...rows: ReadonlyArray<Partial<Event
   return yield* run(
     Effect.gen(function* () {
       const head = yield* feed.take(instant(0))
-      yield* feed.append(head, numbered(head, rows))
+      yield* feed.append(head, entries(numbered(head, rows)))
       return head
     })
   )
@@ -44,7 +44,10 @@ const gapless = (writers: number) =>
         run(
           Effect.gen(function* () {
             const head = yield* feed.take(instant(n))
-            yield* feed.append(head, numbered(head, [{ type }, { type }].slice(0, 1 + (n % 2))))
+            yield* feed.append(
+              head,
+              entries(numbered(head, [{ type }, { type }].slice(0, 1 + (n % 2))))
+            )
             if (n % 5 === 0) yield* Effect.fail("no")
             return head.at
           })
@@ -133,7 +136,7 @@ export const feed: ReadonlyArray<Check> = [
       run(
         Effect.gen(function* () {
           const head = yield* feed.take(instant(0))
-          yield* feed.append(head, numbered(head, [{ type, resourceId: "slow" }]))
+          yield* feed.append(head, entries(numbered(head, [{ type, resourceId: "slow" }])))
           yield* Deferred.succeed(taken, undefined)
           yield* Deferred.await(go)
         })
@@ -165,7 +168,7 @@ export const feed: ReadonlyArray<Check> = [
         yield* run(
           Effect.gen(function* () {
             const head = yield* feed.take(now)
-            yield* feed.append(head, [])
+            yield* feed.append(head, entries([]))
             return head.at
           })
         )
@@ -188,16 +191,19 @@ export const feed: ReadonlyArray<Check> = [
     const taken = (f: (head: FeedHead) => Effect.Effect<void, unknown>) =>
       run(Effect.flatMap(feed.take(instant(0)), f))
     yield* ends("a take outside a transaction", feed.take(instant(0)), "defect")
-    yield* ends("another's head", run(feed.append(other, numbered(other, [{}]))), "defect")
+    yield* ends("another's head", run(feed.append(other, entries(numbered(other, [{}])))), "defect")
     yield* ends(
       "a number left out",
-      taken((head) => feed.append(head, [event({ seq: head.seq + 2 })])),
+      taken((head) => feed.append(head, entries([event({ seq: head.seq + 2 })]))),
       "defect"
     )
     yield* ends(
       "a head used twice",
       taken((head) =>
-        Effect.andThen(feed.append(head, numbered(head, [{}])), feed.append(head, []))
+        Effect.andThen(
+          feed.append(head, entries(numbered(head, [{}]))),
+          feed.append(head, entries([]))
+        )
       ),
       "defect"
     )

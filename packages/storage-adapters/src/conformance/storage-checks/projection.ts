@@ -2,7 +2,7 @@
 import { Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
-import { update } from "./rows.ts"
+import { entries, update } from "./rows.ts"
 
 const PORT = "ProjectionLog"
 
@@ -48,7 +48,7 @@ export const projection: ReadonlyArray<Check> = [
           yield* advance(move)
           const taken = yield* feed.take(instant(0))
           yield* same("the offset the feed's head tells", taken.projectionOffset, base + 6)
-          yield* feed.append(taken, [])
+          yield* feed.append(taken, entries([]))
         })
       )
       const { offset, ledgerTime } = yield* head

@@ -1,5 +1,14 @@
 /** Rows with everything filled in, of which a check names only what it is about. */
-import type { EventRow, FactRow, UpdateRow, VersionRow, WorkItem } from "@bursar/engine-core/ports"
+import type {
+  AuditRow,
+  EventRow,
+  FactRow,
+  FeedEntries,
+  FeedHead,
+  UpdateRow,
+  VersionRow,
+  WorkItem
+} from "@bursar/engine-core/ports"
 import { createHash } from "node:crypto"
 import { instant } from "../Check.ts"
 
@@ -42,6 +51,38 @@ export const event = (of: Partial<EventRow>): EventRow => ({
   source: null,
   ...of
 })
+
+/** What a transaction leaves behind its head: events, and nothing else where nothing else is given. */
+export const entries = (
+  events: ReadonlyArray<EventRow>,
+  of: Partial<FeedEntries> = {}
+): FeedEntries => ({ events, audit: [], webhooks: "same", ...of })
+
+/** Audit records that follow a head, one after another. */
+export const audit = (
+  { at, audit: head }: FeedHead,
+  rows: ReadonlyArray<Partial<AuditRow>>
+): ReadonlyArray<AuditRow> => {
+  let prevHash = head.hash
+  return rows.map((of, index) => {
+    const seq = head.seq + 1 + index
+    const text = `{"name":"Zoë","prevHash":"${prevHash}","seq":${seq}}`
+    const row: AuditRow = {
+      seq,
+      at,
+      action: "holder.onboard",
+      actor: null,
+      resourceKind: null,
+      resourceId: null,
+      text,
+      prevHash,
+      hash: hash(text),
+      ...of
+    }
+    prevHash = row.hash
+    return row
+  })
+}
 
 export const item = (of: Partial<WorkItem>): WorkItem => ({
   queue: "q",

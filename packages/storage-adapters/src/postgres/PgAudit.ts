@@ -1,0 +1,144 @@
+/** The audit log in PostgreSQL: records that follow one another's hash, pruned under a role of its own. */
+import type { AuditQuery, AuditRow, Feed, StorageUnavailable } from "@bursar/engine-core/ports"
+import { Cause, Effect } from "effect"
+import { CHECKPOINT } from "../memory/MemoryAudit.ts"
+import { scannedTo } from "./Scanned.ts"
+import type { Session, Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+/** The only role whose DELETE the table's trigger lets through (migration 0002). */
+export const PRUNER = "bursar_pruner"
+
+const COLUMNS = "seq, at, action, actor, resource_kind, resource_id, text, prev_hash, hash"
+
+const APPEND_ONE = `insert into bursar.audit (${COLUMNS})
+values ($1::int8, $2, $3, $4, $5, $6, $7, $8, $9)`
+
+const APPEND = `insert into bursar.audit (${COLUMNS})
+select * from unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+  $7::text[], $8::text[], $9::text[])`
+
+/** Sends the records, in one statement. */
+export const append = (session: Session, records: ReadonlyArray<AuditRow>): Effect.Effect<void> => {
+  const [first, ...more] = records
+  if (first === undefined) return Effect.void
+  return more.length > 0
+    ? session.send(APPEND, columnsOf(records))
+    : session.send(APPEND_ONE, [
+        String(first.seq),
+        first.at,
+        first.action,
+        first.actor,
+        first.resourceKind,
+        first.resourceId,
+        first.text,
+        first.prevHash,
+        first.hash
+      ])
+}
+
+const columnsOf = (records: ReadonlyArray<AuditRow>): ReadonlyArray<unknown> => [
+  Values.integers(records.map((record) => record.seq)),
+  Values.texts(records.map((record) => record.at)),
+  Values.texts(records.map((record) => record.action)),
+  Values.texts(records.map((record) => record.actor)),
+  Values.texts(records.map((record) => record.resourceKind)),
+  Values.texts(records.map((record) => record.resourceId)),
+  Values.texts(records.map((record) => record.text)),
+  Values.texts(records.map((record) => record.prevHash)),
+  Values.texts(records.map((record) => record.hash))
+]
+
+/** One statement, so that the records and the head they were read under are of one moment. */
+export const read = (
+  sessions: Sessions,
+  query: AuditQuery
+): ReturnType<Feed["Service"]["readAudit"]> => {
+  const values: Array<unknown> = []
+  const add = (value: unknown): string => `$${values.push(value)}`
+  const all = ["true"]
+  const anyOf = (column: string, wanted: ReadonlyArray<string> | undefined): void => {
+    if (wanted !== undefined) all.push(`${column} = any (${add(Values.texts(wanted))}::text[])`)
+  }
+  const is = (condition: string, value: string | undefined): void => {
+    if (value !== undefined) all.push(`${condition} ${add(value)}`)
+  }
+  if (query.after !== undefined) {
+    all.push(`seq ${query.order === "asc" ? ">" : "<"} ${add(String(query.after))}::int8`)
+  }
+  anyOf("action", query.action)
+  anyOf("resource_kind", query.resourceKind)
+  is("actor =", query.actor)
+  is("resource_id =", query.resourceId)
+  is("at >=", query.from)
+  is("at <", query.to)
+  const sql = `
+    select h.audit_seq as head, a.* from bursar.head h
+    left join lateral (
+      select * from bursar.audit where ${all.join(" and ")}
+      order by seq ${query.order} limit ${add(String(query.limit))}::int8
+    ) a on true
+    where h.id = 1
+    order by a.seq ${query.order}`
+  return Effect.map(sessions.look(sql, values), ({ rows }) => {
+    const records = rows.filter((row) => row["seq"] !== null).map(recordOf)
+    const head = Values.number(rows[0] ?? {}, "head")
+    return { records, scanned: scannedTo(query, { found: records, head }) }
+  })
+}
+
+/**
+ * Becomes the pruning role for one statement. Whoever may not is told what to ask an administrator
+ * for: that is a deployment's mistake, which no repetition mends.
+ */
+export const prune = (
+  sessions: Sessions,
+  { before }: { readonly before: number }
+): Effect.Effect<number, StorageUnavailable> =>
+  sessions.run(
+    Effect.gen(function* () {
+      const { rows: kept } = yield* sessions.ask(
+        "select current_setting('role') as role, (select action from bursar.audit where seq = $1::int8) as action",
+        [String(before)]
+      )
+      const found = kept[0] ?? {}
+      if (found["action"] !== CHECKPOINT) {
+        return yield* Effect.die(
+          new Error(`Feed.pruneAudit: ${before} is no checkpoint of the log`)
+        )
+      }
+      yield* Effect.catchCause(sessions.ask(`set local role ${PRUNER}`, []), mayNot)
+      const { rows } = yield* sessions.ask(
+        `with gone as (delete from bursar.audit where seq < $1::int8 returning 1)
+         select count(*) as gone from gone`,
+        [String(before)]
+      )
+      yield* sessions.send("select set_config('role', $1, true)", [Values.text(found, "role")])
+      return Values.number(rows[0] ?? {}, "gone")
+    })
+  )
+
+const mayNot = (
+  cause: Cause.Cause<StorageUnavailable>
+): Effect.Effect<never, StorageUnavailable> =>
+  Cause.hasDies(cause)
+    ? Effect.die(
+        new Error(
+          `The audit log is only pruned under the role ${PRUNER}, which the host's database role ` +
+            `may not become: migration 0002's NOTE.md says how to make it and grant it.`,
+          { cause: Cause.squash(cause) }
+        )
+      )
+    : Effect.failCause(cause)
+
+const recordOf = (row: Values.Row): AuditRow => ({
+  seq: Values.number(row, "seq"),
+  at: Values.text(row, "at"),
+  action: Values.text(row, "action"),
+  actor: Values.textOrNull(row, "actor"),
+  resourceKind: Values.textOrNull(row, "resource_kind"),
+  resourceId: Values.textOrNull(row, "resource_id"),
+  text: Values.text(row, "text"),
+  prevHash: Values.text(row, "prev_hash"),
+  hash: Values.text(row, "hash")
+})

@@ -1,0 +1,45 @@
+/** The audit log's table, and what the deletes of retention need. */
+export const statements: ReadonlyArray<string> = [
+  `alter table bursar.head
+     add column webhooks_moved int8 not null default 0,
+     add column pruned_to int8 not null default 0,
+     add column audit_seq int8 not null default 0,
+     add column audit_hash text collate "C" not null default repeat('0', 64),
+     add column audit_checkpoint int8 not null default 0`,
+
+  `create table bursar.audit (
+     seq int8 primary key,
+     at text collate "C" not null,
+     action text collate "C" not null,
+     actor text collate "C",
+     resource_kind text collate "C",
+     resource_id text collate "C",
+     text text not null,
+     prev_hash text collate "C" not null unique,
+     hash text collate "C" not null
+   )`,
+  `create index audit_actor on bursar.audit (actor, seq) where actor is not null`,
+  `create index audit_resource on bursar.audit (resource_id, seq) where resource_id is not null`,
+
+  // A trigger of the statement: it also hears of a truncation, and of a change that finds no row.
+  `create function bursar.audit_stays() returns trigger language plpgsql as $$
+   begin
+     if tg_op = 'DELETE' and current_user = 'bursar_pruner' then return null; end if;
+     raise exception using errcode = 'BU002',
+       message = format('The audit log is never changed: %s by %s is refused', tg_op, current_user);
+   end $$`,
+  `create trigger audit_stays before update or delete or truncate on bursar.audit
+   for each statement execute function bursar.audit_stays()`,
+  // Also from the owner, who has them by itself otherwise.
+  `revoke update, delete, truncate on bursar.audit from public, current_user`,
+  `do $$ begin
+     if exists (select from pg_roles where rolname = 'bursar_pruner') then
+       grant usage on schema bursar to bursar_pruner;
+       grant select, delete on bursar.audit to bursar_pruner;
+     end if;
+   end $$`,
+
+  // Keys are freed by what they name. Their targets are compared and never ordered.
+  `create index key_target on bursar.key using hash (target)`,
+  `create index event_journal on bursar.event ("offset") where kind = 'journal'`
+]

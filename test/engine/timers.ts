@@ -26,6 +26,7 @@ export const timers = Collection.define<typeof Timer.Type, typeof Fact.Type>("ti
   },
   keptBy: "engine",
   filters: { state: (self) => self.state, owner: (self) => self.timerId.split("-")[0] ?? null },
+  ripens: ["state"],
   due: (self) =>
     self.state === "set"
       ? { at: self.ringsAt, fact: { on: "ring" } }

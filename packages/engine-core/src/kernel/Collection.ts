@@ -51,6 +51,11 @@ export interface Collection<R = unknown, F = unknown> {
   sortKey(record: R, createdAt: Instant.Instant): string
   /** The columns lists filter by. */
   readonly filters: Readonly<Record<string, Column<R>>>
+  /**
+   * The filter columns that clock moves change: lists ask for them as they are at the pin, not as
+   * they were when they were written. A clock move that changes another column is a bug.
+   */
+  readonly ripens: ReadonlyArray<string>
   /** The clock move that comes next, if any: reads ripen a record with the moves due at their pin. */
   due(record: R): Due<F> | undefined
   waitingOn(record: R): ReadonlyArray<WaitingOn>
@@ -71,6 +76,7 @@ export const define = <R, F>(
         | "ids"
         | "sortKey"
         | "filters"
+        | "ripens"
         | "due"
         | "waitingOn"
         | "invariants"
@@ -83,6 +89,7 @@ export const define = <R, F>(
   ids: "given",
   sortKey: of.id,
   filters: {},
+  ripens: [],
   due: () => undefined,
   waitingOn: () => [],
   invariants: {},
@@ -97,10 +104,24 @@ const ripenLimit = 16
 /** The record as the clock makes it at `now`: every clock move due by then, never stored. */
 export const ripen = <R, F>(collection: Collection<R, F>, record: R, now: Instant.Instant): R => {
   let self = record
+  for (const next of ahead(collection, record)) {
+    if (next.at > now) return self
+    self = next.record
+  }
+  return self
+}
+
+/** What the clock will make of the record, move by move, if nothing else happens to it. */
+export function* ahead<R, F>(
+  collection: Collection<R, F>,
+  record: R
+): Generator<{ readonly at: Instant.Instant; readonly record: R }> {
+  let self = record
   for (let moves = 0; moves < ripenLimit; moves++) {
     const next = collection.due(self)
-    if (next === undefined || next.at > now) return self
+    if (next === undefined) return
     self = collection.evolve(self, next.fact)
+    yield { at: next.at, record: self }
   }
   throw new Error(`${collection.name} ${collection.id(record)}: clock moves do not end`)
 }

@@ -4,7 +4,7 @@ import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
-import type { Records, Stored } from "../records/Records.ts"
+import type { Range, Records, Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 
@@ -43,6 +43,9 @@ interface Declared {
   readonly pinned: boolean
 }
 
+/** Ranges of filter columns: from ≤ value < to, as texts that sort as what they stand for. */
+export type Ranges = Readonly<Record<string, Range>>
+
 /** The answer is one value. */
 export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends Declared {
   readonly shape: "one"
@@ -69,8 +72,12 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
     params: P,
     asking: Asking
   ): Effect.Effect<void, Refused<"not-found"> | Unavailable, Records>
-  /** The filter columns that the parameters ask for. */
+  /** The filter columns that the parameters ask for, as of the instant time is judged at. */
   where(params: P): Scope
+  /** The ranges of filter columns that the parameters ask for. */
+  ranges?(params: P): Ranges
+  /** Filter columns that follow from records as they stand at the point of the read. */
+  narrow?(params: P, asking: Asking): Effect.Effect<Scope, Unavailable, Records>
   /**
    * The filter columns that must hold for this caller; absent: everybody sees everything. It is
    * asked before the point is looked at: what is not one's own is denied first.

@@ -16,7 +16,7 @@ import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as Cursor from "./Cursor.ts"
 import * as Point from "./Point.ts"
-import type { Asking, Audience, List, One, Scope, Sight, Who } from "./Read.ts"
+import type { Asking, Audience, List, One, Ranges, Scope, Sight, Who } from "./Read.ts"
 import { type Around, type PageAsked, type PointAsked, Reads } from "./Reads.ts"
 
 /** Records whose views are made together while a whole list is streamed. */
@@ -103,14 +103,19 @@ const make = Effect.gen(function* () {
   /** What a list's cursor is bound to: everything that decides which records come in which order. */
   const boundOf = (
     read: { readonly name: string; readonly direction: string },
-    scope: Scope,
+    { where, ranges }: { readonly where: Scope; readonly ranges: Ranges },
     of: { readonly point: PointAsked; readonly page: Omit<PageAsked, "limit"> }
   ): string =>
     PlainJson.canonical({
       list: read.name,
       tenant: settings.tenantId,
       direction: read.direction,
-      scope,
+      where,
+      ranges: Object.entries(ranges).map(([column, { from, to }]) => [
+        column,
+        from ?? null,
+        to ?? null
+      ]),
       at: of.point.at === undefined ? null : String(of.point.at),
       asOf: of.point.asOf === undefined ? null : String(of.point.asOf),
       from: of.page.updatedFrom === undefined ? null : String(of.page.updatedFrom),
@@ -170,7 +175,8 @@ const make = Effect.gen(function* () {
     const scope = read.scope === undefined ? {} : yield* within(read.scope(asker, of.params))
     const asked = read.where(of.params)
     const where = both(asked, scope)
-    const bound = boundOf(read, where, of)
+    const ranges = read.ranges?.(of.params) ?? {}
+    const bound = boundOf(read, { where, ranges }, of)
     const { parent } = read
     const look = (pin: Pin.Resolved) =>
       parent === undefined ? Effect.void : within(parent(of.params, { ...asker, pin }))
@@ -179,7 +185,9 @@ const make = Effect.gen(function* () {
       place === undefined ? yield* resolve(of.point, now, { snapshot: true, look }) : pinOf(place)
     yield* look(pin)
     if (place !== undefined && read.pinned) yield* points.stillHeld(place)
-    return { now, who: { ...asker, pin }, where, bound, after: place?.sortKey }
+    const who = { ...asker, pin }
+    const narrow = read.narrow === undefined ? {} : yield* within(read.narrow(of.params, who))
+    return { now, who, where: both(where, narrow), ranges, bound, after: place?.sortKey }
   })
 
   const placeOf = (
@@ -220,11 +228,17 @@ const make = Effect.gen(function* () {
 
   const queryOf = (
     read: { readonly direction: "asc" | "desc" },
-    prepared: { readonly who: Asking; readonly where: Scope; readonly after: string | undefined },
+    prepared: {
+      readonly who: Asking
+      readonly where: Scope
+      readonly ranges: Ranges
+      readonly after: string | undefined
+    },
     page: Omit<PageAsked, "limit">
   ) => ({
     pin: prepared.who.pin,
     where: prepared.where,
+    ranges: prepared.ranges,
     direction: read.direction,
     ...(prepared.after === undefined ? {} : { after: prepared.after }),
     ...(page.updatedFrom === undefined ? {} : { updatedFrom: page.updatedFrom }),

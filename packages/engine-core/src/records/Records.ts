@@ -12,13 +12,18 @@ import type { Act } from "./Act.ts"
 /** A record and what the store keeps beside it. */
 export type Stored<R> = R & Kept
 
+/** A range of a filter column's texts, compared by code unit: from ≤ value < to. */
+export interface Range {
+  readonly from?: string
+  readonly to?: string
+}
+
 export interface Query {
   /** The point of the read; the latest when absent. */
   readonly pin?: Pin.Resolved
-  /** All must hold; inside one column, any of the values. */
+  /** All must hold as of the pin's judged instant; inside one column, any of the values. */
   readonly where?: Readonly<Record<string, ReadonlyArray<string>>>
-  /** Columns of instants that must be null or later than the pin's judged instant. */
-  readonly alive?: ReadonlyArray<string>
+  readonly ranges?: Readonly<Record<string, Range>>
   readonly updatedFrom?: Instant.Instant
   readonly updatedTo?: Instant.Instant
   readonly direction?: "asc" | "desc"

@@ -25,6 +25,7 @@ import type { Act } from "./Act.ts"
 import { away, stored } from "./Away.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
+import * as Columns from "./Columns.ts"
 import * as Convoy from "./Convoy.ts"
 import * as JudgedAt from "./JudgedAt.ts"
 import { type Query, Records, type Stored } from "./Records.ts"
@@ -309,13 +310,16 @@ const make = Effect.gen(function* () {
   ): ListQuery => ({
     collection: collection.name,
     pin: storedPin(collection.keptBy, query.pin),
-    where: Object.entries(query.where ?? {}).map(([column, anyOf]) => ({ column, anyOf })),
+    where: Object.entries(query.where ?? {})
+      .filter(([column]) => !collection.ripens.includes(column))
+      .map(([column, anyOf]) => ({ column, anyOf })),
+    meets: [
+      ...Object.entries(query.where ?? {})
+        .filter(([column]) => collection.ripens.includes(column))
+        .map(([column, anyOf]) => Columns.ripened(column, anyOf, at)),
+      ...Object.entries(query.ranges ?? {}).map(([column, range]) => Columns.within(column, range))
+    ],
     direction: query.direction ?? "asc",
-    ...(query.alive === undefined
-      ? {}
-      : {
-          notBefore: query.alive.map((column) => ({ column, after: Instant.sortable(at) }))
-        }),
     ...(query.updatedFrom === undefined
       ? {}
       : { updatedFrom: Instant.sortable(query.updatedFrom) }),
@@ -355,6 +359,9 @@ const make = Effect.gen(function* () {
     query: Omit<Query, "after" | "direction">
   ) {
     const at = yield* judgedAt(query.pin)
+    if (collection.ripens.includes(column)) {
+      return yield* Effect.die(new Error(`${collection.name}: the clock moves what is counted by`))
+    }
     const { direction: _, ...asked } = queryOf(collection, query, at)
     return yield* documents.countBy({ ...asked, column })
   }, stored)
@@ -373,9 +380,6 @@ const make = Effect.gen(function* () {
     }
   ) => {
     const id = collection.id(record)
-    const filters: Record<string, string | null> = {}
-    for (const [column, value] of Object.entries(collection.filters))
-      filters[column] = value(record)
     work.drafts.push({
       collection: collection.name,
       recordId: id,
@@ -385,7 +389,7 @@ const make = Effect.gen(function* () {
       offset: offsetOf(collection.keptBy, of.act),
       body: of.body,
       sortKey: (createdAt) => collection.sortKey(record, createdAt),
-      filters,
+      filters: Columns.of(collection, record),
       createdAt: of.createdAt
     })
     work.written.set(UnitOfWork.keyOf(collection, id), {

@@ -179,6 +179,7 @@ export const approvals = Collection.define<Approval, Fact>("approval", {
     resourceKind: (self) => self.resource.kind,
     fingerprint: (self) => self.fingerprint
   },
+  ripens: ["state"],
   due: (self) =>
     self.state === "awaiting" && self.expiresAt !== null
       ? { at: self.expiresAt, fact: { on: "lapse" } }

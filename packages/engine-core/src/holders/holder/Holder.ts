@@ -51,6 +51,7 @@ export const holders = Collection.define<Holder, Fact>("holder", {
     holderId: (self) => self.holderId,
     party: (self) => self.party
   },
+  ripens: ["state"],
   due: (self) =>
     self.state === "active" && self.validUntil !== null
       ? { at: self.validUntil, fact: { on: "lapse" } }

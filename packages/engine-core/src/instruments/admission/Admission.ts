@@ -60,12 +60,9 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
     instrumentId: (self) => self.instrumentId,
     registrar: (self) => self.registrar,
     pair: pairOf,
-    state: (self) => self.state,
-    endsAt: (self) => {
-      const at = endsAt(self)
-      return at === null ? null : Instant.sortable(at)
-    }
+    state: (self) => self.state
   },
+  ripens: ["state"],
   due: (self) => {
     const at = endsAt(self)
     return at === null ? undefined : { at, fact: { on: "expire", at } }

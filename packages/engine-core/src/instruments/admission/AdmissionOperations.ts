@@ -63,8 +63,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   const { instrumentId } = instrument
   const consent = yield* standing(instrumentId)
   const taken = yield* records.countBy(admissions, "instrumentId", {
-    where: { instrumentId: [instrumentId], state: placed },
-    alive: ["endsAt"]
+    where: { instrumentId: [instrumentId], state: placed }
   })
   const offering: Offering = {
     holder,

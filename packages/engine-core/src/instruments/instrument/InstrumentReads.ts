@@ -124,8 +124,7 @@ const views = Effect.fnUntraced(function* (
       latestOf(admissionConsents, ids, pin),
       records.countBy(admissions, "instrumentId", {
         pin,
-        where: { instrumentId: ids, state: ["admitted"] },
-        alive: ["endsAt"]
+        where: { instrumentId: ids, state: ["admitted"] }
       })
     ],
     { concurrency: "unbounded" }

@@ -55,7 +55,8 @@ export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
   sortKey: (self) => `${Offset.sortable(self.offset)}:${Offset.sortable(Offset.of(self.nodeId))}`,
   filters: {
     instrumentId: (self) => self.instrumentId,
-    source: (self) => self.source
+    source: (self) => self.source,
+    valuationTime: (self) => Instant.sortable(self.valuationTime)
   }
 })
 

@@ -44,20 +44,20 @@ export const list = Read.list({
   changes: false,
   parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
   where: ({ instrumentId }) => ({ instrumentId: [instrumentId] }),
-  // A page may show fewer than it holds: the store knows neither the oracle nor the valuation.
-  view: Effect.fnUntraced(function* (points, { pin }, { instrumentId, from, to }) {
+  ranges: ({ from, to }) => ({
+    valuationTime: {
+      ...(from === undefined ? {} : { from: Instant.sortable(from) }),
+      ...(to === undefined ? {} : { to: Instant.sortable(to) })
+    }
+  }),
+  // Whoever else publishes points for an instrument is not its oracle: they price nothing.
+  narrow: Effect.fnUntraced(function* ({ instrumentId }, { pin }) {
     const records = yield* Records
     const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId, pin))
     const oracle = instrument?.manifest?.oracle ?? null
-    return points
-      .filter(
-        ({ source, valuationTime }) =>
-          (oracle === null || source === oracle) &&
-          (from === undefined || valuationTime >= from) &&
-          (to === undefined || valuationTime < to)
-      )
-      .map((point) => RecordView.of(pricePoints, point))
-  })
+    return oracle === null ? ({} satisfies Read.Scope) : { source: [oracle] }
+  }),
+  view: (points) => Effect.succeed(points.map((point) => RecordView.of(pricePoints, point)))
 })
 
 export const reads = [list] as const

@@ -56,6 +56,7 @@ export const primaryMarkets = Collection.define<PrimaryMarket, Fact>("primary-ma
     /** What is shown of an instrument: its latest market, but for what a newer one replaced. */
     shown: (self) => (self.state === "withdrawn" ? null : self.instrumentId)
   },
+  ripens: ["state"],
   due: (self) =>
     self.state === "agreed" && self.until !== null
       ? { at: self.until, fact: { on: "end", at: self.until } }

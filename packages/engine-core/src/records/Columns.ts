@@ -1,0 +1,88 @@
+/** The columns a list filters by, as they are stored: with what the clock will make of them. */
+import * as Collection from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Alternatives, Clause } from "../ports/storage/Documents.ts"
+import type { Range } from "./Records.ts"
+
+/** The most moves of the clock that a record has ahead of it while they change what lists filter by. */
+const movesMax = 2
+
+/** How many moves ahead are looked at. */
+const looked = 8
+
+/** No column of a collection is named like these: they hold a `:`. */
+const afterMove = (column: string, move: number): string => `${column}:${move}`
+const moveAt = (move: number): string => `clock:${move}`
+
+type Stored = Readonly<Record<string, string | null>>
+
+/**
+ * The columns of a record. Where the clock changes one of them by itself, the value after each of
+ * its moves and the instant of the move stand beside it: a list knows at any pin which one holds.
+ */
+export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): Stored => {
+  const columns = valuesOf(collection, record)
+  if (collection.due(record) === undefined) return columns
+  const stored: Record<string, string | null> = { ...columns }
+  let values = columns
+  let moves = 0
+  let at = Instant.fromNanos(0n)
+  for (const ripe of firstOf(Collection.ahead(collection, record))) {
+    // A move that is due before the one that leads to it is made with it.
+    at = Instant.max(at, ripe.at)
+    const before = values
+    values = valuesOf(collection, ripe.record)
+    const changed = Object.keys(values).filter((column) => values[column] !== before[column])
+    for (const column of changed) {
+      if (!collection.ripens.includes(column)) {
+        throw new Error(`${collection.name}: the clock moves ${column}, which it does not say`)
+      }
+    }
+    if (changed.length === 0) continue
+    if (++moves > movesMax) throw new Error(`${collection.name}: more clock moves than lists know`)
+    for (const column of collection.ripens)
+      stored[afterMove(column, moves)] = values[column] ?? null
+    stored[moveAt(moves)] = Instant.sortable(at)
+  }
+  return stored
+}
+
+/** The first of its moves: some records have moves ahead of them without an end. */
+function* firstOf<A>(moves: Iterable<A>): Generator<A> {
+  let seen = 0
+  for (const move of moves) {
+    yield move
+    if (++seen === looked) return
+  }
+}
+
+/** What a list asks so that this column is one of these values at the instant. */
+export const ripened = (
+  column: string,
+  anyOf: ReadonlyArray<string>,
+  at: Instant.Instant
+): Alternatives => {
+  const than = Instant.sortable(at)
+  const since = (move: number): ReadonlyArray<Clause> =>
+    move === 0 ? [] : [{ column: moveAt(move), is: "at-most", than, nulls: "fail" }]
+  const until = (move: number): ReadonlyArray<Clause> =>
+    move === movesMax ? [] : [{ column: moveAt(move + 1), is: "after", than, nulls: "pass" }]
+  return Array.from({ length: movesMax + 1 }, (_, move) => [
+    { column: move === 0 ? column : afterMove(column, move), anyOf },
+    ...since(move),
+    ...until(move)
+  ])
+}
+
+/** What a list asks so that this column lies in a range; a column without a value lies in none. */
+export const within = (column: string, { from, to }: Range): Alternatives => [
+  [
+    ...(from === undefined ? [] : [{ column, is: "from", than: from, nulls: "fail" } as const]),
+    ...(to === undefined ? [] : [{ column, is: "before", than: to, nulls: "fail" } as const])
+  ]
+]
+
+const valuesOf = <R, F>(collection: Collection.Collection<R, F>, record: R): Stored =>
+  Object.fromEntries(
+    Object.entries(collection.filters).map(([column, value]) => [column, value(record)])
+  )

@@ -38,13 +38,11 @@ const signIn = Host.Authentication.layer({
 
 const readiness = Host.Readiness.layer({ version: "bench" }).pipe(Layer.provide(Host.Vitals.layer))
 
-const tenant: Host.Tenant = {
+const tenant: Host.Venue = {
   tenantId: "venue-1",
   displayName: "Bench",
   api: ["v1"],
   signIn: { issuer, audience, clientId: "bench", scopes: [] },
-  signing: { window: "PT5M", headers: [] },
-  rateLimit: { limit: 600, window: "PT1M" },
   keys: []
 }
 
@@ -56,7 +54,16 @@ const storage = (dataFolder: string) =>
   )
 
 const layer = (dataFolder: string) =>
-  Host.layer({ tables: Catalogue, tenant, basePath: "", host: "127.0.0.1", port: 0 }).pipe(
+  Host.layer({
+    tables: Catalogue,
+    tenant,
+    basePath: "",
+    host: "127.0.0.1",
+    port: 0,
+    signing: { keys: [], window: 300_000, basePath: "" },
+    rateLimit: { limit: 1_000_000, window: 60_000, perRole: {} },
+    origins: []
+  }).pipe(
     Layer.provide(Layer.mergeAll(signIn, readiness)),
     Layer.provideMerge(Engine.layer),
     Layer.provideMerge(Layer.mergeAll(storage(dataFolder), NodeCrypto.layer, ledgerOf()))

@@ -71,18 +71,18 @@ const quietLedger = Layer.succeed(Ledger.Ledger, {
   packages: () => Effect.succeed([])
 })
 
-const engineOf = (operations: Tables["operations"]) =>
+type Storage = Layer.Layer<Memory.Storage, { readonly message: string }>
+
+const engineOf = (operations: Tables["operations"], storage: Storage) =>
   Engine.layerOf({ operations, readings: [] }).pipe(
-    Layer.provideMerge(Layer.mergeAll(Memory.layer, NodeCrypto.layer, quietLedger))
+    Layer.provideMerge(Layer.mergeAll(storage, NodeCrypto.layer, quietLedger))
   )
 
-export const tenant: Host.Tenant = {
+export const tenant: Host.Venue = {
   tenantId: "venue-1",
   displayName: "Venue One",
   api: ["v1"],
   signIn: { issuer, audience, clientId: "venue-web", scopes: ["openid"] },
-  signing: { window: "PT5M", headers: [] },
-  rateLimit: { limit: 600, window: "PT1M" },
   keys: []
 }
 
@@ -102,6 +102,12 @@ export const open = async (
     readonly jwks?: Layer.Layer<Host.Jwks.Jwks>
     readonly basePath?: string
     readonly tables?: Tables
+    readonly signing?: Partial<Host.SignedRequests.Rules>
+    readonly rateLimit?: Partial<Host.RateLimit.Rules>
+    readonly origins?: ReadonlyArray<string>
+    readonly times?: Partial<Host.Times>
+    /** Other storage ports than those in memory. */
+    readonly storage?: Storage
   } = {}
 ): Promise<Venue> => {
   const served = of.tables ?? tables
@@ -131,12 +137,20 @@ export const open = async (
     tenant,
     basePath: of.basePath ?? "",
     host: "127.0.0.1",
-    port: 0
+    port: 0,
+    signing: { keys: [], window: 300_000, basePath: "", ...of.signing },
+    // A test calls more than a person does; those of the limit set their own.
+    rateLimit: { limit: 1_000_000, window: 60_000, perRole: {}, ...of.rateLimit },
+    origins: of.origins ?? []
   })
+  const times = Layer.effect(
+    Host.Times,
+    Effect.map(Host.Times, (usual) => ({ ...usual, ...of.times }))
+  )
   const runtime = ManagedRuntime.make(
     host.pipe(
-      Layer.provide(Layer.mergeAll(signIn, readiness)),
-      Layer.provideMerge(engineOf(served.operations)),
+      Layer.provide(Layer.mergeAll(signIn, readiness, times)),
+      Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer)),
       Layer.provideMerge(log)
     )
   )

@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Tenant } from "./api/SystemApi.ts"
+import type { Venue } from "./api/SystemApi.ts"
 import * as Background from "./Background.ts"
 import * as Host from "./Host.ts"
 import type { HostConfig } from "./HostConfig.ts"
@@ -59,7 +59,7 @@ const venueToken = (config: HostConfig) =>
 const venueLedger = (config: HostConfig) =>
   Layer.unwrap(Effect.map(venueToken(config), (token) => SimulatedLedger.Venue.layer({ token })))
 
-const tenant = (config: HostConfig): Tenant => ({
+const tenant = (config: HostConfig): Venue => ({
   tenantId: config.tenantId,
   displayName: config.displayName,
   api: ["v1"],
@@ -69,8 +69,6 @@ const tenant = (config: HostConfig): Tenant => ({
     clientId: config.clientId,
     scopes: ["openid", "profile", "email"]
   },
-  signing: { window: "PT5M", headers: [] },
-  rateLimit: { limit: 600, window: "PT1M" },
   keys: []
 })
 
@@ -109,7 +107,18 @@ const venue = (config: HostConfig, opened: (port: number) => void) =>
       tenant: tenant(config),
       basePath: config.basePath,
       host: config.host,
-      port: config.port
+      port: config.port,
+      signing: {
+        keys: config["signing.keys"],
+        window: config["signing.window"],
+        basePath: config["signing.basePath"]
+      },
+      rateLimit: {
+        limit: config["rateLimit.limit"],
+        window: config["rateLimit.window"],
+        perRole: config["rateLimit.perRole"]
+      },
+      origins: config["cors.origins"]
     }),
     background,
     Management.layer({ host: config["management.host"], port: config["management.port"], opened }),

@@ -2,35 +2,51 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { Socket } from "node:net"
 import * as Document from "./api/Document.ts"
 import * as Interface from "./api/Interface.ts"
 import { type Tables, table } from "./api/Route.ts"
-import type { Tenant } from "./api/SystemApi.ts"
+import type { Venue } from "./api/SystemApi.ts"
 import * as Docs from "./Docs.ts"
 import * as Handlers from "./handlers/Handlers.ts"
 import * as Listener from "./Listener.ts"
 import { front } from "./middleware/Arrival.ts"
+import * as Cors from "./middleware/Cors.ts"
+import * as RateLimit from "./middleware/RateLimit.ts"
+import * as SignedRequests from "./middleware/SignedRequests.ts"
+import * as Strangers from "./middleware/Strangers.ts"
 
 export interface Options {
   readonly tables: Tables
-  readonly tenant: Tenant
+  readonly tenant: Venue
   /** The path that a proxy in front adds to every address; empty when there is none. */
   readonly basePath: string
   readonly host: string
   readonly port: number
+  readonly signing: SignedRequests.Rules
+  readonly rateLimit: RateLimit.Rules
+  /** The origins of the web pages that may call from elsewhere. */
+  readonly origins: ReadonlyArray<string>
 }
 
 /** Everything that answers, on its listener; needs the engine, who signs in, and whether it is ready. */
 export const layer = (options: Options) => {
   const routes = table(options.tables)
   const api = Interface.make(routes)
-  const handlers = Handlers.layer({ ...options, api, routes, openapi: Document.text(routes) })
+  const { tenantId } = options.tenant
+  const strangers = Strangers.make<Socket>()
+  const openapi = Document.text(routes)
+  const handlers = Handlers.layer({ ...options, api, routes, openapi, strangers }).pipe(
+    Layer.provide(SignedRequests.layer({ ...options.signing, tenantId })),
+    Layer.provide(RateLimit.layer({ ...options.rateLimit, tenantId }))
+  )
   const app = HttpApiBuilder.layer(api).pipe(Layer.provide(handlers))
+  const cors = Cors.make(options.origins)
   return Layer.effectDiscard(
     Effect.gen(function* () {
       const router = yield* HttpRouter.toHttpEffect(app)
       const page = yield* Docs.make(Document.make(routes))
-      yield* HttpServer.serveEffect(front({ routes, page, app: router }))
+      yield* HttpServer.serveEffect(front({ routes, page, cors, app: router }))
     })
-  ).pipe(Layer.provideMerge(Listener.layer(options)))
+  ).pipe(Layer.provideMerge(Listener.layer({ ...options, strangers })))
 }

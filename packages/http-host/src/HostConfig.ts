@@ -1,6 +1,8 @@
 /** Everything a deployment may decide: every setting with its default, its limit and one sentence. */
-import { Data, Effect, Result } from "effect"
+import { Vocabulary } from "@bursar/engine-core"
+import { Data, Effect, Record, Result, Schema } from "effect"
 import * as Kind from "./config/Kind.ts"
+import * as SigningKeys from "./config/SigningKeys.ts"
 import * as Sources from "./config/Sources.ts"
 
 /** The signature algorithms that a deployment may trust. */
@@ -55,6 +57,31 @@ const algorithmList: Kind.Kind<ReadonlyArray<Algorithm>> = Kind.text(
   }
 )
 
+const path = Kind.matching("empty, or a path such as /engine", /^(\/[A-Za-z0-9._~-]{1,64}){0,8}$/)
+
+const callsMax = 1_000_000
+const callLimit = Kind.integer(1, callsMax)
+
+const Calls = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: callsMax }))
+
+/** Limits by role; what is not named has the limit of everybody. */
+const callLimits = Kind.empty(
+  {},
+  Kind.structured({
+    limit: `a JSON object of limits by role, each 1 to ${callsMax}, such as {"app": 6000}`,
+    schema: Schema.Struct(
+      Record.fromIterableWith(Vocabulary.Role.members, (role) => [role, Schema.optionalKey(Calls)])
+    )
+  })
+)
+
+/** An origin as a browser names it: scheme, host and port, nothing after. */
+const origin = Kind.text("an origin such as https://app.example", (text) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
+    ? text
+    : undefined
+)
+
 /**
  * The table, by the settings' names. A name's parts are words of the specification where it has
  * them; `a.bC` is read from the variable `BURSAR_A_B_C`, and from `a.bC` of the file.
@@ -94,13 +121,10 @@ export const settings = {
     doc: "The port the API listens on; 0 takes any that is free.",
     fallback: "8080"
   }),
-  basePath: setting(
-    Kind.matching("empty, or a path such as /engine", /^(\/[A-Za-z0-9._~-]{1,64}){0,8}$/),
-    {
-      doc: "The path that a proxy in front adds to every address of the API.",
-      fallback: ""
-    }
-  ),
+  basePath: setting(path, {
+    doc: "The path that a proxy in front adds to every address of the API.",
+    fallback: ""
+  }),
   "management.host": setting(Kind.words(255), {
     doc: "The address the management listener is bound to; it is not for the public.",
     fallback: "127.0.0.1"
@@ -150,6 +174,34 @@ export const settings = {
   "idempotency.bodyKeyWindow": setting(Kind.duration(), {
     doc: "For how long a write without an Idempotency-Key is the same write when its body repeats.",
     fallback: "PT24H"
+  }),
+  "signing.keys": setting(SigningKeys.kind, {
+    doc: "The keys that subjects sign their requests with; a subject with a key signs every request that is not public.",
+    fallback: ""
+  }),
+  "signing.window": setting(Kind.duration(1), {
+    doc: "How far the time of a signature may be from the engine's.",
+    fallback: "PT5M"
+  }),
+  "signing.basePath": setting(path, {
+    doc: "The path that a proxy in front takes off every address, for signatures are over the whole of it.",
+    fallback: ""
+  }),
+  "rateLimit.limit": setting(callLimit, {
+    doc: "How many calls a subject may make within the window; all of them may come at once.",
+    fallback: "600"
+  }),
+  "rateLimit.window": setting(Kind.duration(1), {
+    doc: "The time within which a subject may make so many calls.",
+    fallback: "PT1M"
+  }),
+  "rateLimit.perRole": setting(callLimits, {
+    doc: "Another limit for a role; of a caller's roles the one with the largest limit counts.",
+    fallback: ""
+  }),
+  "cors.origins": setting(Kind.list(origin, 100), {
+    doc: "The origins of the web pages that may call from elsewhere; empty: none.",
+    fallback: ""
   }),
   approvalExpiry: setting(Kind.maybe(Kind.duration()), {
     doc: "After how long an action that awaits its approvers lapses.",

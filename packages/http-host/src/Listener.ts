@@ -4,17 +4,16 @@ import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Data, Effect, Layer } from "effect"
-import { createServer, type Server, STATUS_CODES } from "node:http"
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import * as Limits from "./middleware/Limits.ts"
+import * as ProblemBody from "./api/Problem.ts"
 import * as Answer from "./middleware/Answer.ts"
+import * as Limits from "./middleware/Limits.ts"
+import type { Strangers } from "./middleware/Strangers.ts"
 import * as Body from "./wire/Body.ts"
+import { Times } from "./wire/Times.ts"
 
-const headersWithin = 10_000
-const requestWithin = 30_000
-const keptAlive = 65_000
-/** How often Node looks for requests that are too slow. */
-const lookedAtEvery = 1_000
 /** Requests in flight get this long to finish when the host stops. */
 const stopWithin = "20 seconds"
 
@@ -25,7 +24,13 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly de
   }
 }
 
-export const layer = (of: { readonly host: string; readonly port: number }) =>
+interface Options {
+  readonly host: string
+  readonly port: number
+  readonly strangers: Strangers<Socket>
+}
+
+export const layer = (of: Options) =>
   listening(of).pipe(
     Layer.catchTag("ServeError", ({ cause }) =>
       Layer.effectContext(
@@ -40,35 +45,78 @@ export const layer = (of: { readonly host: string; readonly port: number }) =>
     )
   )
 
-const listening = (of: { readonly host: string; readonly port: number }) =>
+const listening = ({ host, port, strangers }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const ids = yield* Ids
+      const times = yield* Times
       const run = Effect.runSyncWith(yield* Effect.context<never>())
-      const server = makeServer(() => run(ids.make("req")))
+      const server = makeServer({ times, strangers, makeRequestId: () => run(ids.make("req")) })
       return NodeHttpServer.layer(() => server, {
-        host: of.host,
-        port: of.port,
+        host,
+        port,
         gracefulShutdownTimeout: stopWithin
       })
     })
   )
 
-const makeServer = (makeRequestId: () => string): Server => {
+interface Making {
+  readonly times: Times
+  readonly strangers: Strangers<Socket>
+  readonly makeRequestId: () => string
+}
+
+const makeServer = (of: Making): Server => {
+  const { times, makeRequestId } = of
   const server = createServer({
     maxHeaderSize: Limits.parserHeadersMax,
-    headersTimeout: headersWithin,
-    requestTimeout: requestWithin,
-    keepAliveTimeout: keptAlive,
-    connectionsCheckingInterval: lookedAtEvery,
+    headersTimeout: times.headersWithin,
+    requestTimeout: times.requestWithin,
+    keepAliveTimeout: times.keptAlive,
+    connectionsCheckingInterval: times.lookedAtEvery,
     insecureHTTPParser: false,
     // Judged with the other headers (Limits.ts), so that the refusal is a problem like any other.
-    requireHostHeader: false
+    requireHostHeader: false,
+    // An answer is an answer, whatever else the caller would like to speak.
+    shouldUpgradeCallback: () => false
   })
+  const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable) =>
+    refuseRaw({ socket, refused, requestId: makeRequestId(), within: times.partingWithin })
   server.on("clientError", (error: ParserError, socket) => {
-    refuseRaw(error, socket, makeRequestId())
+    if (!socket.writable || error.code === "ECONNRESET") socket.destroy()
+    else part(socket, refusedBy(error))
   })
+  server.on("connect", (_, socket) => part(socket, tunnelled))
+  // Whoever expects anything but 100-continue is answered as if it did not.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  const longest = times.requestWithin + times.firstByteWithin + times.takenWithin
+  server.on("request", (_, response) => dropWhenNotTaken(response, longest))
+  admitOnly(server, of.strangers, (socket) => part(socket, overloaded))
   return server
+}
+
+const tunnelled = Refusal.refused("method-not-allowed", { detail: "There are no tunnels here." })
+const overloaded = Refusal.unavailable("overloaded", "Too many connections; none is free.", 1)
+
+/** No connection that finds no room reaches the parser: nothing that is sent on it is read. */
+const admitOnly = (
+  server: Server,
+  strangers: Strangers<Socket>,
+  refuse: (socket: Socket) => void
+): void => {
+  const take = server.listeners("connection")
+  server.removeAllListeners("connection")
+  server.on("connection", (socket: Socket) => {
+    if (strangers.admit(socket) === "full") return refuse(socket)
+    socket.once("close", () => strangers.gone(socket))
+    for (const listener of take) listener.call(server, socket)
+  })
+}
+
+/** An exchange that does not end keeps a connection: it ends when all its times together are over. */
+const dropWhenNotTaken = (response: ServerResponse, within: number): void => {
+  const timer = setTimeout(() => response.socket?.destroy(), within).unref()
+  response.once("close", () => clearTimeout(timer))
 }
 
 interface ParserError extends Error {
@@ -76,27 +124,35 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-/** What the parser refused never becomes a request: it is answered on the socket, which then ends. */
-const refuseRaw = (error: ParserError, socket: Duplex, requestId: string): void => {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy()
-    return
+/**
+ * What never becomes a request is answered on the socket, which then ends: also where the other side
+ * would rather keep it.
+ */
+const refuseRaw = (of: {
+  readonly socket: Duplex
+  readonly refused: Refusal.Refused | Refusal.Unavailable
+  readonly requestId: string
+  readonly within: number
+}): void => {
+  const { socket, requestId } = of
+  const problem = Problem.from(of.refused, requestId)
+  const text = Answer.problemText(problem)
+  const headers = {
+    connection: "close",
+    "content-type": Body.problemMediaType,
+    "content-length": String(Buffer.byteLength(text)),
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "x-request-id": requestId,
+    ...ProblemBody.headers(problem)
   }
-  const text = Answer.problemText(Problem.from(refusedBy(error), requestId))
-  const { status } = Problem.from(refusedBy(error), requestId)
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-      "connection: close",
-      `content-type: ${Body.problemMediaType}`,
-      `content-length: ${Buffer.byteLength(text)}`,
-      "cache-control: no-store",
-      "x-content-type-options: nosniff",
-      `x-request-id: ${requestId}`,
-      "",
-      text
-    ].join("\r\n")
-  )
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const line = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}`
+  socket.on("error", () => socket.destroy())
+  socket.end([line, ...lines, "", text].join("\r\n"))
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), of.within).unref()
+  socket.once("close", () => clearTimeout(timer))
 }
 
 const refusedBy = ({ code, rawPacket }: ParserError): Refusal.Refused => {

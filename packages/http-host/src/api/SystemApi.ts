@@ -31,6 +31,9 @@ export const Tenant = Schema.Struct({
 }).annotate({ identifier: "Tenant", description: "What a client needs before it signs in." })
 export type Tenant = typeof Tenant.Type
 
+/** What a deployment says of itself; how it guards its routes is read off what guards them. */
+export type Venue = Omit<Tenant, "signing" | "rateLimit">
+
 export const Health = Schema.Struct({
   status: Schema.Literals(["up", "degraded"]),
   ready: Schema.Boolean,

@@ -97,6 +97,13 @@ export const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
   read: (given) => (given === "" || given === null ? Result.succeed(null) : kind.read(given))
 })
 
+/** A setting that may be left empty, and then is this. */
+export const empty = <A>(value: A, kind: Kind<A>): Kind<A> => ({
+  ...kind,
+  limit: `${kind.limit}; empty: none`,
+  read: (given) => (given === "" || given === null ? Result.succeed(value) : kind.read(given))
+})
+
 /** A value that nothing prints: no log, no answer, no listing of the settings. */
 export const secret = (kind: Kind<string>): Kind<Redacted.Redacted> => ({
   ...kind,

@@ -56,22 +56,20 @@ const list = Kind.structured({
 })
 
 /** The setting: an empty text is an empty list. */
-export const kind: Kind.Kind<ReadonlyArray<SigningKey>> = {
+export const kind: Kind.Kind<ReadonlyArray<SigningKey>> = Kind.empty([], {
   ...list,
   read: (given) =>
-    given === ""
-      ? Result.succeed([])
-      : Result.flatMap(list.read(given), (keys) =>
-          judge(
-            keys.map(({ secret, notBefore = null, notAfter = null, ...key }) => ({
-              ...key,
-              secret: Redacted.make(secret),
-              notBefore,
-              notAfter
-            }))
-          )
-        )
-}
+    Result.flatMap(list.read(given), (keys) =>
+      judge(
+        keys.map(({ secret, notBefore = null, notAfter = null, ...key }) => ({
+          ...key,
+          secret: Redacted.make(secret),
+          notBefore,
+          notAfter
+        }))
+      )
+    )
+})
 
 const judge = (
   keys: ReadonlyArray<SigningKey>

@@ -1,15 +1,17 @@
 /** Every route with what answers it: the two generated shapes, and the few written by hand. */
-import { EventReads, FourEyes, Reads, type Refusal } from "@bursar/engine-core"
+import { EventReads, FourEyes, Reads } from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { Socket } from "node:net"
 import type { Interface } from "../api/Interface.ts"
 import type { Route } from "../api/Route.ts"
-import type { Tenant } from "../api/SystemApi.ts"
+import type { Venue } from "../api/SystemApi.ts"
 import { Arrival } from "../middleware/Arrival.ts"
-import { Authentication } from "../middleware/Authentication.ts"
 import * as Gates from "../middleware/Gates.ts"
-import * as Problems from "../middleware/Problems.ts"
+import { RateLimit } from "../middleware/RateLimit.ts"
+import { SignedRequests } from "../middleware/SignedRequests.ts"
+import type { Strangers } from "../middleware/Strangers.ts"
 import { Readiness } from "../Readiness.ts"
 import type { ByHand, Handled, Open } from "./Handler.ts"
 import * as FeedsHandlers from "./FeedsHandlers.ts"
@@ -21,9 +23,10 @@ import * as WriteHandler from "./write.ts"
 export interface Serving {
   readonly api: Interface
   readonly routes: ReadonlyArray<Route>
-  readonly tenant: Tenant
+  readonly tenant: Venue
   readonly basePath: string
   readonly openapi: string
+  readonly strangers: Strangers<Socket>
 }
 
 type Answering = (arrival: Arrival["Service"], passed: Gates.Passed) => Handled
@@ -55,7 +58,7 @@ const anyName = ({ name }: Route): string | number => name
 /** The handler of a route: its gates, then its answer; a refusal of either becomes a problem. */
 const answering = (serving: Serving) =>
   Effect.gen(function* () {
-    const authentication = yield* Authentication
+    const pass = yield* Gates.make(serving.strangers)
     const reads = yield* Reads
     const fourEyes = yield* FourEyes
     const readiness = yield* Readiness
@@ -65,7 +68,15 @@ const answering = (serving: Serving) =>
       ...WritesHandlers.make({ fourEyes, basePath }),
       ...FeedsHandlers.make({ events })
     }
-    const open: Readonly<Record<string, Open>> = SystemHandlers.make({ ...serving, readiness })
+    const open: Readonly<Record<string, Open>> = SystemHandlers.make({
+      ...serving,
+      tenant: {
+        ...serving.tenant,
+        signing: (yield* SignedRequests).announced,
+        rateLimit: (yield* RateLimit).announced
+      },
+      readiness
+    })
 
     const answerOf = ({ name, answers }: Route): Answering => {
       switch (answers.with) {
@@ -79,7 +90,7 @@ const answering = (serving: Serving) =>
         }
         case "list": {
           const handle = ReadHandler.list(answers.read, reads)
-          return (arrival, { caller }) => handle(arrival, signedIn(caller))
+          return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
         }
         case "hand": {
           const opened = open[name]
@@ -99,18 +110,7 @@ const answering = (serving: Serving) =>
         Arrival | Scope.Scope
       > =>
         Effect.flatMap(Arrival, (arrival) =>
-          Problems.refusals(arrival.identity.requestId)(
-            Effect.flatMap(
-              Gates.pass(arrival, authentication),
-              (
-                passed
-              ): Effect.Effect<
-                HttpServerResponse.HttpServerResponse,
-                Refusal.Refused | Refusal.Unavailable,
-                Scope.Scope
-              > => answer(arrival, passed)
-            )
-          )
+          pass(arrival, (passed) => answer(passed.arrival, passed))
         )
     }
   })

@@ -7,18 +7,23 @@ import * as Params from "../api/Params.ts"
 import * as Verb from "../api/Verb.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
 import * as Answer from "../middleware/Answer.ts"
+import type { Passed } from "../middleware/Gates.ts"
 import * as Query from "../wire/Query.ts"
 import * as Together from "../wire/Shape.ts"
-
-/** What is asked of the store must begin to answer by then; a stream must be taken by then. */
-const firstByteWithin = "30 seconds"
-const takenWithin = "5 minutes"
+import { Times } from "../wire/Times.ts"
 
 const overloaded = Refusal.unavailable("overloaded", "The read took too long.", 5)
-export const inTime = Effect.timeoutOrElse({
-  duration: firstByteWithin,
-  orElse: () => Effect.fail(overloaded)
-})
+
+/** What is asked of the store must begin to answer by its time. */
+export const inTime = <A, E, R>(
+  read: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Refusal.Unavailable, R> =>
+  Effect.flatMap(Times, ({ firstByteWithin }) =>
+    Effect.timeoutOrElse(read, {
+      duration: firstByteWithin,
+      orElse: () => Effect.fail(overloaded)
+    })
+  )
 
 const standard = Shape.decoder(Params.Standard)
 
@@ -123,7 +128,11 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
 export const list = (read: Read.List, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.item)
-  return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
+  return Effect.fnUntraced(function* (
+    arrival: Arrival["Service"],
+    caller: Caller.Caller,
+    charge: Passed["charge"]
+  ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { limit, ...page } = standard
     const { requestId } = arrival.identity
@@ -131,7 +140,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
       const asked = { caller, params, point: standard, page }
       const { value, ...around } = yield* inTime(reads.all(read, asked))
       yield* dropWhenNotTaken(arrival)
-      return Answer.stream({ requestId, bytes: bytes(around, value, print) })
+      return Answer.stream({ requestId, bytes: bytes(around, charged(value, charge), print) })
     }
     const asked = { caller, params, point: standard, page: { ...page, limit } }
     const { value, next, ...around } = yield* inTime(reads.page(read, asked))
@@ -182,11 +191,24 @@ const bytes = <E>(
   )
 }
 
+/** Every so many records of a list without a limit cost one call more (contract.md section 6). */
+const recordsACall = 1_000
+
+/** The records of a list, charged when it ends, however it ends: by what was read for it. */
+const charged = <A, E>(items: Stream.Stream<A, E>, charge: Passed["charge"]): Stream.Stream<A, E> =>
+  Stream.suspend(() => {
+    let records = 0
+    return items.pipe(
+      Stream.tap(() => Effect.sync(() => void records++)),
+      Stream.ensuring(Effect.suspend(() => charge(Math.floor(records / recordsACall))))
+    )
+  })
+
 /** A caller that does not take its answer is dropped; the timer ends with the request. */
 const dropWhenNotTaken = ({
   request
 }: Arrival["Service"]): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.sleep(takenWithin).pipe(
+  Effect.flatMap(Times, ({ takenWithin }) => Effect.sleep(takenWithin)).pipe(
     Effect.andThen(
       Effect.sync(() => void NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
     ),

@@ -5,10 +5,14 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { Route } from "../api/Route.ts"
+import * as TraceContext from "../wire/TraceContext.ts"
+import * as Answer from "./Answer.ts"
+import type { Cors } from "./Cors.ts"
 import * as Limits from "./Limits.ts"
 import * as Problems from "./Problems.ts"
 import * as RawPath from "./RawPath.ts"
 import * as RequestIdentity from "./RequestIdentity.ts"
+import type * as SignedRequests from "./SignedRequests.ts"
 
 export class Arrival extends Context.Service<
   Arrival,
@@ -20,8 +24,11 @@ export class Arrival extends Context.Service<
     /** Path and query exactly as sent. */
     readonly path: string
     readonly query: string
+    /** The request target as it was sent, a character for each byte. */
+    readonly target: string
     readonly authorizations: ReadonlyArray<string>
     readonly idempotencyKeys: ReadonlyArray<string>
+    readonly signature: SignedRequests.Sent
   }
 >()("@bursar/http-host/middleware/Arrival") {}
 
@@ -40,49 +47,80 @@ export interface Page<E, R> {
 export const front = <E, R, PE, PR>(of: {
   readonly routes: ReadonlyArray<Route>
   readonly page: Page<PE, PR>
+  readonly cors: Cors
   readonly app: App<E, R>
 }): App<never, Exclude<R, Arrival> | PR | HttpServerRequest.HttpServerRequest | Ids> => {
   const find = RawPath.compile(of.routes, ({ path }) => path)
-  return Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
+  const { cors } = of
+  const judge = Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest
+  ): Effect.fn.Return<
+    HttpServerResponse.HttpServerResponse,
+    never,
+    Exclude<R, Arrival> | PR | Ids
+  > {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request)
     const { httpVersion: version, rawHeaders, url = "" } = incoming
     const method = request.method
-    const scanned = Limits.scan({ method, target: url, version, rawHeaders })
-    const sent = RequestIdentity.sent(scanned.requestIds)
+    const { values, refused } = Limits.scan({ method, target: url, version, rawHeaders })
+    const sent = RequestIdentity.sent(values.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
-    if (scanned.refused !== undefined) {
-      return Problems.answer(scanned.refused, requestId, { connection: "close" })
-    }
+    if (refused !== undefined) return Problems.answer(refused, requestId, { connection: "close" })
     const mark = url.indexOf("?")
     const path = mark < 0 ? url : url.slice(0, mark)
     if (path === of.page.path && (method === "GET" || method === "HEAD")) {
       return yield* Problems.defects(requestId)(of.page.app(requestId))
     }
     const finding = find(method, path)
-    if (finding.found !== "route") return notThere(finding, requestId)
+    const asked = method === "OPTIONS" && cors.speaks && finding.found === "method"
+    if (finding.found !== "route" && !asked) return notThere(finding, requestId, cors)
     if (sent === null) return Problems.answer(badRequestId, requestId)
+    if (finding.found !== "route") {
+      const permission = cors.permission(request.headers.origin, allowOf(finding, cors))
+      return Answer.empty({
+        requestId,
+        status: 204,
+        extra: { allow: allowOf(finding, cors), ...permission }
+      })
+    }
+    const trace = yield* TraceContext.join(
+      TraceContext.parse(values.traceparents, values.tracestates)
+    )
     const arrival = {
       request,
-      identity: {
-        requestId,
-        traceId: RequestIdentity.traceIdOf(request.headers.traceparent),
-        keyId: null
-      },
+      identity: { requestId, traceId: trace.traceId, keyId: null },
       route: finding.route,
       params: finding.params,
       path,
       query: mark < 0 ? "" : url.slice(mark + 1),
-      authorizations: scanned.authorizations,
-      idempotencyKeys: scanned.idempotencyKeys
+      target: url,
+      authorizations: values.authorizations,
+      idempotencyKeys: values.idempotencyKeys,
+      signature: {
+        key: values.signatureKeys,
+        timestamp: values.signatureTimestamps,
+        nonce: values.signatureNonces,
+        signature: values.signatures
+      }
     }
-    return yield* of.app.pipe(Effect.provideService(Arrival, arrival), Problems.defects(requestId))
+    return yield* of.app.pipe(
+      Effect.provideService(Arrival, arrival),
+      Effect.provideService(TraceContext.Current, trace),
+      Problems.defects(requestId)
+    )
   })
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.map(judge(request), (response) => cors.dress(response, request.headers.origin))
+  )
 }
+
+const allowOf = ({ allow }: { readonly allow: string }, { speaks }: Cors): string =>
+  speaks ? `${allow}, OPTIONS` : allow
 
 const notThere = (
   finding: Exclude<RawPath.Finding<Route>, { readonly found: "route" }>,
-  requestId: string
+  requestId: string,
+  cors: Cors
 ): HttpServerResponse.HttpServerResponse =>
   finding.found === "nothing"
     ? Problems.answer(
@@ -90,9 +128,11 @@ const notThere = (
         requestId
       )
     : Problems.answer(
-        Refusal.refused("method-not-allowed", { detail: `The route takes ${finding.allow}.` }),
+        Refusal.refused("method-not-allowed", {
+          detail: `The route takes ${allowOf(finding, cors)}.`
+        }),
         requestId,
-        { allow: finding.allow }
+        { allow: allowOf(finding, cors) }
       )
 
 const badRequestId = Refusal.refused("invalid-request", {

@@ -1,43 +1,109 @@
 /** What a request passes before a handler sees it, in the one order in which it is refused. */
 import type { Caller, Refusal } from "@bursar/engine-core"
-import { Effect } from "effect"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect, type Scope } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { Socket } from "node:net"
 import * as Body from "../wire/Body.ts"
 import * as Admission from "./Admission.ts"
 import type { Arrival } from "./Arrival.ts"
-import type { Authentication } from "./Authentication.ts"
+import { Authentication } from "./Authentication.ts"
 import * as Limits from "./Limits.ts"
+import * as Problems from "./Problems.ts"
+import { RateLimit } from "./RateLimit.ts"
+import { SignedRequests } from "./SignedRequests.ts"
+import type { Strangers } from "./Strangers.ts"
 
 const none = new Uint8Array(0)
+const nothingOwed = () => Effect.void
 
 /** Public routes have no caller and pass the check of form and nothing else. */
 export interface Passed {
+  /** The request, known by the key it is signed with, if it is. */
+  readonly arrival: Arrival["Service"]
   readonly caller: Caller.Caller | null
   /** The bytes of the body; none for a route that takes none. */
   readonly body: Uint8Array
+  /** Charges an answer's cost beside its call, in calls, once it is known. */
+  readonly charge: (calls: number) => Effect.Effect<void>
 }
 
+type Response = HttpServerResponse.HttpServerResponse
+
+/** What is left of a call once it has passed. */
+export type Answering = (
+  passed: Passed
+) => Effect.Effect<Response, Refusal.Refused | Refusal.Unavailable, Scope.Scope>
+
 /**
- * Steps 4 to 8 of the order of checks. Steps 1 to 3 are the front's (Arrival.ts); 9, the shape, is
- * the handler's; 10 to 14 are the engine's.
+ * Steps 4 to 8 of the order of checks (contract.md section 23), around the handler of a route.
+ * Steps 1 to 3 are the front's (Arrival.ts); 9, the shape, is the handler's; 10 to 14 are the
+ * engine's. Whatever comes of it is an answer, and from step 5 on it tells the caller's budget.
  */
-export const pass = Effect.fnUntraced(function* (
-  { route, request, authorizations }: Arrival["Service"],
-  authentication: Authentication["Service"]
-): Effect.fn.Return<Passed, Refusal.Refused | Refusal.Unavailable> {
-  if (route.admits.by === "anyone") return { caller: null, body: none }
-  // 4. the bearer
-  const caller = yield* authentication.caller(authorizations)
-  // 5. the rate limit: counted here, per subject, before anything else is done for the caller
-  // 6. the role
-  const denied = Admission.judge(route.admits, caller)
-  if (denied !== undefined) return yield* Effect.fail(denied)
-  // 7. the forms of answer and body, and the body's size
-  const unacceptable = Limits.acceptable(request.headers.accept)
-  if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
-  if (route.bodyMax === 0 || !Body.isPresent(request)) return { caller, body: none }
-  const unreadable = Limits.readable(request)
-  if (unreadable !== undefined) return yield* Effect.fail(unreadable)
-  const body = yield* Body.read(request, route.bodyMax)
-  // 8. the signature over method, target and these bytes, then its nonce
-  return { caller, body }
-})
+export const make = (strangers: Strangers<Socket>) =>
+  Effect.gen(function* () {
+    const authentication = yield* Authentication
+    const rateLimit = yield* RateLimit
+    const signedRequests = yield* SignedRequests
+
+    /** Steps 6 to 8, for a caller whose call is counted. */
+    const pass = Effect.fnUntraced(function* (
+      arrival: Arrival["Service"],
+      caller: Caller.Caller,
+      { admits, bodyMax }: Judged
+    ): Effect.fn.Return<Passed, Refusal.Refused | Refusal.Unavailable> {
+      const { request } = arrival
+      // 6. the role
+      const denied = Admission.judge(admits, caller)
+      if (denied !== undefined) return yield* Effect.fail(denied)
+      // 7. the forms of answer and body, and the body's size
+      const unacceptable = Limits.acceptable(request.headers.accept)
+      if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
+      const sent = bodyMax > 0 && Body.isPresent(request)
+      const unreadable = sent ? Limits.readable(request) : undefined
+      if (unreadable !== undefined) return yield* Effect.fail(unreadable)
+      const body = sent ? yield* Body.read(request, bodyMax) : none
+      // 8. the signature over method, target and these bytes, then its nonce
+      const { method, target, signature } = { ...arrival, method: request.method }
+      const keyId = yield* signedRequests.judge({ caller, method, target, sent: signature, body })
+      return {
+        arrival: { ...arrival, identity: { ...arrival.identity, keyId } },
+        caller,
+        body,
+        charge: (calls) => rateLimit.charge(caller, calls)
+      }
+    })
+
+    const counted = (arrival: Arrival["Service"], judged: Judged, answer: Answering) =>
+      Effect.gen(function* () {
+        const { requestId } = arrival.identity
+        // 4. the bearer
+        const caller = yield* authentication.caller(arrival.authorizations)
+        strangers.known(NodeHttpServerRequest.toIncomingMessage(arrival.request).socket)
+        // 5. the rate limit: counted per subject, before anything else is done for the caller
+        const { refused, headers } = yield* rateLimit.take(caller)
+        const response = yield* (
+          refused === undefined
+            ? Effect.flatMap(pass(arrival, caller, judged), answer)
+            : Effect.fail(refused)
+        ).pipe(Problems.refusals(requestId), Problems.defects(requestId))
+        return HttpServerResponse.setHeaders(response, headers)
+      })
+
+    return (
+      arrival: Arrival["Service"],
+      answer: Answering
+    ): Effect.Effect<Response, never, Scope.Scope> => {
+      const { admits, bodyMax } = arrival.route
+      return Problems.refusals(arrival.identity.requestId)(
+        admits.by === "anyone"
+          ? answer({ arrival, caller: null, body: none, charge: nothingOwed })
+          : counted(arrival, { admits, bodyMax }, answer)
+      )
+    }
+  })
+
+interface Judged {
+  readonly admits: Parameters<typeof Admission.judge>[0]
+  readonly bodyMax: number
+}

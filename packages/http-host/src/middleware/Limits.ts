@@ -11,16 +11,31 @@ const headerCountMax = 100
 /** What a parser is told to hold at most: a little over our own limits, so that we judge them. */
 export const parserHeadersMax = lineMax + headersMax + 8 * 1024
 
-/** Headers that must not come twice: Node joins or drops the second, so they are kept apart here. */
-export interface Singles {
-  readonly requestIds: Array<string>
-  readonly authorizations: Array<string>
-  readonly idempotencyKeys: Array<string>
-  readonly transferEncodings: Array<string>
-  readonly hosts: Array<string>
-}
+/** Headers of which every value counts: Node joins or drops the second, so they are kept apart here. */
+const watched = {
+  host: "hosts",
+  tracestate: "tracestates",
+  traceparent: "traceparents",
+  "x-signature": "signatures",
+  "x-request-id": "requestIds",
+  authorization: "authorizations",
+  "idempotency-key": "idempotencyKeys",
+  "x-signature-key": "signatureKeys",
+  "x-signature-nonce": "signatureNonces",
+  "transfer-encoding": "transferEncodings",
+  "x-signature-timestamp": "signatureTimestamps"
+} as const satisfies Readonly<Record<string, string>>
 
-export interface Scanned extends Singles {
+const watchedBy: ReadonlyMap<string, Watched> = new Map(Object.entries(watched))
+/** Most headers are none of these, which their length alone tells. */
+const watchedLengths = new Set(Object.keys(watched).map((name) => name.length))
+
+type Watched = (typeof watched)[keyof typeof watched]
+export type Values = Readonly<Record<Watched, ReadonlyArray<string>>>
+
+export interface Scanned {
+  /** Every value of the headers that are watched, in the order it came. */
+  readonly values: Values
   readonly refused:
     | Refusal.Refused<"headers-too-large" | "uri-too-long" | "invalid-request">
     | undefined
@@ -33,13 +48,7 @@ export const scan = (of: {
   readonly version: string
   readonly rawHeaders: ReadonlyArray<string>
 }): Scanned => {
-  const singles: Singles = {
-    requestIds: [],
-    authorizations: [],
-    idempotencyKeys: [],
-    transferEncodings: [],
-    hosts: []
-  }
+  const values = unsent()
   const { rawHeaders } = of
   let total = 0
   let longest = 0
@@ -50,17 +59,33 @@ export const scan = (of: {
     const size = name.length + value.length + 4
     total += size
     if (size > longest) longest = size
-    listOf(singles, name)?.push(value)
+    if (!watchedLengths.has(name.length)) continue
+    const list = watchedBy.get(name.toLowerCase())
+    if (list !== undefined) values[list].push(value)
   }
   const refused =
     sizes(of, { total, longest, count: rawHeaders.length / 2 }) ??
-    framing(singles) ??
-    addressed(of, singles)
-  return { ...singles, refused }
+    framing(values) ??
+    addressed(of, values)
+  return { values, refused }
 }
 
+const unsent = (): Record<Watched, Array<string>> => ({
+  hosts: [],
+  tracestates: [],
+  traceparents: [],
+  signatures: [],
+  requestIds: [],
+  authorizations: [],
+  idempotencyKeys: [],
+  signatureKeys: [],
+  signatureNonces: [],
+  transferEncodings: [],
+  signatureTimestamps: []
+})
+
 /** A body whose end two readers could see in different places is not read at all. */
-const framing = ({ transferEncodings }: Singles): Scanned["refused"] =>
+const framing = ({ transferEncodings }: Values): Scanned["refused"] =>
   transferEncodings.every((encoding) => encoding.toLowerCase() === "chunked") &&
   transferEncodings.length <= 1
     ? undefined
@@ -72,7 +97,7 @@ const framing = ({ transferEncodings }: Singles): Scanned["refused"] =>
 /** HTTP/1.1 names its host, once (RFC 9112 3.2). Node's own answer to this has no form of ours. */
 const addressed = (
   { version }: { readonly version: string },
-  { hosts }: Singles
+  { hosts }: Values
 ): Scanned["refused"] =>
   hosts.length === 1 || (hosts.length === 0 && version === "1.0")
     ? undefined
@@ -80,23 +105,6 @@ const addressed = (
         detail: "A request names its host once.",
         errors: [{ pointer: "/header/host", detail: "exactly one header" }]
       })
-
-const listOf = (singles: Singles, name: string): Array<string> | undefined => {
-  switch (name.length) {
-    case 4:
-      return name.toLowerCase() === "host" ? singles.hosts : undefined
-    case 12:
-      return name.toLowerCase() === "x-request-id" ? singles.requestIds : undefined
-    case 13:
-      return name.toLowerCase() === "authorization" ? singles.authorizations : undefined
-    case 15:
-      return name.toLowerCase() === "idempotency-key" ? singles.idempotencyKeys : undefined
-    case 17:
-      return name.toLowerCase() === "transfer-encoding" ? singles.transferEncodings : undefined
-    default:
-      return undefined
-  }
-}
 
 const sizes = (
   line: { readonly method: string; readonly target: string },

@@ -1,5 +1,6 @@
 /** The identity provider's keys: fetched when needed, kept while it is away, never trusted unread. */
 import { Refusal } from "@bursar/engine-core"
+import type { Ids } from "@bursar/engine-core/ports"
 import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
 import {
   createLocalJWKSet,
@@ -8,6 +9,7 @@ import {
   type JSONWebKeySet,
   type JWTHeaderParameters
 } from "jose"
+import * as TraceContext from "../wire/TraceContext.ts"
 
 export class Jwks extends Context.Service<
   Jwks,
@@ -67,10 +69,13 @@ const coolDown = { answered: 30_000, away: 2_000 }
  * Keys of an address: kept 10 minutes, looked up again for an unknown key at most every 30 seconds.
  * While the provider is away the keys last seen go on, and an unknown one is answered "later".
  */
-export const layerRemote = (fetchKeys: Effect.Effect<JSONWebKeySet, KeysAway>): Layer.Layer<Jwks> =>
+export const layerRemote = <R>(
+  keys: Effect.Effect<JSONWebKeySet, KeysAway, R>
+): Layer.Layer<Jwks, never, R> =>
   Layer.effect(
     Jwks,
     Effect.gen(function* () {
+      const fetchKeys = Effect.provideContext(keys, yield* Effect.context<R>())
       const oneAtATime = yield* Semaphore.make(1)
       let set: LocalSet | undefined
       let fetchedAt = Number.NEGATIVE_INFINITY
@@ -112,19 +117,21 @@ const answerMax = 256 * 1024
 const answerWithin = 5_000
 
 /** Fetches a key set: no redirects, a few seconds, a bounded answer that must be a key set. */
-export const fetchFrom = (address: URL): Effect.Effect<JSONWebKeySet, KeysAway> =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const response = await fetch(address, {
-        redirect: "error",
-        headers: { accept: "application/json" },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(answerWithin)])
-      })
-      if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
-      return keySet(JSON.parse(await bounded(response.body)))
-    },
-    catch: (cause) => new KeysAway({ detail: String(cause) })
-  })
+export const fetchFrom = (address: URL): Effect.Effect<JSONWebKeySet, KeysAway, Ids> =>
+  Effect.flatMap(TraceContext.outgoing, (trace) =>
+    Effect.tryPromise({
+      try: async (signal) => {
+        const response = await fetch(address, {
+          redirect: "error",
+          headers: { accept: "application/json", ...trace },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(answerWithin)])
+        })
+        if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
+        return keySet(JSON.parse(await bounded(response.body)))
+      },
+      catch: (cause) => new KeysAway({ detail: String(cause) })
+    })
+  )
 
 const bounded = async (body: ReadableStream<Uint8Array>): Promise<string> => {
   const parts: Array<Uint8Array> = []

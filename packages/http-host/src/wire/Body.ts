@@ -4,6 +4,7 @@ import { Codec, PlainJson } from "@bursar/engine-core/kernel"
 import { ByteSize, Effect, Result, Schema } from "effect"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
+import { Times } from "./Times.ts"
 
 export const mediaType = "application/json"
 export const problemMediaType = "application/problem+json"
@@ -23,9 +24,6 @@ const jsonText = Codec.make({
 export const of = (schema: Schema.Codec<unknown, unknown>, contentType: string = mediaType) =>
   jsonText.pipe(Schema.decodeTo(schema), HttpApiSchema.asText({ contentType }))
 
-/** The whole request has to be there by then. */
-const receivedWithin = "30 seconds"
-
 /**
  * The body's bytes, counted while they come in: its announced length is only a first guess. Refuses
  * as soon as it is too long; what was not read is never read.
@@ -39,12 +37,14 @@ export const read = (
 > => {
   const announced = Number(request.headers["content-length"] ?? Number.NaN)
   if (announced > max) return Effect.fail(tooLarge(max))
-  return request.arrayBuffer.pipe(
+  const received = request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(max)),
     Effect.map((buffer) => new Uint8Array(buffer)),
-    Effect.mapError((error) => (isTooLarge(error) ? tooLarge(max) : broken)),
-    Effect.timeoutOrElse({
-      duration: receivedWithin,
+    Effect.mapError((error) => (isTooLarge(error) ? tooLarge(max) : broken))
+  )
+  return Effect.flatMap(Times, ({ requestWithin }) =>
+    Effect.timeoutOrElse(received, {
+      duration: requestWithin,
       orElse: () => Effect.fail(Refusal.refused("request-timeout"))
     })
   )

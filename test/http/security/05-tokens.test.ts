@@ -3,7 +3,9 @@ import { createHmac, createPublicKey } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { type Caller, Vocabulary } from "@bursar/engine-core"
+import type { Ids } from "@bursar/engine-core/ports"
 import { Authentication, HostConfig, Jwks } from "@bursar/http-host"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { it as effectIt } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -207,9 +209,10 @@ const makeIssuer = async () => {
   }
 }
 
-const signIn = (jwks: Layer.Layer<Jwks.Jwks>) =>
+const signIn = (jwks: Layer.Layer<Jwks.Jwks, never, Ids>) =>
   Authentication.layer({ issuer, audience, algorithms: HostConfig.algorithms }).pipe(
-    Layer.provide(jwks)
+    Layer.provide(jwks),
+    Layer.provide(NodeCrypto.layerIds)
   )
 
 describe("the identity provider's keys", () => {
@@ -283,7 +286,7 @@ describe("the identity provider's keys", () => {
         `{"keys":[],"pad":"${"x".repeat(300_000)}"}`
       ]) {
         provider.state.answer = answer
-        const failed = yield* Effect.flip(provider.fetch)
+        const failed = yield* Effect.flip(provider.fetch).pipe(Effect.provide(NodeCrypto.layerIds))
         expect(failed._tag).toBe("KeysAway")
       }
       yield* Effect.promise(provider.close)

@@ -3,12 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import { Schema } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
-import * as Integer from "../kernel/Integer.ts"
 import * as Offset from "../kernel/Offset.ts"
-import * as PlainJson from "../kernel/PlainJson.ts"
-import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
-import { type EventRow, Feed, type FeedQuery } from "../ports/storage/Feed.ts"
+import { Feed, type FeedQuery } from "../ports/storage/Feed.ts"
 import { cursorsOf, sightOf } from "../reads/layer.ts"
 import { away } from "../records/Away.ts"
 import { EventKind } from "../vocabulary/EventKind.ts"
@@ -16,25 +13,9 @@ import { EventType } from "../vocabulary/EventType.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { SortOrder } from "../vocabulary/sets.ts"
 import type { Caller } from "../writes/Caller.ts"
+import { type Event, ofRow } from "./Event.ts"
 import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
-
-export const Event = Schema.Struct({
-  kind: EventKind.schema,
-  type: EventType.schema,
-  at: Schema.NullOr(Instant.schema),
-  offset: Schema.NullOr(Offset.schema),
-  instrumentId: Schema.NullOr(Schema.String),
-  party: Schema.NullOr(Schema.String),
-  resourceKind: ResourceKind.schema,
-  resourceId: Schema.NullOr(Schema.String),
-  payload: PlainSchema,
-  seq: Integer.schema
-}).annotate({
-  identifier: "Event",
-  description: "What happened: an act of the engine, or a fact of the ledger."
-})
-export type Event = typeof Event.Type
 
 const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
 
@@ -62,6 +43,7 @@ export const audience = {
   monitor: "redacted"
 } as const
 
+export { Event } from "./Event.ts"
 export { limitDefault } from "./FeedPages.ts"
 
 export class EventReads extends Context.Service<
@@ -84,25 +66,6 @@ export class EventReads extends Context.Service<
     >
   }
 >()("@bursar/engine-core/feeds/EventReads") {}
-
-const decode = Schema.decodeUnknownSync(
-  Schema.Struct({
-    kind: EventKind.schema,
-    type: EventType.schema,
-    resourceKind: ResourceKind.schema
-  })
-)
-
-const eventOf = (row: EventRow): Event => ({
-  ...decode({ kind: row.kind, type: row.type, resourceKind: row.resourceKind }),
-  at: row.at === null ? null : Instant.of(row.at),
-  offset: row.offset === null ? null : Offset.of(row.offset),
-  instrumentId: row.instrumentId,
-  party: row.party,
-  resourceId: row.resourceId,
-  payload: PlainJson.parseTrusted(row.payload),
-  seq: row.seq
-})
 
 const fault = (pointer: string, detail: string) =>
   Effect.fail(refused("invalid-request", { errors: [{ pointer, detail }] }))
@@ -179,12 +142,12 @@ const make = Effect.gen(function* () {
         },
         scan: (scan) =>
           Effect.mapBoth(feed.read({ ...scan, ...filtersOf(params, kind) }), {
-            onSuccess: ({ events, scanned }) => ({ rows: events, scanned, prunedTo: 0 }),
+            onSuccess: ({ events, ...where }) => ({ rows: events, ...where }),
             onFailure: away
           })
       }
     )
-    const events = rows.map(eventOf)
+    const events = rows.map(ofRow)
     const value = redacted
       ? events.flatMap((event) => {
           const shown = redact(event)

@@ -375,9 +375,9 @@ export const faults = {
     noticedBy: ["numbers events without a gap in commit order with 8 writers"],
     spoil: replace(Feed, ({ read }) => ({
       read: (query) =>
-        Effect.map(read(query), ({ events, scanned }) => ({
+        Effect.map(read(query), ({ events, ...rest }) => ({
           events: events.filter((event) => event.seq % 13 !== 0),
-          scanned
+          ...rest
         }))
     }))
   },
@@ -387,9 +387,16 @@ export const faults = {
     spoil: replace(Feed, ({ head, read }) => ({
       read: (query) =>
         Effect.gen(function* () {
-          const { events } = yield* read(query)
-          return { events, scanned: (yield* head).seq }
+          const found = yield* read(query)
+          return { ...found, scanned: (yield* head).seq }
         })
+    }))
+  },
+  "pruned-in-silence": {
+    does: "says of no page that anything before it was pruned",
+    noticedBy: ["prunes the oldest control events up to the limit and says how far"],
+    spoil: replace(Feed, ({ read }) => ({
+      read: (query) => Effect.map(read(query), (found) => ({ ...found, prunedTo: 0 }))
     }))
   },
   "stamp-of-the-caller": {
@@ -416,6 +423,359 @@ export const faults = {
     spoil: replace(Feed, ({ read }) => ({
       read: ({ holderId: _, ...query }) => read(query)
     }))
+  },
+  "audit-out-of-line": {
+    does: "takes an audit record that follows no other",
+    noticedBy: ["treats an audit record that does not follow the head"],
+    spoil: replace(Feed, ({ append }) => ({
+      append: (head, entries) => {
+        let { seq, hash } = head.audit
+        const audit = entries.audit.map((row) => {
+          const bent = { ...row, seq: ++seq, prevHash: hash }
+          hash = row.hash
+          return bent
+        })
+        return append(head, { ...entries, audit })
+      }
+    }))
+  },
+  "audit-gap": {
+    does: "loses an audit record that was appended",
+    noticedBy: ["keeps one chain of audit records with 64 writers"],
+    spoil: replace(Feed, ({ readAudit }) => ({
+      readAudit: (query) =>
+        Effect.map(readAudit(query), ({ records, scanned }) => ({
+          records: records.filter((record) => record.seq % 13 !== 0),
+          scanned
+        }))
+    }))
+  },
+  "audit-overtaken": {
+    does: "moves a reader of the audit log past records it has not been given",
+    noticedBy: [
+      "keeps one chain of audit records with 64 writers",
+      "gives a filtered reader of the audit log"
+    ],
+    spoil: replace(Feed, ({ head, readAudit }) => ({
+      readAudit: (query) =>
+        Effect.gen(function* () {
+          const { records } = yield* readAudit(query)
+          return { records, scanned: (yield* head).audit.seq }
+        })
+    }))
+  },
+  "audit-text-rewritten": {
+    does: "writes the hashed text anew in its own way",
+    noticedBy: ["gives back every audit record as it was written"],
+    spoil: replace(Feed, ({ append }) => ({
+      append: (head, entries) =>
+        append(head, {
+          ...entries,
+          audit: entries.audit.map((row) => ({
+            ...row,
+            text: JSON.stringify(JSON.parse(row.text))
+          }))
+        })
+    }))
+  },
+  "audit-actor-ignored": {
+    does: "gives every audit record whoever acted",
+    noticedBy: ["gives a filtered reader of the audit log"],
+    spoil: replace(Feed, ({ readAudit }) => ({
+      readAudit: ({ actor: _, ...query }) => readAudit(query)
+    }))
+  },
+  "checkpoint-unknown": {
+    does: "does not remember the last checkpoint",
+    noticedBy: ["remembers the last checkpoint"],
+    spoil: replace(Feed, ({ append }) => ({
+      append: (head, { checkpoint: _, ...entries }) => append(head, entries)
+    }))
+  },
+  "checkpoint-of-a-failed-run": {
+    does: "remembers the checkpoint of a transaction that failed",
+    noticedBy: ["remembers the last checkpoint, and forgets it"],
+    spoil: replace(Feed, ({ append, head }) => {
+      let last = 0
+      return {
+        append: (taken, entries) =>
+          Effect.suspend(() => {
+            last = entries.checkpoint ?? last
+            return append(taken, entries)
+          }),
+        head: Effect.map(head, (at) => ({ ...at, audit: { ...at.audit, checkpoint: last } }))
+      }
+    })
+  },
+  "webhooks-unmoved": {
+    does: "does not say that the webhooks changed",
+    noticedBy: ["counts the transactions that change which webhooks"],
+    spoil: replace(Feed, ({ append }) => ({
+      append: (head, entries) => append(head, { ...entries, webhooks: "same" })
+    }))
+  },
+  "webhooks-always-moved": {
+    does: "says that the webhooks changed with every transaction",
+    noticedBy: ["counts the transactions that change which webhooks"],
+    spoil: replace(Feed, ({ append }) => ({
+      append: (head, entries) => append(head, { ...entries, webhooks: "moved" })
+    }))
+  },
+  "audit-pruned-anywhere": {
+    does: "says that it pruned the audit log up to a record that is no checkpoint",
+    noticedBy: ["prunes the audit log up to a checkpoint"],
+    spoil: replace(Feed, ({ pruneAudit }) => ({
+      pruneAudit: (of) => Effect.catchDefect(pruneAudit(of), () => Effect.succeed(0))
+    }))
+  },
+  "audit-start-pruned": {
+    does: "prunes the checkpoint that is the audit log's new start",
+    noticedBy: ["prunes the audit log up to a checkpoint"],
+    spoil: replace(Feed, ({ pruneAudit, readAudit }) => {
+      let start = 0
+      return {
+        pruneAudit: (of) =>
+          Effect.tap(pruneAudit(of), () =>
+            Effect.sync(() => {
+              start = of.before + 1
+            })
+          ),
+        readAudit: (query) =>
+          Effect.map(readAudit(query), ({ records, scanned }) => ({
+            records: records.filter((record) => record.seq >= start),
+            scanned
+          }))
+      }
+    })
+  },
+  "hold-ignored": {
+    does: "prunes what a legal hold names",
+    noticedBy: ["leaves what a legal hold names"],
+    spoil: replace(Feed, ({ prune }) => ({
+      prune: (of) => prune({ ...of, hold: { holderIds: [], instrumentIds: [] } })
+    }))
+  },
+  "hold-of-holders-alone": {
+    does: "prunes what a legal hold of an instrument names",
+    noticedBy: ["leaves what a legal hold names"],
+    spoil: replace(Feed, ({ prune }) => ({
+      prune: (of) => prune({ ...of, hold: { ...of.hold, instrumentIds: [] } })
+    }))
+  },
+  "young-events-pruned": {
+    does: "prunes events that are not old enough",
+    noticedBy: ["prunes the oldest control events"],
+    spoil: replace(Feed, ({ prune }) => ({ prune: (of) => prune({ ...of, before: "9999" }) }))
+  },
+  "journal-pruned-by-age": {
+    does: "prunes journal events with the control events",
+    noticedBy: ["prunes the oldest control events"],
+    spoil: replace(Feed, ({ prune, pruneJournal }) => ({
+      prune: (of) =>
+        Effect.andThen(pruneJournal({ through: Number.MAX_SAFE_INTEGER, limit: 9 }), prune(of))
+    }))
+  },
+  "pruned-in-silence": {
+    does: "does not say how far it has pruned",
+    noticedBy: ["prunes the oldest control events"],
+    spoil: replace(Feed, ({ head }) => ({
+      head: Effect.map(head, (at) => ({ ...at, prunedTo: 0 }))
+    }))
+  },
+  "pruned-beyond-the-limit": {
+    does: "prunes more than the limit",
+    noticedBy: ["prunes the oldest control events", "prunes journal events up to an offset"],
+    spoil: replace(Feed, ({ prune, pruneJournal }) => ({
+      prune: (of) => prune({ ...of, limit: 1000 }),
+      pruneJournal: (of) => pruneJournal({ ...of, limit: 1000 })
+    }))
+  },
+  "pruned-for-good": {
+    does: "prunes although the transaction fails",
+    noticedBy: ["prunes within the caller's transaction"],
+    spoil: (all) => {
+      const { run } = Context.get(all, Atomically)
+      const feed = Context.get(all, Feed)
+      const later: Array<Effect.Effect<unknown, unknown>> = []
+      return all.pipe(
+        Context.add(Atomically, {
+          ...Context.get(all, Atomically),
+          run: (effect) =>
+            Effect.onExit(run(effect), () =>
+              Effect.forEach(later.splice(0), Effect.ignore, { discard: true })
+            )
+        }),
+        Context.add(Feed, {
+          ...feed,
+          pruneJournal: (of) =>
+            Effect.suspend(() => {
+              later.push(feed.pruneJournal(of))
+              return feed.pruneJournal(of)
+            })
+        })
+      )
+    }
+  },
+  "journal-pruned-too-far": {
+    does: "prunes journal events after the offset",
+    noticedBy: ["prunes journal events up to an offset"],
+    spoil: replace(Feed, ({ pruneJournal }) => ({
+      pruneJournal: (of) => pruneJournal({ ...of, through: of.through + 1 })
+    }))
+  },
+  "facts-unforgotten": {
+    does: "forgets no fact",
+    noticedBy: ["forgets every fact of some records"],
+    spoil: replace(FactLog, () => ({ forget: () => Effect.void }))
+  },
+  "facts-all-forgotten": {
+    does: "forgets the facts of a whole collection",
+    noticedBy: ["forgets every fact of some records"],
+    spoil: replace(FactLog, ({ forget, scan }) => ({
+      forget: ({ collection }) =>
+        Effect.flatMap(scan({ collection, limit: 1000 }), (rows) =>
+          forget({ collection, recordIds: rows.map((row) => row.recordId) })
+        )
+    }))
+  },
+  "versions-unforgotten": {
+    does: "forgets no version",
+    noticedBy: ["forgets every version of some records"],
+    spoil: replace(Documents, () => ({ forget: () => Effect.void }))
+  },
+  "history-unforgotten": {
+    does: "shows forgotten records where the past is read",
+    noticedBy: ["forgets every version of some records"],
+    spoil: replace(Documents, ({ forget, list }) => {
+      const kept: Array<() => ReturnType<typeof list>> = []
+      return {
+        forget: (of) =>
+          Effect.gen(function* () {
+            const then = { collection: of.collection, pin: { by: "offset", offset: 0 } } as const
+            const rows = yield* list({ ...then, where: [], direction: "asc", limit: 1000 })
+            kept.push(() => Effect.succeed(rows))
+            yield* forget(of)
+          }),
+        list: (query) =>
+          query.pin.by === "offset" ? (kept[kept.length - 1]?.() ?? list(query)) : list(query)
+      }
+    })
+  },
+  "versions-pruned-too-far": {
+    does: "prunes versions that end after the offset",
+    noticedBy: ["prunes what ended by an offset"],
+    spoil: replace(Documents, ({ prune }) => ({
+      prune: (of) => prune({ ...of, through: of.through + 1 })
+    }))
+  },
+  "versions-pruned-beyond-the-limit": {
+    does: "prunes more versions than the limit",
+    noticedBy: ["prunes what ended by an offset"],
+    spoil: replace(Documents, ({ prune }) => ({ prune: (of) => prune({ ...of, limit: 1000 }) }))
+  },
+  "versions-unpruned": {
+    does: "prunes no version",
+    noticedBy: ["prunes what ended by an offset"],
+    spoil: replace(Documents, () => ({ prune: () => Effect.succeed(0) }))
+  },
+  "one-key-freed": {
+    does: "frees the keys of the first target alone",
+    noticedBy: ["frees every key of some targets"],
+    spoil: replace(Keys, ({ free }) => ({ free: (targets) => free(targets.slice(0, 1)) }))
+  },
+  "every-key-freed": {
+    does: "frees a key whose target only begins alike",
+    noticedBy: ["frees every key of some targets"],
+    spoil: replace(Keys, ({ claim, free }) => {
+      const targets = new Set<string>()
+      return {
+        claim: (row) =>
+          Effect.suspend(() => {
+            targets.add(row.target)
+            return claim(row)
+          }),
+        free: (named) =>
+          free([...targets].filter((target) => named.some((name) => target.startsWith(name))))
+      }
+    })
+  },
+  "budget-forgotten": {
+    does: "forgets who still owes",
+    noticedBy: ["forgets whose budget has long been whole"],
+    spoil: replace(RateWindow, ({ forget }) => ({
+      forget: ({ limit }) => forget({ idle: -1_000_000_000, limit })
+    }))
+  },
+  "budgets-kept": {
+    does: "forgets no subject",
+    noticedBy: ["forgets whose budget has long been whole"],
+    spoil: replace(RateWindow, () => ({ forget: () => Effect.succeed(0) }))
+  },
+  "budgets-forgotten-beyond-the-limit": {
+    does: "forgets more subjects than the limit",
+    noticedBy: ["forgets whose budget has long been whole"],
+    spoil: replace(RateWindow, ({ forget }) => ({
+      forget: ({ idle }) => forget({ idle, limit: 1000 })
+    }))
+  },
+  "horizon-as-asked": {
+    does: "moves the horizon down, and past the head",
+    noticedBy: ["moves the horizon up to what was pruned"],
+    spoil: replace(ProjectionLog, ({ head, prune }) => {
+      let asked: number | undefined
+      return {
+        prune: (of) =>
+          Effect.suspend(() => {
+            asked = of.offset
+            return prune(of)
+          }),
+        head: Effect.map(head, (at) => ({ ...at, horizonOffset: asked ?? at.horizonOffset }))
+      }
+    })
+  },
+  "horizon-without-its-time": {
+    does: "does not move the first instant an asOf may name",
+    noticedBy: ["moves the horizon up to what was pruned"],
+    spoil: replace(ProjectionLog, ({ head, prune }) => {
+      let time: string | null | undefined
+      return {
+        prune: (of) =>
+          Effect.andThen(
+            Effect.map(head, (at) => {
+              time ??= at.horizonTime
+            }),
+            prune(of)
+          ),
+        head: Effect.map(head, (at) => ({ ...at, horizonTime: time ?? at.horizonTime }))
+      }
+    })
+  },
+  "updates-pruned-too-far": {
+    does: "prunes updates after the horizon",
+    noticedBy: ["moves the horizon up to what was pruned"],
+    spoil: replace(ProjectionLog, ({ prune }) => ({
+      prune: ({ offset, limit }) => prune({ offset: offset + 1, limit })
+    }))
+  },
+  "time-of-the-horizon-lost": {
+    does: "no longer knows the ledger time at the horizon",
+    noticedBy: ["moves the horizon up to what was pruned"],
+    spoil: replace(ProjectionLog, ({ head, ledgerTimeAt, prune }) => {
+      let pruned = false
+      return {
+        prune: (of) =>
+          Effect.suspend(() => {
+            pruned = true
+            return prune(of)
+          }),
+        ledgerTimeAt: (offset) =>
+          Effect.flatMap(head, ({ horizonOffset }) =>
+            pruned && offset === horizonOffset
+              ? Effect.succeed(Option.none())
+              : ledgerTimeAt(offset)
+          )
+      }
+    })
   },
   "never-wakes": {
     does: "tells nobody that there is work or news",

@@ -46,7 +46,7 @@ export const make = (of: {
           scanned = record.seq
           if (matches(record, query)) found.push(record)
         }
-        return { records: found, scanned }
+        return { records: found, scanned, prunedTo: (records[0]?.seq ?? 1) - 1 }
       }),
     prune: ({ before }) =>
       transactions.write((transaction) => {

@@ -105,7 +105,8 @@ export const make = (of: {
         })
         if (rows.length > 0) transaction.afterCommit.push(() => wakes.wake(FEED))
       }),
-    read: (query) => transactions.read(() => readEvents(events, query)),
+    read: (query) =>
+      transactions.read(() => ({ ...readEvents(events, query), prunedTo: head.prunedTo })),
     head: transactions.read(() => headNow(head.at)),
     known: (asked) => transactions.read(() => asked.filter((source) => sources.has(source))),
     readAudit: audit.read,

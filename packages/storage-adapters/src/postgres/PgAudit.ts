@@ -73,7 +73,8 @@ export const read = (
   is("at >=", query.from)
   is("at <", query.to)
   const sql = `
-    select h.audit_seq as head, a.* from bursar.head h
+    select h.audit_seq as head, coalesce((select min(seq) from bursar.audit), 1) - 1 as pruned_to, a.*
+    from bursar.head h
     left join lateral (
       select * from bursar.audit where ${all.join(" and ")}
       order by seq ${query.order} limit ${add(String(query.limit))}::int8
@@ -83,7 +84,8 @@ export const read = (
   return Effect.map(sessions.look(sql, values), ({ rows }) => {
     const records = rows.filter((row) => row["seq"] !== null).map(recordOf)
     const head = Values.number(rows[0] ?? {}, "head")
-    return { records, scanned: scannedTo(query, { found: records, head }) }
+    const prunedTo = Values.number(rows[0] ?? {}, "pruned_to")
+    return { records, scanned: scannedTo(query, { found: records, head }), prunedTo }
   })
 }
 

@@ -194,7 +194,7 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
     all.push(`holder_ids @> array[${add(query.holderId)}::text] and holder_ids <> '{}'`)
   }
   const sql = `
-    select h.seq as head, e.* from bursar.head h
+    select h.seq as head, h.pruned_to as pruned_to, e.* from bursar.head h
     left join lateral (
       select * from bursar.event where ${all.join(" and ")}
       order by seq ${query.order} limit ${add(String(query.limit))}::int8
@@ -204,7 +204,8 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
   return Effect.map(sessions.look(sql, values), ({ rows }) => {
     const events = rows.filter((row) => row["seq"] !== null).map(eventOf)
     const head = Values.number(rows[0] ?? {}, "head")
-    return { events, scanned: scannedTo(query, { found: events, head }) }
+    const prunedTo = Values.number(rows[0] ?? {}, "pruned_to")
+    return { events, scanned: scannedTo(query, { found: events, head }), prunedTo }
   })
 }
 

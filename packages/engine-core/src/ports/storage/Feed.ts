@@ -125,11 +125,18 @@ export class Feed extends Context.Service<
       head: FeedHead,
       entries: FeedEntries
     ) => Effect.Effect<void, StorageUnavailable>
-    /** The matching events, and the last number scanned, so that a filtered reader moves on. */
+    /**
+     * The matching events, the last number scanned, so that a filtered reader moves on, and up to
+     * where the feed was pruned then: one answer of one moment.
+     */
     readonly read: (
       query: FeedQuery
     ) => Effect.Effect<
-      { readonly events: ReadonlyArray<EventRow>; readonly scanned: number },
+      {
+        readonly events: ReadonlyArray<EventRow>
+        readonly scanned: number
+        readonly prunedTo: number
+      },
       StorageUnavailable
     >
     readonly head: Effect.Effect<FeedHead, StorageUnavailable>
@@ -137,11 +144,15 @@ export class Feed extends Context.Service<
     readonly known: (
       sources: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>, StorageUnavailable>
-    /** The matching audit records, and the last number scanned. */
+    /** The matching audit records, the last number scanned, and the last number pruned. */
     readonly readAudit: (
       query: AuditQuery
     ) => Effect.Effect<
-      { readonly records: ReadonlyArray<AuditRow>; readonly scanned: number },
+      {
+        readonly records: ReadonlyArray<AuditRow>
+        readonly scanned: number
+        readonly prunedTo: number
+      },
       StorageUnavailable
     >
     /**

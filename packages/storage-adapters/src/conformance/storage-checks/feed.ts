@@ -225,6 +225,7 @@ export const feed: ReadonlyArray<Check> = [
         type: `${own}a`,
         resourceId: own,
         kind: "control",
+        at: instant(1),
         holderIds: [own, "x"],
         instrumentId: own
       },
@@ -260,7 +261,7 @@ export const feed: ReadonlyArray<Check> = [
     const last = yield* feed.read({ order: "desc", limit: 1 })
     yield* same("the last one first", [last.events[0]?.seq, last.scanned], [end, end])
     const past = yield* feed.read({ order: "asc", limit: 1, after: end })
-    yield* same("nothing after the end", past, { events: [], scanned: end })
+    yield* same("nothing after the end", [past.events, past.scanned], [[], end])
   }),
   check(PORT, "wakes a reader when an event was committed", function* () {
     const feed = yield* Feed

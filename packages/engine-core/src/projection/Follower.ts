@@ -1,5 +1,6 @@
 /** Follows the ledger: every update becomes facts and events, once each, one transaction a batch. */
 import { Cause, Context, Duration, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
+import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -177,6 +178,7 @@ const make = Effect.gen(function* () {
       { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
       act
     )
+    yield* records.whenCommitted(Metrics.ended(record.kind, "succeeded", now - record.createdAt))
     yield* stored(work.settle({ queue: operationQueue, itemIds: [record.operationId] }))
   })
 

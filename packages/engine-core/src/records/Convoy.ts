@@ -88,10 +88,10 @@ export const make = (of: {
   const together = (riders: ReadonlyArray<Rider>) =>
     Effect.gen(function* () {
       const exits = new Map<Rider, Exit.Exit<unknown, unknown>>()
+      const convoy = UnitOfWork.make()
       const whole = yield* Effect.exit(
         of.atomically.run(
           Effect.gen(function* () {
-            const convoy = UnitOfWork.make()
             yield* Effect.forEach(
               riders,
               (rider) => Effect.map(board(rider, convoy), (exit) => void exits.set(rider, exit)),
@@ -103,6 +103,7 @@ export const make = (of: {
         )
       )
       if (Exit.isSuccess(whole)) {
+        yield* Effect.all(convoy.committed, { discard: true })
         for (const [rider, exit] of exits) yield* Deferred.done(rider.answer, exit)
         return
       }

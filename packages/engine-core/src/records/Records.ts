@@ -118,6 +118,11 @@ export class Records extends Context.Service<
     readonly announce: (announcements: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /** Queues work that starts once the transaction is committed. Only inside `transact`. */
     readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void>
+    /**
+     * Does this once everything the transaction around it writes is committed, and never when it is
+     * not: for what is only counted or told. A crash in between loses it.
+     */
+    readonly whenCommitted: (effect: Effect.Effect<void>) => Effect.Effect<void>
     /** Logs acts in the audit log, under this transaction's stamp. Only inside `transact`. */
     readonly audit: (entries: ReadonlyArray<Entry>) => Effect.Effect<void>
   }

@@ -1,5 +1,5 @@
 /** What one transaction is about to write: collected while it runs, written under one stamp. */
-import { Cause, Context } from "effect"
+import { Cause, Context, type Effect } from "effect"
 import type { Entry } from "../feeds/Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
@@ -40,6 +40,8 @@ export interface UnitOfWork {
   readonly work: Array<WorkItem>
   /** What the audit log tells of this transaction. */
   readonly audit: Array<Entry>
+  /** What is done once all of it is committed. */
+  readonly committed: Array<Effect.Effect<void>>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>
 }
@@ -52,6 +54,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   announcements: [],
   work: [],
   audit: [],
+  committed: [],
   locks: new Set()
 })
 
@@ -70,6 +73,7 @@ export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   whole.announcements.push(...part.announcements)
   whole.work.push(...part.work)
   whole.audit.push(...part.audit)
+  whole.committed.push(...part.committed)
 }
 
 export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: string): string =>

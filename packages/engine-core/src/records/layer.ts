@@ -162,8 +162,11 @@ const make = Effect.gen(function* () {
     const attempt: Effect.Effect<A, E | VersionMoved | StorageUnavailable, R> = Effect.suspend(
       () => {
         const work = UnitOfWork.make()
-        return atomically.run(
-          Effect.tap(Effect.provideService(effect, UnitOfWork.Current, work), () => flush(work))
+        return Effect.tap(
+          atomically.run(
+            Effect.tap(Effect.provideService(effect, UnitOfWork.Current, work), () => flush(work))
+          ),
+          () => Effect.all(work.committed, { discard: true })
         )
       }
     )
@@ -487,6 +490,7 @@ const make = Effect.gen(function* () {
     announce: (announcements) =>
       Effect.map(within, (work) => void work.announcements.push(...announcements)),
     enqueue: (items) => Effect.map(within, (work) => void work.work.push(...items)),
+    whenCommitted: (effect) => Effect.map(within, (work) => void work.committed.push(effect)),
     audit: (entries) => Effect.map(within, (work) => void work.audit.push(...entries))
   })
 })

@@ -19,6 +19,7 @@ import * as Idempotency from "./Idempotency.ts"
 import { type Operation, pathNames } from "./Operation.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
+import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Request from "./Request.ts"
 import * as WriteAnswer from "./WriteAnswer.ts"
@@ -201,6 +202,7 @@ const make = Effect.gen(function* () {
         delay: 0
       }
     ])
+    yield* records.whenCommitted(Metrics.cameTo(operation.kind, "queued"))
     return opened
   })
 

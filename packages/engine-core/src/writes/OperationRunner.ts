@@ -19,6 +19,7 @@ import * as Ledger from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
+import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import { stored, unread } from "../records/Away.ts"
 import type { OperationAct } from "../records/Act.ts"
@@ -119,7 +120,9 @@ const make = Effect.gen(function* () {
   /** The operation as running: its first claim sets when it started, and nothing changes that. */
   const taken = (record: Stored<OperationRecord>, lease: Lease, now: Instant.Instant) =>
     record.state === "queued"
-      ? note(record, { on: "take", at: Instant.of(lease.startedAt) }, now)
+      ? Effect.tap(note(record, { on: "take", at: Instant.of(lease.startedAt) }, now), () =>
+          records.whenCommitted(Metrics.cameTo(record.kind, "running"))
+        )
       : Effect.succeed(record)
 
   const load = (lease: Lease) =>
@@ -134,6 +137,7 @@ const make = Effect.gen(function* () {
         const now = yield* Instant.now
         const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
         yield* note(record, { on: "fail", at: now, problem: problem(record.requestId) }, now)
+        yield* records.whenCommitted(Metrics.ended(record.kind, "failed", now - record.createdAt))
         yield* stored(work.finish(lease))
       })
     )
@@ -157,6 +161,9 @@ const make = Effect.gen(function* () {
             record,
             { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
             now
+          )
+          yield* records.whenCommitted(
+            Metrics.ended(record.kind, "succeeded", now - record.createdAt)
           )
           // Demands the fence: a worker that has lost its lease leaves nothing.
           yield* stored(work.finish(lease))

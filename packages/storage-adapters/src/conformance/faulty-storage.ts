@@ -444,9 +444,9 @@ export const faults = {
     noticedBy: ["keeps one chain of audit records with 64 writers"],
     spoil: replace(Feed, ({ readAudit }) => ({
       readAudit: (query) =>
-        Effect.map(readAudit(query), ({ records, scanned }) => ({
-          records: records.filter((record) => record.seq % 13 !== 0),
-          scanned
+        Effect.map(readAudit(query), (page) => ({
+          ...page,
+          records: page.records.filter((record) => record.seq % 13 !== 0)
         }))
     }))
   },
@@ -459,8 +459,7 @@ export const faults = {
     spoil: replace(Feed, ({ head, readAudit }) => ({
       readAudit: (query) =>
         Effect.gen(function* () {
-          const { records } = yield* readAudit(query)
-          return { records, scanned: (yield* head).audit.seq }
+          return { ...(yield* readAudit(query)), scanned: (yield* head).audit.seq }
         })
     }))
   },
@@ -541,9 +540,9 @@ export const faults = {
             })
           ),
         readAudit: (query) =>
-          Effect.map(readAudit(query), ({ records, scanned }) => ({
-            records: records.filter((record) => record.seq >= start),
-            scanned
+          Effect.map(readAudit(query), (page) => ({
+            ...page,
+            records: page.records.filter((record) => record.seq >= start)
           }))
       }
     })
@@ -575,8 +574,8 @@ export const faults = {
         Effect.andThen(pruneJournal({ through: Number.MAX_SAFE_INTEGER, limit: 9 }), prune(of))
     }))
   },
-  "pruned-in-silence": {
-    does: "does not say how far it has pruned",
+  "pruned-unknown-to-the-head": {
+    does: "does not say at the head how far it has pruned",
     noticedBy: ["prunes the oldest control events"],
     spoil: replace(Feed, ({ head }) => ({
       head: Effect.map(head, (at) => ({ ...at, prunedTo: 0 }))
@@ -602,7 +601,7 @@ export const faults = {
           ...Context.get(all, Atomically),
           run: (effect) =>
             Effect.onExit(run(effect), () =>
-              Effect.forEach(later.splice(0), Effect.ignore, { discard: true })
+              Effect.forEach(later.splice(0), (each) => Effect.ignore(each), { discard: true })
             )
         }),
         Context.add(Feed, {

@@ -4,6 +4,7 @@ import { Effect, type Layer, ManagedRuntime } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
 import type { Storage } from "../memory/Memory.ts"
 import type { Check } from "./Check.ts"
+import { auditLog } from "./storage-checks/audit.ts"
 import { atomically } from "./storage-checks/atomically.ts"
 import { blobs } from "./storage-checks/blobs.ts"
 import { documents } from "./storage-checks/documents.ts"
@@ -11,6 +12,7 @@ import { facts } from "./storage-checks/facts.ts"
 import { feed } from "./storage-checks/feed.ts"
 import { keys } from "./storage-checks/keys.ts"
 import { projection } from "./storage-checks/projection.ts"
+import { retention } from "./storage-checks/retention.ts"
 import { rate } from "./storage-checks/rate.ts"
 import { work } from "./storage-checks/work.ts"
 
@@ -22,6 +24,8 @@ export const storageChecks: ReadonlyArray<Check> = [
   ...keys,
   ...work,
   ...feed,
+  ...auditLog,
+  ...retention,
   ...projection,
   ...blobs,
   ...rate

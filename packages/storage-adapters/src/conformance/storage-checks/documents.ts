@@ -1,5 +1,6 @@
 /** What Documents promises: versions that tile the whole of time, and lists at any point of it. */
 import {
+  Atomically,
   type Alternatives,
   Documents,
   type ListQuery,
@@ -351,6 +352,89 @@ export const documents: ReadonlyArray<Check> = [
       yield* same("after a key that is not there", (yield* after("a0")).length, 3)
     }
   ),
+  check(
+    PORT,
+    "forgets every version of some records, with its transaction, and no other",
+    function* () {
+      const { countBy, forget, get, list, put } = yield* Documents
+      const { run } = yield* Atomically
+      const collection = yield* fresh("documents")
+      const of = (recordId: string, name = collection) => {
+        const row = { collection: name, recordId, filters: { state: "s" } }
+        const next = { ...row, version: 2, fromOffset: 1, fromInstant: instant(1) }
+        return put([version(row), version(next)])
+      }
+      for (const recordId of ["a", "b", "c"]) yield* of(recordId)
+      yield* of("b", `${collection}x`)
+      const pins = [latest, byOffset(0), byInstant(0)]
+      const where = [{ column: "state", anyOf: ["s"] }]
+      const seen = Effect.gen(function* () {
+        const lists = yield* Effect.forEach(pins, (pin) => list(all(collection, { pin, where })))
+        const gets = yield* Effect.forEach(pins, (pin) =>
+          get({ collection, recordIds: ["a", "b", "c"], pin })
+        )
+        const counts = yield* Effect.forEach(pins, (pin) =>
+          countBy({ collection, pin, where: [], column: "state" })
+        )
+        return [...lists.map(ids), ...gets.map(ids), ...counts.map((n) => n.get("s") ?? 0)]
+      })
+      const both = forget({ collection, recordIds: ["a", "b", "x"] })
+      yield* ends("a run that fails", run(Effect.andThen(both, Effect.fail("no"))), "no")
+      const whole = [...Array(6).fill("a b c"), 3, 3, 3]
+      yield* same("after a failed run", yield* seen, whole)
+      yield* forget({ collection, recordIds: [] })
+      yield* same("after none were named", yield* seen, whole)
+      yield* run(both)
+      yield* same("what is left", yield* seen, [...Array(6).fill("c"), 1, 1, 1])
+      const others = yield* list(all(`${collection}x`, { pin: byOffset(0) }))
+      yield* same("in another collection", ids(others), "b")
+      yield* of("a")
+      yield* same("one that begins anew", (yield* seen)[0], "a c")
+    }
+  ),
+  check(PORT, "prunes what ended by an offset, which no pin from there on misses", function* () {
+    const { get, list, prune, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const rows = history(collection)
+    for (let n = 0; n < rows.length; n += 5) yield* put(rows.slice(n, n + 5))
+    yield* put(rows.slice(0, 40).map((row) => ({ ...row, collection: `${collection}x` })))
+    const recordIds = Array.from({ length: 6 }, (_, n) => `r${n}`)
+    const end = (rows[rows.length - 1]?.fromOffset ?? 0) + 1
+    const at = (offset: number, name = collection) =>
+      Effect.all([
+        get({ collection: name, recordIds, pin: byOffset(offset) }),
+        list(all(name, { pin: byOffset(offset), where: [{ column: "state", anyOf: ["s1"] }] })),
+        list(all(name, { pin: byOffset(offset), direction: "desc" }))
+      ])
+    const read = (from: number, name = collection) =>
+      Effect.forEach(
+        Array.from({ length: end - from + 1 }, (_, n) => from + n),
+        (offset) => at(offset, name)
+      )
+    const endsAt = (row: VersionRow) =>
+      rows.find((next) => next.recordId === row.recordId && next.version === row.version + 1)
+        ?.fromOffset ?? end + 1
+    const others = yield* read(0, `${collection}x`)
+    let gone = 0
+    for (const through of [Math.floor(end / 3), Math.floor(end / 2), end]) {
+      const before = yield* read(through)
+      const due = rows.filter((row) => endsAt(row) <= through).length - gone
+      yield* same("with a limit", yield* prune({ collection, through, limit: 3 }), Math.min(3, due))
+      yield* same("with none", yield* prune({ collection, through, limit: 0 }), 0)
+      const rest = yield* prune({ collection, through, limit: 1000 })
+      yield* same("the rest", rest, Math.max(0, due - 3))
+      yield* same("no more", yield* prune({ collection, through, limit: 9 }), 0)
+      yield* same(`reads from ${through} on`, yield* read(through), before)
+      gone += due
+    }
+    yield* same("what is gone", gone, rows.length - 6)
+    yield* same("in another collection", yield* read(0, `${collection}x`), others)
+    const last = rows.findLast((row) => row.recordId === "r0")
+    const next = (last?.version ?? 0) + 1
+    yield* put([version({ ...last, version: next, fromOffset: end, fromInstant: instant(9_999) })])
+    const found = yield* get({ collection, recordIds: ["r0"], pin: latest })
+    yield* same("the next version", found[0]?.version, next)
+  }),
   check(PORT, "streams every match in order, from one snapshot", function* () {
     const { put, stream } = yield* Documents
     const collection = yield* fresh("documents")

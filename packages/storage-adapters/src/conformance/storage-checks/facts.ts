@@ -104,6 +104,34 @@ export const facts: ReadonlyArray<Check> = [
     yield* same("the record", (yield* read({ collection, recordId: "r" })).length, 2)
     yield* same("the refused one", (yield* read({ collection, recordId: "s" })).length, 0)
   }),
+  check(
+    PORT,
+    "forgets every fact of some records, with its transaction, and no other",
+    function* () {
+      const { append, forget, read, scan } = yield* FactLog
+      const { run } = yield* Atomically
+      const collection = yield* fresh("facts")
+      const of = (recordId: string) =>
+        append([1, 2].map((n) => fact({ collection, recordId, version: n })))
+      for (const recordId of ["a", "b", "c"]) yield* of(recordId)
+      yield* append([fact({ collection: `${collection}x`, recordId: "b" })])
+      const names = Effect.map(scan({ collection, limit: 100 }), (rows) =>
+        rows.map((row) => `${row.recordId}${row.version}`).join(" ")
+      )
+      const both = forget({ collection, recordIds: ["a", "b", "x"] })
+      yield* ends("a run that fails", run(Effect.andThen(both, Effect.fail("no"))), "no")
+      yield* same("after a failed run", yield* names, "a1 a2 b1 b2 c1 c2")
+      yield* forget({ collection, recordIds: [] })
+      yield* same("after none were named", yield* names, "a1 a2 b1 b2 c1 c2")
+      yield* run(both)
+      yield* same("what is left", yield* names, "c1 c2")
+      yield* same("of one that is gone", yield* read({ collection, recordId: "b" }), [])
+      const others = yield* read({ collection: `${collection}x`, recordId: "b" })
+      yield* same("of another collection", others.length, 1)
+      yield* of("a")
+      yield* same("one that begins anew", yield* names, "c1 c2 a1 a2")
+    }
+  ),
   check(PORT, "scans a collection by pages, oldest record first, each fact once", function* () {
     const { append, scan } = yield* FactLog
     const collection = yield* fresh("facts")

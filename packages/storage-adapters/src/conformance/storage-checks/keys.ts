@@ -103,6 +103,30 @@ export const keys: ReadonlyArray<Check> = [
     yield* same("the row", [held.target, held.fingerprint], ["u", "f"])
     yield* ends("a key nobody holds", retarget({ scope, key: "l", target: "u" }), "defect")
   }),
+  check(PORT, "frees every key of some targets, with its transaction, and no other", function* () {
+    const { run } = yield* Atomically
+    const { claim, find, free } = yield* Keys
+    const scope = yield* fresh("scope")
+    const targets = ["a", "b", "b", "c"].map((name) => `${scope}-${name}`)
+    const row = { scope, fingerprint: "f", now }
+    for (const [n, target] of targets.entries()) {
+      yield* claim({ ...row, key: `k${n}`, target, bindsUntil: n === 1 ? instant(20) : null })
+    }
+    const held = Effect.map(
+      Effect.forEach(targets, (_, n) => find({ scope, key: `k${n}`, now })),
+      (found) => found.map((key) => (Option.isSome(key) ? "held" : "free")).join(" ")
+    )
+    const both = free([`${scope}-a`, `${scope}-b`, `${scope}-x`])
+    yield* ends("a run that fails", run(Effect.andThen(both, Effect.fail("no"))), "no")
+    yield* same("after a failed run", yield* held, "held held held held")
+    yield* same("of no target", yield* free([]), 0)
+    yield* same("of a part of a name", yield* free([scope]), 0)
+    yield* same("how many", yield* both, 3)
+    yield* same("what is held", yield* held, "free free free held")
+    yield* same("no more", yield* both, 0)
+    const again = yield* claim({ ...row, key: "k1", target: "t", bindsUntil: null })
+    yield* same("a freed key is claimed", again, { claimed: true })
+  }),
   check(PORT, "admits a nonce once of 50 parallel uses, in each scope", function* () {
     const { useNonce } = yield* Keys
     const scope = yield* fresh("scope")

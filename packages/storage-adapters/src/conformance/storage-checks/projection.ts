@@ -126,6 +126,70 @@ export const projection: ReadonlyArray<Check> = [
       { horizonOffset: base, horizonTime: instant(10), ledgerTime: instant(10), offset: base }
     )
   }),
+  check(
+    PORT,
+    "moves the horizon up to what was pruned, never down nor past the head",
+    function* () {
+      const { advance, base, epoch, head, ledgerTimeAt, offsetAsOf, prune, read } = yield* setUp
+      // What other checks have left before it.
+      while ((yield* prune({ offset: base, limit: 1000 })) > 0) {}
+      const updates = [2, 3, 5, 7].map((n) =>
+        update({ offset: base + n, ledgerTime: instant(10 + n), commandId: `c${base + n}` })
+      )
+      yield* advance({ epoch, from: base, to: base + 9, ledgerTime: instant(17), updates })
+      const horizon = Effect.map(head, (at) => [at.horizonOffset - base, at.horizonTime])
+      const times = Effect.map(
+        Effect.forEach([6, 7, 9], (n) => ledgerTimeAt(base + n)),
+        (found) => found.map(Option.getOrNull)
+      )
+      const offsets = Effect.map(
+        Effect.forEach([15, 16, 17, 99], (n) => offsetAsOf(instant(n))),
+        (found) => found.map((offset) => Option.getOrElse(offset, () => 0) - base)
+      )
+      const before = yield* times
+      yield* same("the offsets before", yield* offsets, [5, 5, 9, 9])
+      const stored = Effect.map(read({ after: base, limit: 9 }), (rows) =>
+        rows.map((row) => row.offset - base)
+      )
+      yield* same("with a limit", yield* prune({ offset: base + 6, limit: 2 }), 2)
+      yield* same("the horizon", yield* horizon, [6, instant(15)])
+      yield* same("what is left", yield* stored, [5, 7])
+      yield* same("the rest", yield* prune({ offset: base + 6, limit: 9 }), 1)
+      yield* same("no more", yield* prune({ offset: base + 6, limit: 9 }), 0)
+      yield* same("the updates from the horizon on", yield* stored, [7])
+      yield* same("the times from the horizon on", yield* times, before)
+      yield* same("the offsets then", yield* offsets, [6, 6, 9, 9])
+      yield* same("of one before it", yield* prune({ offset: base + 2, limit: 9 }), 0)
+      yield* same("the horizon then", yield* horizon, [6, instant(15)])
+      yield* prune({ offset: base + 99, limit: 9 })
+      yield* same("the horizon at the head", yield* horizon, [9, instant(17)])
+      const { offset, ledgerTime } = yield* head
+      yield* same("the head", [offset - base, ledgerTime], [9, instant(17)])
+      yield* same("as of later", yield* offsetAsOf(instant(99)), Option.some(base + 9))
+      const next = update({ offset: base + 10, ledgerTime: instant(20) })
+      yield* advance({
+        epoch,
+        from: offset,
+        to: base + 10,
+        ledgerTime: instant(20),
+        updates: [next]
+      })
+      yield* same("what comes next", yield* stored, [10])
+      yield* same("as of then", yield* offsetAsOf(instant(20)), Option.some(base + 10))
+      yield* same("as of before", yield* offsetAsOf(instant(19)), Option.some(base + 9))
+    }
+  ),
+  check(PORT, "prunes updates within the caller's transaction", function* () {
+    const { run } = yield* Atomically
+    const { advance, base, epoch, head, prune, read } = yield* setUp
+    const updates = [update({ offset: base + 1, ledgerTime: instant(11) })]
+    yield* advance({ epoch, from: base, to: base + 1, ledgerTime: instant(11), updates })
+    const before = yield* head
+    const all = prune({ offset: base + 1, limit: 9 })
+    yield* ends("a run that fails", run(Effect.andThen(all, Effect.fail("no"))), "no")
+    yield* same("the head", yield* head, before)
+    yield* same("the updates", yield* read({ after: base, limit: 9 }), updates)
+  }),
   check(PORT, "reads again what a snapshot before it makes unread", function* () {
     const { advance, base, bootstrap, epoch, read } = yield* setUp
     const move = { epoch, from: base, to: base + 2, ledgerTime: null }

@@ -43,6 +43,31 @@ export const rate: ReadonlyArray<Check> = [
     yield* Effect.sleep("80 millis")
     yield* same("later", (yield* take(of)).admitted, true)
   }),
+  check(PORT, "forgets whose budget has long been whole, up to the limit", function* () {
+    const { forget, take } = yield* RateWindow
+    const hour = 3_600_000_000
+    const all = (idle: number) =>
+      Effect.gen(function* () {
+        let gone = 0
+        for (;;) {
+          const more = yield* forget({ idle, limit: 1000 })
+          gone += more
+          if (more < 1000) return gone
+        }
+      })
+    // A store that is kept from run to run may hold what an earlier run left.
+    yield* all(0)
+    const [owing, ...idle] = yield* Effect.forEach([0, 1, 2, 3], () => fresh("subject"))
+    const budget = { subject: owing ?? "", cost: 1, interval, tolerance: interval }
+    yield* take(budget)
+    for (const subject of idle) yield* take({ subject, cost: 1, interval: 1, tolerance: 1 })
+    yield* Effect.sleep("20 millis")
+    yield* same("idle for less than an hour", yield* forget({ idle: hour, limit: 9 }), 0)
+    yield* same("with a limit", yield* forget({ idle: 5_000, limit: 2 }), 2)
+    yield* same("the rest", yield* forget({ idle: 5_000, limit: 9 }), 1)
+    yield* same("no more", yield* forget({ idle: 5_000, limit: 9 }), 0)
+    yield* same("who owes still", (yield* take(budget)).admitted, false)
+  }),
   check(PORT, "counts a call although its transaction is taken back", function* () {
     const { run } = yield* Atomically
     const { take } = yield* RateWindow

@@ -1,0 +1,136 @@
+/** What Feed promises to retention: the oldest control events go, and nothing that is held. */
+import { Atomically, type EventRow, Feed, type LegalHold } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import { type Check, check, ends, fresh, same } from "../Check.ts"
+import { entries, event } from "./rows.ts"
+
+const PORT = "Feed"
+const nobody: LegalHold = { holderIds: [], instrumentIds: [] }
+/** Later than any instant another check names, so that stamps rise with the numbers of the feed. */
+const now = "2026-02-01T00:00:00.000000000Z"
+
+/** Appends events in a transaction of their own, stamped with it; answers the stamp. */
+const append = Effect.fnUntraced(function* (...rows: ReadonlyArray<Partial<EventRow>>) {
+  const { run } = yield* Atomically
+  const feed = yield* Feed
+  return yield* run(
+    Effect.gen(function* () {
+      const head = yield* feed.take(now)
+      const events = rows.map((row, index) =>
+        event({ at: head.at, ...row, seq: head.seq + index + 1 })
+      )
+      yield* feed.append(head, entries(events))
+      return head
+    })
+  )
+})
+
+/** Prunes everything before a stamp that nobody holds. */
+const clear = Effect.fnUntraced(function* (before: string) {
+  const feed = yield* Feed
+  for (;;) {
+    const { passed } = yield* feed.prune({ before, hold: nobody, limit: 1000 })
+    if (passed === 0) return
+  }
+})
+
+const left = Effect.fnUntraced(function* (resourceId: string) {
+  const feed = yield* Feed
+  const { events } = yield* feed.read({ order: "asc", limit: 100, resourceId })
+  return events.map((row) => row.type).join("")
+})
+
+export const retention: ReadonlyArray<Check> = [
+  check(PORT, "prunes the oldest control events up to the limit and says how far", function* () {
+    const feed = yield* Feed
+    const own = yield* fresh("own")
+    const row = (type: string, of: Partial<EventRow> = {}) => ({ type, resourceId: own, ...of })
+    yield* clear((yield* append()).at)
+    const head = yield* append(
+      row("a"),
+      row("b", { kind: "journal", offset: 1, at: now }),
+      row("c")
+    )
+    const later = yield* append(row("d"))
+    const prune = (limit: number) => feed.prune({ before: later.at, hold: nobody, limit })
+    const prunedTo = Effect.map(feed.head, (at) => at.prunedTo - head.seq)
+    yield* same("none", yield* prune(0), { deleted: 0, passed: 0 })
+    yield* same("one", yield* prune(1), { deleted: 1, passed: 1 })
+    yield* same("how far", yield* prunedTo, 1)
+    yield* same("what is left", yield* left(own), "bcd")
+    yield* same("the rest", yield* prune(9), { deleted: 1, passed: 1 })
+    yield* same("how far then", yield* prunedTo, 3)
+    yield* same("what is left then", yield* left(own), "bd")
+    yield* same("no more", yield* prune(9), { deleted: 0, passed: 0 })
+    yield* same("how far at last", yield* prunedTo, 3)
+    const { prunedTo: told } = yield* feed.read({ order: "asc", limit: 1 })
+    yield* same("how far a page says", told, head.seq + 3)
+    const next = yield* append(row("e"))
+    yield* same("the next number", next.seq, later.seq + 1)
+    const page = yield* feed.read({ order: "asc", limit: 2, after: head.seq })
+    yield* same("a page over the gap", [page.events.length, page.scanned], [2, later.seq + 1])
+    const taken = (yield* append()).prunedTo
+    yield* same("what a transaction is told", taken, head.seq + 3)
+  }),
+  check(PORT, "leaves what a legal hold names, and passes it", function* () {
+    const feed = yield* Feed
+    const own = yield* fresh("own")
+    const row = (type: string, of: Partial<EventRow> = {}) => ({ type, resourceId: own, ...of })
+    yield* clear((yield* append()).at)
+    const head = yield* append(
+      row("a", { holderIds: ["x", own] }),
+      row("b", { instrumentId: own }),
+      row("c", { instrumentId: "x", holderIds: ["x"] }),
+      row("d"),
+      row("e", { holderIds: [own], instrumentId: own })
+    )
+    const { at } = yield* append()
+    const hold = { holderIds: [own, "nobody"], instrumentIds: [own] }
+    const first = yield* feed.prune({ before: at, hold, limit: 4 })
+    yield* same("the first", first, { deleted: 2, passed: 4 })
+    const rest = yield* feed.prune({ before: at, hold, limit: 4 })
+    yield* same("the rest", rest, { deleted: 0, passed: 1 })
+    yield* same("what is left", yield* left(own), "abe")
+    yield* same("how far", (yield* feed.head).prunedTo, head.seq + 5)
+  }),
+  check(PORT, "prunes within the caller's transaction", function* () {
+    const { run } = yield* Atomically
+    const feed = yield* Feed
+    const own = yield* fresh("own")
+    yield* append({ type: "a", resourceId: own })
+    yield* append({ type: "b", kind: "journal", offset: 1, at: null, resourceId: own, source: own })
+    const { at } = yield* append()
+    const before = yield* feed.head
+    const all = Effect.andThen(clear(at), feed.pruneJournal({ through: 1, limit: 10_000 }))
+    yield* ends("a run that fails", run(Effect.andThen(all, Effect.fail("no"))), "no")
+    yield* same("what is left", yield* left(own), "ab")
+    yield* same("the head", yield* feed.head, before)
+    yield* same("the source", yield* feed.known([own]), [own])
+    yield* run(all)
+    yield* same("what a run that succeeds leaves", yield* left(own), "")
+    yield* same("the source then", yield* feed.known([own]), [])
+  }),
+  check(PORT, "prunes journal events up to an offset and the limit, and no other", function* () {
+    const feed = yield* Feed
+    const own = yield* fresh("own")
+    const journal = (type: string, offset: number) =>
+      ({ type, kind: "journal", offset, at: null, resourceId: own }) as const
+    // Offsets of their own, before those of any ledger.
+    const prune = (through: number, limit: number) => feed.pruneJournal({ through, limit })
+    yield* prune(-1, 10_000)
+    yield* append(
+      journal("a", -9),
+      { type: "b", resourceId: own, offset: -9 },
+      journal("c", -8),
+      journal("d", -7),
+      journal("e", -6)
+    )
+    const { prunedTo } = yield* feed.head
+    yield* same("up to the limit", yield* prune(-7, 2), 2)
+    yield* same("what is left", yield* left(own), "bde")
+    yield* same("the rest", yield* prune(-7, 2), 1)
+    yield* same("no more", yield* prune(-7, 2), 0)
+    yield* same("what is left then", yield* left(own), "be")
+    yield* same("how far control events are pruned", (yield* feed.head).prunedTo, prunedTo)
+  })
+]

@@ -60,7 +60,7 @@ interface Contents {
   readonly collections?: ReadonlyArray<Collection>
 }
 
-const contexts: ReadonlyArray<Contents> = [
+const tables = [
   instruments,
   holders,
   orders,
@@ -70,13 +70,24 @@ const contexts: ReadonlyArray<Contents> = [
   reconciliation,
   writes,
   feeds
-]
+] as const
+
+const contexts: ReadonlyArray<Contents> = tables
 
 /** Every write, in the order of the contexts. */
 export const operations: ReadonlyArray<Operation> = contexts.flatMap((one) => one.operations ?? [])
 
 /** Every read that is generated from its declaration; the feeds are paged by hand. */
 export const reads: ReadonlyArray<Read> = contexts.flatMap((one) => one.reads ?? [])
+
+type OperationsOf<C> = C extends { readonly operations: ReadonlyArray<infer O> } ? O : never
+type ReadsOf<C> = C extends { readonly reads: ReadonlyArray<infer R> } ? R : never
+
+/** Every declared write with its own types, for whoever finds one by its kind. */
+export type DeclaredOperation = OperationsOf<(typeof tables)[number]>
+
+/** Every declared read with its own types, for whoever finds one by its name. */
+export type DeclaredRead = ReadsOf<(typeof tables)[number]>
 
 /** What the ledger's templates mean. */
 export const readings: ReadonlyArray<Reading> = contexts.flatMap((one) => one.readings ?? [])

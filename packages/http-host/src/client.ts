@@ -1,54 +1,38 @@
 /** The typed client: any declared write or read, called by its own value, with every digit kept. */
 import {
   ApprovalView,
+  Catalogue,
+  EventReads,
   type Operation,
   type PageAsked,
   type PointAsked,
   type Read,
   WriteAnswer
 } from "@bursar/engine-core"
-import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
-import { Data, Effect, Result, Schema } from "effect"
-import {
-  HttpClient,
-  type HttpClientError,
-  HttpClientRequest,
-  type HttpClientResponse
-} from "effect/http"
-import { HttpApi, HttpApiClient, type HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { wire } from "./api/Binding.ts"
-import * as Endpoint from "./api/Endpoint.ts"
+import { Instant, Offset, type PlainJson, RecordId } from "@bursar/engine-core/kernel"
+import { type Cause, Duration, Effect, Option, Result, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { answerOf } from "./api/fromOperation.ts"
 import * as Params from "./api/Params.ts"
-import { Problem, slugOf } from "./api/Problem.ts"
 import * as Verb from "./api/Verb.ts"
+import * as Call from "./client/Call.ts"
+import { type CallError, InputInvalid } from "./client/Errors.ts"
+import { patiently } from "./client/Patience.ts"
+import type { Seen } from "./client/Seen.ts"
+import * as Waiting from "./client/Waiting.ts"
 
-export interface Options {
-  readonly httpClient: HttpClient.HttpClient
-  readonly baseUrl: string
-  /** The whole Authorization header, asked for on every call. */
-  readonly authorization: Effect.Effect<string>
-  /** A new Idempotency-Key for each write that is not given one. */
-  readonly makeKey: () => string
-}
-
-/** What the service said no to. */
-export class CallRefused extends Data.TaggedError("CallRefused")<{ readonly problem: Problem }> {
-  get slug(): string {
-    return slugOf(this.problem)
-  }
-  override get message(): string {
-    return `${this.problem.status} ${this.slug}: ${this.problem.detail}`
-  }
-}
-
-/** An answer that is not what the interface says. */
-export class AnswerUnreadable extends Data.TaggedError("AnswerUnreadable")<{
-  readonly status: number
-  readonly detail: string
-}> {}
-
-export type CallError = CallRefused | AnswerUnreadable | HttpClientError.HttpClientError
+export type { Options } from "./client/Call.ts"
+export {
+  ActionEnded,
+  AnswerUnreadable,
+  type CallError,
+  CallRefused,
+  InputInvalid,
+  OperationFailed
+} from "./client/Errors.ts"
+export { isUnknown, type Seen, type Unknown } from "./client/Seen.ts"
+export * as Signature from "./client/Signature.ts"
+export * as WebhookReceiver from "./client/WebhookReceiver.ts"
 
 interface Around {
   readonly offset: Offset.Offset
@@ -57,15 +41,21 @@ interface Around {
 }
 
 export interface One<V> extends Around {
-  readonly value: V
+  readonly value: Seen<V>
 }
 
 export interface Page<V> extends Around {
-  readonly value: ReadonlyArray<V>
+  readonly value: ReadonlyArray<Seen<V>>
   readonly next: string | null
 }
 
-export type Written<R> = Omit<typeof WriteAnswer.Type, "result"> & { readonly result: R | null }
+export interface FeedPage {
+  readonly events: ReadonlyArray<Seen<EventReads.Event>>
+  /** Where to go on: kept once the events are dealt with, and given as `after` at the next start. */
+  readonly cursor: string
+}
+
+export type Written<R> = Omit<Seen<WriteAnswer>, "result"> & { readonly result: Seen<R | null> }
 
 export interface Client {
   /** Makes a write; the answer is an operation, or an action that awaits its approvers. */
@@ -74,21 +64,59 @@ export interface Client {
     input: I,
     of?: { readonly key?: string }
   ) => Effect.Effect<Written<R>, CallError>
+  /**
+   * What became of a write: waits until the operation has ended, as often as the service says; an
+   * action is waited for until somebody approves it. Calls that are answered 429, 503 or not at all
+   * are made again. Fails with what the operation failed with, or when the action ended otherwise.
+   */
+  readonly wait: <R>(
+    written: Written<R>,
+    of?: Waiting.Options<Written<R>>
+  ) => Effect.Effect<Written<R>, CallError | Waiting.Ended | Cause.TimeoutError>
   readonly one: <P, V>(
     read: Readable<P> & Pick<Read.One<P, V>, "value">,
     params: P,
     point?: PointAsked
   ) => Effect.Effect<One<V>, CallError>
+  /** A page; without a limit all there is, in one answer. */
   readonly list: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: P,
     asked?: PointAsked & PageAsked
   ) => Effect.Effect<Page<V>, CallError>
-  readonly approve: (actionKey: string) => Effect.Effect<typeof WriteAnswer.Type, CallError>
+  /** Every page of one and the same point, the next one asked for when the last is dealt with. */
+  readonly pages: <P, V>(
+    read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
+    params: P,
+    asked?: PointAsked & PageAsked
+  ) => Stream.Stream<Page<V>, CallError>
+  /** Every record of one and the same point, one by one. */
+  readonly records: <P, V>(
+    read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
+    params: P,
+    asked?: PointAsked & PageAsked
+  ) => Stream.Stream<Seen<V>, CallError>
+  /**
+   * The event feed, for ever: pages with something in them, each with the cursor that follows it.
+   * Given the cursor that was kept last it goes on there; what was not dealt with comes again.
+   */
+  readonly events: (
+    params: EventReads.EventParams,
+    of?: FeedAsked
+  ) => Stream.Stream<FeedPage, CallError>
+  readonly approve: (actionKey: string) => Effect.Effect<Seen<WriteAnswer>, CallError>
   readonly reject: (
     actionKey: string,
     of?: { readonly reason?: string; readonly key?: string }
-  ) => Effect.Effect<typeof ApprovalView.Type, CallError>
+  ) => Effect.Effect<Seen<ApprovalView>, CallError>
+}
+
+export interface FeedAsked {
+  /** The cursor kept last; absent: from the first event there is. */
+  readonly after?: string
+  readonly limit?: number
+  /** How long to wait at the feed's end before it is asked again; one second unless given. */
+  readonly every?: Duration.Input
 }
 
 type Writable<K extends Operation.Operation["kind"], I, R> = Pick<
@@ -97,48 +125,167 @@ type Writable<K extends Operation.Operation["kind"], I, R> = Pick<
 >
 type Readable<P> = Pick<Read.One<P>, "name" | "route" | "params">
 
-export const make = (options: Options): Client => {
-  const call = callOf(options)
+/** A declared write by its kind: `operation("subscription.claim")`. */
+export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
+  kind: K
+): Extract<Catalogue.DeclaredOperation, { readonly kind: K }> => {
+  const found = Catalogue.operations.find((one) => one.kind === kind)
+  if (found === undefined) throw new Error(`no operation is called ${kind}`)
+  return found as Extract<Catalogue.DeclaredOperation, { readonly kind: K }>
+}
+
+/** A declared read by its name: `read("holders.get")`. */
+export const read = <N extends Catalogue.DeclaredRead["name"]>(
+  name: N
+): Extract<Catalogue.DeclaredRead, { readonly name: N }> => {
+  const found = Catalogue.reads.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`no read is called ${name}`)
+  return found as Extract<Catalogue.DeclaredRead, { readonly name: N }>
+}
+
+/** A record's id, as the field it is given to calls it. Throws for a text that can be none. */
+export const id = <Name extends string>(text: string): RecordId.RecordId<Name> =>
+  Result.getOrThrow(RecordId.parse<Name>(text))
+
+/** A client over the platform's own fetch, in Node and in browsers. */
+export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>
+  make({
+    ...options,
+    httpClient: Effect.runSync(
+      Effect.provide(Effect.service(HttpClient.HttpClient), FetchHttpClient.layer)
+    )
+  })
+
+/** Records on a page where the caller names no limit but wants pages. */
+const pageLimit = 500
+
+/** How long a write is waited for where the caller does not say. */
+const waitedWithin = "1 day"
+
+export const make = (options: Call.Options): Client => {
+  const ask = Call.make(options)
+  const makeKey = options.makeKey ?? (() => crypto.randomUUID())
+  const call: Plain = (schema, asked) => Effect.map(ask(schema, asked), ({ value }) => value)
+
+  const list: Client["list"] = (declared, params, of = {}) => {
+    const schema = Schema.Struct({
+      ...around,
+      value: Schema.Array(declared.item),
+      next: Schema.NullOr(Schema.String)
+    })
+    return Effect.flatMap(reading(declared, params, standardOf(of)), (asked) => call(schema, asked))
+  }
+
+  const pages: Client["pages"] = (declared, params, of = {}) =>
+    Stream.paginate(of, (asked) =>
+      Effect.map(
+        patiently(list(declared, params, { limit: pageLimit, ...asked })),
+        (page) =>
+          [
+            [page],
+            page.next === null ? Option.none() : Option.some({ ...asked, after: page.next })
+          ] as const
+      )
+    )
+
+  const operationOf = (operationId: string) =>
+    Effect.map(
+      ask(one(WriteAnswer), { ...operationPath, params: { operationId } }),
+      ({ retryAfter, value }) => ({ retryAfter, value: value.value })
+    )
+
   return {
-    write: (operation, input, of) => {
-      const path = Verb.parse(operation.route)
-      const { params, rest } = split(path, encode(operation.input, input))
-      const key = of?.key ?? options.makeKey()
-      return call(answerOf(operation), { name: operation.kind, path, params, body: rest, key })
-    },
-    one: (read, params, point = {}) => {
-      const path = Verb.parse(read.route)
-      const asked = { path, name: read.name, ...split(path, encode(read.params, params)) }
-      const schema = Schema.Struct({ ...around, value: read.value })
-      return call(schema, { ...asked, query: { ...texts(asked.rest), ...standardOf(point) } })
-    },
-    list: (read, params, of = {}) => {
-      const path = Verb.parse(read.route)
-      const asked = { path, name: read.name, ...split(path, encode(read.params, params)) }
-      const schema = Schema.Struct({
-        ...around,
-        value: Schema.Array(read.item),
-        next: Schema.NullOr(Schema.String)
-      })
-      return call(schema, { ...asked, query: { ...texts(asked.rest), ...standardOf(of) } })
-    },
-    approve: (actionKey) =>
-      call(WriteAnswer, {
-        ...approvePath,
-        params: { actionKey },
-        body: {},
-        key: options.makeKey()
+    write: (declared, input, of) =>
+      Effect.flatMap(encode(declared.input, input), (encoded) => {
+        const path = Verb.parse(declared.route)
+        const { params, rest } = split(path, encoded)
+        const key = of?.key ?? makeKey()
+        return call(answerOf(declared), { name: declared.kind, path, params, body: rest, key })
       }),
+    wait: (written, of = {}) =>
+      Waiting.wait(
+        {
+          operation: (operationId) =>
+            operationOf(operationId) as Effect.Effect<Call.Answered<typeof written>, CallError>,
+          action: (actionKey) =>
+            Effect.map(
+              call(one(ApprovalView), { ...approvalPath, params: { actionKey } }),
+              ({ value }) => value
+            )
+        },
+        written,
+        of
+      ).pipe(Effect.timeout(of.within ?? waitedWithin)),
+    one: (declared, params, point = {}) =>
+      Effect.flatMap(reading(declared, params, standardOf(point)), (asked) =>
+        call(one(declared.value), asked)
+      ),
+    list,
+    pages,
+    records: (declared, params, of) =>
+      Stream.flatMap(pages(declared, params, of), ({ value }) => Stream.fromIterable(value)),
+    events: (params, of = {}) => feed(call, params, of),
+    approve: (actionKey) =>
+      call(WriteAnswer, { ...approvePath, params: { actionKey }, body: {}, key: makeKey() }),
     reject: (actionKey, of) =>
       call(ApprovalView, {
         ...rejectPath,
         params: { actionKey },
         body: { reason: of?.reason ?? null },
-        key: of?.key ?? options.makeKey()
+        key: of?.key ?? makeKey()
       })
   }
 }
 
+/** A call of which only the value matters. */
+type Plain = <A>(
+  schema: Schema.Codec<A, unknown>,
+  asked: Call.Asked
+) => Effect.Effect<Seen<A>, CallError>
+
+const feed = (call: Plain, params: EventReads.EventParams, of: FeedAsked) => {
+  const page = (after: string | undefined) =>
+    Effect.flatMap(encode(EventReads.EventParams, params), (encoded) =>
+      patiently(
+        call(EventPage, {
+          name: "events.list",
+          path: eventsPath,
+          params: {},
+          query: {
+            ...texts(encoded),
+            ...standardOf({
+              limit: of.limit ?? pageLimit,
+              ...(after === undefined ? {} : { after })
+            })
+          }
+        })
+      )
+    )
+  return Stream.paginate(of.after, (after) =>
+    Effect.gen(function* () {
+      const { next, value } = yield* page(after)
+      // An empty page gives the same place back: there is nothing to deal with, and time.
+      if (value.length === 0) yield* Effect.sleep(of.every ?? Duration.seconds(1))
+      const pages: ReadonlyArray<FeedPage> =
+        value.length === 0 && next === after ? [] : [{ events: value, cursor: next }]
+      return [pages, Option.some(next)] as const
+    })
+  )
+}
+
+const EventPage = Schema.Struct({
+  offset: Offset.schema,
+  now: Instant.schema,
+  value: Schema.Array(EventReads.Event),
+  next: Schema.String
+})
+
+const eventsPath = Verb.parse("GET /v1/events")
+const operationPath = {
+  name: "operations.get",
+  path: Verb.parse("GET /v1/operations/{operationId}")
+}
+const approvalPath = { name: "approvals.get", path: Verb.parse("GET /v1/approvals/{actionKey}") }
 const approvePath = {
   name: "approvals.approve",
   path: Verb.parse("POST /v1/approvals/{actionKey}:approve")
@@ -156,25 +303,24 @@ const around = {
   now: Instant.schema
 }
 
-/** The texts of a query; a list is a repeated parameter. */
-type Texts = Readonly<Record<string, string | ReadonlyArray<string>>>
+const one = <V>(value: Schema.Codec<V, unknown>) => Schema.Struct({ ...around, value })
 
-interface Asked {
-  readonly name: string
-  readonly path: Verb.Path
-  readonly params: Readonly<Record<string, string>>
-  readonly query?: Texts
-  readonly body?: PlainJson.Plain
-  readonly key?: string
-}
+const reading = <P>(declared: Readable<P>, params: P, standard: Call.Texts) =>
+  Effect.map(encode(declared.params, params), (encoded): Call.Asked => {
+    const path = Verb.parse(declared.route)
+    const { params: inPath, rest } = split(path, encoded)
+    return { name: declared.name, path, params: inPath, query: { ...texts(rest), ...standard } }
+  })
 
+/** What is asked, as it goes out; what the declaration does not take goes nowhere. */
 const encode = <A>(
   schema: Schema.Codec<A, unknown>,
   value: A
-): Readonly<Record<string, unknown>> => {
-  const encoded = Schema.encodeSync(schema)(value)
-  return { ...(encoded as object) }
-}
+): Effect.Effect<Readonly<Record<string, unknown>>, InputInvalid> =>
+  Schema.encodeEffect(schema)(value).pipe(
+    Effect.map((encoded) => ({ ...(encoded as object) })),
+    Effect.mapError(({ message }) => new InputInvalid({ detail: message }))
+  )
 
 /** What the path names, apart from the rest of the input. */
 const split = ({ names }: Verb.Path, input: Readonly<Record<string, unknown>>) => {
@@ -187,7 +333,7 @@ const split = ({ names }: Verb.Path, input: Readonly<Record<string, unknown>>) =
   return { params, rest }
 }
 
-const texts = (rest: Readonly<Record<string, PlainJson.Plain>>): Texts =>
+const texts = (rest: Readonly<Record<string, unknown>>): Call.Texts =>
   Object.fromEntries(
     Object.entries(rest).map(([name, value]) => [
       name,
@@ -197,79 +343,5 @@ const texts = (rest: Readonly<Record<string, PlainJson.Plain>>): Texts =>
 
 const encodeStandard = Schema.encodeSync(Params.Standard)
 
-const standardOf = (asked: PointAsked & PageAsked): Texts =>
+const standardOf = (asked: PointAsked & PageAsked): Call.Texts =>
   Object.fromEntries(Object.entries(encodeStandard(asked)).filter(([, text]) => text !== undefined))
-
-const callOf = (options: Options) => {
-  const { baseUrl } = options
-  const httpClient = options.httpClient.pipe(
-    HttpClient.mapRequestEffect((request) =>
-      Effect.map(options.authorization, (authorization) =>
-        HttpClientRequest.setHeader(request, "authorization", authorization)
-      )
-    )
-  )
-  const of = { group: "call", httpClient, baseUrl } as const
-  const responseMode = "response-only"
-
-  const send = (
-    asked: Asked
-  ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
-    const { name, path, params } = asked
-    const parts = { name, path, success: {}, query: Schema.Unknown, input: Schema.Unknown }
-    const headers = asked.key === undefined ? {} : { "idempotency-key": asked.key }
-    switch (path.method) {
-      case "GET":
-        return HttpApiClient.endpoint(apiOf(Endpoint.get(parts, wire)), {
-          ...of,
-          endpoint: name
-        }).pipe(Effect.flatMap((get) => get({ params, query: asked.query ?? {}, responseMode })))
-      case "POST":
-        return HttpApiClient.endpoint(apiOf(Endpoint.post(parts, wire)), {
-          ...of,
-          endpoint: name
-        }).pipe(
-          Effect.flatMap((post) =>
-            post({ params, headers, payload: asked.body ?? {}, responseMode })
-          )
-        )
-      case "DELETE":
-        return HttpApiClient.endpoint(apiOf(Endpoint.remove(parts, wire)), {
-          ...of,
-          endpoint: name
-        }).pipe(Effect.flatMap((remove) => remove({ params, headers, responseMode })))
-    }
-  }
-
-  return <A>(schema: Schema.Codec<A, unknown>, asked: Asked): Effect.Effect<A, CallError> =>
-    Effect.flatMap(send(asked), (response) => read(schema, response))
-}
-
-const apiOf = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E) =>
-  HttpApi.make("bursar").add(HttpApiGroup.make("call").add(endpoint))
-
-const read = <A>(
-  schema: Schema.Codec<A, unknown>,
-  response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<A, CallError> =>
-  Effect.flatMap(response.text, (text) => {
-    const json = PlainJson.parse(text, answerLimits)
-    const { status } = response
-    const unreadable = (detail: string) => Effect.fail(new AnswerUnreadable({ status, detail }))
-    if (Result.isFailure(json)) return unreadable(json.failure.detail)
-    const decode = <B>(to: Schema.Codec<B, unknown>) =>
-      Effect.catch(Schema.decodeUnknownEffect(to)(json.success), (error) =>
-        unreadable(error.message)
-      )
-    if (status < 400) return decode(schema)
-    return Effect.flatMap(decode(Problem), (problem) => Effect.fail(new CallRefused({ problem })))
-  })
-
-/** An answer is the service's own: a list may be long, and only its depth is bounded. */
-const answerLimits: PlainJson.Limits = {
-  ...PlainJson.limits,
-  tokens: Number.MAX_SAFE_INTEGER,
-  members: Number.MAX_SAFE_INTEGER,
-  items: Number.MAX_SAFE_INTEGER,
-  string: Number.MAX_SAFE_INTEGER
-}

@@ -96,12 +96,13 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
 
 export type Read = One | List
 
-export const one = <P, V, const S extends Slug>(of: Omit<One<P, V, S>, "shape">): One<P, V, S> => ({
-  shape: "one",
-  ...of
-})
+/** A read keeps its name as a type, so that a client finds it by it. */
+type Named<N> = { readonly name: N }
 
-export const list = <R, F, P, V>(of: Omit<List<R, F, P, V>, "shape">): List<R, F, P, V> => ({
-  shape: "list",
-  ...of
-})
+export const one = <P, V, const S extends Slug, const N extends Declared["name"]>(
+  of: Omit<One<P, V, S>, "shape" | "name"> & Named<N>
+): One<P, V, S> & Named<N> => ({ shape: "one", ...of })
+
+export const list = <R, F, P, V, const N extends Declared["name"]>(
+  of: Omit<List<R, F, P, V>, "shape" | "name"> & Named<N>
+): List<R, F, P, V> & Named<N> => ({ shape: "list", ...of })

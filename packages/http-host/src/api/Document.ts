@@ -1,22 +1,14 @@
 /** The OpenAPI document of a table of routes, generated and then mended to say what the wire says. */
-import { Catalogue } from "@bursar/engine-core"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { shown } from "./Binding.ts"
 import * as Interface from "./Interface.ts"
 import * as Mend from "./Mend.ts"
 import * as Problem from "./Problem.ts"
 import type * as Route from "./Route.ts"
+import { extensible, sets } from "./Sets.ts"
 
 /** The version of the interface, not of the package that serves it. */
 export const version = "1.0.0"
-
-const sets = [...Catalogue.machines, ...Catalogue.judged, ...Catalogue.valueSets]
-
-/** Sets that gain no member within /v1; of every other a client must expect more. */
-const closed = new Set(
-  Catalogue.valueSets.filter(({ growth }) => growth === "closed").map(({ name }) => name)
-)
-const extensible = new Set(sets.map(({ name }) => name).filter((name) => !closed.has(name)))
 
 export const make = (routes: ReadonlyArray<Route.Route>): Mend.Document => {
   const api = Interface.make(routes, shown)

@@ -1,0 +1,57 @@
+/** Everything that a call of the client can fail with, each told by its tag. */
+import { Data } from "effect"
+import type { HttpClientError } from "effect/http"
+import { type Problem, slugOf } from "../api/Problem.ts"
+
+/** What the service said no to; `slug` is a slug of the table of refusals, or one that is newer. */
+export class CallRefused extends Data.TaggedError("CallRefused")<{ readonly problem: Problem }> {
+  get slug(): string {
+    return slugOf(this.problem)
+  }
+  override get message(): string {
+    return `${this.problem.status} ${this.slug}: ${this.problem.detail}`
+  }
+}
+
+/** An answer that is not what the interface says. */
+export class AnswerUnreadable extends Data.TaggedError("AnswerUnreadable")<{
+  readonly status: number
+  readonly detail: string
+}> {}
+
+/** What was asked is not what the declaration takes; nothing was sent. */
+export class InputInvalid extends Data.TaggedError("InputInvalid")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/** An operation ended failed: its problem is what the call would have answered. */
+export class OperationFailed extends Data.TaggedError("OperationFailed")<{
+  readonly operationId: string
+  readonly problem: Problem
+}> {
+  get slug(): string {
+    return slugOf(this.problem)
+  }
+  override get message(): string {
+    return `${this.operationId} failed with ${this.slug}: ${this.problem.detail}`
+  }
+}
+
+/** An action ended without having run: it was rejected, withdrawn, or it lapsed. */
+export class ActionEnded extends Data.TaggedError("ActionEnded")<{
+  readonly actionKey: string
+  readonly state: string
+  readonly reason: string | null
+}> {
+  override get message(): string {
+    return `${this.actionKey} is ${this.state}${this.reason === null ? "" : `: ${this.reason}`}`
+  }
+}
+
+export type CallError =
+  | CallRefused
+  | AnswerUnreadable
+  | InputInvalid
+  | HttpClientError.HttpClientError

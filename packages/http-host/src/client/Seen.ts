@@ -1,0 +1,112 @@
+/** Answers as a client sees them: a word of an open set that it does not know is kept, not refused. */
+import type { PlainJson } from "@bursar/engine-core/kernel"
+import { Effect, Result, Schema, type SchemaIssue } from "effect"
+import { extensible } from "../api/Sets.ts"
+
+/** A value that a set gained after this client was built (contract.md section 15). */
+export interface Unknown {
+  readonly unknown: string
+}
+
+export const isUnknown = (value: unknown): value is Unknown =>
+  typeof value === "object" && value !== null && "unknown" in value
+
+/** A text type of listed words, told from `string` and from branded texts by its keys. */
+type IsWord<T extends string> = Record<never, never> extends { [K in T]: 1 } ? false : true
+
+/** What is declared, with `{ unknown }` wherever a listed word stands. */
+export type Seen<T> = PlainJson.Plain extends T
+  ? T
+  : T extends string
+    ? IsWord<T> extends true
+      ? T | Unknown
+      : T
+    : T extends number | bigint | boolean | null | undefined | PlainJson.PlainNumber
+      ? T
+      : T extends ReadonlyArray<infer U>
+        ? ReadonlyArray<Seen<U>>
+        : { readonly [K in keyof T]: Seen<T[K]> }
+
+type Path = ReadonlyArray<PropertyKey>
+
+interface Stranger {
+  readonly path: Path
+  readonly text: string
+  /** A word of the same set, to decode in its place. */
+  readonly known: string
+}
+
+/** Rounds of looking for words nobody knows: a choice of shapes shows its own only when chosen. */
+const roundsMax = 8
+
+/**
+ * Decodes an answer. Words of extensible sets that are not listed are put aside while the rest is
+ * decoded, and put back as `{ unknown }`; any other fault is a fault. Answers why when it cannot.
+ */
+export const decode = <A>(
+  schema: Schema.Codec<A, unknown>,
+  json: PlainJson.Plain
+): Effect.Effect<Seen<A>, string> => {
+  const decoding = Schema.decodeUnknownEffect(schema, { errors: "all" })
+  const round = (
+    value: unknown,
+    aside: ReadonlyArray<Stranger>,
+    left: number
+  ): Effect.Effect<Seen<A>, string> =>
+    Effect.flatMap(Effect.result(decoding(value)), (decoded) => {
+      if (Result.isSuccess(decoded)) {
+        const seen = aside.reduce<unknown>(
+          (whole, { path, text }) => put(whole, path, { unknown: text }),
+          decoded.success
+        )
+        // What a set's word became is the one difference between A and Seen<A>.
+        return Effect.succeed(seen as Seen<A>)
+      }
+      const strangers = strangersOf(decoded.failure.issue, value)
+      if (strangers.length === 0 || left === 0) return Effect.fail(decoded.failure.message)
+      const known = strangers.reduce((whole, { path, known }) => put(whole, path, known), value)
+      return round(known, [...aside, ...strangers], left - 1)
+    })
+  return round(json, [], roundsMax)
+}
+
+const strangersOf = (issue: SchemaIssue.Issue, value: unknown): ReadonlyArray<Stranger> => {
+  const found = new Map<string, Stranger>()
+  const look = (one: SchemaIssue.Issue, path: Path): void => {
+    if (one._tag === "Pointer") return look(one.issue, [...path, ...one.path])
+    if (one._tag === "AnyOf") {
+      const name = one.ast.annotations?.["identifier"]
+      const text = at(value, path)
+      const known = firstWord(one)
+      if (typeof name === "string" && extensible.has(name) && typeof text === "string") {
+        if (known !== undefined) found.set(path.join("/"), { path, text, known })
+        return
+      }
+    }
+    if ("issues" in one) for (const inner of one.issues) look(inner, path)
+    else if ("issue" in one) look(one.issue, path)
+  }
+  look(issue, [])
+  return [...found.values()]
+}
+
+const firstWord = ({ ast }: SchemaIssue.AnyOf): string | undefined => {
+  const [first] = ast.types
+  return first?._tag === "Literal" && typeof first.literal === "string" ? first.literal : undefined
+}
+
+const at = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (found, name) =>
+      typeof found === "object" && found !== null ? Reflect.get(found, name) : undefined,
+    value
+  )
+
+/** The same value with another one at a place in it. */
+const put = (whole: unknown, path: Path, value: unknown): unknown => {
+  const [name, ...rest] = path
+  if (name === undefined || typeof whole !== "object" || whole === null) return value
+  const inner = put(Reflect.get(whole, name), rest, value)
+  if (Array.isArray(whole)) return whole.map((one, i) => (String(i) === String(name) ? inner : one))
+  return { ...whole, [name]: inner }
+}

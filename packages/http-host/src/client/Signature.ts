@@ -1,0 +1,57 @@
+/** How a service client signs a request: the wire as it is, under a key it shares with the venue. */
+
+/** One entry of the deployment's `signing.keys`. */
+export interface SigningKey {
+  readonly keyId: string
+  /** At least 32 bytes. */
+  readonly secret: Uint8Array
+}
+
+/** A request as it goes out. */
+export interface Signable {
+  readonly method: string
+  /** The request target's bytes from the first `/`, with the query if there is one. */
+  readonly target: string
+  /** Nothing for a request without a body. */
+  readonly body: Uint8Array
+  /** Seconds since the epoch. */
+  readonly timestamp: number
+  /** 22 to 128 characters of base64url, never used before under the key. */
+  readonly nonce: string
+}
+
+const encoder = new TextEncoder()
+
+/** What is signed: `METHOD LF target LF timestamp LF nonce LF hex(SHA-256(body))`, contract.md 10. */
+export const textToSign = async (of: Signable): Promise<string> => {
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(of.body))
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"))
+  return [of.method.toUpperCase(), of.target, of.timestamp, of.nonce, hex.join("")].join("\n")
+}
+
+/** The four headers of a signed request. */
+export const headersOf = async (
+  key: SigningKey,
+  of: Signable
+): Promise<Readonly<Record<string, string>>> => {
+  const algorithm = { name: "HMAC", hash: "SHA-256" }
+  const secret = new Uint8Array(key.secret)
+  const mac = await crypto.subtle.importKey("raw", secret, algorithm, false, ["sign"])
+  const text = encoder.encode(await textToSign(of))
+  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", mac, text))
+  return {
+    "x-signature-key": key.keyId,
+    "x-signature-timestamp": String(of.timestamp),
+    "x-signature-nonce": of.nonce,
+    "x-signature": base64(signature)
+  }
+}
+
+/** A nonce of 16 random bytes: 22 characters of base64url. */
+export const makeNonce = (): string =>
+  base64(crypto.getRandomValues(new Uint8Array(16)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "")
+
+const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))

@@ -1,0 +1,146 @@
+/**
+ * What a receiver of webhooks checks before it believes a delivery; it needs nothing of the rest of
+ * the client, only the platform's own Web Crypto. Standard Webhooks 1.0.0; contract.md section 8.
+ */
+
+/** A delivery as it arrived: the headers by any case, the body's bytes untouched. */
+export interface Delivery {
+  readonly headers:
+    | { readonly get: (name: string) => string | null }
+    | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: Uint8Array | string
+}
+
+/** What the receiver shares with the venue: any one of them suffices. */
+export interface Trusted {
+  /** `whsec_` + base64: the secret the webhook was registered with; while it is changed, both. */
+  readonly secrets?: ReadonlyArray<string>
+  /** `whpk_` + base64: the venue's public keys for webhooks, as its tenant payload lists them. */
+  readonly keys?: ReadonlyArray<string>
+}
+
+export type Verdict =
+  | {
+      readonly genuine: true
+      /** Stable over attempts and replays: whoever has it drops the delivery. */
+      readonly id: string
+      /** Seconds since the epoch at which this attempt was made. */
+      readonly timestamp: number
+      /** The event as JSON text; its decimals are read by a codec that keeps digits. */
+      readonly body: string
+    }
+  | { readonly genuine: false; readonly because: Objection }
+
+export type Objection = "malformed" | "too-old" | "too-new" | "not-signed"
+
+/** How far the sender's clock may be from the receiver's, in seconds. */
+export const tolerance = 300
+
+/** More signatures than this are not looked at: a venue sends one of each secret, and one more. */
+const signaturesMax = 16
+
+const timestampForm = /^[0-9]{1,12}$/
+const encoder = new TextEncoder()
+
+/**
+ * Judges a delivery. Genuine is one whose time is within 300 s of `now` (seconds since the epoch) and
+ * of which any signature matches any secret (`v1`) or key (`v1a`); each is compared in constant time
+ * by the platform. Throws only when what is trusted is no secret or no key.
+ */
+export const verify = async (
+  { body, headers }: Delivery,
+  trusted: Trusted,
+  now: number = Math.floor(Date.now() / 1000)
+): Promise<Verdict> => {
+  const verifiers = await verifiersOf(trusted)
+  const id = header(headers, "webhook-id")
+  const sent = header(headers, "webhook-timestamp")
+  const signatures = header(headers, "webhook-signature")
+  if (id === undefined || sent === undefined || signatures === undefined) return not("malformed")
+  if (id === "" || !timestampForm.test(sent)) return not("malformed")
+  const listed = signatures.split(" ").filter((one) => one !== "")
+  if (listed.length > signaturesMax) return not("malformed")
+  const timestamp = Number(sent)
+  if (timestamp < now - tolerance) return not("too-old")
+  if (timestamp > now + tolerance) return not("too-new")
+  const bytes = typeof body === "string" ? encoder.encode(body) : body
+  const signed = concat(encoder.encode(`${id}.${sent}.`), bytes)
+  let matches = 0
+  // Every pair is tried, whichever matched before: how long it takes tells nothing.
+  for (const one of listed) {
+    const comma = one.indexOf(",")
+    const signature = bytesOf(one.slice(comma + 1))
+    if (comma < 0 || signature === undefined) continue
+    for (const { form, verifies } of verifiers) {
+      if (form === one.slice(0, comma) && (await verifies(signature, signed))) matches++
+    }
+  }
+  if (matches === 0) return not("not-signed")
+  return { genuine: true, id, timestamp, body: new TextDecoder().decode(bytes) }
+}
+
+const not = (because: Objection): Verdict => ({ genuine: false, because })
+
+interface Verifier {
+  readonly form: "v1" | "v1a"
+  readonly verifies: (signature: Bytes, signed: Bytes) => Promise<boolean>
+}
+
+/** Bytes of memory of their own, which is what Web Crypto takes. */
+type Bytes = Uint8Array<ArrayBuffer>
+
+const verifiersOf = ({ keys = [], secrets = [] }: Trusted): Promise<ReadonlyArray<Verifier>> =>
+  Promise.all([
+    ...secrets.map(async (secret): Promise<Verifier> => {
+      const raw = unprefixed("whsec_", secret)
+      const algorithm = { name: "HMAC", hash: "SHA-256" }
+      const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["verify"])
+      return {
+        form: "v1",
+        verifies: (signature, signed) => crypto.subtle.verify("HMAC", key, signature, signed)
+      }
+    }),
+    ...keys.map(async (text): Promise<Verifier> => {
+      const raw = unprefixed("whpk_", text)
+      const key = await crypto.subtle.importKey("raw", raw, "Ed25519", false, ["verify"])
+      return {
+        form: "v1a",
+        verifies: (signature, signed) => crypto.subtle.verify("Ed25519", key, signature, signed)
+      }
+    })
+  ])
+
+const unprefixed = (prefix: string, text: string): Bytes => {
+  const bytes = text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined
+  // The text itself is a secret: it is not told.
+  if (bytes === undefined) throw new TypeError(`a ${prefix}… with base64 after it is expected`)
+  return bytes
+}
+
+const bytesOf = (base64: string): Bytes | undefined => {
+  try {
+    const text = atob(base64)
+    return Uint8Array.from(text, (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
+
+const concat = (one: Uint8Array, other: Uint8Array): Bytes => {
+  const both = new Uint8Array(one.length + other.length)
+  both.set(one)
+  both.set(other, one.length)
+  return both
+}
+
+/** A header that is there exactly once. */
+const header = (headers: Delivery["headers"], name: string): string | undefined => {
+  if (isHeaders(headers)) return headers.get(name) ?? undefined
+  const found = Object.entries(headers).filter(([one]) => one.toLowerCase() === name)
+  const [only, second] = found.flatMap(([, value]) => value ?? [])
+  return second === undefined ? only : undefined
+}
+
+const isHeaders = (
+  headers: Delivery["headers"]
+): headers is { readonly get: (name: string) => string | null } => typeof headers.get === "function"

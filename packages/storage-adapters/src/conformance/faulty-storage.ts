@@ -338,6 +338,24 @@ export const faults = {
       enqueue: (items) => enqueue(items.map((item) => ({ ...item, resource: item.itemId })))
     }))
   },
+  "queued-first": {
+    does: "leases what was queued first, however late it was due",
+    noticedBy: ["leases what was due first"],
+    spoil: replace(WorkQueue, ({ enqueue, lease }) => {
+      const places = new Map<string, number>()
+      const placeOf = ({ queue, itemId }: { queue: string; itemId: string }) =>
+        places.get(`${queue} ${itemId}`) ?? 0
+      return {
+        enqueue: (items) =>
+          Effect.suspend(() => {
+            for (const { queue, itemId } of items) places.set(`${queue} ${itemId}`, places.size)
+            return enqueue(items)
+          }),
+        lease: (of) =>
+          Effect.map(lease(of), (leases) => leases.toSorted((a, b) => placeOf(a) - placeOf(b)))
+      }
+    })
+  },
   "newest-first": {
     does: "leases the newest item first",
     noticedBy: ["leases the oldest first"],

@@ -1,4 +1,4 @@
-/** Leased work in memory: the oldest item of each resource first, one at a time. */
+/** Leased work in memory: one item of each resource at a time, those that were due first before others. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { type Lease, LeaseLost, type WorkItem, type WorkQueue } from "@bursar/engine-core/ports"
 import { Clock, Effect, Option, Result } from "effect"
@@ -41,7 +41,7 @@ export const make = (of: {
     const made = {
       items: new Map(),
       lines: new Map(),
-      fronts: SortedRows.make<Item>(byPlace)
+      fronts: SortedRows.make<Item>(byDue)
     }
     queues.set(name, made)
     return made
@@ -117,7 +117,8 @@ export const make = (of: {
           const claimed: Array<Lease> = []
           for (const item of queue(name).fronts.walk({ direction: "asc" })) {
             if (claimed.length >= limit) break
-            if (item.runAt > now || (item.leasedUntil !== null && item.leasedUntil > now)) continue
+            if (item.runAt > now) break
+            if (item.leasedUntil !== null && item.leasedUntil > now) continue
             const startedAt = item.startedAt ?? Instant.sortable(Instant.fromEpochMillis(now))
             Undo.patch(transaction, item, {
               leasedUntil: now + leaseMillis,
@@ -159,12 +160,17 @@ export const make = (of: {
       }),
     release: (lease, { delay, payload }) =>
       leased(lease, (transaction, item, now) => {
-        const runAt = now + delay
+        const { fronts } = queue(item.queue)
+        // A leased item stands in front of its resource, and among the fronts by when it is due.
+        fronts.remove(item)
+        transaction.undo.push(() => fronts.add(item))
         Undo.patch(transaction, item, {
           leasedUntil: null,
-          runAt,
+          runAt: now + delay,
           payload: payload ?? item.payload
         })
+        fronts.add(item)
+        transaction.undo.push(() => fronts.remove(item))
         awaken(transaction, item.queue)
       }),
     find: ({ queue: name, itemId }) =>
@@ -195,6 +201,8 @@ export const make = (of: {
 }
 
 const byPlace = (a: Item, b: Item): number => a.place - b.place
+
+const byDue = (a: Item, b: Item): number => a.runAt - b.runAt || byPlace(a, b)
 
 const frontOf = (line: SortedRows.SortedRows<Item> | undefined): Item | undefined =>
   line?.walk({ direction: "asc" }).next().value

@@ -40,7 +40,7 @@ with due as materialized (
     and not exists (
       select from bursar.work o
       where o.queue = w.queue and o.resource = w.resource and o.place < w.place)
-  order by w.place limit $3::int8
+  order by w.run_at, w.place limit $3::int8
   for no key update of w skip locked
 )
 update bursar.work w
@@ -48,7 +48,8 @@ set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond', work
   fence = nextval('bursar.work_fence'), attempt = attempt + 1,
   started_at = coalesce(started_at, clock_timestamp())
 from due where w.queue = due.queue and w.item_id = due.item_id
-returning w.item_id, w.place, w.resource, w.payload, w.fence, w.attempt,
+returning w.item_id, (extract(epoch from w.run_at) * 1000000)::int8 as due, w.place, w.resource,
+  w.payload, w.fence, w.attempt,
   to_char(w.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z' as started_at`
 
 const UNDER_FENCE = "queue = $1 and item_id = $2 and fence = $3::int8 and leased_until is not null"
@@ -120,7 +121,11 @@ export const make = (of: {
         sessions.ask(LEASE, [queue, worker, String(limit), String(leaseMillis)]),
         ({ rows }) =>
           rows
-            .toSorted((a, b) => Values.number(a, "place") - Values.number(b, "place"))
+            .toSorted(
+              (a, b) =>
+                Values.number(a, "due") - Values.number(b, "due") ||
+                Values.number(a, "place") - Values.number(b, "place")
+            )
             .map((row) => leaseOf(queue, row))
       ),
     hold: (lease) =>

@@ -129,9 +129,7 @@ export class Feed extends Context.Service<
      * The matching events, the last number scanned, so that a filtered reader moves on, and up to
      * where the feed was pruned then: one answer of one moment.
      */
-    readonly read: (
-      query: FeedQuery
-    ) => Effect.Effect<
+    readonly read: (query: FeedQuery) => Effect.Effect<
       {
         readonly events: ReadonlyArray<EventRow>
         readonly scanned: number
@@ -145,9 +143,7 @@ export class Feed extends Context.Service<
       sources: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>, StorageUnavailable>
     /** The matching audit records, the last number scanned, and the last number pruned. */
-    readonly readAudit: (
-      query: AuditQuery
-    ) => Effect.Effect<
+    readonly readAudit: (query: AuditQuery) => Effect.Effect<
       {
         readonly records: ReadonlyArray<AuditRow>
         readonly scanned: number

@@ -34,7 +34,8 @@ export class WorkQueue extends Context.Service<
     readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void, StorageUnavailable>
     /**
      * Claims up to `limit` items that are due, not leased, and have no older unfinished item with
-     * the same resource in the same queue; oldest first. No item is ever leased twice at a time.
+     * the same resource in the same queue; ordered by when they were due, then by when they were
+     * queued (contract.md section 16). No item is ever leased twice at a time.
      */
     readonly lease: (of: {
       readonly queue: string

@@ -39,6 +39,10 @@ export const statements: ReadonlyArray<string> = [
      end if;
    end $$`,
 
+  // Items are claimed by when they are due: what waits for a later try is not looked at.
+  `drop index bursar.work_place`,
+  `create index work_due on bursar.work (queue, run_at, place)`,
+
   // Keys are freed by what they name. Their targets are compared and never ordered.
   `create index key_target on bursar.key using hash (target)`,
   `create index event_journal on bursar.event ("offset") where kind = 'journal'`

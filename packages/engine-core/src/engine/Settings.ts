@@ -1,5 +1,8 @@
 /** What a deployment may decide about the engine itself, with the default each has. */
 import { Context } from "effect"
+import type { SigningKey } from "../feeds/webhook/DeliveryRules.ts"
+import type { ConfiguredWebhook } from "../feeds/webhook/Webhook.ts"
+import type { SealingKey } from "../writes/Secrets.ts"
 
 export interface Settings {
   /** The venue's id: 1 to 64 of [A-Za-z0-9-]. */
@@ -21,6 +24,15 @@ export interface Settings {
   readonly poll: number
   /** Milliseconds for which a ledger that is busy or away is asked again before an operation fails. */
   readonly giveUpAfter: number
+  /**
+   * The keys that seal the secrets a deployment keeps; the first one seals, the others still open.
+   * Without one nothing that holds a secret can be written.
+   */
+  readonly sealingKeys: ReadonlyArray<SealingKey>
+  /** The keys that sign deliveries; the public parts are told to receivers. */
+  readonly webhookKeys: ReadonlyArray<SigningKey>
+  /** The webhooks of the configuration; what it no longer names is removed when an engine starts. */
+  readonly webhooks: ReadonlyArray<ConfiguredWebhook>
   /** Ledger updates projected in one transaction. */
   readonly batchMax: number
 }
@@ -34,6 +46,9 @@ export const defaults: Settings = {
   lease: 30_000,
   poll: 1_000,
   giveUpAfter: 15 * 60_000,
+  sealingKeys: [],
+  webhookKeys: [],
+  webhooks: [],
   batchMax: 500
 }
 

@@ -43,7 +43,7 @@ export const audience = {
   monitor: "redacted"
 } as const
 
-export { Event } from "./Event.ts"
+export { Event, print } from "./Event.ts"
 export { limitDefault } from "./FeedPages.ts"
 
 export class EventReads extends Context.Service<

@@ -160,7 +160,8 @@ const make = Effect.gen(function* () {
           operationId: record.operationId,
           venue: ledger.venue,
           actor: record.actor,
-          signedBy: record.signedBy ?? []
+          signedBy: record.signedBy ?? [],
+          sealed: null
         },
         {
           updateId: update.updateId,

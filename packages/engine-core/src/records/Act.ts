@@ -3,6 +3,7 @@ import type { Cause } from "../kernel/Fact.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
+import type { Sealed } from "../writes/Secrets.ts"
 
 export interface Act {
   readonly cause: Cause
@@ -25,4 +26,6 @@ export interface OperationAct extends Act {
   readonly actor: string
   /** The distinct approvers, in the order they signed. */
   readonly signedBy: ReadonlyArray<string>
+  /** The request's secrets as they may be kept; null: it has none. */
+  readonly sealed: Sealed | null
 }

@@ -32,6 +32,8 @@ export const Approval = Schema.Struct({
   fingerprint: Schema.String,
   /** What will run: the request as it was made, completed by the engine. */
   request: PlainSchema,
+  /** The secrets of the request, sealed, by their members; the request shows a few digits of each. */
+  sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   maker: Schema.String,
   makerName: Schema.NullOr(Schema.String),
   makerEmail: Schema.NullOr(Schema.String),

@@ -16,12 +16,13 @@ import * as Approval from "./Approval.ts"
 import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
 import { type Answer, type Call, FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
-import { type Operation, pathNames } from "./Operation.ts"
+import { finishesInCall, type Operation, pathNames } from "./Operation.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
 import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Request from "./Request.ts"
+import * as Secrets from "./Secrets.ts"
 import * as WriteAnswer from "./WriteAnswer.ts"
 
 /** The queue that operations wait in. */
@@ -56,6 +57,17 @@ const actionAnswer = (
   ...of,
   value: WriteAnswer.plainAnswer(WriteAnswer.ofApproval(record)),
   location: `/v1/approvals/${record.actionKey}`,
+  retryAfter: null
+})
+
+/** What the world outside says of a write, where its declaration asks it anything. */
+type Outside = Result.Result<void, Refused | Unavailable>
+
+/** A removal is answered without a body once it is done. */
+const finished = (answer: Answer): Answer => ({
+  ...answer,
+  status: 204,
+  value: null,
   retryAfter: null
 })
 
@@ -114,24 +126,50 @@ const make = Effect.gen(function* () {
 
   const scopeOf = (caller: Caller) => `${settings.tenantId}/${caller.sub}`
 
+  const judging = (operation: Operation, input: unknown, act: OperationAct) => {
+    switch (operation.on) {
+      case "records":
+        return Effect.asVoid(operation.run(input, act))
+      case "ledger":
+        return Effect.asVoid(operation.plan(input, act, 1))
+      case "outside":
+        return operation.begin(input, act)
+    }
+  }
+
   /** Judges a write as it would run now, and writes nothing. */
   const precheck = (
     operation: Operation,
     input: unknown,
-    act: OperationAct
+    of: { readonly act: OperationAct; readonly outside: Outside }
   ): Effect.Effect<void, Refused | Unavailable> =>
-    records
-      .rehearse(
-        operation.on === "records"
-          ? Effect.asVoid(operation.run(input, act))
-          : Effect.asVoid(operation.plan(input, act, 1))
-      )
-      .pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
+    Effect.andThen(
+      Effect.fromResult(of.outside),
+      records.rehearse(judging(operation, input, of.act))
+    ).pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
+
+  /** What the world outside says of a write; asked before the transaction, told inside it. */
+  const ask = (operation: Operation, input: unknown): Effect.Effect<Outside> =>
+    operation.judge === undefined
+      ? Effect.succeed(Result.void)
+      : Effect.result(operation.judge(input))
+
+  /** The request as it is kept, its secrets sealed beside it. */
+  const hide = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
+    const request = Request.encode(operation, input)
+    const secrets = operation.secrets ?? []
+    if (secrets.length === 0) return { request, sealed: null }
+    const chance = yield* ids.bytes(Secrets.chanceBytes(secrets))
+    return Secrets.hide(request, { secrets, keys: settings.sealingKeys, chance }, crypto)
+  })
+
+  const inputOf = (operation: Operation, kept: Pick<Approval.Approval, "request" | "sealed">) =>
+    Request.decode(operation, Secrets.reveal(kept, { keys: settings.sealingKeys }, crypto))
 
   const actOf = (
     operationId: string,
     now: Instant.Instant,
-    of: { readonly actor: string; readonly signedBy: ReadonlyArray<string> }
+    of: Pick<OperationAct, "actor" | "signedBy" | "sealed">
   ): OperationAct => ({
     cause: { by: "operation", operationId },
     now,
@@ -145,6 +183,7 @@ const make = Effect.gen(function* () {
     readonly operationId: string
     readonly input: unknown
     readonly request: Plain
+    readonly sealed: Secrets.Sealed | null
     readonly actor: string
     readonly actorName: string | null
     readonly actorEmail: string | null
@@ -152,6 +191,8 @@ const make = Effect.gen(function* () {
     readonly identity: RequestIdentity
     readonly action: Approval.Approval | null
     readonly now: Instant.Instant
+    /** Who runs it: a worker, once this is committed, or this call itself. */
+    readonly by: "worker" | "call"
   }
 
   /** The operation's row, its place in the queue: one transaction with whatever led to it. */
@@ -169,6 +210,7 @@ const make = Effect.gen(function* () {
           instrumentId: operation.resource.instrumentId?.(input) ?? null,
           holderId: operation.resource.holderId?.(input) ?? null,
           request: of.request,
+          ...(of.sealed === null ? {} : { sealed: of.sealed }),
           result: null,
           problem: null,
           actor: of.actor,
@@ -192,6 +234,7 @@ const make = Effect.gen(function* () {
         { cause: { by: "operation", operationId }, now: of.now }
       )
       .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an operation id came twice"))))
+    if (of.by === "call") return opened
     yield* records.enqueue([
       {
         queue,
@@ -228,7 +271,12 @@ const make = Effect.gen(function* () {
   const single = Effect.fnUntraced(function* (
     operation: Operation,
     call: Call,
-    of: { readonly input: unknown; readonly fingerprint: string; readonly role: Role }
+    of: {
+      readonly input: unknown
+      readonly fingerprint: string
+      readonly role: Role
+      readonly outside: Outside
+    }
   ) {
     const now = yield* Instant.now
     const operationId = yield* ids.make("op")
@@ -249,23 +297,25 @@ const make = Effect.gen(function* () {
       return operationAnswer(yield* operationById(id), now, { status: 200, replayed: true })
     }
     const input = yield* complete(operation, of.input)
-    yield* precheck(
-      operation,
-      input,
-      actOf(operationId, now, { actor: call.caller.sub, signedBy: [] })
-    )
+    const { request, sealed } = yield* hide(operation, input)
+    yield* precheck(operation, input, {
+      act: actOf(operationId, now, { actor: call.caller.sub, signedBy: [], sealed }),
+      outside: of.outside
+    })
     const opened = yield* open({
       operation,
       operationId,
       input,
-      request: Request.encode(operation, input),
+      request,
+      sealed,
       actor: call.caller.sub,
       actorName: call.caller.name,
       actorEmail: call.caller.email,
       role: of.role,
       identity: call.identity,
       action: null,
-      now
+      now,
+      by: "worker"
     })
     return operationAnswer(opened, now, { status: 202, replayed: false })
   })
@@ -284,12 +334,38 @@ const make = Effect.gen(function* () {
     )
   })
 
+  /** Runs an operation in the transaction that opened it: it ends with the call that approved it. */
+  const runInCall = Effect.fnUntraced(function* (
+    operation: Operation,
+    queued: Stored<OperationRecord>,
+    of: { readonly input: unknown; readonly act: OperationAct }
+  ) {
+    if (operation.on !== "records") {
+      return yield* Effect.die(new Error(`${operation.kind} cannot finish in a call`))
+    }
+    const { act } = of
+    const running = yield* records.record(operations, queued, { on: "take", at: act.now }, act)
+    const result = yield* Effect.provideService(operation.run(of.input, act), Records, records)
+    yield* records.record(
+      operations,
+      running,
+      { on: "succeed", at: act.now, result: Request.encodeResult(operation, result) },
+      act
+    )
+    yield* records.whenCommitted(Metrics.ended(operation.kind, "succeeded", 0n))
+  })
+
   /** One signature; the last opens the operation with the stored request, judged again now. */
   const sign = Effect.fnUntraced(function* (
     before: Stored<Approval.Approval>,
     { caller, identity }: Pick<Call, "caller" | "identity">,
-    now: Instant.Instant
+    of: {
+      readonly now: Instant.Instant
+      readonly outside: Outside
+      readonly by: "worker" | "call"
+    }
   ) {
+    const { now } = of
     if (Approval.signedBy(before).includes(caller.sub)) {
       if (before.state === "awaiting") {
         return actionAnswer(before, { status: 200, replayed: true })
@@ -301,10 +377,11 @@ const make = Effect.gen(function* () {
     const operation = declared.of(before.kind)
     const act = actOf(operationId, now, {
       actor: before.maker,
-      signedBy: [...Approval.signedBy(before), caller.sub]
+      signedBy: [...Approval.signedBy(before), caller.sub],
+      sealed: before.sealed ?? null
     })
-    const input = Request.decode(operation, before.request)
-    if (fact.on === "approve") yield* precheck(operation, input, act)
+    const input = inputOf(operation, before)
+    if (fact.on === "approve") yield* precheck(operation, input, { act, outside: of.outside })
     const after = yield* records.record(Approval.approvals, before, fact, {
       cause:
         fact.on === "approve"
@@ -318,15 +395,20 @@ const make = Effect.gen(function* () {
       operationId,
       input,
       request: before.request,
+      sealed: before.sealed ?? null,
       actor: before.maker,
       actorName: before.makerName,
       actorEmail: before.makerEmail,
       role: before.makerRole,
       identity: { requestId: before.requestId, traceId: before.traceId, keyId: null },
       action: after,
-      now
+      now,
+      by: of.by
     })
-    return operationAnswer(opened, now, { status: 202, replayed: false })
+    const answer = operationAnswer(opened, now, { status: 202, replayed: false })
+    if (of.by === "worker") return answer
+    yield* runInCall(operation, opened, { input, act })
+    return finished(answer)
   })
 
   const matching = (fingerprint: string) =>
@@ -347,6 +429,7 @@ const make = Effect.gen(function* () {
       readonly fingerprint: string
       readonly role: Role | undefined
       readonly method: string
+      readonly outside: Outside
     }
   ) {
     const { caller, key } = call
@@ -412,13 +495,20 @@ const make = Effect.gen(function* () {
         yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
         // The signer has used the key from now on: with another request it is refused.
         yield* bind(candidate.actionKey)
-        return yield* sign(yield* approvalById(candidate.actionKey), call, now)
+        return yield* sign(yield* approvalById(candidate.actionKey), call, {
+          now,
+          outside: of.outside,
+          by: finishesInCall(operation) ? "call" : "worker"
+        })
       }
       // e: the caller signed an action with this request that has run.
       const ran = named.find(
         (action) => action.operationId !== null && Approval.signedBy(action).includes(caller.sub)
       )
-      if (ran !== undefined) return yield* standing(ran, now)
+      if (ran !== undefined) {
+        const answer = yield* standing(ran, now)
+        return finishesInCall(operation) ? finished(answer) : answer
+      }
     }
     // f: whoever may not make one is told that it was rejected.
     if (of.role === undefined && others.some((action) => action.state === "rejected")) {
@@ -429,7 +519,11 @@ const make = Effect.gen(function* () {
     const actionKey = yield* ids.make("ak")
     yield* bind(actionKey)
     const input = yield* complete(operation, of.input)
-    yield* precheck(operation, input, actOf(actionKey, now, { actor: caller.sub, signedBy: [] }))
+    const { request, sealed } = yield* hide(operation, input)
+    yield* precheck(operation, input, {
+      act: actOf(actionKey, now, { actor: caller.sub, signedBy: [], sealed }),
+      outside: of.outside
+    })
     const made = yield* records
       .open(
         Approval.approvals,
@@ -443,7 +537,8 @@ const make = Effect.gen(function* () {
           method: of.method,
           path: call.path,
           fingerprint: of.fingerprint,
-          request: Request.encode(operation, input),
+          request,
+          ...(sealed === null ? {} : { sealed }),
           maker: caller.sub,
           makerName: caller.name,
           makerEmail: caller.email,
@@ -479,11 +574,21 @@ const make = Effect.gen(function* () {
     const input = yield* Effect.fromResult(decodeInput(operation, call))
     const method = operation.route.slice(0, operation.route.indexOf(" "))
     const fingerprint = crypto.sha256(Idempotency.fingerprintText({ method, ...call }))
+    const outside = yield* ask(operation, input)
     return yield* records.transact(
       role !== undefined && operation.approvers === 0
-        ? single(operation, call, { input, fingerprint, role })
-        : shared(operation, call, { input, fingerprint, role, method })
+        ? single(operation, call, { input, fingerprint, role, outside })
+        : shared(operation, call, { input, fingerprint, role, method, outside })
     )
+  })
+
+  /** What the world outside says of an action that awaits; of any other it is not asked. */
+  const askOf = Effect.fnUntraced(function* (actionKey: string) {
+    const action = yield* records.find(Approval.approvals, actionKey)
+    if (Option.isNone(action) || action.value.state !== "awaiting") return Result.void
+    const operation = declared.of(action.value.kind)
+    if (operation.judge === undefined) return Result.void
+    return yield* ask(operation, inputOf(operation, action.value))
   })
 
   const approve: FourEyes["Service"]["approve"] = Effect.fnUntraced(function* (of) {
@@ -493,12 +598,13 @@ const make = Effect.gen(function* () {
     if (!of.caller.roles.includes("approver")) {
       return yield* denied("The caller does not hold the approver role.")
     }
+    const outside = yield* askOf(of.actionKey)
     return yield* records.transact(
       Effect.gen(function* () {
         const now = yield* Instant.now
         yield* records.lock(`action:${settings.tenantId}:${of.actionKey}`)
         const action = yield* records.get(Approval.approvals, of.actionKey)
-        return yield* sign(action, of, now)
+        return yield* sign(action, of, { now, outside, by: "worker" })
       })
     )
   })
@@ -551,18 +657,20 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const now = yield* Instant.now
         const operationId = yield* ids.make("op")
+        const hidden = yield* hide(operation, input)
         const opened = yield* open({
           operation,
           operationId,
           input,
-          request: Request.encode(operation, input),
+          ...hidden,
           actor: "engine",
           actorName: null,
           actorEmail: null,
           role: null,
           identity: { requestId: operationId, traceId: null, keyId: null },
           action: null,
-          now
+          now,
+          by: "worker"
         })
         return operationAnswer(opened, now, { status: 202, replayed: false })
       })

@@ -22,9 +22,12 @@ export interface Call {
 
 /** A write's answer: an operation or an awaiting action in the one shape of api-v1.md. */
 export interface Answer {
-  /** 202 when this call opened it, or signed it; 200 when it was there already. */
-  readonly status: 200 | 202
-  /** The write answer on the wire's shape. */
+  /**
+   * 202 when this call opened it, or signed it; 200 when it was there already; 204, and nothing to
+   * show, when it was a removal that this call, or an earlier one of the same approver, finished.
+   */
+  readonly status: 200 | 202 | 204
+  /** The write answer on the wire's shape; null with 204. */
   readonly value: Plain
   /** `/v1/operations/{id}` or `/v1/approvals/{actionKey}`. */
   readonly location: string

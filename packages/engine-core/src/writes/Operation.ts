@@ -2,6 +2,8 @@
 import type { Effect, Schema } from "effect"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
+import type { Ids } from "../ports/Ids.ts"
+import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Command, Disclosed, Receipt } from "../ports/Ledger.ts"
 import type { OperationAct } from "../records/Act.ts"
 import type { Records } from "../records/Records.ts"
@@ -37,6 +39,16 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
    * The path's ids and the body's members in one struct: a path parameter is the member of its name.
    */
   readonly input: Schema.Codec<I, unknown>
+  /**
+   * The members of the body that are secrets: they are kept sealed, and nobody is shown more of them
+   * than a few digits of their digest.
+   */
+  readonly secrets?: ReadonlyArray<string>
+  /**
+   * What the world outside has to say before the write is judged: asked outside of any transaction,
+   * when it is made, when it is approved and when it runs; its refusal is the write's.
+   */
+  judge?(input: I): Effect.Effect<void, Refused<S> | Unavailable>
   /** Fills what a caller may leave to the engine, such as the id of the record to make. */
   complete?(input: I, makeId: () => string): I
   readonly result: Schema.Codec<R, unknown>
@@ -81,12 +93,37 @@ export interface OnLedger<
   finish(input: I, act: OperationAct, receipt: Receipt): Effect.Effect<R, Unavailable, Records>
 }
 
+/**
+ * A write that asks somebody outside between two transactions: `begin` notes what is about to be
+ * tried, `reach` tries it, `finish` notes what came of it, with the operation's end. After a crash
+ * all three happen again, so `begin` and `finish` note a thing once.
+ */
+export interface OnOutside<
+  K extends OperationKind = OperationKind,
+  I = unknown,
+  R = unknown,
+  S extends Slug = Slug,
+  O = unknown
+> extends Declared<K, I, R, S> {
+  readonly on: "outside"
+  begin(input: I, act: OperationAct): Effect.Effect<void, Refused<S> | Unavailable, Records>
+  reach(
+    input: I,
+    act: OperationAct
+  ): Effect.Effect<O, Refused<S> | Unavailable, Records | Crypto | Ids | WorkQueue>
+  finish(
+    input: I,
+    act: OperationAct,
+    reached: O
+  ): Effect.Effect<R, Unavailable, Records | Ids | WorkQueue>
+}
+
 export type Operation<
   K extends OperationKind = OperationKind,
   I = unknown,
   R = unknown,
   S extends Slug = Slug
-> = OnRecords<K, I, R, S> | OnLedger<K, I, R, S>
+> = OnRecords<K, I, R, S> | OnLedger<K, I, R, S> | OnOutside<K, I, R, S>
 
 /** Declares a write of the engine's own records. */
 export const define = <const K extends OperationKind, I, R, const S extends Slug>(
@@ -97,8 +134,18 @@ export const define = <const K extends OperationKind, I, R, const S extends Slug
 /** Declares a write that the venue makes on the ledger. */
 export const defineOnLedger = <const K extends OperationKind, I, R, const S extends Slug>(
   kind: K,
-  of: Omit<OnLedger<K, I, R, S>, "kind" | "on">
+  of: Omit<OnLedger<K, I, R, S>, "kind" | "on" | "secrets">
 ): OnLedger<K, I, R, S> => ({ kind, on: "ledger", ...of })
+
+/** Declares a write that asks somebody outside. */
+export const defineOutside = <const K extends OperationKind, I, R, const S extends Slug, O>(
+  kind: K,
+  of: Omit<OnOutside<K, I, R, S, O>, "kind" | "on">
+): OnOutside<K, I, R, S, O> => ({ kind, on: "outside", ...of })
+
+/** A removal finishes in its last approver's own call, which answers no body (api-v1.md). */
+export const finishesInCall = ({ route }: Pick<Operation, "route">): boolean =>
+  route.startsWith("DELETE ")
 
 /** The names of the path's parameters, in order. */
 export const pathNames = (route: string): ReadonlyArray<string> =>

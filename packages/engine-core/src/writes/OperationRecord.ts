@@ -51,6 +51,8 @@ export const OperationRecord = Schema.Struct({
   holderId: Schema.NullOr(Schema.String),
   /** The body it was opened with, beside the ids its path named; completed by the engine. */
   request: PlainSchema,
+  /** The secrets of the request, sealed, by their members; the request shows a few digits of each. */
+  sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   result: Schema.NullOr(PlainSchema),
   problem: Schema.NullOr(Problem),
   /** Who asked, by sub; `engine` for what the engine opened itself. */

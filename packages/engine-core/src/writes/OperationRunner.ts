@@ -15,6 +15,7 @@ import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { refused, unavailable, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
+import { Ids } from "../ports/Ids.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
@@ -27,10 +28,11 @@ import { Records, type Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { queue as operationQueue } from "./Door.ts"
 import * as LedgerRefusal from "./LedgerRefusal.ts"
-import type { OnLedger, OnRecords, Operation } from "./Operation.ts"
+import type { OnLedger, OnOutside, OnRecords, Operation } from "./Operation.ts"
 import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
 import * as Request from "./Request.ts"
+import * as Secrets from "./Secrets.ts"
 
 /** How often a step may be planned anew because a contract it needs was used up. */
 const replansMax = 3
@@ -81,6 +83,7 @@ const make = Effect.gen(function* () {
   const declared = yield* Operations
   const settings = yield* Settings
   const crypto = yield* Crypto
+  const ids = yield* Ids
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
 
   const isFinal = (record: OperationRecord) =>
@@ -108,7 +111,19 @@ const make = Effect.gen(function* () {
     operationId: record.operationId,
     venue: ledger.venue,
     actor: record.actor,
-    signedBy: record.signedBy ?? []
+    signedBy: record.signedBy ?? [],
+    sealed: record.sealed ?? null
+  })
+
+  /** The stored request, its secrets as they were sent. */
+  const inputOf = (operation: Operation, record: OperationRecord) =>
+    Request.decode(operation, Secrets.reveal(record, { keys: settings.sealingKeys }, crypto))
+
+  /** What the world outside says of a write now that it runs. */
+  const ask = Effect.fnUntraced(function* (operation: Operation, lease: Lease) {
+    if (operation.judge === undefined) return
+    const record = yield* load(lease)
+    if (!isFinal(record)) yield* operation.judge(inputOf(operation, record))
   })
 
   const note = (record: Stored<OperationRecord>, fact: Fact, now: Instant.Instant) =>
@@ -148,15 +163,15 @@ const make = Effect.gen(function* () {
   // ---- the engine's own records ---------------------------------------------------------------
 
   const onRecords = (operation: OnRecords, lease: Lease) =>
-    records
-      .transact(
+    Effect.andThen(
+      ask(operation, lease),
+      records.transact(
         Effect.gen(function* () {
           const now = yield* Instant.now
           const found = yield* load(lease)
           if (isFinal(found)) return yield* stored(work.finish(lease))
           const record = yield* taken(found, lease, now)
-          const input = Request.decode(operation, record.request)
-          const result = yield* operation.run(input, actOf(record, now))
+          const result = yield* operation.run(inputOf(operation, record), actOf(record, now))
           yield* note(
             record,
             { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
@@ -169,10 +184,64 @@ const make = Effect.gen(function* () {
           yield* stored(work.finish(lease))
         })
       )
-      .pipe(
-        Effect.provideService(Records, records),
-        Effect.catchTag("Refused", (refusal) => refuse(lease, refusal))
+    ).pipe(
+      Effect.provideService(Records, records),
+      Effect.catchTag("Refused", (refusal) => refuse(lease, refusal))
+    )
+
+  // ---- outside --------------------------------------------------------------------------------
+
+  /** The operation under this lease, running; undefined: it has ended, and the lease with it. */
+  const underWay = Effect.fnUntraced(function* (lease: Lease) {
+    const now = yield* Instant.now
+    yield* hold(lease)
+    const found = yield* load(lease)
+    if (isFinal(found)) {
+      yield* stored(work.finish(lease))
+      return undefined
+    }
+    const record = yield* taken(found, lease, now)
+    return { record, act: actOf(record, now) }
+  })
+
+  const onOutside = (operation: OnOutside, lease: Lease) =>
+    Effect.gen(function* () {
+      yield* ask(operation, lease)
+      const begun = yield* records.transact(
+        Effect.gen(function* () {
+          const one = yield* underWay(lease)
+          if (one === undefined) return undefined
+          const input = inputOf(operation, one.record)
+          yield* operation.begin(input, one.act)
+          return { input, act: one.act }
+        })
       )
+      if (begun === undefined) return
+      const { input } = begun
+      const reached = yield* operation.reach(input, begun.act)
+      yield* records.transact(
+        Effect.gen(function* () {
+          const one = yield* underWay(lease)
+          if (one === undefined) return
+          const { record, act } = one
+          const result = Request.encodeResult(
+            operation,
+            yield* operation.finish(input, act, reached)
+          )
+          yield* note(record, { on: "succeed", at: act.now, result }, act.now)
+          yield* records.whenCommitted(
+            Metrics.ended(record.kind, "succeeded", act.now - record.createdAt)
+          )
+          yield* stored(work.finish(lease))
+        })
+      )
+    }).pipe(
+      Effect.provideService(Records, records),
+      Effect.provideService(Crypto, crypto),
+      Effect.provideService(Ids, ids),
+      Effect.provideService(WorkQueue, work),
+      Effect.catchTag("Refused", (refusal) => refuse(lease, refusal))
+    )
 
   // ---- the ledger -----------------------------------------------------------------------------
 
@@ -415,9 +484,16 @@ const make = Effect.gen(function* () {
 
   const perform = Effect.fnUntraced(function* (lease: Lease) {
     const operation: Operation = declared.of(kindOf(lease))
-    return yield* operation.on === "records"
-      ? onRecords(operation, lease)
-      : Effect.catchTag(onLedger(operation, lease), "Refused", (refusal) => refuse(lease, refusal))
+    switch (operation.on) {
+      case "records":
+        return yield* onRecords(operation, lease)
+      case "outside":
+        return yield* onOutside(operation, lease)
+      case "ledger":
+        return yield* Effect.catchTag(onLedger(operation, lease), "Refused", (refusal) =>
+          refuse(lease, refusal)
+        )
+    }
   })
 
   /** Renews the lease until the work is done; a lost lease ends the work at once. */

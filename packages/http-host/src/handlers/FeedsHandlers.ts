@@ -4,14 +4,13 @@ import { Effect } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Answer from "../middleware/Answer.ts"
 import type { ByHand } from "./Handler.ts"
-import { asking, closing, inTime, opening, printer } from "./read.ts"
+import { asking, closing, inTime, opening } from "./read.ts"
 
 const ask = asking({
   params: EventReads.EventParams,
   standard: new Set(Object.keys(Params.page)),
   inPath: new Set()
 })
-const print = printer(EventReads.Event)
 
 export const make = (of: {
   readonly events: EventReads.EventReads["Service"]
@@ -29,7 +28,7 @@ export const make = (of: {
     return Answer.json({
       requestId: arrival.identity.requestId,
       status: 200,
-      text: `${opening(around)}[${value.map(print).join(",")}]${closing(next)}`
+      text: `${opening(around)}[${value.map(EventReads.print).join(",")}]${closing(next)}`
     })
   })
 })

@@ -1,0 +1,58 @@
+/** One event of the feed: what it holds, and the one text that both the feed and webhooks print of it. */
+import { Schema } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as Offset from "../kernel/Offset.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import { PlainSchema } from "../kernel/PlainSchema.ts"
+import type { EventRow } from "../ports/storage/Feed.ts"
+import { EventKind } from "../vocabulary/EventKind.ts"
+import { EventType } from "../vocabulary/EventType.ts"
+import { ResourceKind } from "../vocabulary/ResourceKind.ts"
+
+export const Event = Schema.Struct({
+  kind: EventKind.schema,
+  type: EventType.schema,
+  at: Schema.NullOr(Instant.schema),
+  offset: Schema.NullOr(Offset.schema),
+  instrumentId: Schema.NullOr(Schema.String),
+  party: Schema.NullOr(Schema.String),
+  resourceKind: ResourceKind.schema,
+  resourceId: Schema.NullOr(Schema.String),
+  payload: PlainSchema,
+  seq: Integer.schema
+}).annotate({
+  identifier: "Event",
+  description: "What happened: an act of the engine, or a fact of the ledger."
+})
+export type Event = typeof Event.Type
+
+const words = Schema.decodeUnknownSync(
+  Schema.Struct({
+    kind: EventKind.schema,
+    type: EventType.schema,
+    resourceKind: ResourceKind.schema
+  })
+)
+
+/** An event as its row keeps it. */
+export const ofRow = (row: EventRow): Event => ({
+  ...words({ kind: row.kind, type: row.type, resourceKind: row.resourceKind }),
+  at: row.at === null ? null : Instant.of(row.at),
+  offset: row.offset === null ? null : Offset.of(row.offset),
+  instrumentId: row.instrumentId,
+  party: row.party,
+  resourceId: row.resourceId,
+  payload: PlainJson.parseTrusted(row.payload),
+  seq: row.seq
+})
+
+const encode = Schema.encodeSync(Event)
+
+/**
+ * The event as JSON text: what a page of the feed shows of it and what a webhook is posted, byte for
+ * byte (contract.md section 8).
+ */
+export const print = (event: Event): string =>
+  // What the codecs of the engine encode to is what PlainJson prints.
+  PlainJson.stringify(encode(event) as unknown as PlainJson.Printable)

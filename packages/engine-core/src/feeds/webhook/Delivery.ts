@@ -1,0 +1,107 @@
+/** The delivery of one event to one webhook: how often it was tried, and how that ended. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import { EventType } from "../../vocabulary/EventType.ts"
+import { DeliveryMachine } from "./DeliveryMachine.ts"
+
+export const Failure = Schema.Literals([
+  "dns",
+  "address-refused",
+  "connect",
+  "tls",
+  "timeout",
+  "status"
+]).annotate({ identifier: "DeliveryFailure", description: "Why an attempt was not taken." })
+export type Failure = typeof Failure.Type
+
+/** What came of one attempt; of the receiver's answer nothing but its status is kept. */
+export const Attempt = Schema.Struct({
+  at: Instant.schema,
+  status: Schema.NullOr(Integer.schema),
+  durationMs: Integer.schema,
+  /** Null: it was taken. */
+  failure: Schema.NullOr(Failure)
+})
+export type Attempt = typeof Attempt.Type
+
+export const Delivery = Schema.Struct({
+  deliveryId: Schema.String,
+  webhookId: Schema.String,
+  /** The event's number on the feed. */
+  seq: Integer.schema,
+  type: EventType.schema,
+  state: DeliveryMachine.schema,
+  attempts: Integer.schema,
+  last: Schema.NullOr(Attempt),
+  endedAt: Schema.NullOr(Instant.schema)
+})
+export type Delivery = typeof Delivery.Type
+
+/** The attempt that a fact tells of; `miss`: it is tried again. */
+const Tried = Schema.Struct({
+  on: Schema.Literals(["miss", "take", "exhaust"]),
+  attempt: Attempt
+})
+const Cancelled = Schema.Struct({ on: Schema.Literal("cancel"), at: Instant.schema })
+export const Fact = Schema.Union([Tried, Cancelled])
+export type Fact = typeof Fact.Type
+
+/** The delivery after `fact`. Decides nothing. */
+export const evolve = (self: Delivery, fact: Fact): Delivery =>
+  match(fact)
+    .with({ on: "miss" }, ({ attempt }) => ({
+      ...self,
+      attempts: self.attempts + 1,
+      last: attempt
+    }))
+    .with({ on: "take" }, { on: "exhaust" }, ({ on, attempt }) => ({
+      ...self,
+      state: Machine.follow(DeliveryMachine, self.state, on),
+      attempts: self.attempts + 1,
+      last: attempt,
+      endedAt: attempt.at
+    }))
+    .with({ on: "cancel" }, ({ on, at }) => ({
+      ...self,
+      state: Machine.follow(DeliveryMachine, self.state, on),
+      endedAt: at
+    }))
+    .exhaustive()
+
+/** A delivery as it opens, with its event. */
+export const pending = (
+  of: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "type">
+): Delivery => ({ ...of, state: "pending", attempts: 0, last: null, endedAt: null })
+
+/** What is not over yet is listed by these columns. */
+export const pendingOf = (webhookId: string) => ({ webhookId: [webhookId], state: ["pending"] })
+
+export const deliveries = Collection.define<Delivery, Fact>("delivery", {
+  doc: "The delivery of one event to one webhook.",
+  id: (self) => self.deliveryId,
+  record: Delivery,
+  fact: Fact,
+  evolve,
+  keptBy: "own",
+  ids: "made",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.deliveryId}`,
+  filters: {
+    webhookId: (self) => self.webhookId,
+    state: (self) => self.state,
+    endedAt: (self) => (self.endedAt === null ? null : Instant.sortable(self.endedAt))
+  },
+  invariants: {
+    "a delivery that is over says since when": (self) =>
+      Machine.isTerminal(DeliveryMachine, self.state) === (self.endedAt !== null),
+    "a taken delivery's last attempt was taken": (self) =>
+      self.state !== "taken" || self.last?.failure === null,
+    "whoever tried has tried at least once": (self) => self.attempts > 0 === (self.last !== null)
+  }
+})
+
+/** The queue a webhook's deliveries wait in: each has its own, so that none waits for another's. */
+export const queueOf = (webhookId: string): string => `deliveries:${webhookId}`

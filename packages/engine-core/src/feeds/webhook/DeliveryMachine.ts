@@ -1,0 +1,30 @@
+/** Which states the delivery of an event to a webhook passes through. */
+import * as Machine from "../../kernel/Machine.ts"
+import { OperationKind } from "../../vocabulary/OperationKind.ts"
+
+export const DeliveryMachine = Machine.declare("DeliveryState", {
+  doc: "An event on its way to one webhook, from its writing to its last attempt.",
+  states: {
+    pending: "Not taken yet; the next attempt is due now or later.",
+    taken: "The receiver answered with a 2xx status.",
+    exhausted: "The last attempt failed too; the event is still on the feed.",
+    cancelled: "Its webhook was removed first."
+  },
+  triggers: {
+    take: { by: ["worker"] },
+    exhaust: { by: ["worker"] },
+    cancel: { by: ["webhook.remove"] }
+  },
+  initial: "pending",
+  // With the event, whoever's act it tells of.
+  opens: {
+    by: [...OperationKind.members, "ledger", "run", "clock", "approver", "maker", "worker"]
+  },
+  moves: {
+    pending: { take: "taken", exhaust: "exhausted", cancel: "cancelled" },
+    taken: {},
+    exhausted: {},
+    cancelled: {}
+  },
+  forward: ["take"]
+})

@@ -1,0 +1,180 @@
+/** The arithmetic of deliveries: who gets an event, when it is tried again, what an attempt is signed with. */
+import * as Base64 from "../../kernel/Base64.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Crypto } from "../../ports/Crypto.ts"
+import type { EventRow } from "../../ports/storage/Feed.ts"
+import { EventType } from "../../vocabulary/EventType.ts"
+import { type Attempt, type Delivery, pending } from "./Delivery.ts"
+import { takes, type Webhook } from "./Webhook.ts"
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Milliseconds before each attempt, from the end of the one before it (contract.md section 8). */
+export const schedule: ReadonlyArray<number> = [
+  0,
+  5 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour
+]
+
+export const attemptsMax = schedule.length
+
+/** The longest a receiver may put an attempt off, in milliseconds. */
+const putOffMax = 24 * hour
+
+/** A whole number of seconds, or an instant of HTTP, as milliseconds from `now`; undefined: neither. */
+export const retryAfterMillis = (text: string, now: Instant.Instant): number | undefined => {
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text) * second
+  if (!/^[A-Za-z]{3,9},? [A-Za-z0-9 :-]{10,40} GMT$/.test(text)) return undefined
+  const at = globalThis.Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Instant.toEpochMillis(now))
+}
+
+/**
+ * Milliseconds until a delivery is tried again after `attempts` failed attempts; undefined: never.
+ * `chance` is uniform in [0, 1) and moves the wait by a tenth either way.
+ */
+export const waitAfter = (of: {
+  readonly attempts: number
+  readonly chance: number
+  readonly status: number | null
+  readonly retryAfter: string | null
+  readonly now: Instant.Instant
+}): number | undefined => {
+  const base = schedule[of.attempts]
+  if (base === undefined) return undefined
+  const wait = base * (0.9 + 0.2 * of.chance)
+  const isAsked = (of.status === 429 || of.status === 503) && of.retryAfter !== null
+  const asked = isAsked ? (retryAfterMillis(of.retryAfter ?? "", of.now) ?? 0) : 0
+  return Math.round(Math.max(wait, Math.min(asked, putOffMax)))
+}
+
+/** Four random bytes as a number in [0, 1). */
+export const chanceOf = (bytes: Uint8Array): number =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0) / 2 ** 32
+
+export const isTaken = (status: number): boolean => status >= 200 && status < 300
+
+/** The event's name for receivers: the same over attempts, webhooks and replays. */
+export const eventId = (tenantId: string, seq: number): string => `evt_${tenantId}_${seq}`
+
+/** The prefix of the delivery that a test makes at once; the others are named by event and webhook. */
+const testPrefix = "test."
+export const testDelivery = (operationId: string): string => `${testPrefix}${operationId}`
+export const isTest = ({ deliveryId }: Pick<Delivery, "deliveryId">): boolean =>
+  deliveryId.startsWith(testPrefix)
+
+/** Whether the event is the test of this webhook: then it is posted there whatever it takes. */
+const isTestOf = (event: EventRow, webhook: Pick<Webhook, "webhookId">): boolean =>
+  event.type === "webhook.test" && event.resourceId === webhook.webhookId
+
+/** The deliveries of one event: one for each webhook that takes it. */
+export const deliveriesOf = (
+  event: EventRow,
+  webhooks: ReadonlyArray<Pick<Webhook, "webhookId" | "events">>,
+  operationOf: (event: EventRow) => string
+): ReadonlyArray<Delivery> => {
+  const { kind, type, seq } = event
+  if (kind !== "control" || !EventType.has(type)) return []
+  return webhooks.flatMap((webhook) => {
+    const { webhookId } = webhook
+    const tested = isTestOf(event, webhook)
+    if (!tested && !takes(webhook, type)) return []
+    const deliveryId = tested ? testDelivery(operationOf(event)) : `${seq}.${webhookId}`
+    return [pending({ deliveryId, webhookId, seq, type })]
+  })
+}
+
+/** A key that signs deliveries, and when it holds. */
+export interface SigningKey {
+  readonly keyId: string
+  /** Ed25519, 32 bytes. */
+  readonly seed: Uint8Array
+  readonly notBefore: Instant.Instant
+  readonly notAfter: Instant.Instant | null
+}
+
+/**
+ * The keys that sign at an instant: all that hold, so that receivers may change over in their own
+ * time. A delivery is always signed: where none holds any more, by the one that began last.
+ */
+export const signing = (
+  keys: ReadonlyArray<SigningKey>,
+  at: Instant.Instant
+): ReadonlyArray<SigningKey> => {
+  const held = keys.filter(
+    ({ notBefore, notAfter }) => notBefore <= at && (notAfter === null || at < notAfter)
+  )
+  if (held.length > 0) return held
+  const newest = keys.reduce<SigningKey | undefined>(
+    (last, key) => (last === undefined || key.notBefore > last.notBefore ? key : last),
+    undefined
+  )
+  return newest === undefined ? [] : [newest]
+}
+
+/** The value of `webhook-signature`: Standard Webhooks 1.0.0, `v1` for each secret, `v1a` for each key. */
+export const signature = (
+  crypto: Pick<Crypto["Service"], "hmacSha256" | "ed25519">,
+  of: {
+    readonly id: string
+    /** Whole seconds since the epoch. */
+    readonly timestamp: string
+    readonly body: string
+    readonly secrets: ReadonlyArray<Uint8Array>
+    readonly keys: ReadonlyArray<Pick<SigningKey, "seed">>
+  }
+): string => {
+  const text = `${of.id}.${of.timestamp}.${of.body}`
+  return [
+    ...of.secrets.map((secret) => `v1,${Base64.encode(crypto.hmacSha256(secret, text))}`),
+    ...of.keys.map(({ seed }) => `v1a,${Base64.encode(crypto.ed25519.sign(seed, text))}`)
+  ].join(" ")
+}
+
+/** The headers of one attempt, but those that the transport adds. */
+export const headers = (of: {
+  readonly id: string
+  readonly timestamp: string
+  readonly signature: string
+  readonly webhookId: string
+  readonly attempt: number
+}): Readonly<Record<string, string>> => ({
+  "content-type": "application/json",
+  "user-agent": "bursar/1",
+  "webhook-id": of.id,
+  "webhook-timestamp": of.timestamp,
+  "webhook-signature": of.signature,
+  "x-webhook-id": of.webhookId,
+  "x-webhook-attempt": String(of.attempt)
+})
+
+const secretGrammar = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+const secretBytes = { min: 24, max: 64 }
+
+/** The bytes of a secret as its receiver's owner writes it; undefined: it is none. */
+export const secretOf = (text: string): Uint8Array | undefined => {
+  const bytes = Base64.decode(secretGrammar.exec(text)?.[1] ?? "")
+  return bytes !== undefined && bytes.length >= secretBytes.min && bytes.length <= secretBytes.max
+    ? bytes
+    : undefined
+}
+
+/** A public key as the venue's public record tells it. */
+export const publicKeyText = (key: Uint8Array): string => `whpk_${Base64.encode(key)}`
+
+/** What a test answers of its one attempt. */
+export const outcomeOf = ({ status, durationMs, failure }: Attempt) => ({
+  delivered: failure === null,
+  status,
+  durationMs,
+  failure
+})

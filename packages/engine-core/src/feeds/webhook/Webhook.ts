@@ -1,0 +1,115 @@
+/** Where control events are posted to: an address, the types it takes, the secret it is signed under. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import { EventType, isControl } from "../../vocabulary/EventType.ts"
+import { WebhookSource } from "../../vocabulary/sets.ts"
+
+export const WebhookId = RecordId.make("WebhookId")
+export type WebhookId = typeof WebhookId.Type
+
+/** The types a webhook may name: each an act of the engine's own; no webhook receives a ledger's fact. */
+export const ControlTypes = Schema.Array(
+  EventType.schema.check(
+    Schema.makeFilter((type: EventType) =>
+      isControl(type) ? undefined : "a ledger's fact is posted to no webhook"
+    )
+  )
+).check(Schema.isMaxLength(100), Schema.isUnique())
+
+export const Webhook = Schema.Struct({
+  webhookId: WebhookId,
+  url: Schema.String,
+  /** Empty: every control event. */
+  events: ControlTypes,
+  source: WebhookSource.schema,
+  /** Its secret, sealed; null: it has none, or the configuration holds it. */
+  sealed: Schema.NullOr(Schema.String),
+  /** Who registered it, by sub; `config` for one of the configuration. */
+  createdBy: Schema.String,
+  /** Null while events are posted to it. */
+  removedAt: Schema.NullOr(Instant.schema)
+})
+export type Webhook = typeof Webhook.Type
+
+/** A webhook that the configuration names. */
+export interface ConfiguredWebhook {
+  readonly webhookId: string
+  readonly url: string
+  /** Empty: every control event. */
+  readonly events: ReadonlyArray<EventType>
+  /** Up to three, so that receivers change over in their own time; each signs every attempt. */
+  readonly secrets: ReadonlyArray<Uint8Array>
+}
+
+const Removed = Schema.Struct({ on: Schema.Literal("remove"), at: Instant.schema })
+/** The configuration names it, anew or otherwise than before. */
+const Configured = Schema.Struct({
+  on: Schema.Literal("configure"),
+  url: Schema.String,
+  events: ControlTypes
+})
+export const Fact = Schema.Union([Removed, Configured])
+export type Fact = typeof Fact.Type
+
+/** The webhook after `fact`. Decides nothing. */
+export const evolve = (self: Webhook, fact: Fact): Webhook =>
+  match(fact)
+    .with({ on: "remove" }, ({ at }) => ({ ...self, sealed: null, removedAt: at }))
+    .with({ on: "configure" }, ({ url, events }) => ({ ...self, url, events, removedAt: null }))
+    .exhaustive()
+
+export const isActive = (self: Webhook): boolean => self.removedAt === null
+
+/** What is active is listed by this column. */
+export const active = { state: ["active"] } as const
+
+/** The most webhooks at a time: every event of the engine is written once for each that takes it. */
+export const activeMax = 100
+
+export const webhooks = Collection.define<Webhook, Fact>("webhook", {
+  doc: "A webhook: where control events are posted to.",
+  id: (self) => self.webhookId,
+  record: Webhook,
+  fact: Fact,
+  evolve,
+  keptBy: "own",
+  // The configured ones first (api-v1.md), each group by age.
+  sortKey: (self, createdAt) =>
+    `${self.source === "config" ? 0 : 1} ${Instant.sortable(createdAt)} ${self.webhookId}`,
+  filters: {
+    state: (self) => (isActive(self) ? "active" : "removed"),
+    source: (self) => self.source
+  },
+  invariants: {
+    "a removed webhook holds no secret": (self) => isActive(self) || self.sealed === null,
+    "the configuration's secrets stay there": (self) =>
+      self.source !== "config" || self.sealed === null
+  }
+})
+
+/** Whether an event of this type is posted to the webhook. */
+export const takes = (self: Pick<Webhook, "events">, type: string): boolean =>
+  self.events.length === 0 || self.events.some((one) => one === type)
+
+/** What is shown of a webhook: no secret, not even that there is one. */
+export const WebhookView = Schema.Struct({
+  webhookId: WebhookId,
+  url: Schema.String,
+  events: Schema.Array(EventType.schema),
+  source: WebhookSource.schema,
+  createdAt: Instant.schema,
+  createdBy: Schema.String
+}).annotate({ identifier: "Webhook", description: "Where control events are posted to." })
+export type WebhookView = typeof WebhookView.Type
+
+export const view = (self: Webhook & Collection.Kept): WebhookView => ({
+  webhookId: self.webhookId,
+  url: self.url,
+  events: self.events,
+  source: self.source,
+  createdAt: self.createdAt,
+  createdBy: self.createdBy
+})

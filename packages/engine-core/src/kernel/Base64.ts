@@ -1,0 +1,16 @@
+/** Bytes as the text that headers, keys and secrets carry: standard base64, padded. */
+
+export const encode = (bytes: Uint8Array): string => {
+  let characters = ""
+  for (const byte of bytes) characters += String.fromCharCode(byte)
+  return btoa(characters)
+}
+
+const grammar = /^[A-Za-z0-9+/]*={0,2}$/
+
+/** The bytes of a text; undefined unless it is the one text that encodes them. */
+export const decode = (text: string): Uint8Array | undefined => {
+  if (text.length % 4 !== 0 || !grammar.test(text)) return undefined
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  return encode(bytes) === text ? bytes : undefined
+}

@@ -1,0 +1,52 @@
+/** Who posts a delivery to its receiver, and says which addresses deliveries may go to. */
+import { Context, Effect } from "effect"
+
+/** Why an attempt was not taken, in the words a caller may read (contract.md section 8). */
+export const failures = ["dns", "address-refused", "connect", "tls", "timeout", "status"] as const
+export type Failure = (typeof failures)[number]
+
+/** One attempt: where to, and exactly these headers and bytes. */
+export interface Post {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What came of an attempt: a status, or why there is none. */
+export type Answered =
+  | {
+      readonly status: number
+      /** The answer's Retry-After as it came; null: it has none. */
+      readonly retryAfter: string | null
+    }
+  | { readonly failure: Exclude<Failure, "status"> }
+
+/** What is said of an address: undefined where deliveries may go to it, else why they may not. */
+export type Judgement = string | undefined
+
+export interface Sender {
+  /** Whether it sends at all; one that does not refuses every address. */
+  readonly sends: "yes" | "no"
+  /**
+   * Judges an address as it would be judged before an attempt: its form, and every address that its
+   * name has. It may ask the network, so it MUST NOT be called inside a transaction.
+   */
+  readonly judge: (url: string) => Effect.Effect<Judgement>
+  /**
+   * Makes one attempt. It MUST judge the address anew and open its socket to an address it judged;
+   * MUST verify TLS, follow nothing, ignore proxies of the environment, read at most 64 KiB of the
+   * answer and keep none of it; and MUST end within 15 seconds, 5 of them to connect.
+   */
+  readonly post: (post: Post) => Effect.Effect<Answered>
+}
+
+/** What an engine has that was given none: webhooks cannot be registered, and nothing is sent. */
+export const none: Sender = {
+  sends: "no",
+  judge: () => Effect.succeed("This deployment posts no webhooks."),
+  post: () => Effect.succeed({ failure: "address-refused" })
+}
+
+export const WebhookSender = Context.Reference<Sender>("@bursar/engine-core/ports/WebhookSender", {
+  defaultValue: () => none
+})

@@ -1,0 +1,120 @@
+/** Members of a request that nobody may read again: sealed where they are kept, shown by a few digits. */
+import * as Base64 from "../kernel/Base64.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
+import type { Crypto } from "../ports/Crypto.ts"
+
+/** A key that seals what is kept; 32 bytes. */
+export interface SealingKey {
+  /** 1 to 64 of A-Z a-z 0-9 _ -. */
+  readonly keyId: string
+  readonly secret: Uint8Array
+}
+
+/** The sealed texts of a request, by the member each was. */
+export type Sealed = Readonly<Record<string, string>>
+
+/** A request as it may be kept: its secrets are sealed beside it. */
+export interface Hidden {
+  readonly request: Plain
+  /** Null: it has none. */
+  readonly sealed: Sealed | null
+}
+
+type Sealing = Pick<Crypto["Service"], "seal" | "unseal" | "sha256">
+
+const nonceBytes = 12
+
+/** How many random bytes the secrets of a request need. */
+export const chanceBytes = (secrets: ReadonlyArray<string>): number => secrets.length * nonceBytes
+
+/** A secret as everybody may see it: its kind, and the first 8 hex digits of its SHA-256. */
+export const shown = (secret: string, { sha256 }: Pick<Sealing, "sha256">): string =>
+  `${/^[a-z]{1,16}_/.exec(secret)?.[0] ?? ""}…${sha256(secret).slice(0, 8)}`
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+/** The text that is kept of a secret: the key's id, the nonce and what was sealed. */
+export const seal = (
+  secret: string,
+  of: { readonly keys: ReadonlyArray<SealingKey>; readonly nonce: Uint8Array },
+  crypto: Sealing
+): string => {
+  const [key] = of.keys
+  if (key === undefined) {
+    throw new Error("a secret is to be kept, and the deployment has no sealing key")
+  }
+  const { nonce } = of
+  const sealed = crypto.seal({ key: key.secret, nonce, data: encoder.encode(secret) })
+  return [key.keyId, Base64.encode(nonce), Base64.encode(sealed)].join(".")
+}
+
+/** The secret again. Dies where the key is gone or the text is not what was sealed: both are faults. */
+export const unseal = (
+  text: string,
+  of: { readonly keys: ReadonlyArray<SealingKey> },
+  crypto: Sealing
+): string => {
+  const [keyId, nonceText = "", sealedText = ""] = text.split(".")
+  const key = of.keys.find((one) => one.keyId === keyId)
+  const nonce = Base64.decode(nonceText)
+  const sealed = Base64.decode(sealedText)
+  if (key === undefined)
+    throw new Error(`the deployment has no sealing key ${keyId ?? ""} any more`)
+  if (nonce === undefined || nonce.length !== nonceBytes || sealed === undefined) {
+    throw new Error("a kept secret is not what was sealed")
+  }
+  const opened = crypto.unseal({ key: key.secret, nonce, sealed })
+  if (opened === undefined) throw new Error("a kept secret is not what was sealed")
+  return decoder.decode(opened)
+}
+
+type Members = { readonly [member: string]: Plain }
+
+const membersOf = (request: Plain): Members => request as Members
+
+/** Takes the secrets out of a request; `chance` is as many random bytes as `chanceBytes` says. */
+export const hide = (
+  request: Plain,
+  of: {
+    readonly secrets: ReadonlyArray<string>
+    readonly keys: ReadonlyArray<SealingKey>
+    readonly chance: Uint8Array
+  },
+  crypto: Sealing
+): Hidden => {
+  const members = membersOf(request)
+  const texts = of.secrets.flatMap((member, index) => {
+    const secret = members[member]
+    const nonce = of.chance.slice(index * nonceBytes, (index + 1) * nonceBytes)
+    return typeof secret === "string" ? [{ member, secret, nonce }] : []
+  })
+  if (texts.length === 0) return { request, sealed: null }
+  return {
+    request: {
+      ...members,
+      ...Object.fromEntries(texts.map(({ member, secret }) => [member, shown(secret, crypto)]))
+    },
+    sealed: Object.fromEntries(
+      texts.map(({ member, secret, nonce }) => [
+        member,
+        seal(secret, { keys: of.keys, nonce }, crypto)
+      ])
+    )
+  }
+}
+
+/** The request as it was made, to be run. */
+export const reveal = (
+  { request, sealed }: { readonly request: Plain; readonly sealed?: Sealed | null },
+  of: { readonly keys: ReadonlyArray<SealingKey> },
+  crypto: Sealing
+): Plain =>
+  sealed === undefined || sealed === null
+    ? request
+    : {
+        ...membersOf(request),
+        ...Object.fromEntries(
+          Object.entries(sealed).map(([member, text]) => [member, unseal(text, of, crypto)])
+        )
+      }

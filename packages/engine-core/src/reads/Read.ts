@@ -7,6 +7,7 @@ import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Range, Records, Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
+import type { Export } from "./Export.ts"
 
 export type ReadRoute = `GET /v1/${string}`
 
@@ -53,6 +54,8 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   readonly params: Schema.Codec<P, unknown>
   readonly value: Schema.Codec<V, unknown>
   readonly refuses: ReadonlyArray<S>
+  /** Present where the answer can be exported as a table. */
+  readonly csv?: Export<NoInfer<P>, NoInfer<V>>
   run(params: P, asking: Asking): Effect.Effect<V, Refused<S> | Unavailable, Records>
 }
 

@@ -5,6 +5,8 @@ import { rolesOf } from "./Params.ts"
 import type { Admits, Served } from "./Served.ts"
 import * as SystemApi from "./SystemApi.ts"
 import * as Verb from "./Verb.ts"
+import * as Body from "../wire/Body.ts"
+import * as Csv from "../wire/Csv.ts"
 import * as WritesApi from "./WritesApi.ts"
 
 export type Answers =
@@ -26,6 +28,12 @@ export interface Route {
   /** The refusals it can give besides those that every route gives. */
   readonly refuses: ReadonlyArray<Refusal.Slug>
 }
+
+/** The forms its answers can have; which one of them an export has, its parameters say. */
+export const formsOf = ({ answers }: Route): ReadonlyArray<string> =>
+  answers.with === "one" && answers.read.csv !== undefined
+    ? [Body.mediaType, Csv.mediaType]
+    : [Body.mediaType]
 
 export interface Tables {
   readonly operations: ReadonlyArray<Operation.Operation>

@@ -8,6 +8,9 @@ import * as Verb from "../api/Verb.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
 import * as Answer from "../middleware/Answer.ts"
 import type { Passed } from "../middleware/Gates.ts"
+import * as Limits from "../middleware/Limits.ts"
+import * as Body from "../wire/Body.ts"
+import * as Csv from "../wire/Csv.ts"
 import * as Query from "../wire/Query.ts"
 import * as Together from "../wire/Shape.ts"
 import { Times } from "../wire/Times.ts"
@@ -116,9 +119,21 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
   const print = printer(read.value)
   return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
+    const { requestId } = arrival.identity
+    const { csv } = read
+    const table = csv?.format(params) === "csv" ? csv : undefined
+    const form = table === undefined ? Body.mediaType : Csv.mediaType
+    const unacceptable = Limits.acceptable(arrival.request.headers.accept, [form])
+    if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
     const { value, ...around } = yield* inTime(reads.one(read, { caller, params, point: standard }))
+    if (table !== undefined) {
+      yield* dropWhenNotTaken(arrival)
+      const lines = Stream.fromIterable(Csv.text(table, value))
+      const bytes = Stream.map(lines, (text) => Buffer.from(text))
+      return Answer.stream({ requestId, bytes, mediaType: `${Csv.mediaType}; charset=utf-8` })
+    }
     return Answer.json({
-      requestId: arrival.identity.requestId,
+      requestId,
       status: 200,
       text: `${opening(around)}${print(value)}}`
     })

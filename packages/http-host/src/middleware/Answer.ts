@@ -1,10 +1,10 @@
 /** How every answer leaves: its status, its bytes, and the headers that no answer lacks. */
-import type { Problem } from "@bursar/engine-core/kernel"
-import { PlainJson } from "@bursar/engine-core/kernel"
+import { PlainJson, Problem } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import type { Stream } from "effect"
 import { Headers, HttpServerResponse } from "effect/http"
 import * as ProblemBody from "../api/Problem.ts"
+import * as Exchange from "../observability/Exchange.ts"
 import * as Body from "../wire/Body.ts"
 
 export type Extra = Readonly<Record<string, string>>
@@ -33,11 +33,13 @@ export const json = (of: {
 export const stream = <E>(of: {
   readonly requestId: string
   readonly bytes: Stream.Stream<Uint8Array, E>
+  /** JSON when it is absent. */
+  readonly mediaType?: string
 }): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.stream(of.bytes, {
     status: 200,
     headers: headers(of.requestId, undefined),
-    contentType: Body.mediaType
+    contentType: of.mediaType ?? Body.mediaType
   })
 
 /** An answer without a body. */
@@ -68,8 +70,11 @@ export const problem = (
   problem: Problem.Problem,
   extra?: Extra
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(problemText(problem), {
-    status: problem.status,
-    headers: headers(problem.requestId, { ...ProblemBody.headers(problem), ...extra }),
-    contentType: Body.problemMediaType
-  })
+  Exchange.tells(
+    HttpServerResponse.text(problemText(problem), {
+      status: problem.status,
+      headers: headers(problem.requestId, { ...ProblemBody.headers(problem), ...extra }),
+      contentType: Body.problemMediaType
+    }),
+    Problem.slugOf(problem)
+  )

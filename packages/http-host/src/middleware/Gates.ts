@@ -4,6 +4,8 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, type Scope } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Socket } from "node:net"
+import { formsOf } from "../api/Route.ts"
+import * as Exchange from "../observability/Exchange.ts"
 import * as Body from "../wire/Body.ts"
 import * as Admission from "./Admission.ts"
 import type { Arrival } from "./Arrival.ts"
@@ -57,7 +59,7 @@ export const make = (strangers: Strangers<Socket>) =>
       const denied = Admission.judge(admits, caller)
       if (denied !== undefined) return yield* Effect.fail(denied)
       // 7. the forms of answer and body, and the body's size
-      const unacceptable = Limits.acceptable(request.headers.accept)
+      const unacceptable = Limits.acceptable(request.headers.accept, formsOf(arrival.route))
       if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
       const sent = bodyMax > 0 && Body.isPresent(request)
       const unreadable = sent ? Limits.readable(request) : undefined
@@ -79,6 +81,7 @@ export const make = (strangers: Strangers<Socket>) =>
         const { requestId } = arrival.identity
         // 4. the bearer
         const caller = yield* authentication.caller(arrival.authorizations)
+        yield* Exchange.signedIn(caller.sub)
         strangers.known(NodeHttpServerRequest.toIncomingMessage(arrival.request).socket)
         // 5. the rate limit: counted per subject, before anything else is done for the caller
         const { refused, headers } = yield* rateLimit.take(caller)

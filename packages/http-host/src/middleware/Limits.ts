@@ -1,7 +1,6 @@
 /** The limits of a request's line and headers, and the forms a body and an answer may have. */
 import { Refusal } from "@bursar/engine-core"
 import type { HttpServerRequest } from "effect/http"
-import * as Body from "../wire/Body.ts"
 
 const lineMax = 8 * 1024
 const headersMax = 16 * 1024
@@ -121,18 +120,24 @@ const sizes = (
     : undefined
 }
 
-/** Whether the caller takes JSON: 406 when its Accept excludes it. */
+/** Whether the caller takes one of these forms: 406 when its Accept excludes them all. */
 export const acceptable = (
-  accept: string | undefined
+  accept: string | undefined,
+  forms: ReadonlyArray<string>
 ): Refusal.Refused<"not-acceptable"> | undefined => {
   if (accept === undefined || accept === "" || accept === "*/*") return undefined
   const taken = accept.split(",").some((range) => {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase())
     const refused = parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter))
-    return !refused && (type === "*/*" || type === "application/*" || type === Body.mediaType)
+    return !refused && forms.some((form) => type === form || type === "*/*" || type === anyOf(form))
   })
-  return taken ? undefined : Refusal.refused("not-acceptable", { detail: "Answers are JSON." })
+  if (taken) return undefined
+  const detail = `The answer is ${forms.join(" or ")}.`
+  return Refusal.refused("not-acceptable", { detail })
 }
+
+/** `text/csv` → `text/*`. */
+const anyOf = (form: string): string => `${form.slice(0, form.indexOf("/"))}/*`
 
 const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 

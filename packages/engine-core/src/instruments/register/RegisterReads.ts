@@ -11,9 +11,9 @@ import * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import * as Currency from "../../orders/Currency.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import * as Export from "../../reads/Export.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { ResponseFormat } from "../../vocabulary/sets.ts"
 import { admissions } from "../admission/Admission.ts"
 import { AdmissionMachine } from "../admission/AdmissionMachine.ts"
 import { type Instrument, InstrumentId, instruments, isRecorded } from "../instrument/Instrument.ts"
@@ -107,9 +107,10 @@ export const register = Read.one({
   pinned: true,
   params: Schema.Struct({
     instrumentId: InstrumentId,
-    format: Schema.optionalKey(ResponseFormat.schema)
+    ...Export.parameters
   }),
   value: RegisterView,
+  csv: Export.of({ row: Line, rows: ({ lines }: typeof RegisterView.Type) => lines }),
   refuses: ["not-found"],
   run: Effect.fn("instruments.register")(function* ({ instrumentId }, asking) {
     const records = yield* Records

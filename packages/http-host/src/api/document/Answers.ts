@@ -2,7 +2,7 @@
 import { Refusal } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import * as Body from "../../wire/Body.ts"
-import type { Route } from "../Route.ts"
+import { formsOf, type Route } from "../Route.ts"
 import { jsonOf, type JsonObject, walk } from "./Json.ts"
 import { open, whole } from "./Schemas.ts"
 
@@ -83,6 +83,9 @@ export const mend = (
   for (const [status, answer] of Object.entries(operation.responses)) {
     for (const media of Object.values(answer.content ?? {})) {
       Object.assign(media, { schema: walk(jsonOf(media.schema), (one) => whole(open(one))) })
+    }
+    for (const form of status === "200" ? formsOf(route).slice(1) : []) {
+      Object.assign(answer.content ?? {}, { [form]: { schema: { type: "string" } } })
     }
     Object.assign(answer, {
       description: status === "202" ? "Accepted: what the write is now." : "The answer.",

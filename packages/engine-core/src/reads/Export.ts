@@ -1,0 +1,44 @@
+/** How an answer is exported as a table: one column a field, one line a row. */
+import { Schema } from "effect"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import { ResponseFormat } from "../vocabulary/sets.ts"
+
+/** The parameter of every answer that can be exported; JSON when it is absent. */
+export const parameters = { format: Schema.optionalKey(ResponseFormat.schema) } as const
+
+/** A text, a number, a truth value, or nothing. */
+export type Cell = null | boolean | string | PlainJson.PlainNumber
+
+/** How a value of a read becomes a table. */
+export interface Export<P = unknown, V = unknown> {
+  /** The form that these parameters ask for. */
+  format(params: P): ResponseFormat
+  readonly columns: ReadonlyArray<string>
+  /** The lines of a value, one after another; throws on a row that is not flat, a bug. */
+  lines(value: V): Iterable<ReadonlyArray<Cell>>
+}
+
+/** Declares the table of an answer: its rows are structs of flat fields, in the order of the struct. */
+export const of = <V, Row>(table: {
+  readonly row: Schema.Codec<Row, Readonly<Record<string, unknown>>> & { readonly fields: object }
+  readonly rows: (value: V) => Iterable<Row>
+}): Export<{ readonly format?: ResponseFormat }, V> => {
+  const columns = Object.keys(table.row.fields)
+  const encode = Schema.encodeSync(table.row)
+  return {
+    format: ({ format }) => format ?? "json",
+    columns,
+    *lines(value) {
+      for (const row of table.rows(value)) {
+        const encoded = encode(row)
+        yield columns.map((column) => cellOf(encoded[column] ?? null))
+      }
+    }
+  }
+}
+
+const cellOf = (value: unknown): Cell => {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value
+  if (PlainJson.isPlainNumber(value)) return value
+  throw new Error("a row of a table holds a value that is not flat")
+}

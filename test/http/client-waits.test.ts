@@ -1,0 +1,371 @@
+/** What the client does over time: it waits as it is told, and goes on where it was. */
+import { Catalogue, type EventReads } from "@bursar/engine-core"
+import { Instant, PlainJson, Problem } from "@bursar/engine-core/kernel"
+import * as Client from "@bursar/http-host/client"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Clock, Effect, Fiber, Result, Schema, Stream } from "effect"
+import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import * as Refusal from "../../packages/engine-core/src/kernel/Refusal.ts"
+
+interface Call {
+  readonly second: number
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+type Reply =
+  | { readonly status: number; readonly json: PlainJson.Printable; readonly retryAfter?: number }
+  | "nothing"
+
+/** A service that answers what a script says, and keeps when it was asked what. */
+const scripted = (script: ReadonlyArray<Reply>) => {
+  const calls: Array<Call> = []
+  const left = [...script]
+  const httpClient = HttpClient.make((request, url) =>
+    Effect.gen(function* () {
+      const second = (yield* Clock.currentTimeMillis) / 1000
+      calls.push({
+        second,
+        method: request.method,
+        url: url.pathname + url.search,
+        headers: request.headers
+      })
+      const reply = left.shift()
+      if (reply === undefined) return yield* Effect.die(new Error("asked once too often"))
+      if (reply === "nothing") {
+        const reason = new HttpClientError.TransportError({ request, cause: "reset" })
+        return yield* Effect.fail(new HttpClientError.HttpClientError({ reason }))
+      }
+      return HttpClientResponse.fromWeb(
+        request,
+        new Response(PlainJson.stringify(reply.json), {
+          status: reply.status,
+          headers: reply.retryAfter === undefined ? {} : { "retry-after": String(reply.retryAfter) }
+        })
+      )
+    })
+  )
+  const client = Client.make({
+    httpClient,
+    baseUrl: "http://venue.test/base",
+    authorization: Effect.succeed("Bearer b")
+  })
+  return { client, calls, httpClient, seconds: () => calls.map(({ second }) => second) }
+}
+
+const refusing = (slug: Refusal.Slug, retryAfter?: number): Reply => {
+  const refused = Refusal.refused(slug, retryAfter === undefined ? {} : { retryAfter })
+  const problem = Schema.encodeSync(Problem.Problem)(Problem.from(refused, "req_1"))
+  return { status: problem.status as unknown as number, json: problem as PlainJson.Printable }
+}
+
+const now = "2026-01-01T00:00:00Z"
+const empty = {
+  operationId: "op_1",
+  kind: "webhook.test",
+  resource: { kind: "webhook", id: "wh_1", href: "/v1/webhooks/wh_1" },
+  request: null,
+  result: null,
+  problem: null,
+  actor: "svc",
+  actorName: null,
+  actorEmail: null,
+  role: "operator",
+  createdAt: now,
+  startedAt: null,
+  finishedAt: null,
+  updateId: null,
+  offset: null,
+  actionKey: null,
+  maker: null,
+  makerRole: null,
+  madeAt: null,
+  required: null,
+  signedBy: null,
+  recovery: null
+} as const satisfies PlainJson.Printable
+
+const operation = (state: string, retryAfter?: number, change: object = {}): Reply => ({
+  status: 200,
+  json: { offset: 0, now, value: { ...empty, state, ...change } },
+  ...(retryAfter === undefined ? {} : { retryAfter })
+})
+
+const action = (state: string, operationId: string | null): Reply => ({
+  status: 200,
+  json: {
+    offset: 0,
+    now,
+    value: {
+      ...empty,
+      state,
+      operationId,
+      actionKey: "ak_1",
+      method: "POST",
+      path: "/v1/x",
+      fingerprint: "ab",
+      rejectedBy: null,
+      rejectedAt: null,
+      reason: state === "rejected" ? "no" : null
+    }
+  }
+})
+
+/** The write that is waited for. */
+const written = (change: object = {}): Client.Written<null> =>
+  ({ ...empty, state: "queued", ...change }) as unknown as Client.Written<null>
+
+/** Runs it while the test's clock goes on, a second whenever there is nothing else to do. */
+const letPass = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(Effect.result(effect))
+    while (fiber.pollUnsafe() === undefined) {
+      // What the platform computes beside the clock, such as a signature, is let finish first.
+      for (let i = 0; i < 3; i++) yield* Effect.promise(() => new Promise(setImmediate))
+      yield* TestClock.adjust("1 second")
+    }
+    return yield* Fiber.join(fiber)
+  })
+
+describe("waiting for an operation", () => {
+  it.effect("looks no sooner than it is told, through 429, 503 and silence, until the end", () =>
+    Effect.gen(function* () {
+      const { client, seconds, calls } = scripted([
+        operation("queued", 2),
+        refusing("rate-limited", 7),
+        refusing("not-ready", 5),
+        "nothing",
+        operation("running", 3),
+        operation("succeeded")
+      ])
+      const seen: Array<unknown> = []
+      const ended = yield* letPass(
+        client.wait(written(), { progress: ({ state }) => Effect.sync(() => seen.push(state)) })
+      )
+      assert.isTrue(Result.isSuccess(ended) && ended.success.state === "succeeded")
+      // 2 s as the queued answer said; 7 and 5 as the refusals did; 4 of its own after silence; 3.
+      assert.deepEqual(seconds(), [0, 2, 9, 14, 18, 21])
+      assert.deepEqual(seen, ["queued", "running", "succeeded"])
+      assert.strictEqual(calls[0]?.url, "/base/v1/operations/op_1")
+    })
+  )
+
+  it.effect("fails with what the operation failed with", () =>
+    Effect.gen(function* () {
+      const problem = refusing("rule-refused")
+      if (problem === "nothing") return
+      const { client } = scripted([operation("failed", undefined, { problem: problem.json })])
+      const ended = yield* letPass(client.wait(written()))
+      assert.isTrue(Result.isFailure(ended) && ended.failure instanceof Client.OperationFailed)
+      if (Result.isFailure(ended) && ended.failure instanceof Client.OperationFailed) {
+        assert.strictEqual(ended.failure.slug, "rule-refused")
+      }
+    })
+  )
+
+  it.effect(
+    "gives up at once on what will not change, and after its time on what does not end",
+    () =>
+      Effect.gen(function* () {
+        const { client } = scripted([refusing("permission-denied")])
+        const refused = yield* letPass(client.wait(written()))
+        assert.isTrue(Result.isFailure(refused) && refused.failure instanceof Client.CallRefused)
+        const long = scripted(Array.from({ length: 50 }, () => operation("running", 5)))
+        const late = yield* letPass(long.client.wait(written(), { within: "1 minute" }))
+        assert.isTrue(Result.isFailure(late) && Cause.isTimeoutError(late.failure))
+        assert.isAtMost(long.calls.length, 13)
+      })
+  )
+
+  it.effect("waits for people first where a write awaits them, and tells when they said no", () =>
+    Effect.gen(function* () {
+      const awaiting = written({ state: "awaiting", operationId: null, actionKey: "ak_1" })
+      const run = scripted([
+        action("awaiting", null),
+        action("approved", "op_1"),
+        operation("succeeded")
+      ])
+      const ran = yield* letPass(run.client.wait(awaiting))
+      assert.isTrue(Result.isSuccess(ran))
+      assert.deepEqual(
+        run.calls.map(({ url }) => url),
+        ["/base/v1/approvals/ak_1", "/base/v1/approvals/ak_1", "/base/v1/operations/op_1"]
+      )
+      const no = scripted([action("rejected", null)])
+      const ended = yield* letPass(no.client.wait(awaiting))
+      assert.isTrue(Result.isFailure(ended) && ended.failure instanceof Client.ActionEnded)
+    })
+  )
+})
+
+const event = (seq: number) => ({
+  kind: "control",
+  type: "operation.succeeded",
+  at: now,
+  offset: null,
+  instrumentId: null,
+  party: null,
+  resourceKind: "webhook",
+  resourceId: "wh_1",
+  payload: {},
+  seq
+})
+
+const feedPage = (seqs: ReadonlyArray<number>, next: string): Reply => ({
+  status: 200,
+  json: { offset: 0, now, value: seqs.map(event), next }
+})
+
+describe("the feed", () => {
+  it.effect(
+    "goes on where it was, waits at its end, and passes over pages with nothing in them",
+    () =>
+      Effect.gen(function* () {
+        const { client, calls, seconds } = scripted([
+          feedPage([1, 2], "c2"),
+          feedPage([], "c2"),
+          refusing("not-ready", 4),
+          feedPage([3], "c3")
+        ])
+        const read = yield* letPass(
+          Stream.runCollect(
+            Stream.take(client.events({ kind: ["control"] }, { after: "c0", limit: 2 }), 2)
+          )
+        )
+        const pages: ReadonlyArray<Client.FeedPage> = Result.getOrThrow(read)
+        const seqs = pages.map(({ events, cursor }) => [events.map(({ seq }) => seq), cursor])
+        assert.deepEqual(seqs, [
+          [[1, 2], "c2"],
+          [[3], "c3"]
+        ])
+        assert.deepEqual(
+          calls.map(({ url }) => url),
+          ["c0", "c2", "c2", "c2"].map(
+            (after) => `/base/v1/events?kind=control&limit=2&after=${after}`
+          )
+        )
+        assert.deepEqual(seconds(), [0, 0, 1, 5])
+      })
+  )
+
+  it.effect(
+    "tells the cursor that follows a page without a match: what was scanned is not scanned again",
+    () =>
+      Effect.gen(function* () {
+        const { client } = scripted([feedPage([], "c9"), feedPage([12], "c12")])
+        const read = yield* letPass(Stream.runCollect(Stream.take(client.events({}), 2)))
+        const pages = Result.getOrThrow(read)
+        assert.deepEqual(
+          pages.map(({ cursor }) => cursor),
+          ["c9", "c12"]
+        )
+        const events: ReadonlyArray<Client.Seen<EventReads.Event>> = pages.flatMap(
+          (page) => page.events
+        )
+        assert.deepEqual(
+          events.map(({ seq }) => seq),
+          [12]
+        )
+      })
+  )
+
+  it.effect("ends when its cursor is gone: what was missed has to be dealt with by a person", () =>
+    Effect.gen(function* () {
+      const { client } = scripted([refusing("cursor-expired")])
+      const read = yield* letPass(Stream.runCollect(client.events({}, { after: "old" })))
+      assert.isTrue(Result.isFailure(read) && read.failure instanceof Client.CallRefused)
+    })
+  )
+})
+
+describe("every call", () => {
+  const listing = (next: string | null): Reply => ({
+    status: 200,
+    json: { offset: 7, ledgerTime: null, now, value: [], next }
+  })
+
+  it.effect("is signed over what goes out, each try anew", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(now)))
+      const { httpClient, calls } = scripted([
+        listing("c1"),
+        refusing("not-ready", 1),
+        listing(null)
+      ])
+      const secret = new Uint8Array(32).fill(7)
+      const client = Client.make({
+        httpClient,
+        baseUrl: "http://venue.test/base",
+        authorization: Effect.succeed("Bearer b"),
+        signing: { keyId: "k-1", secret }
+      })
+      const holders = Client.read("holders.list")
+      yield* letPass(Stream.runDrain(client.pages(holders, { state: ["active"] }, { limit: 9 })))
+      assert.strictEqual(calls.length, 3)
+      const start = Instant.toEpochMillis(Instant.of(now)) / 1000
+      for (const { headers, method, url, second } of calls) {
+        const timestamp = Number(headers["x-signature-timestamp"])
+        assert.isTrue(timestamp >= start && timestamp <= second)
+        const expected = yield* Effect.promise(() =>
+          Client.Signature.headersOf(
+            { keyId: "k-1", secret },
+            {
+              method,
+              target: url,
+              body: new Uint8Array(),
+              timestamp,
+              nonce: headers["x-signature-nonce"] ?? ""
+            }
+          )
+        )
+        assert.deepInclude(headers, expected)
+      }
+      assert.strictEqual(new Set(calls.map(({ headers }) => headers["x-signature-nonce"])).size, 3)
+    })
+  )
+
+  it.effect("is part of the trace it is told, or of the span it is made in", () =>
+    Effect.gen(function* () {
+      const { httpClient, calls } = scripted([listing(null), listing(null), listing(null)])
+      const told = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+      const options = {
+        httpClient,
+        baseUrl: "http://venue.test",
+        authorization: Effect.succeed("Bearer b")
+      }
+      const holders = Client.read("holders.list")
+      yield* Client.make({ ...options, traceparent: Effect.succeed(told) }).list(holders, {})
+      yield* Client.make({ ...options, traceparent: Effect.succeed(null) }).list(holders, {})
+      const span = yield* Effect.currentSpan.pipe(
+        Effect.tap(Client.make(options).list(holders, {})),
+        Effect.withSpan("a caller's own")
+      )
+      assert.strictEqual(calls[0]?.headers["traceparent"], told)
+      assert.isUndefined(calls[1]?.headers["traceparent"])
+      assert.include(calls[2]?.headers["traceparent"], span.traceId)
+    })
+  )
+
+  it.effect("that is not what the declaration takes is not made", () =>
+    Effect.gen(function* () {
+      const { client, calls } = scripted([])
+      const holderId: never = "has space" as never
+      const refused = yield* Effect.flip(client.one(Client.read("holders.get"), { holderId }))
+      assert.instanceOf(refused, Client.InputInvalid)
+      assert.strictEqual(calls.length, 0)
+    })
+  )
+
+  it("is found by the name its declaration has, for every write and read of the engine", () => {
+    for (const { kind } of Catalogue.operations) {
+      assert.strictEqual(Client.operation(kind as "subscription.claim").kind, kind)
+    }
+    for (const { name } of Catalogue.reads) {
+      assert.strictEqual(Client.read(name as "holders.get").name, name)
+    }
+    assert.throws(() => Client.operation("nothing.at-all" as "subscription.claim"))
+    assert.throws(() => Client.id("a:b"))
+  })
+})

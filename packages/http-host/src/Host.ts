@@ -12,6 +12,7 @@ import * as Handlers from "./handlers/Handlers.ts"
 import * as Listener from "./Listener.ts"
 import { front } from "./middleware/Arrival.ts"
 import * as Cors from "./middleware/Cors.ts"
+import * as Observed from "./middleware/Observed.ts"
 import * as RateLimit from "./middleware/RateLimit.ts"
 import * as SignedRequests from "./middleware/SignedRequests.ts"
 import * as Strangers from "./middleware/Strangers.ts"
@@ -48,5 +49,8 @@ export const layer = (options: Options) => {
       const page = yield* Docs.make(Document.make(routes))
       yield* HttpServer.serveEffect(front({ routes, page, cors, app: router }))
     })
-  ).pipe(Layer.provideMerge(Listener.layer({ ...options, strangers })))
+  ).pipe(
+    Layer.provide(Observed.layer),
+    Layer.provideMerge(Listener.layer({ ...options, strangers }))
+  )
 }

@@ -2,13 +2,14 @@
 import { type Caller, Refusal } from "@bursar/engine-core"
 import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Context, Effect } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { Route } from "../api/Route.ts"
 import * as TraceContext from "../wire/TraceContext.ts"
 import * as Answer from "./Answer.ts"
 import type { Cors } from "./Cors.ts"
 import * as Limits from "./Limits.ts"
+import { observed } from "./Observed.ts"
 import * as Problems from "./Problems.ts"
 import * as RawPath from "./RawPath.ts"
 import * as RequestIdentity from "./RequestIdentity.ts"
@@ -49,7 +50,10 @@ export const front = <E, R, PE, PR>(of: {
   readonly page: Page<PE, PR>
   readonly cors: Cors
   readonly app: App<E, R>
-}): App<never, Exclude<R, Arrival> | PR | HttpServerRequest.HttpServerRequest | Ids> => {
+}): App<
+  never,
+  Exclude<R, Arrival> | PR | HttpServerRequest.HttpServerRequest | Ids | Scope.Scope
+> => {
   const find = RawPath.compile(of.routes, ({ path }) => path)
   const { cors } = of
   const judge = Effect.fnUntraced(function* (
@@ -57,7 +61,7 @@ export const front = <E, R, PE, PR>(of: {
   ): Effect.fn.Return<
     HttpServerResponse.HttpServerResponse,
     never,
-    Exclude<R, Arrival> | PR | Ids
+    Exclude<R, Arrival> | PR | Ids | Scope.Scope
   > {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request)
     const { httpVersion: version, rawHeaders, url = "" } = incoming
@@ -65,49 +69,57 @@ export const front = <E, R, PE, PR>(of: {
     const { values, refused } = Limits.scan({ method, target: url, version, rawHeaders })
     const sent = RequestIdentity.sent(values.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
-    if (refused !== undefined) return Problems.answer(refused, requestId, { connection: "close" })
     const mark = url.indexOf("?")
     const path = mark < 0 ? url : url.slice(0, mark)
-    if (path === of.page.path && (method === "GET" || method === "HEAD")) {
-      return yield* Problems.defects(requestId)(of.page.app(requestId))
-    }
     const finding = find(method, path)
-    const asked = method === "OPTIONS" && cors.speaks && finding.found === "method"
-    if (finding.found !== "route" && !asked) return notThere(finding, requestId, cors)
-    if (sent === null) return Problems.answer(badRequestId, requestId)
-    if (finding.found !== "route") {
-      const permission = cors.permission(request.headers.origin, allowOf(finding, cors))
-      return Answer.empty({
-        requestId,
-        status: 204,
-        extra: { allow: allowOf(finding, cors), ...permission }
-      })
+    const isPage = path === of.page.path && (method === "GET" || method === "HEAD")
+    const route = finding.found === "route" ? finding.route.path.template : null
+    const seen = {
+      method,
+      route: isPage ? path : route,
+      requestId,
+      sent: TraceContext.parse(values.traceparents, values.tracestates)
     }
-    const trace = yield* TraceContext.join(
-      TraceContext.parse(values.traceparents, values.tracestates)
-    )
-    const arrival = {
-      request,
-      identity: { requestId, traceId: trace.traceId, keyId: null },
-      route: finding.route,
-      params: finding.params,
-      path,
-      query: mark < 0 ? "" : url.slice(mark + 1),
-      target: url,
-      authorizations: values.authorizations,
-      idempotencyKeys: values.idempotencyKeys,
-      signature: {
-        key: values.signatureKeys,
-        timestamp: values.signatureTimestamps,
-        nonce: values.signatureNonces,
-        signature: values.signatures
+    const decide = Effect.fnUntraced(function* (trace: TraceContext.TraceContext) {
+      if (refused !== undefined) {
+        return Problems.answer(refused, requestId, { connection: "close" })
       }
-    }
-    return yield* of.app.pipe(
-      Effect.provideService(Arrival, arrival),
-      Effect.provideService(TraceContext.Current, trace),
-      Problems.defects(requestId)
-    )
+      if (isPage) return yield* Problems.defects(requestId)(of.page.app(requestId))
+      const asked = method === "OPTIONS" && cors.speaks && finding.found === "method"
+      if (finding.found !== "route" && !asked) return notThere(finding, requestId, cors)
+      if (sent === null) return Problems.answer(badRequestId, requestId)
+      if (finding.found !== "route") {
+        const permission = cors.permission(request.headers.origin, allowOf(finding, cors))
+        return Answer.empty({
+          requestId,
+          status: 204,
+          extra: { allow: allowOf(finding, cors), ...permission }
+        })
+      }
+      const arrival = {
+        request,
+        identity: { requestId, traceId: trace.traceId, keyId: null },
+        route: finding.route,
+        params: finding.params,
+        path,
+        query: mark < 0 ? "" : url.slice(mark + 1),
+        target: url,
+        authorizations: values.authorizations,
+        idempotencyKeys: values.idempotencyKeys,
+        signature: {
+          key: values.signatureKeys,
+          timestamp: values.signatureTimestamps,
+          nonce: values.signatureNonces,
+          signature: values.signatures
+        }
+      }
+      return yield* of.app.pipe(
+        Effect.provideService(Arrival, arrival),
+        Effect.provideService(TraceContext.Current, trace),
+        Problems.defects(requestId)
+      )
+    })
+    return yield* observed(seen, decide)
   })
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.map(judge(request), (response) => cors.dress(response, request.headers.origin))

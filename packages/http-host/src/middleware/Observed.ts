@@ -1,0 +1,145 @@
+/** Every request as operations sees it: one span, one figure, one line in the log. */
+import { Clock, Effect, Exit, Metric, type Scope, Tracer } from "effect"
+import { HttpMiddleware, type HttpServerResponse } from "effect/http"
+import { Layer } from "effect"
+import * as Exchange from "../observability/Exchange.ts"
+import * as TraceContext from "../wire/TraceContext.ts"
+
+/** How long requests took, from their first byte to the last of their answers. */
+export const requestDuration = Metric.histogram("http.server.request.duration", {
+  description: "From a request's arrival to the end of its answer.",
+  // contract.md section 21
+  boundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+  attributes: { unit: "s" }
+})
+
+/** What an answer's figures call a method that HTTP does not know. */
+export const otherMethod = "_OTHER"
+export const methods = [
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "DELETE",
+  "OPTIONS",
+  "PATCH",
+  "TRACE",
+  "CONNECT",
+  "QUERY"
+] as const
+
+/** How a request ended that no refusal tells of: what `error.type` is then. */
+export const ends = {
+  /** The caller left before the answer was whole. */
+  left: "client-closed",
+  /** The answer broke in the middle. */
+  broken: "answer-broken"
+} as const
+
+/** As proxies write the status of a request whose caller left. */
+export const statusLeft = 499
+
+export interface Seen {
+  readonly method: string
+  /** The route's template; null: there is none for this request. */
+  readonly route: string | null
+  readonly requestId: string
+  /** The caller's own part of the trace. */
+  readonly sent: TraceContext.Sent | null
+}
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/**
+ * Answers a request under a span of its own, whose trace is the request's: it is what the work for
+ * the request, its log lines and the calls made of others belong to. The span, the figure and the
+ * line are made when the answer has been sent, or could not be.
+ */
+export const observed = <E, R>(
+  seen: Seen,
+  answer: (trace: TraceContext.TraceContext) => Effect.Effect<Response, E, R>
+): Effect.Effect<Response, E, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const startedAt = yield* Clock.currentTimeNanos
+    const method = methods.find((one) => one === seen.method) ?? otherMethod
+    const span = yield* Effect.makeSpan(seen.route === null ? method : `${method} ${seen.route}`, {
+      kind: "server",
+      ...(seen.sent === null
+        ? { root: true }
+        : { parent: Tracer.externalSpan({ ...seen.sent, sampled: isSampled(seen.sent) }) })
+    })
+    const { traceId, spanId } = span
+    const exchange: Exchange.Exchange = {
+      requestId: seen.requestId,
+      traceId,
+      spanId,
+      method,
+      route: seen.route,
+      sub: null,
+      response: null
+    }
+    // The request's own scope: it is closed when its answer has been sent.
+    yield* Effect.addFinalizer((exit) =>
+      finish({ exchange, span, startedAt, exit }).pipe(
+        Effect.provideService(Exchange.Current, exchange)
+      )
+    )
+    return yield* answer({
+      traceId,
+      spanId,
+      parentId: seen.sent?.spanId ?? null,
+      flags: seen.sent?.flags ?? TraceContext.sampled | TraceContext.random,
+      state: seen.sent?.state ?? null
+    }).pipe(
+      Effect.provideService(Exchange.Current, exchange),
+      Effect.withParentSpan(span),
+      Effect.tap((response) =>
+        Effect.sync(() => {
+          exchange.response = response
+        })
+      )
+    )
+  })
+
+const isSampled = ({ flags }: TraceContext.Sent): boolean => (flags & TraceContext.sampled) !== 0
+
+/** The status that counts, and what went wrong, by one word. */
+const outcomeOf = (response: Response | null, exit: Exit.Exit<unknown, unknown>) => {
+  if (response === null) return { status: statusLeft, error: ends.left }
+  if (Exit.isSuccess(exit)) return { status: response.status, error: Exchange.slugOf(response) }
+  return Exit.hasInterrupts(exit)
+    ? { status: response.status, error: ends.left }
+    : { status: response.status, error: ends.broken }
+}
+
+const finish = Effect.fnUntraced(function* (of: {
+  readonly exchange: Exchange.Exchange
+  readonly span: Tracer.Span
+  readonly startedAt: bigint
+  readonly exit: Exit.Exit<unknown, unknown>
+}) {
+  const { exchange, span } = of
+  const { error, status } = outcomeOf(exchange.response, of.exit)
+  const now = yield* Clock.currentTimeNanos
+  const seconds = Number(now - of.startedAt) / 1e9
+  const attributes = {
+    "http.request.method": exchange.method,
+    "http.response.status_code": String(status),
+    ...(exchange.route === null ? {} : { "http.route": exchange.route }),
+    ...(error === undefined ? {} : { "error.type": error })
+  }
+  yield* Metric.update(Metric.withAttributes(requestDuration, attributes), seconds)
+  for (const [name, value] of Object.entries(attributes)) span.attribute(name, value)
+  // Only what is the engine's fault makes the span one that failed.
+  span.attribute("http.response.status_code", status)
+  span.end(now, status >= 500 ? Exit.fail(error ?? String(status)) : Exit.void)
+  yield* Effect.logInfo("answered").pipe(
+    Effect.annotateLogs({ method: exchange.method, status, ms: Math.round(seconds * 1e6) / 1e3 })
+  )
+})
+
+/** The library's own span of a request knows no route: this one stands in its place. */
+export const layer: Layer.Layer<never> = Layer.succeed(
+  HttpMiddleware.TracerDisabledWhen,
+  () => true
+)

@@ -1,0 +1,61 @@
+/** Traces, metrics and logs to a collector of the deployment's: only where one is configured. */
+import { Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
+
+export interface Options {
+  /** The collector's base address: `/v1/traces`, `/v1/metrics` and `/v1/logs` follow it. */
+  readonly url: URL
+  /** Sent with every export, such as a key of the collector's. */
+  readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
+  readonly version: string
+  readonly tenantId: string
+  /** Milliseconds between exports. */
+  readonly interval: number
+}
+
+type Traces = Parameters<OtlpSerialization.OtlpSerialization["Service"]["traces"]>[0]
+
+const ok = 1
+const unset = 0
+
+/** "Ok" is a person's verdict: instruments leave a span that did not fail without one. */
+const withoutVerdict = (data: Traces): Traces => ({
+  resourceSpans: data.resourceSpans.map((resource) => ({
+    ...resource,
+    scopeSpans: resource.scopeSpans.map((scope) => ({
+      ...scope,
+      spans: scope.spans.map((span) =>
+        span.status.code === ok ? { ...span, status: { code: unset } } : span
+      )
+    }))
+  }))
+})
+
+/** JSON, so that any collector and any person can read it. */
+const serialization = Layer.effect(
+  OtlpSerialization.OtlpSerialization,
+  Effect.map(OtlpSerialization.OtlpSerialization, (json) => ({
+    ...json,
+    traces: (data: Traces) => json.traces(withoutVerdict(data))
+  }))
+).pipe(Layer.provide(OtlpSerialization.layerJson))
+
+/** Beside the log on standard error, not in its place. */
+export const layer = (of: Options): Layer.Layer<never> => {
+  const at = (signal: string): string => `${of.url.href.replace(/\/$/, "")}/v1/${signal}`
+  const options = {
+    headers: Redacted.value(of.headers),
+    resource: {
+      serviceName: "bursar",
+      serviceVersion: of.version,
+      attributes: { "bursar.tenant": of.tenantId }
+    },
+    exportInterval: of.interval
+  }
+  return Layer.mergeAll(
+    OtlpTracer.layer({ ...options, url: at("traces") }),
+    OtlpMetrics.layer({ ...options, url: at("metrics") }),
+    OtlpLogger.layer({ ...options, url: at("logs"), mergeWithExisting: true })
+  ).pipe(Layer.provide(serialization), Layer.provide(FetchHttpClient.layer))
+}

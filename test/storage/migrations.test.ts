@@ -1,0 +1,155 @@
+/** A database of an earlier version becomes one of this version, and nothing in it is lost. */
+import {
+  Atomically,
+  Blobs,
+  Documents,
+  FactLog,
+  Feed,
+  Keys,
+  ProjectionLog,
+  WorkQueue
+} from "@bursar/engine-core/ports"
+import { TestDatabase } from "@bursar/storage-adapters/conformance"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import * as Storage from "../../packages/storage-adapters/src/postgres/migrations/0001-storage/up.ts"
+
+const now = "2026-01-01T00:00:00.000000000Z"
+const later = "2026-01-01T00:00:01.000000000Z"
+
+/** What a host of the first version has left, as its statements wrote it. */
+const rows = [
+  `insert into bursar.fact (collection, record_id, version, fact, cause, "offset", recorded_at)
+   values ('c', 'r', 1, '{"n":1}', 'operation:o', 4, '${now}')`,
+  `insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
+     from_offset, from_instant, to_offset, to_instant)
+   values ('c', 'r', 1, 'r', '{"n":1}', '{"state":"s"}', '${now}', 4, '${now}', 5, '${later}'),
+          ('c', 'r', 2, 'r', '{"n":2}', '{"state":"t"}', '${now}', 5, '${later}', null, null)`,
+  `insert into bursar.key (scope, key, fingerprint, target, binds_until)
+   values ('s', 'k', 'f', 'op_1', null)`,
+  `insert into bursar.nonce (scope, nonce, until) values ('s', 'n', '${later}')`,
+  `insert into bursar.work (queue, item_id, resource, payload, run_at)
+   values ('operations', 'op_1', 'holder/h', 'p', now())`,
+  `insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party, resource_kind,
+     resource_id, holder_ids, payload, source)
+   values (1, 'control', 'a', '${now}', null, 'i', null, 'holder', 'h', '{h}', '{}', null),
+          (2, 'journal', 'b', null, 4, null, 'p', 'holder', 'h', '{}', '{}', 'u:0:b')`,
+  `insert into bursar.ledger_update ("offset", prev_offset, update_id, command_id, workflow_id,
+     effective_at, record_time, ledger_time, raw)
+   values (4, 0, 'u', 'op_1:1', null, '${now}', '${now}', '${now}', '{}')`,
+  `update bursar.head set seq = 2, at = '${later}', projection_offset = 4, ledger_time = '${now}',
+     writer_epoch = 3, participant = 'p'`,
+  `insert into bursar.blob (hash, bytes) values ('${"a".repeat(64)}', '\\x01')`,
+  `insert into bursar.rate (subject, arrival, admitted) values ('s', 1, true)`
+]
+
+let made = 0
+
+/** The address of a database in which a host of the first version has been at work. */
+const earlier = Effect.gen(function* () {
+  const server = new URL(yield* TestDatabase.url)
+  const admin = yield* PgConnection.make({ url: Redacted.make(server.href) })
+  const name = `earlier_${process.pid}_${++made}`
+  yield* admin.query(`create database ${name}`, [], false)
+  yield* Effect.addFinalizer(() =>
+    Effect.ignore(admin.query(`drop database ${name} with (force)`, [], false))
+  )
+  server.pathname = `/${name}`
+  const connection = yield* PgConnection.make({ url: Redacted.make(server.href) })
+  const say = (sql: string) => connection.query(sql, [], false)
+  yield* say("create schema bursar")
+  yield* say(`create table bursar.migration (
+    id int4 primary key, name text not null, at timestamptz not null default now())`)
+  for (const statement of Storage.statements) yield* say(statement)
+  yield* say("insert into bursar.migration (id, name) values (1, 'storage')")
+  for (const row of rows) yield* say(row)
+  return { url: server.href, connection }
+})
+
+describe("a database of the first version", () => {
+  it.live("loses a row, or cannot be written to, when a host of this version starts on it", () =>
+    Effect.gen(function* () {
+      const { url, connection } = yield* earlier
+      const layer = Postgres.layer({ url: Redacted.make(url) })
+      // Two hosts at once: one migrates, the other waits for it.
+      const [store] = yield* Effect.all(
+        [Layer.build(Layer.fresh(layer)), Layer.build(Layer.fresh(layer))],
+        { concurrency: 2 }
+      )
+      yield* Effect.provideContext(
+        Effect.gen(function* () {
+          const feed = yield* Feed
+          const facts = yield* FactLog
+          expect(yield* facts.read({ collection: "c", recordId: "r" })).toHaveLength(1)
+          const documents = yield* Documents
+          for (const [pin, version] of [
+            [{ by: "latest" }, 2],
+            [{ by: "offset", offset: 4 }, 1],
+            [{ by: "instant", instant: now }, 1]
+          ] as const) {
+            const query = { collection: "c", pin, where: [], direction: "asc", limit: 9 } as const
+            const listed = yield* documents.list(query)
+            expect(listed.map((row) => row.version)).toEqual([version])
+          }
+          const keys = yield* Keys
+          const found = yield* keys.find({ scope: "s", key: "k", now })
+          expect(Option.getOrThrow(found).target).toBe("op_1")
+          expect(yield* keys.useNonce({ scope: "s", nonce: "n", until: later })).toBe(false)
+          expect(yield* keys.free(["op_1"])).toBe(1)
+          const { events } = yield* feed.read({ order: "asc", limit: 9 })
+          expect(events.map((event) => event.type)).toEqual(["a", "b"])
+          expect(yield* feed.known(["u:0:b"])).toEqual(["u:0:b"])
+          const head = yield* feed.head
+          expect(head).toEqual({
+            seq: 2,
+            at: later,
+            projectionOffset: 4,
+            webhooksMoved: 0,
+            prunedTo: 0,
+            audit: { seq: 0, hash: "0".repeat(64), checkpoint: 0 }
+          })
+          const work = yield* WorkQueue
+          const claim = { queue: "operations", worker: "w", limit: 9, leaseMillis: 1_000 }
+          expect((yield* work.lease(claim)).map((lease) => lease.itemId)).toEqual(["op_1"])
+          const projection = yield* ProjectionLog
+          expect(
+            (yield* projection.read({ after: 0, limit: 9 })).map((row) => row.updateId)
+          ).toEqual(["u"])
+          expect((yield* projection.head).writerEpoch).toBe(3)
+          const blobs = yield* Blobs
+          expect(Option.isSome(yield* blobs.get("a".repeat(64)))).toBe(true)
+          // It goes on from there.
+          const { run } = yield* Atomically
+          yield* run(
+            Effect.gen(function* () {
+              const taken = yield* feed.take(now)
+              const record = { at: taken.at, action: "x", actor: null, resourceKind: null }
+              yield* feed.append(taken, {
+                events: [],
+                audit: [
+                  {
+                    ...record,
+                    resourceId: null,
+                    seq: 1,
+                    text: "t",
+                    prevHash: taken.audit.hash,
+                    hash: "h"
+                  }
+                ],
+                webhooks: "moved"
+              })
+            })
+          )
+          const after = yield* feed.head
+          expect([after.seq, after.audit.seq, after.webhooksMoved]).toEqual([2, 1, 1])
+          expect(after.at > later).toBe(true)
+        }),
+        store
+      )
+      const { rows: done } = yield* connection.query("select id from bursar.migration order by id")
+      expect(done.map((row) => row["id"])).toEqual([1, 2])
+    })
+  )
+})

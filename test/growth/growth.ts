@@ -1,0 +1,278 @@
+/** Compares two documents of the interface and says what of the older one the newer one breaks. */
+
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | ReadonlyArray<Json>
+  | { readonly [name: string]: Json }
+type JsonObject = { readonly [name: string]: Json }
+
+const isObject = (json: Json | undefined): json is JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+const objectOf = (json: Json | undefined): JsonObject => (isObject(json) ? json : {})
+const listOf = (json: Json | undefined): ReadonlyArray<Json> => (Array.isArray(json) ? json : [])
+
+/** Who reads the shape: a caller relies on what it may send, or on what it is answered. */
+type Side = "asked" | "answered"
+
+interface Pair {
+  readonly old: JsonObject
+  readonly new: JsonObject
+}
+
+/**
+ * Every breach of contract.md section 15: a removed path, method, parameter, answer field, set value
+ * or status; a request field newly required; a changed closed set; a narrowed pattern or limit. An
+ * empty list: whoever relies on the old document may rely on the new one.
+ */
+export const breaches = (older: Json, newer: Json): ReadonlyArray<string> => {
+  const documents = { old: objectOf(older), new: objectOf(newer) }
+  const said: Array<string> = []
+  const compare = comparing(documents, (breach) => void said.push(breach))
+  const paths = (document: JsonObject) => objectOf(document["paths"])
+  for (const [path, item] of Object.entries(paths(documents.old))) {
+    const now = objectOf(paths(documents.new)[path])
+    for (const [method, operation] of Object.entries(objectOf(item))) {
+      const where = `${method.toUpperCase()} ${path}`
+      if (now[method] === undefined) said.push(`${where} is gone`)
+      else compare.operation({ old: objectOf(operation), new: objectOf(now[method]) }, where)
+    }
+  }
+  for (const [name, item] of Object.entries(objectOf(documents.old["webhooks"]))) {
+    const now = objectOf(objectOf(documents.new["webhooks"])[name])
+    if (now["post"] === undefined) said.push(`the webhook ${name} is gone`)
+    else {
+      compare.delivery({ old: objectOf(objectOf(item)["post"]), new: objectOf(now["post"]) }, name)
+    }
+  }
+  return [...new Set(said)]
+}
+
+const comparing = (documents: Pair, say: (breach: string) => void) => {
+  const deref = (which: keyof Pair, json: Json | undefined): JsonObject => {
+    const object = objectOf(json)
+    const { $ref } = object
+    if (typeof $ref !== "string") return object
+    const found = $ref
+      .slice(2)
+      .split("/")
+      .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce<Json | undefined>((at, name) => objectOf(at)[name], documents[which])
+    return deref(which, found)
+  }
+  const both = (pair: {
+    readonly old: Json | undefined
+    readonly new: Json | undefined
+  }): Pair => ({
+    old: deref("old", pair.old),
+    new: deref("new", pair.new)
+  })
+
+  const operation = (pair: Pair, where: string): void => {
+    parameters(pair, where)
+    body(pair, where)
+    responses(pair, where)
+    const roles = (one: JsonObject) => listOf(one["x-roles"]).map(String)
+    for (const role of roles(pair.old)) {
+      if (!roles(pair.new).includes(role)) say(`${where} no longer admits ${role}`)
+    }
+  }
+
+  const parameters = (pair: Pair, where: string): void => {
+    const of = (which: keyof Pair) =>
+      new Map(
+        listOf(pair[which]["parameters"]).map((one) => {
+          const parameter = deref(which, one)
+          return [`${String(parameter["in"])} ${String(parameter["name"])}`, parameter] as const
+        })
+      )
+    const [old, now] = [of("old"), of("new")]
+    for (const [name, parameter] of old) {
+      const then = now.get(name)
+      const at = `${where}, ${name}`
+      if (then === undefined) say(`${at} is gone`)
+      else {
+        if (then["required"] === true && parameter["required"] !== true)
+          say(`${at} is now required`)
+        shape({ old: parameter["schema"], new: then["schema"] }, at, "asked", new Set())
+      }
+    }
+    for (const [name, parameter] of now) {
+      if (!old.has(name) && parameter["required"] === true)
+        say(`${where}, ${name} is new and required`)
+    }
+  }
+
+  const body = (pair: Pair, where: string): void => {
+    const of = (which: keyof Pair) => deref(which, pair[which]["requestBody"])
+    const [old, now] = [of("old"), of("new")]
+    if (now["required"] === true && old["required"] !== true)
+      say(`${where}, the body is now required`)
+    media({ old, new: now }, `${where}, the body`, "asked")
+  }
+
+  const media = (pair: Pair, where: string, side: Side): void => {
+    for (const [form, one] of Object.entries(objectOf(pair.old["content"]))) {
+      const then = objectOf(pair.new["content"])[form]
+      if (then === undefined) say(`${where} as ${form} is gone`)
+      else {
+        const schemas = { old: objectOf(one)["schema"], new: objectOf(then)["schema"] }
+        shape(schemas, where, side, new Set())
+      }
+    }
+  }
+
+  const responses = (pair: Pair, where: string): void => {
+    const now = objectOf(pair.new["responses"])
+    for (const [status, one] of Object.entries(objectOf(pair.old["responses"]))) {
+      const at = `${where}, answer ${status}`
+      if (now[status] === undefined) {
+        say(`${at} is gone`)
+        continue
+      }
+      const answers = both({ old: one, new: now[status] })
+      for (const name of Object.keys(objectOf(answers.old["headers"]))) {
+        if (objectOf(answers.new["headers"])[name] === undefined)
+          say(`${at}, header ${name} is gone`)
+      }
+      media(answers, at, "answered")
+    }
+  }
+
+  const delivery = (pair: Pair, name: string): void => {
+    const where = `the webhook ${name}`
+    const headers = (one: JsonObject) =>
+      listOf(one["parameters"]).map((parameter) => String(objectOf(parameter)["name"]))
+    for (const header of headers(pair.old)) {
+      if (!headers(pair.new).includes(header)) say(`${where}, header ${header} is gone`)
+    }
+    // The receiver is answered by us here: what we post is what it relies on.
+    const posted = {
+      old: objectOf(pair.old["requestBody"]),
+      new: objectOf(pair.new["requestBody"])
+    }
+    media(posted, `${where}, the event`, "answered")
+  }
+
+  const shape = (
+    pair: { readonly old: Json | undefined; readonly new: Json | undefined },
+    where: string,
+    side: Side,
+    seen: ReadonlySet<string>
+  ): void => {
+    const name = objectOf(pair.old)["$ref"]
+    // A shape that holds itself is compared once.
+    if (typeof name === "string" && seen.has(name)) return
+    const within = typeof name === "string" ? new Set([...seen, name]) : seen
+    const { new: now, old } = both(pair)
+    types({ old, new: now }, where, side)
+    sets({ old, new: now }, where, side)
+    limits({ old, new: now }, where, side)
+    members({ old, new: now }, where, side, within)
+    if (old["items"] !== undefined) {
+      shape({ old: old["items"], new: now["items"] }, `${where}[]`, side, within)
+    }
+    if (!isSet(old)) choices({ old, new: now }, where, side, within)
+  }
+
+  const types = (pair: Pair, where: string, side: Side): void => {
+    const of = (one: JsonObject) =>
+      one["type"] === undefined ? null : [one["type"]].flat().map(String)
+    const [old, now] = [of(pair.old), of(pair.new)]
+    if (old === null && now === null) return
+    // A caller may send what it sent before; it is answered nothing it did not know.
+    const [narrow, wide] = side === "asked" ? [old, now] : [now, old]
+    if (wide === null) return
+    if (narrow === null) return void say(`${where} has another type`)
+    const strange = narrow.filter(
+      (type) => !wide.includes(type) && !(type === "integer" && wide.includes("number"))
+    )
+    if (strange.length > 0) say(`${where} has another type`)
+  }
+
+  const isSet = (one: JsonObject) => one["x-extensible"] === true || Array.isArray(one["enum"])
+
+  const valuesOf = (one: JsonObject): ReadonlyArray<Json> =>
+    one["x-extensible"] === true
+      ? listOf(objectOf(listOf(one["anyOf"])[0])["enum"])
+      : listOf(one["enum"])
+
+  const sets = (pair: Pair, where: string, side: Side): void => {
+    if (!isSet(pair.old)) {
+      if (isSet(pair.new) && side === "asked") say(`${where} takes only listed values now`)
+      return
+    }
+    const [old, now] = [valuesOf(pair.old), valuesOf(pair.new)]
+    if (!isSet(pair.new))
+      return void (side === "answered" ? say(`${where} is no set now`) : undefined)
+    for (const value of old) if (!now.includes(value)) say(`${where}: the value ${value} is gone`)
+    const [wasOpen, isOpen] = [pair.old, pair.new].map((one) => one["x-extensible"] === true)
+    if (wasOpen !== isOpen) say(`${where}: the set is ${isOpen ? "open" : "closed"} now`)
+    if (wasOpen === true) return
+    for (const value of now)
+      if (!old.includes(value)) say(`${where}: the closed set gained ${value}`)
+  }
+
+  const limits = (pair: Pair, where: string, side: Side): void => {
+    for (const [name, narrows] of Object.entries(narrowing)) {
+      const [old, now] = [pair.old[name], pair.new[name]]
+      // An answer may say more of itself than it did, never less.
+      const [from, to] = side === "asked" ? [old, now] : [now, old]
+      if (to !== undefined && (from === undefined || narrows(from, to))) {
+        say(`${where}: ${name} is ${side === "asked" ? "narrower" : "wider"}`)
+      }
+    }
+  }
+
+  const members = (pair: Pair, where: string, side: Side, seen: ReadonlySet<string>): void => {
+    const [old, now] = [objectOf(pair.old["properties"]), objectOf(pair.new["properties"])]
+    const required = (one: JsonObject) => listOf(one["required"]).map(String)
+    for (const [name, member] of Object.entries(old)) {
+      const at = `${where}.${name}`
+      if (now[name] === undefined) say(`${at} is gone`)
+      else {
+        shape({ old: member, new: now[name] }, at, side, seen)
+        if (side === "answered" && required(pair.old).includes(name)) {
+          if (!required(pair.new).includes(name)) say(`${at} may lack now`)
+        }
+      }
+    }
+    if (side === "answered") return
+    for (const name of required(pair.new)) {
+      if (!required(pair.old).includes(name)) say(`${where}.${name} is now required`)
+    }
+  }
+
+  const choices = (pair: Pair, where: string, side: Side, seen: ReadonlySet<string>): void => {
+    const [old, now] = [listOf(pair.old["anyOf"]), listOf(pair.new["anyOf"])]
+    if (side === "asked" && now.length < old.length) say(`${where} has fewer forms`)
+    if (side === "answered" && old.length > 0 && now.length > old.length) {
+      say(`${where} has more forms`)
+    }
+    for (const [i, one] of old.entries()) {
+      if (now[i] !== undefined) shape({ old: one, new: now[i] }, where, side, seen)
+    }
+  }
+  return { operation, delivery }
+}
+
+const above = (from: Json, to: Json) => Number(to) > Number(from)
+const below = (from: Json, to: Json) => Number(to) < Number(from)
+const differs = (from: Json, to: Json) => JSON.stringify(from) !== JSON.stringify(to)
+
+/** When the second of two values lets through less than the first. */
+const narrowing: Readonly<Record<string, (from: Json, to: Json) => boolean>> = {
+  minimum: above,
+  maximum: below,
+  exclusiveMinimum: above,
+  exclusiveMaximum: below,
+  minLength: above,
+  maxLength: below,
+  minItems: above,
+  maxItems: below,
+  pattern: differs,
+  format: differs,
+  const: differs
+}

@@ -1,10 +1,10 @@
 /** Which point answers a read, and what a caller is told where none does. */
-import { type Reads as R, Reads, Records, type Refusal } from "@bursar/engine-core"
+import { Engine, Read, type Reads as R, Reads, Records, Refusal } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Result, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
@@ -435,5 +435,141 @@ describe("who may read", () => {
       const none = { ...mine, holderId: null }
       assert.deepStrictEqual((yield* reads.page(ToyReads.listTimers, asking({}, none))).value, [])
     }).pipe(engine())
+  )
+})
+
+describe("a point that cannot be answered", () => {
+  const hidden = Read.one({
+    ...ToyReads.sum,
+    name: "toys.hidden",
+    params: Schema.Struct({ id: Schema.String }),
+    refuses: ["not-found", "rule-refused"],
+    run: Effect.fnUntraced(function* ({ id }, { pin }) {
+      const records = yield* Records
+      if (id === "against-the-rules") return yield* Effect.fail(Refusal.refused("rule-refused"))
+      yield* records.get(timers, id, pin)
+      return { open: 0, counted: 0, judgedAt: "" }
+    })
+  })
+  const children = {
+    ...ToyReads.listTimers,
+    parent: (_: unknown, { pin }: Read.Asking) =>
+      Effect.flatMap(Records, (records) => Effect.asVoid(records.get(timers, "parent", pin)))
+  }
+  const one = (id: string, point: Point) =>
+    Effect.flatMap(Reads, (reads) =>
+      reads.one(hidden, { caller: ToyReads.auditor, params: { id }, point })
+    )
+  const kids = (point: Point) =>
+    Effect.flatMap(Reads, (reads) => reads.page(children, asking(point)))
+
+  it.effect(
+    "is told only of what is there: an absent record is not found, whatever the point",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        yield* note("a")
+        yield* Calls.catchUp
+        const future = { at: offset(99) }
+        const past = { asOf: Instant.fromNanos(1n) }
+        for (const point of [future, past]) {
+          assert.strictEqual(yield* Calls.slug(one("absent", point)), "not-found")
+          assert.strictEqual(yield* Calls.slug(kids(point)), "not-found")
+        }
+        yield* set("parent", 1e9, 2e9)
+        yield* TestClock.adjust("1 second")
+        for (const [point, slug] of [
+          [future, "offset-unavailable"],
+          [past, "before-horizon"]
+        ] as const) {
+          assert.strictEqual(yield* Calls.slug(one("parent", point)), slug)
+          assert.strictEqual(yield* Calls.slug(kids(point)), slug)
+          // A rule is judged after the point.
+          assert.strictEqual(yield* Calls.slug(one("against-the-rules", point)), slug)
+        }
+      }).pipe(engine())
+  )
+})
+
+describe("the later pages of a list", () => {
+  const page = (point: Point, after?: string) =>
+    Effect.flatMap(Reads, (reads) =>
+      reads.page(ToyReads.listNotes, {
+        ...asking(point),
+        page: { limit: 1, ...(after === undefined ? {} : { after }) }
+      })
+    )
+  const after = (next: string | null): string => {
+    if (next === null) throw new Error("there is no later page")
+    return next
+  }
+
+  it.effect("at an offset that the projection has dropped are refused, and for good", () =>
+    Effect.gen(function* () {
+      yield* note("a")
+      yield* note("b")
+      yield* note("c")
+      yield* Calls.catchUp
+      const first = yield* page({})
+      assert.strictEqual((yield* page({}, after(first.next))).value.length, 1)
+      yield* TestClock.adjust("5 seconds")
+      const { offset: last } = yield* note("d")
+      const log = yield* ProjectionLog
+      yield* Calls.catchUp
+      yield* log.prune({ offset: last, limit: 100 })
+      assert.deepInclude(yield* told(page({}, after(first.next))), {
+        slug: "offset-unavailable",
+        retryAfter: 3_600,
+        retryable: false,
+        projectionOffset: last
+      })
+      // A list begun now goes on.
+      const again = yield* page({})
+      assert.strictEqual((yield* page({}, after(again.next))).value.length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("are refused for good once the projection follows another ledger", () =>
+    Effect.gen(function* () {
+      yield* note("a")
+      yield* note("b")
+      yield* Calls.catchUp
+      const { next } = yield* page({})
+      const log = yield* ProjectionLog
+      const services = yield* Effect.context<never>()
+      const another = Context.add(services, ProjectionLog, {
+        ...log,
+        head: Effect.map(log.head, (head) => ({ ...head, ledgerEpoch: head.ledgerEpoch + 1 }))
+      })
+      const elsewhere = yield* Layer.build(
+        Layer.fresh(Engine.layerOf({ operations: Toys.toys, readings: Notes.readings })).pipe(
+          Layer.provide(Layer.succeedContext(another))
+        )
+      )
+      assert.deepInclude(yield* told(Effect.provide(page({}, after(next)), elsewhere)), {
+        slug: "offset-unavailable",
+        retryable: false
+      })
+      assert.strictEqual((yield* page({}, after(next))).value.length, 1)
+    }).pipe(engine({ settings: { cursorKeys: [{ id: 1, secret: new Uint8Array(32) }] } }))
+  )
+
+  it.effect(
+    "as of an instant are those of its first page, though the ledger moves on meanwhile",
+    () =>
+      Effect.gen(function* () {
+        yield* note("a")
+        yield* note("b")
+        yield* Calls.catchUp
+        yield* TestClock.adjust("5 seconds")
+        const point = { asOf: yield* Instant.now }
+        const first = yield* page(point)
+        // The ledger is ahead now: a first page could still change, a later one is decided.
+        yield* note("c")
+        assert.strictEqual(yield* Calls.slug(page(point)), "offset-unavailable")
+        const second = yield* page(point, after(first.next))
+        assert.strictEqual(second.offset, first.offset)
+        assert.deepStrictEqual(second.value.length, 1)
+      }).pipe(engine())
   )
 })

@@ -350,6 +350,31 @@ describe("the order of judging", () => {
     }).pipe(Effect.provide(judging([key({ keyId: "k-1" })])))
   )
 
+  it.effect("ten thousand wrong signatures never reach the store of nonces", () => {
+    let asked = 0
+    const counting = Layer.effect(
+      Keys,
+      Effect.map(Keys, (keys) => ({
+        ...keys,
+        useNonce: (of) => {
+          asked++
+          return keys.useNonce(of)
+        }
+      }))
+    ).pipe(Layer.provide(Memory.layer))
+    return Effect.gen(function* () {
+      yield* at(epoch)
+      const seen = new Set<string | null>()
+      for (let i = 0; i < 10_000; i++) {
+        seen.add(yield* call(signed({ secret: Buffer.from(String(i).padStart(32, "0")) })))
+      }
+      expect([...seen]).toEqual(["signature-invalid"])
+      expect(asked).toBe(0)
+      expect(yield* call(signed())).toBe("k-1")
+      expect(asked).toBe(1)
+    }).pipe(Effect.provide(judging([key({ keyId: "k-1" })], { nonces: counting })))
+  })
+
   it.effect(
     "a store of nonces that is away lets nothing in: 503, and never a signature's refusal",
     () =>

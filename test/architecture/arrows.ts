@@ -26,7 +26,7 @@ const hostLayers: ReadonlyArray<RegExp> = [
   /^api\//u,
   /^middleware\//u,
   /^handlers\//u,
-  /^(cli\/|(Host|Listener|Background|Management|Deployment|client|index|main)\.ts$)/u
+  /^(cli\/|(Host|Listener|Background|Management|Deployment|Metrics|client|index|main)\.ts$)/u
 ]
 
 /** A file of no layer, such as the settings, is one that every layer may know: it lies lowest. */

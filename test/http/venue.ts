@@ -108,13 +108,13 @@ export const open = async (
     readonly times?: Partial<Host.Times>
     /** Other storage ports than those in memory. */
     readonly storage?: Storage
+    /** What is told to the outside of how the venue fares. */
+    readonly telemetry?: Layer.Layer<never>
   } = {}
 ): Promise<Venue> => {
   const served = of.tables ?? tables
   const logs: Array<string> = []
-  const log = Logger.layer([
-    Logger.make((options) => void logs.push(Logger.formatJson.log(options)))
-  ])
+  const log = Logger.layer([Logger.map(Host.Logs.line, (line) => void logs.push(line))])
   const vitals = {
     projectionOffset: Offset.zero,
     ledgerEnd: Offset.zero,
@@ -151,6 +151,7 @@ export const open = async (
     host.pipe(
       Layer.provide(Layer.mergeAll(signIn, readiness, times)),
       Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer)),
+      Layer.provide(of.telemetry ?? Layer.empty),
       Layer.provideMerge(log)
     )
   )

@@ -1,5 +1,6 @@
 /** The engine for whoever embeds or serves it: what is declared, and the services that answer. */
 export * as Engine from "./Engine.ts"
+export * as Gauges from "./engine/GaugesRunner.ts"
 export * as Metrics from "./engine/Metrics.ts"
 export { Settings, defaults as settingsDefaults } from "./engine/Settings.ts"
 export * as EventReads from "./feeds/EventReads.ts"

@@ -1,11 +1,11 @@
 /** A whole venue as its settings say it: store, ledger and its door, engine, host, what runs beside. */
-import { Catalogue, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Catalogue, Engine, Gauges, Settings, settingsDefaults } from "@bursar/engine-core"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -14,6 +14,8 @@ import * as Background from "./Background.ts"
 import * as Host from "./Host.ts"
 import type { HostConfig } from "./HostConfig.ts"
 import * as Management from "./Management.ts"
+import * as Logs from "./observability/Logs.ts"
+import * as Telemetry from "./observability/Telemetry.ts"
 import * as Authentication from "./middleware/Authentication.ts"
 import * as Jwks from "./outbound/Jwks.ts"
 import * as Readiness from "./Readiness.ts"
@@ -96,8 +98,28 @@ const signIn = (config: HostConfig) =>
   Authentication.layer(config).pipe(Layer.provide(Jwks.layerRemote(Jwks.fetchFrom(config.jwksUrl))))
 
 const background = Layer.unwrap(
-  Effect.map(Engine.Engine, ({ run }) => Background.layer([{ name: "engine", run }]))
+  Effect.gen(function* () {
+    const { run } = yield* Engine.Engine
+    const gauges = Effect.provideContext(Gauges.run, yield* Effect.context<Gauges.Needs>())
+    return Background.layer([
+      { name: "engine", run },
+      { name: "gauges", run: gauges }
+    ])
+  })
 )
+
+/** What is told to the outside of how the venue fares. */
+const telemetry = (config: HostConfig): Layer.Layer<never> => {
+  const url = config["telemetry.otlpUrl"]
+  if (url === null) return Layer.empty
+  return Telemetry.layer({
+    url,
+    headers: Redacted.make(config["telemetry.otlpHeaders"] ?? {}),
+    interval: config["telemetry.interval"] * 1_000,
+    tenantId: config.tenantId,
+    version
+  })
+}
 
 /** Everything a deployment is made of. */
 const venue = (config: HostConfig, opened: (port: number) => void) =>
@@ -126,7 +148,9 @@ const venue = (config: HostConfig, opened: (port: number) => void) =>
   ).pipe(
     Layer.provide(signIn(config)),
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(Vitals.layer))),
-    Layer.provideMerge(engineOf(config))
+    Layer.provideMerge(engineOf(config)),
+    Layer.provide(telemetry(config)),
+    Layer.provide(Layer.succeed(References.MinimumLogLevel, Logs.minimumOf(config["logs.level"])))
   )
 
 /** Where a venue that is up is reached. */

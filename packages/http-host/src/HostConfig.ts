@@ -4,6 +4,7 @@ import { Data, Effect, Record, Result, Schema } from "effect"
 import * as Kind from "./config/Kind.ts"
 import * as SigningKeys from "./config/SigningKeys.ts"
 import * as Sources from "./config/Sources.ts"
+import { levels } from "./observability/Logs.ts"
 
 /** The signature algorithms that a deployment may trust. */
 export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
@@ -132,6 +133,35 @@ export const settings = {
   "management.port": setting(Kind.port, {
     doc: "The port of /livez, /readyz and /metrics; 0 takes any that is free.",
     fallback: "9464"
+  }),
+  "telemetry.otlpUrl": setting(Kind.maybe(Kind.trustedAddress), {
+    doc: "The OpenTelemetry collector that traces, metrics and logs are sent to, as JSON over HTTP; empty: they stay here.",
+    fallback: ""
+  }),
+  "telemetry.otlpHeaders": setting(
+    Kind.maybe(
+      Kind.structured({
+        limit: 'a JSON object of at most 20 headers, such as {"authorization": "…"}',
+        schema: Schema.Record(
+          Schema.String.check(
+            Schema.isPattern(/^[A-Za-z0-9-]{1,64}$/, { expected: "the name of a header" })
+          ),
+          Schema.String.check(
+            Schema.isPattern(/^[\x20-\x7E]{0,4096}$/, { expected: "the value of a header" })
+          )
+        ).check(Schema.isMaxProperties(20)),
+        secret: "secret"
+      })
+    ),
+    { doc: "What the collector asks to be sent with every export.", fallback: "" }
+  ),
+  "telemetry.interval": setting(Kind.integer(1, 300), {
+    doc: "For how many seconds traces, metrics and logs are gathered before they are sent.",
+    fallback: "10"
+  }),
+  "logs.level": setting(Kind.oneOf(levels), {
+    doc: "The least level that is logged; each request is a line of info.",
+    fallback: "info"
   }),
   "database.url": setting(
     Kind.maybe(

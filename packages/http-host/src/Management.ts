@@ -1,6 +1,8 @@
-/** Whether the process lives and is ready, for whoever runs it: on a listener of its own. */
+/** Whether the process lives and is ready, and its figures, for whoever runs it: on a listener of its own. */
 import { Data, Effect, Layer, Schedule } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { createServer, type Server, type ServerResponse } from "node:http"
+import * as Metrics from "./Metrics.ts"
 import { Readiness } from "./Readiness.ts"
 
 /** The management listener could not be opened. */
@@ -27,7 +29,8 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
   Layer.effectDiscard(
     Effect.gen(function* () {
       const readiness = yield* Readiness
-      const run = Effect.runSyncWith(yield* Effect.context<never>())
+      const context = yield* Effect.context<never>()
+      const run = Effect.runSyncWith(context)
       let beat = performance.now()
       yield* Effect.sync(() => {
         beat = performance.now()
@@ -40,6 +43,11 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
             return answer(response, performance.now() - beat < aliveWithin)
           case "/readyz":
             return answer(response, run(readiness.current)._tag === "Ready")
+          case "/metrics":
+            return figures(
+              response,
+              PrometheusMetrics.formatUnsafe(context, { metricNameMapper: Metrics.nameOf })
+            )
           default:
             response.writeHead(404).end()
         }
@@ -54,6 +62,15 @@ const answer = (response: ServerResponse, well: boolean): void => {
   response
     .writeHead(well ? 200 : 503, { "content-type": "text/plain", "cache-control": "no-store" })
     .end(well ? "ok\n" : "not ready\n")
+}
+
+const figures = (response: ServerResponse, text: string): void => {
+  response
+    .writeHead(200, {
+      "content-type": "text/plain; version=0.0.4; charset=utf-8",
+      "cache-control": "no-store"
+    })
+    .end(text)
 }
 
 const listen = (server: Server, { host, port }: Options): Effect.Effect<void, ManagementFailed> =>

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `bursar`: serves a venue and does what its keeper does beside. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect, Logger } from "effect"
+import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { config } from "./cli/Config.ts"
 import { migrate } from "./cli/Migrate.ts"
@@ -9,6 +9,7 @@ import { openapi } from "./cli/OpenApi.ts"
 import * as Outcome from "./cli/Outcome.ts"
 import { start } from "./cli/Start.ts"
 import { token } from "./cli/Token.ts"
+import * as Logs from "./observability/Logs.ts"
 import { version } from "./version.ts"
 
 const bursar = Command.make("bursar").pipe(
@@ -18,15 +19,10 @@ const bursar = Command.make("bursar").pipe(
   Command.withSubcommands([start, migrate, config, openapi, token])
 )
 
-/** Standard output is for answers; the log is one JSON object a line on standard error. */
-const logger = Logger.layer([
-  Logger.make((options) => void process.stderr.write(`${Logger.formatJson.log(options)}\n`))
-])
-
 Command.run(bursar, { version, renderErrors: false }).pipe(
   Effect.catch(Outcome.told),
   Effect.provide([
-    logger,
+    Logs.layer,
     NodeServices.layer,
     Outcome.presenter,
     CliConfig.layer({

@@ -1,6 +1,15 @@
 /** What the engine measures of itself; labels have closed lists and never name a record or a person. */
 import { Effect, Metric } from "effect"
-import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import type { Failure } from "../ports/WebhookSender.ts"
+import { OperationKind } from "../vocabulary/OperationKind.ts"
+
+/** A metric and the closed list of values that each of its labels may have. */
+export interface Measured {
+  readonly metric: Metric.Metric<never, unknown>
+  readonly labels: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+const states = ["queued", "running", "succeeded", "failed"] as const
 
 /** Operations that came to a state on this instance, by `kind` and `state`. */
 export const operations = Metric.counter("bursar.operations", {
@@ -49,11 +58,37 @@ export const auditCheckpointAge = Metric.gauge("bursar.audit.checkpoint_age_seco
     "Since the last signed checkpoint of the audit log, or its first record before there is one."
 })
 
+/** How an attempt to deliver ends: taken by the receiver, or why it was not. */
+const outcomes: Readonly<Record<Failure | "taken", string>> = {
+  taken: "The receiver answered that it took it.",
+  dns: "The receiver's name was not resolved.",
+  "address-refused": "Its address is not one that deliveries may go to.",
+  connect: "No connection came about.",
+  tls: "Its certificate was not trusted.",
+  timeout: "It took too long.",
+  status: "It answered something else than success."
+}
+
+/** The one table of what the engine measures. */
+export const measured: ReadonlyArray<Measured> = [
+  { metric: operations, labels: { kind: OperationKind.members, state: states } },
+  { metric: operationDuration, labels: { kind: OperationKind.members } },
+  { metric: oldestQueued, labels: {} },
+  { metric: approvalsAwaiting, labels: {} },
+  { metric: projectionLag, labels: {} },
+  { metric: feedHead, labels: {} },
+  { metric: webhookAttempts, labels: { outcome: Object.keys(outcomes) } },
+  { metric: webhookExhausted, labels: {} },
+  { metric: auditCheckpointAge, labels: {} }
+]
+
+/** An attempt to deliver an event to a webhook ended. */
+export const attempted = (outcome: keyof typeof outcomes): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(webhookAttempts, { outcome }), 1)
+
 /** An operation came to a state; told once what made it so is committed. */
-export const cameTo = (
-  kind: OperationKind,
-  state: "queued" | "running" | "succeeded" | "failed"
-): Effect.Effect<void> => Metric.update(Metric.withAttributes(operations, { kind, state }), 1)
+export const cameTo = (kind: OperationKind, state: (typeof states)[number]): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(operations, { kind, state }), 1)
 
 /** An operation ended, so many nanoseconds after it was opened. */
 export const ended = (

@@ -35,7 +35,14 @@ export interface Signed {
   readonly body: Uint8Array
 }
 
-type Slug = "signature-required" | "signature-invalid" | "signature-expired" | "nonce-reused"
+/** What a signature may be refused by. */
+export const slugs = [
+  "signature-required",
+  "signature-invalid",
+  "signature-expired",
+  "nonce-reused"
+] as const
+type Slug = (typeof slugs)[number]
 
 export class SignedRequests extends Context.Service<
   SignedRequests,

@@ -1,0 +1,58 @@
+/** Every figure the service gives, as one table: what it measures, and what its labels may say. */
+import { Metrics as Core, Refusal, Vocabulary } from "@bursar/engine-core"
+import type { Metric } from "effect"
+import { routes } from "./api/Api.ts"
+import * as Docs from "./Docs.ts"
+import * as Counters from "./middleware/Counters.ts"
+import * as Observed from "./middleware/Observed.ts"
+import { slugs as signatureSlugs } from "./middleware/SignedRequests.ts"
+
+const statuses = [
+  ...new Set([
+    200,
+    201,
+    202,
+    204,
+    304,
+    Observed.statusLeft,
+    ...Object.values(Refusal.refusals).map(({ status }) => status)
+  ])
+].map(String)
+
+const own: ReadonlyArray<Core.Measured> = [
+  {
+    metric: Observed.requestDuration,
+    labels: {
+      "http.request.method": [...Observed.methods, Observed.otherMethod],
+      "http.route": [...new Set([...routes.map(({ path }) => path.template), Docs.path])],
+      "http.response.status_code": statuses,
+      "error.type": [...Object.keys(Refusal.refusals), ...Object.values(Observed.ends)]
+    }
+  },
+  {
+    metric: Counters.rateLimited,
+    labels: { role: [...Vocabulary.Role.members, "none"] }
+  },
+  { metric: Counters.rateLimitAlone, labels: {} },
+  { metric: Counters.signatureRefused, labels: { slug: signatureSlugs } }
+]
+
+/** The one table of metrics. */
+export const measured: ReadonlyArray<Core.Measured> = [...own, ...Core.measured]
+
+const unitOf = ({ attributes }: Metric.Metric<never, unknown>): string | undefined => {
+  if (attributes === undefined || Array.isArray(attributes)) return undefined
+  return Object.entries(attributes).find(([name]) => name === "unit")?.[1]
+}
+
+/** A metric's name as Prometheus has it: words by underscores, its unit and `total` at the end. */
+export const prometheusName = (metric: Metric.Metric<never, unknown>): string => {
+  const words = metric.id.replaceAll(".", "_")
+  if (metric.type === "Counter") return `${words}_total`
+  return unitOf(metric) === "s" ? `${words}_seconds` : words
+}
+
+const named = new Map(measured.map(({ metric }) => [metric.id, prometheusName(metric)]))
+
+/** For the library's printer, which knows a metric by its name alone. */
+export const nameOf = (id: string): string => named.get(id) ?? id

@@ -4,6 +4,7 @@ import * as list from "./list.ts"
 import type { Row } from "./measure.ts"
 import * as memory from "./memory.ts"
 import * as operations from "./operations.ts"
+import * as reads from "./reads.ts"
 import * as transitions from "./transitions.ts"
 
 type Bench = () => ReadonlyArray<Row> | Promise<ReadonlyArray<Row>>
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, Bench>> = {
   decimals: decimals.bench,
   list: list.bench,
   operations: operations.bench,
+  reads: reads.bench,
   memory: memory.bench
 }
 

@@ -11,7 +11,7 @@ import * as Values from "./Values.ts"
 const PRUNE = `
 with front as materialized (
   select seq, at, holder_ids, instrument_id from bursar.event
-  where kind = 'control' and seq > (select pruned_to from bursar.head)
+  where kind = 'control' and seq > (select pruned_to from bursar.head where id = 1)
   order by seq limit $2::int8
 ), passed as materialized (
   select * from front

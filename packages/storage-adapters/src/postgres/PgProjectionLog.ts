@@ -52,7 +52,7 @@ const PRUNE = `
 with gone as (
   delete from bursar.ledger_update where "offset" = any (array(
     select "offset" from bursar.ledger_update
-    where "offset" <= (select horizon_offset from bursar.head)
+    where "offset" <= (select horizon_offset from bursar.head where id = 1)
     order by "offset" limit $1::int8))
   returning 1
 )

@@ -2,6 +2,7 @@
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Catalogue from "./catalogue.ts"
 import * as EventReads from "./feeds/EventReads.ts"
+import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
 import type { Unavailable } from "./kernel/Refusal.ts"
 import type { Crypto } from "./ports/Crypto.ts"
 import type { Ids } from "./ports/Ids.ts"
@@ -30,11 +31,15 @@ import * as Operations from "./writes/Operations.ts"
 export class Engine extends Context.Service<
   Engine,
   {
-    /** Follows the ledger and runs operations until interrupted; then it stops gracefully. */
+    /**
+     * Follows the ledger, runs operations and posts to webhooks until interrupted; then it stops
+     * gracefully.
+     */
     readonly run: Effect.Effect<never>
     /**
-     * Projects what is on the ledger and runs what is queued, again and again until nothing moves:
-     * the engine without background work, for tests, scripts and embedders that drive it.
+     * Projects what is on the ledger, runs what is queued and posts what is due, again and again
+     * until nothing moves: the engine without background work, for tests, scripts and embedders
+     * that drive it.
      */
     readonly settle: Effect.Effect<void, Unavailable>
   }
@@ -48,19 +53,24 @@ const engine = Layer.effect(
   Effect.gen(function* () {
     const follower = yield* Follower.Follower
     const runner = yield* OperationRunner.OperationRunner
+    const deliverer = yield* DeliveryRunner.DeliveryRunner
     return Engine.of({
       run: Effect.scoped(
         Effect.gen(function* () {
           yield* Effect.forkScoped(follower.run)
-          const running = yield* Effect.forkScoped(runner.run)
-          return yield* Fiber.join(running)
+          // Side by side, so that both are told to stop at the same time.
+          const running = yield* Effect.forkScoped(
+            Effect.all([runner.run, deliverer.run], { concurrency: "unbounded" })
+          )
+          const [ended] = yield* Fiber.join(running)
+          return ended
         })
       ),
       settle: Effect.gen(function* () {
         let offset = -1
         for (let round = 0; round < roundsMax; round++) {
           const head = yield* follower.catchUp
-          const ran = yield* runner.once
+          const ran = (yield* runner.once) + (yield* deliverer.once)
           if (ran === 0 && head.offset === offset) return
           offset = head.offset
         }
@@ -90,6 +100,7 @@ export type Services =
   | Reads
   | Records
   | EventReads.EventReads
+  | DeliveryRunner.DeliveryRunner
   | Follower.Follower
   | OperationRunner.OperationRunner
   | Operations.Operations
@@ -100,7 +111,7 @@ export const layerOf = (of: {
   readonly readings: ReadonlyArray<Reading>
 }): Layer.Layer<Services, never, Ports> =>
   engine.pipe(
-    Layer.provideMerge(Layer.mergeAll(OperationRunner.layer, Follower.layer)),
+    Layer.provideMerge(Layer.mergeAll(OperationRunner.layer, Follower.layer, DeliveryRunner.layer)),
     Layer.provideMerge(Layer.mergeAll(Door.layer, ReadsLayer.layer, EventReads.layer)),
     Layer.provideMerge(
       Layer.mergeAll(

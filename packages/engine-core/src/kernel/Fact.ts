@@ -14,6 +14,7 @@ export type Cause =
     }
   | { readonly by: "run"; readonly runId: string }
   | { readonly by: "request"; readonly requestId: string }
+  | { readonly by: "event"; readonly seq: number }
   | { readonly by: "clock" }
 
 /** The cause in the one text that storage keeps. */
@@ -22,6 +23,7 @@ export const causeText = Match.type<Cause>().pipe(
   Match.when({ by: "update" }, (c) => `update:${c.updateId}`),
   Match.when({ by: "run" }, (c) => `run:${c.runId}`),
   Match.when({ by: "request" }, (c) => `request:${c.requestId}`),
+  Match.when({ by: "event" }, (c) => `event:${c.seq}`),
   Match.when({ by: "clock" }, () => "clock"),
   Match.exhaustive
 )

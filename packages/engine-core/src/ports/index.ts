@@ -2,4 +2,5 @@
 export { Crypto } from "./Crypto.ts"
 export { Ids } from "./Ids.ts"
 export * as Ledger from "./Ledger.ts"
+export * as WebhookSender from "./WebhookSender.ts"
 export * from "./storage/index.ts"

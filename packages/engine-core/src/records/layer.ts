@@ -28,6 +28,7 @@ import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
 import * as Convoy from "./Convoy.ts"
 import * as JudgedAt from "./JudgedAt.ts"
+import * as Outbox from "./Outbox.ts"
 import { type Query, Records, type Stored } from "./Records.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
@@ -90,6 +91,7 @@ const make = Effect.gen(function* () {
   const { sha256 } = yield* Crypto
   const { tenantId } = yield* Settings
   const cache = Cache.make<unknown>(cacheMax)
+  const outbox = Outbox.make(documents)
   /** The stored record behind one that the clock has ripened, and until when it did. */
   const unripened = new WeakMap<object, { readonly stored: object; readonly at: Instant.Instant }>()
 
@@ -115,11 +117,17 @@ const make = Effect.gen(function* () {
   })
 
   const flush = Effect.fnUntraced(function* (work: UnitOfWork.UnitOfWork) {
-    const { drafts, announcements, work: items, audit } = work
-    if (drafts.length + announcements.length + items.length + audit.length === 0) return
+    const { announcements, audit } = work
+    if (work.drafts.length + announcements.length + work.work.length + audit.length === 0) return
     const head = yield* feed.take(Instant.sortable(yield* Instant.now))
     const stamp = Instant.of(head.at)
     const next = head.projectionOffset + 1
+    const untold = yield* notTold(announcements)
+    const events = untold.map((announcement, index) =>
+      eventRow(announcement, head, head.seq + 1 + index)
+    )
+    const owed = yield* outbox.owed(work, head, events)
+    const drafts = [...work.drafts, ...owed.drafts]
     if (drafts.length > 0) {
       yield* factLog.append(
         drafts.map((draft) => ({
@@ -146,14 +154,11 @@ const make = Effect.gen(function* () {
         }))
       )
     }
-    yield* queue.enqueue(items)
-    const untold = yield* notTold(announcements)
+    yield* queue.enqueue([...work.work, ...owed.items])
     yield* feed.append(head, {
-      events: untold.map((announcement, index) =>
-        eventRow(announcement, head, head.seq + 1 + index)
-      ),
+      events,
       audit: Audit.chain({ tenantId, head: head.audit, at: stamp, sha256 }, audit),
-      webhooks: "same"
+      webhooks: owed.webhooks
     })
   })
 

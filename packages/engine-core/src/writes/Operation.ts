@@ -27,6 +27,8 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   /** The record it acts on or makes. */
   readonly resource: {
     readonly kind: ResourceKind
+    /** What ids the engine makes begin with; absent: the kind, without its dashes. */
+    readonly prefix?: string
     /** The id the record has or will have. */
     id(input: NoInfer<I>): string
     /** Where it is read; no path when the record is read through another. */

@@ -38,7 +38,8 @@ export const remove = (parts: Parts, binding: Binding) =>
   HttpApiEndpoint.make("DELETE")(parts.name, parts.path.pattern, {
     params: Verb.params(parts.path),
     headers: WriteHeaders,
-    success: answers(parts, binding)
+    // The approver whose call finishes a removal is told only that it is done.
+    success: [...answers(parts, binding), HttpApiSchema.NoContent]
   })
 
 export type Endpoint = ReturnType<typeof get> | ReturnType<typeof post> | ReturnType<typeof remove>

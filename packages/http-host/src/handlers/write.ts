@@ -48,17 +48,17 @@ export const answered = (
   answer: Answered,
   requestId: string,
   basePath: string
-): HttpServerResponse.HttpServerResponse =>
-  Answer.json({
-    requestId,
-    status: answer.status,
-    text: PlainJson.stringify(answer.value),
-    extra: {
-      location: `${basePath}${answer.location}`,
-      ...(answer.retryAfter === null ? {} : { "retry-after": String(answer.retryAfter) }),
-      ...(answer.replayed ? { "idempotent-replayed": "true" } : {})
-    }
-  })
+): HttpServerResponse.HttpServerResponse => {
+  const { status } = answer
+  const extra = {
+    location: `${basePath}${answer.location}`,
+    ...(answer.retryAfter === null ? {} : { "retry-after": String(answer.retryAfter) }),
+    ...(answer.replayed ? { "idempotent-replayed": "true" } : {})
+  }
+  return status === 204
+    ? Answer.empty({ requestId, status, extra })
+    : Answer.json({ requestId, status, text: PlainJson.stringify(answer.value), extra })
+}
 
 /** No write takes query parameters. */
 export const noQuery = (

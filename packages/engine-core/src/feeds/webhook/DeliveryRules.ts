@@ -4,7 +4,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
 import type { EventRow } from "../../ports/storage/Feed.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
-import { type Attempt, type Delivery, pending } from "./Delivery.ts"
+import { type Attempt, type Delivery, type Fact, pending } from "./Delivery.ts"
 import { takes, type Webhook } from "./Webhook.ts"
 
 const second = 1_000
@@ -178,3 +178,24 @@ export const outcomeOf = ({ status, durationMs, failure }: Attempt) => ({
   durationMs,
   failure
 })
+
+/** What an attempt makes of a delivery, and in how many milliseconds it is tried again, if it is. */
+export const judge = (
+  before: Pick<Delivery, "attempts">,
+  of: {
+    readonly attempt: Attempt
+    readonly retryAfter: string | null
+    readonly chance: number
+  }
+): { readonly fact: Fact; readonly again: number | undefined } => {
+  const { attempt } = of
+  if (attempt.failure === null) return { fact: { on: "take", attempt }, again: undefined }
+  const again = waitAfter({
+    attempts: before.attempts + 1,
+    chance: of.chance,
+    status: attempt.status,
+    retryAfter: of.retryAfter,
+    now: attempt.at
+  })
+  return { fact: { on: again === undefined ? "exhaust" : "miss", attempt }, again }
+}

@@ -10,7 +10,7 @@ export interface FactRow {
   readonly version: number
   /** The fact as JSON text. */
   readonly fact: string
-  /** `operation:<id>`, `update:<id>`, `run:<id>` or `clock`: every fact has exactly one cause. */
+  /** `operation:<id>`, `update:<id>`, `run:<id>`, `event:<seq>` or `clock`: every fact has exactly one cause. */
   readonly cause: string
   /** The first projection offset at which the fact holds. */
   readonly offset: number

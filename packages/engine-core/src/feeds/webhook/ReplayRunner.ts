@@ -1,0 +1,70 @@
+/** Posts past events to a webhook again, under the names they had: for a receiver that lost them. */
+import { Effect } from "effect"
+import { refused } from "../../kernel/Refusal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { Ids } from "../../ports/Ids.ts"
+import { type EventRow, Feed } from "../../ports/storage/Feed.ts"
+import { stored } from "../../records/Away.ts"
+import { Records } from "../../records/Records.ts"
+import { EventType } from "../../vocabulary/EventType.ts"
+import * as Event from "../Event.ts"
+import { deliveries, pending, queueOf } from "./Delivery.ts"
+import { isActive, takes, webhooks } from "./Webhook.ts"
+
+/** Events written to the outbox in one transaction. */
+const batch = 200
+
+/**
+ * Queues a delivery of every control event from one number of the feed to another, both included,
+ * that the webhook takes; answers how many. Each is posted as all deliveries are, with the same
+ * webhook-id as before. Refuses `not-found`.
+ */
+export const replay = Effect.fn("webhook.replay")(function* (of: {
+  readonly webhookId: string
+  readonly fromSeq: number
+  readonly toSeq: number
+}) {
+  const records = yield* Records
+  const feed = yield* Feed
+  const replayId = yield* (yield* Ids).make("rp")
+  const webhook = yield* records.get(webhooks, of.webhookId)
+  if (!isActive(webhook)) {
+    return yield* Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
+  }
+  const { webhookId } = webhook
+  const queue = queueOf(webhookId)
+
+  const write = (events: ReadonlyArray<EventRow>) =>
+    records.transact(
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        for (const event of events) {
+          const { seq, type } = event
+          if (!EventType.has(type)) continue
+          const deliveryId = `${seq}.${webhookId}.${replayId}`
+          const opened = pending({ deliveryId, webhookId, seq, type })
+          const act = { cause: { by: "event" as const, seq }, now }
+          yield* records
+            .open(deliveries, opened, act)
+            .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a replay came twice"))))
+          const payload = Event.print(Event.ofRow(event))
+          yield* records.enqueue([
+            { queue, itemId: deliveryId, resource: deliveryId, payload, delay: 0 }
+          ])
+        }
+      })
+    )
+
+  let count = 0
+  let after = of.fromSeq - 1
+  for (;;) {
+    const { events, scanned } = yield* stored(
+      feed.read({ order: "asc", kind: ["control"], after, limit: batch })
+    )
+    const wanted = events.filter(({ seq, type }) => seq <= of.toSeq && takes(webhook, type))
+    if (wanted.length > 0) yield* write(wanted)
+    count += wanted.length
+    if (events.length < batch || scanned >= of.toSeq) return count
+    after = scanned
+  }
+})

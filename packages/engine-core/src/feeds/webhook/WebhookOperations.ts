@@ -1,0 +1,222 @@
+/** What the venue may do with webhooks: register one, remove one, test one. */
+import { Effect, Option, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { WorkQueue } from "../../ports/storage/WorkQueue.ts"
+import { WebhookSender } from "../../ports/WebhookSender.ts"
+import { stored } from "../../records/Away.ts"
+import { Records } from "../../records/Records.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as events from "../events.ts"
+import { deliveries, Failure, queueOf } from "./Delivery.ts"
+import * as DeliveryRules from "./DeliveryRules.ts"
+import * as DeliveryRunner from "./DeliveryRunner.ts"
+import {
+  active,
+  activeMax,
+  ControlTypes,
+  isActive,
+  view,
+  WebhookId,
+  webhooks,
+  WebhookView
+} from "./Webhook.ts"
+
+const Secret = Schema.String.check(
+  Schema.isMaxLength(128),
+  Schema.makeFilter((text: string) =>
+    DeliveryRules.secretOf(text) === undefined
+      ? "a secret is whsec_ and 24 to 64 bytes in base64"
+      : undefined
+  )
+)
+
+const urlMax = 2_048
+
+const Body = Schema.Struct({
+  /** Null: the engine makes one. */
+  webhookId: Schema.optionalKey(Schema.NullOr(WebhookId)),
+  url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(urlMax)),
+  /** Absent, null or empty: every control event. */
+  events: Schema.optionalKey(Schema.NullOr(ControlTypes)),
+  /** Made by the receiver's owner, and never shown again. */
+  secret: Schema.optionalKey(Schema.NullOr(Secret))
+})
+
+const href = (webhookId: string): string => `/v1/webhooks/${webhookId}`
+
+const noSuch = () => Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
+
+/** The webhook, unless it was removed. */
+const there = Effect.fnUntraced(function* (webhookId: string) {
+  const records = yield* Records
+  const webhook = yield* records.get(webhooks, webhookId)
+  return isActive(webhook) ? webhook : yield* noSuch()
+})
+
+const urlRefused = (detail: string) =>
+  Effect.fail(
+    refused("webhook-url-refused", { detail, errors: [{ pointer: "/body/url", detail }] })
+  )
+
+export const register = Operation.define("webhook.register", {
+  doc: "Registers where control events are posted to, from the next event on.",
+  route: "POST /v1/webhooks",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "webhook",
+    prefix: "wh",
+    id: ({ webhookId }) => webhookId ?? "",
+    href: ({ webhookId }) => href(webhookId ?? "")
+  },
+  input: Body,
+  secrets: ["secret"],
+  complete: (input, makeId) => ({
+    ...input,
+    webhookId: input.webhookId ?? WebhookId.make(makeId())
+  }),
+  judge: Effect.fnUntraced(function* ({ secret, url }) {
+    const sender = yield* WebhookSender
+    const said = yield* sender.judge(url)
+    if (said !== undefined) return yield* urlRefused(said)
+    const { sealingKeys } = yield* Settings
+    if (typeof secret === "string" && sealingKeys.length === 0) {
+      return yield* Effect.die(new Error("the deployment has no key to seal a webhook's secret"))
+    }
+  }),
+  result: WebhookView,
+  refuses: ["already-exists", "rule-refused", "webhook-url-refused"],
+  run: Effect.fn("webhook.register")(function* (input, act) {
+    const records = yield* Records
+    const { webhookId } = input
+    if (webhookId === undefined || webhookId === null) {
+      return yield* Effect.die(new Error("a webhook was not given its id"))
+    }
+    const there = yield* records.list(webhooks, {
+      where: { source: ["api"], ...active },
+      limit: activeMax
+    })
+    if (there.length >= activeMax) {
+      const detail = `There are ${activeMax} webhooks, which is the most.`
+      return yield* Effect.fail(refused("rule-refused", { check: "webhooks-max", detail }))
+    }
+    const opened = yield* records.open(
+      webhooks,
+      {
+        webhookId,
+        url: input.url,
+        events: input.events ?? [],
+        source: "api",
+        sealed: act.sealed?.["secret"] ?? null,
+        createdBy: act.actor,
+        removedAt: null
+      },
+      act
+    )
+    return view(opened)
+  })
+})
+
+export const remove = Operation.define("webhook.remove", {
+  doc: "Removes a webhook; what is still on its way to it is cancelled.",
+  route: "DELETE /v1/webhooks/{webhookId}",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "webhook",
+    id: ({ webhookId }) => webhookId,
+    href: ({ webhookId }) => href(webhookId)
+  },
+  input: Schema.Struct({ webhookId: WebhookId }),
+  result: WebhookView,
+  refuses: ["not-found", "webhook-configured"],
+  run: Effect.fn("webhook.remove")(function* ({ webhookId }, act) {
+    const records = yield* Records
+    const before = yield* there(webhookId)
+    if (before.source === "config") {
+      const detail = "The configuration names this webhook; it is removed there."
+      return yield* Effect.fail(refused("webhook-configured", { detail }))
+    }
+    yield* records.record(webhooks, before, { on: "remove", at: act.now }, act)
+    return view(before)
+  })
+})
+
+/** What the one attempt of a test came to. */
+const Tested = Schema.Struct({
+  delivered: Schema.Boolean,
+  status: Schema.NullOr(Integer.schema),
+  durationMs: Integer.schema,
+  failure: Schema.NullOr(Failure)
+}).annotate({
+  identifier: "WebhookTested",
+  description: "What the one attempt of a test came to."
+})
+
+export const test = Operation.defineOutside("webhook.test", {
+  doc: "Posts a webhook.test event to a webhook, once and at once, and tells what came of it.",
+  route: "POST /v1/webhooks/{webhookId}:test",
+  makers: ["operator"],
+  approvers: 0,
+  resource: {
+    kind: "webhook",
+    id: ({ webhookId }) => webhookId,
+    href: ({ webhookId }) => href(webhookId)
+  },
+  input: Schema.Struct({ webhookId: WebhookId }),
+  result: Tested,
+  refuses: ["not-found"],
+  /** Announces the event; with it comes its delivery, which for now is left to this operation. */
+  begin: Effect.fnUntraced(function* ({ webhookId }, { operationId }) {
+    const records = yield* Records
+    yield* there(webhookId)
+    const made = yield* records.find(deliveries, DeliveryRules.testDelivery(operationId))
+    if (Option.isSome(made)) return
+    yield* records.announce([
+      {
+        ...events.make("webhook.test", { operationId }),
+        resourceKind: "webhook",
+        resourceId: webhookId,
+        instrumentId: null,
+        party: null,
+        holderIds: []
+      }
+    ])
+  }),
+  reach: Effect.fnUntraced(function* ({ webhookId }, { operationId }) {
+    const records = yield* Records
+    const work = yield* WorkQueue
+    const webhook = yield* there(webhookId)
+    const itemId = DeliveryRules.testDelivery(operationId)
+    const delivery = yield* records.get(deliveries, itemId)
+    const item = yield* stored(work.find({ queue: queueOf(webhookId), itemId }))
+    // Removed meanwhile, and its delivery cancelled; or a dispatcher has had it since a crash.
+    if (Option.isNone(item)) return { delivery, made: undefined, body: "" }
+    const body = item.value.payload
+    return { delivery, made: yield* DeliveryRunner.attempt({ webhook, delivery, body }), body }
+  }),
+  /** The attempt counts as the delivery's first; what is left of it goes the way of all others. */
+  finish: Effect.fnUntraced(function* ({ webhookId }, { operationId }, { made, body, delivery }) {
+    const records = yield* Records
+    const work = yield* WorkQueue
+    const itemId = DeliveryRules.testDelivery(operationId)
+    const queue = queueOf(webhookId)
+    const before = yield* records.find(deliveries, itemId)
+    if (made !== undefined && Option.isSome(before) && isUntried(before.value)) {
+      const again = yield* DeliveryRunner.note(before.value, made)
+      yield* stored(work.settle({ queue, itemIds: [itemId] }))
+      if (again !== undefined) {
+        yield* records.enqueue([{ queue, itemId, resource: itemId, payload: body, delay: again }])
+      }
+    }
+    const attempt = made?.attempt ?? Option.getOrElse(before, () => delivery).last
+    return attempt === null || attempt === undefined
+      ? { delivered: false, status: null, durationMs: 0, failure: "connect" as const }
+      : DeliveryRules.outcomeOf(attempt)
+  })
+})
+
+const isUntried = (delivery: { readonly state: string; readonly attempts: number }): boolean =>
+  delivery.state === "pending" && delivery.attempts === 0

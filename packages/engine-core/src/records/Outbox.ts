@@ -1,0 +1,205 @@
+/** What a transaction owes webhooks: a delivery of each of its events to whoever takes it, in itself. */
+import { Effect } from "effect"
+import {
+  deliveries,
+  type Delivery,
+  type Fact,
+  pendingOf,
+  queueOf
+} from "../feeds/webhook/Delivery.ts"
+import * as DeliveryRules from "../feeds/webhook/DeliveryRules.ts"
+import * as Event from "../feeds/Event.ts"
+import { active, activeMax, isActive, type Webhook, webhooks } from "../feeds/webhook/Webhook.ts"
+import { causeText } from "../kernel/Fact.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import type { Documents, StoredVersion } from "../ports/storage/Documents.ts"
+import type { EventRow, FeedHead } from "../ports/storage/Feed.ts"
+import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
+import type { WorkItem } from "../ports/storage/WorkQueue.ts"
+import * as Codecs from "./Codecs.ts"
+import * as Columns from "./Columns.ts"
+import * as UnitOfWork from "./UnitOfWork.ts"
+
+/** The queue of webhooks that are gone, whose deliveries have to leave their own queue. */
+export const drains = "deliveries"
+
+/**
+ * Milliseconds for which a test's delivery is left to the operation that makes its first attempt:
+ * longer than an attempt and its noting take together.
+ */
+const testedFirst = 45_000
+
+/** Deliveries that are read, and cancelled, in one statement. */
+const cancelledAtOnce = 1_000
+
+export interface Owed {
+  readonly drafts: ReadonlyArray<UnitOfWork.Draft>
+  readonly items: ReadonlyArray<WorkItem>
+  readonly webhooks: "same" | "moved"
+}
+
+const nothing: Owed = { drafts: [], items: [], webhooks: "same" }
+
+const draftOf = (
+  delivery: Delivery,
+  of: Pick<UnitOfWork.Draft, "version" | "fact" | "createdAt"> & {
+    readonly seq: number
+    readonly body: string
+  }
+): UnitOfWork.Draft => ({
+  collection: deliveries.name,
+  recordId: delivery.deliveryId,
+  version: of.version,
+  fact: of.fact,
+  cause: causeText({ by: "event", seq: of.seq }),
+  // No offset dates it.
+  offset: 0,
+  body: of.body,
+  sortKey: (createdAt) => deliveries.sortKey(delivery, createdAt),
+  filters: Columns.of(deliveries, delivery),
+  createdAt: of.createdAt
+})
+
+const opened = (delivery: Delivery): UnitOfWork.Draft => {
+  const body = Codecs.of(deliveries).encodeRecord(delivery)
+  return draftOf(delivery, {
+    version: 1,
+    fact: Codecs.openedText(body),
+    body,
+    createdAt: undefined,
+    seq: delivery.seq
+  })
+}
+
+/** The operation that a test's event names. */
+const operationOf = ({ payload }: EventRow): string => {
+  const { operationId } = PlainJson.parseTrusted(payload) as { readonly operationId: string }
+  return operationId
+}
+
+const itemsOf = (event: EventRow, owed: ReadonlyArray<Delivery>): ReadonlyArray<WorkItem> => {
+  if (owed.length === 0) return []
+  // Printed once: every attempt at every webhook posts these bytes.
+  const payload = Event.print(Event.ofRow(event))
+  return owed.map((delivery) => ({
+    queue: queueOf(delivery.webhookId),
+    itemId: delivery.deliveryId,
+    resource: delivery.deliveryId,
+    payload,
+    delay: DeliveryRules.isTest(delivery) ? testedFirst : 0
+  }))
+}
+
+const webhookOf = ({ record }: UnitOfWork.Written): Webhook => record as Webhook
+
+export interface Outbox {
+  /**
+   * What this transaction owes, asked once it has taken the feed's head: so the webhooks are those
+   * that all transactions before it left, and no other adds deliveries meanwhile.
+   */
+  readonly owed: (
+    work: UnitOfWork.UnitOfWork,
+    head: FeedHead,
+    events: ReadonlyArray<EventRow>
+  ) => Effect.Effect<Owed, StorageUnavailable>
+}
+
+export const make = (documents: Documents["Service"]): Outbox => {
+  /** The webhooks there are, and after how many changes. */
+  let known: { readonly moved: number; readonly all: ReadonlyArray<Webhook> } | undefined
+
+  const current = Effect.fnUntraced(function* (moved: number) {
+    if (known?.moved === moved) return known.all
+    const rows = yield* documents.list({
+      collection: webhooks.name,
+      pin: { by: "latest" },
+      where: Object.entries(active).map(([column, anyOf]) => ({ column, anyOf })),
+      direction: "asc",
+      limit: activeMax * 2
+    })
+    const { decodeRecord } = Codecs.of(webhooks)
+    const all = rows.map(({ body }) => decodeRecord(body))
+    known = { moved, all }
+    return all
+  })
+
+  const cancel = (
+    work: UnitOfWork.UnitOfWork,
+    row: StoredVersion,
+    at: Instant.Instant
+  ): ReadonlyArray<UnitOfWork.Draft> => {
+    const codecs = Codecs.of(deliveries)
+    // An attempt that this very transaction notes comes first.
+    const own = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
+    const before = own === undefined ? codecs.decodeRecord(row.body) : (own.record as Delivery)
+    if (before.state !== "pending") return []
+    const fact: Fact = { on: "cancel", at }
+    const after = deliveries.evolve(before, fact)
+    return [
+      draftOf(after, {
+        version: (own?.version ?? row.version) + 1,
+        fact: codecs.encodeFact(fact),
+        body: codecs.encodeRecord(after),
+        createdAt: Instant.of(row.createdAt),
+        seq: after.seq
+      })
+    ]
+  }
+
+  /** What is still on its way to a webhook that goes with this transaction. */
+  const cancelled = Effect.fnUntraced(function* (
+    work: UnitOfWork.UnitOfWork,
+    webhookId: string,
+    at: Instant.Instant
+  ) {
+    const drafts: Array<UnitOfWork.Draft> = []
+    let after: string | undefined
+    do {
+      const rows: ReadonlyArray<StoredVersion> = yield* documents.list({
+        collection: deliveries.name,
+        pin: { by: "latest" },
+        where: Object.entries(pendingOf(webhookId)).map(([column, anyOf]) => ({ column, anyOf })),
+        direction: "asc",
+        limit: cancelledAtOnce,
+        ...(after === undefined ? {} : { after })
+      })
+      for (const row of rows) drafts.push(...cancel(work, row, at))
+      after = rows.length < cancelledAtOnce ? undefined : rows[rows.length - 1]?.sortKey
+    } while (after !== undefined)
+    return drafts
+  })
+
+  const owed = Effect.fnUntraced(function* (
+    work: UnitOfWork.UnitOfWork,
+    head: FeedHead,
+    events: ReadonlyArray<EventRow>
+  ) {
+    const changed = work.drafts.some(({ collection }) => collection === webhooks.name)
+    if (!changed && known?.moved === head.webhooksMoved && known.all.length === 0) return nothing
+    if (!changed && events.length === 0) return nothing
+    const all = yield* current(head.webhooksMoved)
+    const gone = new Set<string>()
+    for (const [key, written] of work.written) {
+      if (!key.startsWith(`${webhooks.name}/`)) continue
+      const webhook = webhookOf(written)
+      if (!isActive(webhook)) gone.add(webhook.webhookId)
+    }
+    const takers = all.filter(({ webhookId }) => !gone.has(webhookId))
+    const drafts: Array<UnitOfWork.Draft> = []
+    const items: Array<WorkItem> = []
+    for (const event of takers.length === 0 ? [] : events) {
+      const owed = DeliveryRules.deliveriesOf(event, takers, operationOf)
+      drafts.push(...owed.map(opened))
+      items.push(...itemsOf(event, owed))
+    }
+    for (const webhookId of gone) {
+      drafts.push(...(yield* cancelled(work, webhookId, Instant.of(head.at))))
+      // Their places in the queue are taken by whoever tries them: freed once this is committed.
+      items.push({ queue: drains, itemId: webhookId, resource: webhookId, payload: "", delay: 0 })
+    }
+    return { drafts, items, webhooks: changed ? "moved" : "same" } as const
+  })
+
+  return { owed }
+}

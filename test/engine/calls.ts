@@ -40,8 +40,8 @@ export const submit = (
     })
   )
 
-export const approve = (actionKey: string, caller: Caller.Caller) =>
-  Effect.flatMap(FourEyes, (door) => door.approve({ actionKey, caller, identity: identity() }))
+export const approve = (actionKey: string, caller: Caller.Caller, key: string | null = null) =>
+  Effect.flatMap(FourEyes, (door) => door.approve({ actionKey, caller, identity: identity(), key }))
 
 export const reject = (actionKey: string, caller: Caller.Caller, key: string | null = null) =>
   Effect.flatMap(FourEyes, (door) =>

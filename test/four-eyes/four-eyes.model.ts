@@ -44,7 +44,12 @@ type Step =
       readonly by: number
       readonly key: string | null
     }
-  | { readonly do: "approve"; readonly who: number; readonly action: number }
+  | {
+      readonly do: "approve"
+      readonly who: number
+      readonly action: number
+      readonly key: string | null
+    }
   | {
       readonly do: "reject"
       readonly who: number
@@ -66,7 +71,12 @@ const call = fc.record({
   by: fc.constantFrom(1, 1, 1, 1, 1, 1, 2, 0),
   key
 })
-const approve = fc.record({ do: fc.constant("approve" as const), who, action })
+const approve = fc.record({
+  do: fc.constant("approve" as const),
+  who,
+  action,
+  key: fc.constantFrom(null, null, null, ...keys)
+})
 const reject = fc.record({ do: fc.constant("reject" as const), who, action, key })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: call },
@@ -91,8 +101,6 @@ interface Action {
   state: "awaiting" | "approved" | "rejected" | "lapsed"
   readonly signers: Array<string>
   operationId: string
-  rejectedBy: string
-  rejectedKey: string | null
 }
 
 /** What a sent key names: an operation or an action, and what was said under it. */
@@ -176,33 +184,28 @@ class Book {
     const { said, print, caller, bound } = of
     const newest = this.actions.toReversed()
     // a
-    if (said.key !== null && bound !== undefined && bound.print !== print) {
-      return { slug: "idempotency-key-reused" }
+    if (bound !== undefined && bound.print !== print) return { slug: "idempotency-key-reused" }
+    // b: a key made of the body binds for a day, and for good once its action was rejected
+    const mine = bound?.action
+    if (mine !== undefined) {
+      const binds =
+        said.key !== null || mine.state === "rejected" || this.now - mine.made < bodyWindow
+      if (binds) return this.standing(mine)
     }
-    // b
-    const mine =
-      said.key !== null
-        ? bound?.action
-        : newest.find(
-            (one) =>
-              one.maker === caller.sub &&
-              one.under === of.effective &&
-              (one.state === "rejected" || this.now - one.made < bodyWindow)
-          )
-    if (mine !== undefined) return this.standing(mine)
     const same = newest.filter((one) => one.print === print)
     // c
     const own = same.find((one) => one.maker === caller.sub && one.state === "awaiting")
     const bind = (one: Action) =>
-      said.key === null
-        ? undefined
-        : this.bound.set(`${caller.sub} ${said.key}`, { print, action: one, until: Infinity })
+      this.bound.set(`${caller.sub} ${of.effective}`, { print, action: one, until: Infinity })
     if (own !== undefined) {
       bind(own)
       return { status: 200, action: own }
     }
     const others = same.filter((one) => one.maker !== caller.sub)
-    const named = others.filter((one) => said.key === null || one.under === said.key)
+    // any key that the maker has used for it
+    const named = others.filter(
+      (one) => said.key === null || this.bound.get(`${one.maker} ${said.key}`)?.action === one
+    )
     if (of.approver) {
       // d
       const awaiting = named.filter((one) => one.state === "awaiting")
@@ -212,7 +215,7 @@ class Book {
       if (awaiting.length > 1) return { slug: "approval-ambiguous" }
       const [one] = awaiting
       if (one !== undefined) {
-        bind(one)
+        if (said.key !== null) bind(one)
         if (one.signers.includes(caller.sub)) return { status: 200, action: one }
         return this.sign(one, caller.sub)
       }
@@ -229,9 +232,25 @@ class Book {
     return said.by === 0 ? { slug: "rule-refused" } : { status: 202, action: "new" }
   }
 
-  approve(caller: Caller.Caller, one: Action | undefined): Expected {
+  /** What a key has named stays named, and is judged before the record is looked for. */
+  used(caller: Caller.Caller, key: string, print: string): boolean {
+    const bound = this.bound.get(`${caller.sub} ${key}`)
+    return bound !== undefined && bound.print !== print
+  }
+
+  approve(caller: Caller.Caller, one: Action | undefined, key: string | null): Expected {
     if (caller.roles.includes("auditor")) return { slug: "auditor-never-approves" }
     if (!caller.roles.includes("approver")) return { slug: "permission-denied" }
+    const print = `approve ${one?.key}`
+    if (key !== null && this.used(caller, key, print)) return { slug: "idempotency-key-reused" }
+    const expected = this.approved(caller, one)
+    if (key !== null && one !== undefined && !("slug" in expected)) {
+      this.bound.set(`${caller.sub} ${key}`, { print, action: one, until: Infinity })
+    }
+    return expected
+  }
+
+  approved(caller: Caller.Caller, one: Action | undefined): Expected {
     if (one === undefined) return { slug: "not-found" }
     if (one.maker === caller.sub) return { slug: "same-approver" }
     if (one.signers.includes(caller.sub)) return this.standing(one)
@@ -244,20 +263,19 @@ class Book {
   reject(caller: Caller.Caller, one: Action | undefined, key: string | null): Expected {
     const asks = ["approver", "operator", "compliance"] as const
     if (!asks.some((role) => caller.roles.includes(role))) return { slug: "permission-denied" }
+    const print = `reject ${one?.key}`
+    const effective = key ?? `b:${print}`
+    if (this.used(caller, effective, print)) return { slug: "idempotency-key-reused" }
     if (one === undefined) return { slug: "not-found" }
+    if (this.bound.has(`${caller.sub} ${effective}`)) return { status: 200, action: one }
     if (one.maker !== caller.sub) {
       if (caller.roles.includes("auditor")) return { slug: "auditor-never-approves" }
       if (!caller.roles.includes("approver")) return { slug: "permission-denied" }
     }
     if (one.state === "approved" || one.state === "lapsed") return { slug: "approval-decided" }
-    if (one.state === "rejected") {
-      return one.rejectedBy === caller.sub && one.rejectedKey === key
-        ? { status: 200, action: one }
-        : { slug: "approval-rejected" }
-    }
+    if (one.state === "rejected") return { slug: "approval-rejected" }
     one.state = "rejected"
-    one.rejectedBy = caller.sub
-    one.rejectedKey = key
+    this.bound.set(`${caller.sub} ${effective}`, { print, action: one, until: Infinity })
     return { status: 200, action: one }
   }
 }
@@ -279,7 +297,7 @@ const askedOf = (
     case "call":
       return Effect.asVoid(calling(said))
     case "approve":
-      return Effect.asVoid(Calls.approve(actionKey, people[said.who] as Caller.Caller))
+      return Effect.asVoid(Calls.approve(actionKey, people[said.who] as Caller.Caller, said.key))
     case "reject":
       return Effect.asVoid(Calls.reject(actionKey, people[said.who] as Caller.Caller, said.key))
     case "wait":
@@ -358,9 +376,9 @@ const compare = Effect.fnUntraced(function* (book: Book, said: Step, actionKey: 
     expect(got).toBe("slug" in expected ? expected.slug : "no refusal")
     return
   }
-  const expected = said.do === "call" ? book.expect(said) : book.approve(caller, chosen)
+  const expected = said.do === "call" ? book.expect(said) : book.approve(caller, chosen, said.key)
   const answer = yield* Effect.result(
-    said.do === "call" ? calling(said) : Calls.approve(actionKey, caller)
+    said.do === "call" ? calling(said) : Calls.approve(actionKey, caller, said.key)
   )
   if (Result.isFailure(answer)) {
     expect({ slug: answer.failure.slug }).toEqual(expected)
@@ -413,13 +431,10 @@ const remember = (
     made: book.now,
     state: "awaiting",
     signers: [],
-    operationId: "",
-    rejectedBy: "",
-    rejectedKey: null
+    operationId: ""
   }
   book.actions.push(made)
-  if (said.key !== null)
-    book.bound.set(`${sub} ${said.key}`, { print, action: made, until: Infinity })
+  book.bound.set(`${sub} ${under}`, { print, action: made, until: Infinity })
 }
 
 const named = (said: Step, known: ReadonlyArray<{ readonly key: string }>): string =>

@@ -2,20 +2,22 @@
 import { Effect, Layer, Option, Result } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
 import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import * as Shape from "../kernel/Shape.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
-import { Keys } from "../ports/storage/Keys.ts"
+import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { stored } from "../records/Away.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as Approval from "./Approval.ts"
 import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
-import { type Answer, type Call, FourEyes } from "./FourEyes.ts"
+import { type Answer, type Call, type Decided, FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
+import * as InCall from "./InCall.ts"
 import { finishesInCall, type Operation, pathNames } from "./Operation.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
@@ -28,7 +30,7 @@ import * as WriteAnswer from "./WriteAnswer.ts"
 /** The queue that operations wait in. */
 export const queue = "operations"
 
-/** Actions of one fingerprint that are looked through; more than this await nobody's reading. */
+/** Actions of one fingerprint that are looked at in one go. */
 const sameMax = 100
 
 const final = new Set(["succeeded", "failed"])
@@ -59,6 +61,11 @@ const actionAnswer = (
   location: `/v1/approvals/${record.actionKey}`,
   retryAfter: null
 })
+
+const decidedAnswer = (
+  record: Stored<Approval.Approval>,
+  of: { readonly replayed: boolean }
+): Decided => ({ ...of, value: WriteAnswer.plainView(WriteAnswer.approvalView(record)) })
 
 /** What the world outside says of a write, where its declaration asks it anything. */
 type Outside = Result.Result<void, Refused | Unavailable>
@@ -124,7 +131,9 @@ const make = Effect.gen(function* () {
 
   const makers: ReadonlySet<Role> = new Set(declared.all.flatMap((operation) => operation.makers))
 
-  const scopeOf = (caller: Caller) => `${settings.tenantId}/${caller.sub}`
+  const scopeOf = (caller: Pick<Caller, "sub">) => `${settings.tenantId}/${caller.sub}`
+  /** The engine's own scope: no tenant's id has a colon, so nobody's sub makes the same text. */
+  const ownScope = `engine:${settings.tenantId}`
 
   const judging = (operation: Operation, input: unknown, act: OperationAct) => {
     switch (operation.on) {
@@ -284,7 +293,7 @@ const make = Effect.gen(function* () {
     const claim = yield* keys
       .claim({
         scope: scopeOf(call.caller),
-        key: call.key ?? `b:${of.fingerprint}`,
+        key: call.key ?? Idempotency.bodyKey(of.fingerprint),
         fingerprint: of.fingerprint,
         target: Idempotency.target("operation", operationId),
         bindsUntil: call.key === null ? later(now, settings.bodyKeyWindow) : null,
@@ -332,6 +341,17 @@ const make = Effect.gen(function* () {
     return yield* Effect.fail(
       refused(action.state === "rejected" ? "approval-rejected" : "approval-decided")
     )
+  })
+
+  /** The same for whoever repeats a call; a removal that the caller signed leaves nothing to show. */
+  const repeated = Effect.fnUntraced(function* (
+    operation: Operation,
+    action: Approval.Approval,
+    of: { readonly caller: Caller; readonly now: Instant.Instant }
+  ) {
+    const answer = yield* standing(action, of.now)
+    const isRemoval = finishesInCall(operation) && action.state === "approved"
+    return isRemoval && action.maker !== of.caller.sub ? finished(answer) : answer
   })
 
   /** Runs an operation in the transaction that opened it: it ends with the call that approved it. */
@@ -411,15 +431,50 @@ const make = Effect.gen(function* () {
     return finished(answer)
   })
 
-  const matching = (fingerprint: string) =>
-    Effect.map(
-      records.list(Approval.approvals, {
-        where: { fingerprint: [fingerprint] },
+  type Action = Stored<Approval.Approval>
+
+  /** The actions of a request in one state, newest first, until `take` has taken enough. */
+  const matching = Effect.fnUntraced(function* (
+    of: { readonly fingerprint: string; readonly state: Action["state"] },
+    take: (action: Action) => Effect.Effect<boolean, Unavailable>
+  ) {
+    const taken: Array<Action> = []
+    const where = { fingerprint: [of.fingerprint], state: [of.state] }
+    for (let after: string | undefined; ; ) {
+      const rows = yield* records.list(Approval.approvals, {
+        where,
         direction: "desc",
-        limit: sameMax
-      }),
-      (rows) => rows.map((row) => row.record)
+        limit: sameMax,
+        ...(after === undefined ? {} : { after })
+      })
+      for (const { record } of rows) {
+        if (!(yield* take(record))) continue
+        taken.push(record)
+        if (of.state !== "awaiting") return taken
+      }
+      after = rows.at(-1)?.sortKey
+      if (rows.length < sameMax) return taken
+    }
+  })
+
+  /**
+   * Binds the key a call was keyed with to the action it is about. A key that was sent binds once; the
+   * one that is made of the body is moved on, once what it named no longer binds.
+   */
+  const bindTo = Effect.fnUntraced(function* (
+    actionKey: string,
+    of: Pick<KeyRow, "scope" | "key" | "fingerprint"> & { readonly isSent: boolean }
+  ) {
+    const { scope, key, fingerprint } = of
+    const target = Idempotency.target("action", actionKey)
+    const now = Instant.sortable(yield* Instant.now)
+    const claim = yield* stored(
+      keys.claim({ scope, key, fingerprint, target, bindsUntil: null, now })
     )
+    if (claim.claimed) return
+    if (claim.winner.fingerprint !== fingerprint) return yield* reused()
+    if (!of.isSent) yield* stored(keys.retarget({ scope, key, target }))
+  })
 
   const shared = Effect.fnUntraced(function* (
     operation: Operation,
@@ -436,56 +491,42 @@ const make = Effect.gen(function* () {
     const now = yield* Instant.now
     const scope = scopeOf(caller)
     yield* records.lock(`write:${settings.tenantId}:${of.fingerprint}`)
-    const bound =
-      key === null
-        ? Option.none()
-        : yield* keys.find({ scope, key, now: Instant.sortable(now) }).pipe(stored)
-    // a, b: the caller has used this key.
-    if (Option.isSome(bound)) {
-      if (bound.value.fingerprint !== of.fingerprint) return yield* reused()
-      const target = Idempotency.parseTarget(bound.value.target)
-      return yield* standing(yield* approvalById(target.id), now)
+    const { fingerprint } = of
+    const keyed = {
+      scope,
+      key: key ?? Idempotency.bodyKey(fingerprint),
+      fingerprint,
+      isSent: key !== null
     }
-    const same = yield* matching(of.fingerprint)
-    const own = same.filter((action) => action.maker === caller.sub)
-    const bind = (actionKey: string) =>
-      key === null
-        ? Effect.void
-        : keys
-            .claim({
-              scope,
-              key,
-              fingerprint: of.fingerprint,
-              target: Idempotency.target("action", actionKey),
-              bindsUntil: null,
-              now: Instant.sortable(now)
-            })
-            .pipe(
-              stored,
-              Effect.flatMap((claim) =>
-                claim.claimed || claim.winner.fingerprint === of.fingerprint
-                  ? Effect.void
-                  : reused()
-              )
-            )
-    // b without a key: the write is keyed on its body.
-    if (key === null) {
-      const last = own.find((action) => action.key === `b:${of.fingerprint}`)
-      if (last !== undefined && (last.state === "rejected" || isWithin(last, now, settings))) {
-        return yield* standing(last, now)
+    const sortable = Instant.sortable(now)
+    const bound = yield* stored(keys.find({ scope, key: keyed.key, now: sortable }))
+    // a, b: the caller has used this key; one made of the body binds for a while, or for good once
+    // what it named was rejected.
+    if (Option.isSome(bound)) {
+      if (bound.value.fingerprint !== fingerprint) return yield* reused()
+      const action = yield* approvalById(Idempotency.parseTarget(bound.value.target).id)
+      if (keyed.isSent || action.state === "rejected" || isWithin(action, now, settings)) {
+        return yield* repeated(operation, action, { caller, now })
       }
     }
     // c: the caller made an action with this request that still awaits.
-    const awaiting = own.find((action) => action.state === "awaiting")
-    if (awaiting !== undefined) {
-      yield* bind(awaiting.actionKey)
-      return actionAnswer(awaiting, { status: 200, replayed: true })
+    const awaiting = yield* matching({ fingerprint, state: "awaiting" }, () => Effect.succeed(true))
+    const own = awaiting.find((action) => action.maker === caller.sub)
+    if (own !== undefined) {
+      yield* bindTo(own.actionKey, keyed)
+      return actionAnswer(own, { status: 200, replayed: true })
     }
-    const others = same.filter((action) => action.maker !== caller.sub)
-    const named = others.filter((action) => key === null || action.key === key)
+    /** Whether the key that was sent is one the action's maker has used for it. */
+    const isNamed = (action: Action): Effect.Effect<boolean, Unavailable> => {
+      if (key === null || action.key === key) return Effect.succeed(true)
+      const held = keys.find({ scope: scopeOf({ sub: action.maker }), key, now: sortable })
+      return Effect.map(stored(held), (row) =>
+        Option.exists(row, (one) => one.target === Idempotency.target("action", action.actionKey))
+      )
+    }
     if (caller.roles.includes("approver")) {
       // d: repeating the call of another's awaiting action is an approval.
-      const candidates = named.filter((action) => action.state === "awaiting")
+      const candidates = yield* Effect.filter(awaiting, isNamed)
       if (candidates.length > 0 && caller.roles.includes("auditor")) {
         return yield* Effect.fail(refused("auditor-never-approves"))
       }
@@ -494,7 +535,7 @@ const make = Effect.gen(function* () {
       if (candidate !== undefined) {
         yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
         // The signer has used the key from now on: with another request it is refused.
-        yield* bind(candidate.actionKey)
+        if (keyed.isSent) yield* bindTo(candidate.actionKey, keyed)
         return yield* sign(yield* approvalById(candidate.actionKey), call, {
           now,
           outside: of.outside,
@@ -502,22 +543,23 @@ const make = Effect.gen(function* () {
         })
       }
       // e: the caller signed an action with this request that has run.
-      const ran = named.find(
-        (action) => action.operationId !== null && Approval.signedBy(action).includes(caller.sub)
+      const [ran] = yield* matching({ fingerprint, state: "approved" }, (action) =>
+        Approval.signedBy(action).includes(caller.sub) ? isNamed(action) : Effect.succeed(false)
       )
-      if (ran !== undefined) {
-        const answer = yield* standing(ran, now)
-        return finishesInCall(operation) ? finished(answer) : answer
-      }
+      if (ran !== undefined) return yield* repeated(operation, ran, { caller, now })
     }
     // f: whoever may not make one is told that it was rejected.
-    if (of.role === undefined && others.some((action) => action.state === "rejected")) {
-      return yield* Effect.fail(refused("approval-rejected"))
+    if (of.role === undefined) {
+      const [rejected] = yield* matching({ fingerprint, state: "rejected" }, (action) =>
+        Effect.succeed(action.maker !== caller.sub)
+      )
+      if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected"))
+      // h
+      return yield* denied("None of the caller's roles makes this write.")
     }
-    // h, g.
-    if (of.role === undefined) return yield* denied("None of the caller's roles makes this write.")
+    // g
     const actionKey = yield* ids.make("ak")
-    yield* bind(actionKey)
+    yield* bindTo(actionKey, keyed)
     const input = yield* complete(operation, of.input)
     const { request, sealed } = yield* hide(operation, input)
     yield* precheck(operation, input, {
@@ -546,7 +588,7 @@ const make = Effect.gen(function* () {
           madeAt: now,
           required: operation.approvers,
           signatures: [],
-          key: key ?? `b:${of.fingerprint}`,
+          key: keyed.key,
           rejectedBy: null,
           rejectedAt: null,
           rejectedKey: null,
@@ -591,6 +633,20 @@ const make = Effect.gen(function* () {
     return yield* ask(operation, inputOf(operation, action.value))
   })
 
+  /** The fingerprint of a call on an action's own verb. */
+  const onAction = (
+    verb: "approve" | "reject",
+    of: { readonly actionKey: string; readonly body?: Plain }
+  ): string =>
+    crypto.sha256(
+      Idempotency.fingerprintText({
+        method: "POST",
+        path: `/v1/approvals/${of.actionKey}:${verb}`,
+        query: "",
+        body: of.body
+      })
+    )
+
   const approve: FourEyes["Service"]["approve"] = Effect.fnUntraced(function* (of) {
     if (of.caller.roles.includes("auditor")) {
       return yield* Effect.fail(refused("auditor-never-approves"))
@@ -599,9 +655,15 @@ const make = Effect.gen(function* () {
       return yield* denied("The caller does not hold the approver role.")
     }
     const outside = yield* askOf(of.actionKey)
+    const { actionKey, key } = of
+    const fingerprint = onAction("approve", of)
     return yield* records.transact(
       Effect.gen(function* () {
         const now = yield* Instant.now
+        if (key !== undefined && key !== null) {
+          const keyed = { scope: scopeOf(of.caller), key, fingerprint, isSent: true }
+          yield* bindTo(actionKey, keyed)
+        }
         yield* records.lock(`action:${settings.tenantId}:${of.actionKey}`)
         const action = yield* records.get(Approval.approvals, of.actionKey)
         return yield* sign(action, of, { now, outside, by: "worker" })
@@ -614,24 +676,28 @@ const make = Effect.gen(function* () {
     if (!caller.roles.some((role) => role === "approver" || makers.has(role))) {
       return yield* denied("None of the caller's roles makes or approves a four-eyes write.")
     }
-    return yield* records.transact(
+    const { actionKey } = of
+    const fingerprint = onAction("reject", of)
+    const row = {
+      scope: scopeOf(caller),
+      key: of.key ?? Idempotency.bodyKey(fingerprint),
+      fingerprint,
+      target: Idempotency.target("action", actionKey),
+      // A rejection is for good, and so is what the call of it is answered.
+      bindsUntil: null
+    }
+    return yield* InCall.run({ records, keys }, row, (claimed) =>
       Effect.gen(function* () {
         const now = yield* Instant.now
-        yield* records.lock(`action:${settings.tenantId}:${of.actionKey}`)
-        const action = yield* records.get(Approval.approvals, of.actionKey)
+        yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
+        const action = yield* records.get(Approval.approvals, actionKey)
+        if (!claimed.first) return decidedAnswer(action, { replayed: true })
         const isMaker = action.maker === caller.sub
         if (!isMaker && caller.roles.includes("auditor")) {
           return yield* Effect.fail(refused("auditor-never-approves"))
         }
         if (!isMaker && !caller.roles.includes("approver")) {
           return yield* denied("The caller does not approve this kind of write.")
-        }
-        if (
-          action.state === "rejected" &&
-          action.rejectedBy === caller.sub &&
-          action.rejectedKey === of.key
-        ) {
-          return { value: WriteAnswer.plainView(WriteAnswer.approvalView(action)) }
         }
         yield* Effect.fromResult(Approval.decided(action))
         const after = yield* records.record(
@@ -646,36 +712,54 @@ const make = Effect.gen(function* () {
           },
           { cause: { by: "request", requestId: of.identity.requestId }, now }
         )
-        return { value: WriteAnswer.plainView(WriteAnswer.approvalView(after)) }
+        return decidedAnswer(after, { replayed: false })
       })
     )
   })
 
-  const openOwn: FourEyes["Service"]["open"] = Effect.fnUntraced(function* (operation, request) {
-    const input = yield* complete(operation, Request.decode(operation, request))
-    return yield* records.transact(
-      Effect.gen(function* () {
-        const now = yield* Instant.now
-        const operationId = yield* ids.make("op")
-        const hidden = yield* hide(operation, input)
-        const opened = yield* open({
-          operation,
-          operationId,
-          input,
-          ...hidden,
-          actor: "engine",
-          actorName: null,
-          actorEmail: null,
-          role: null,
-          identity: { requestId: operationId, traceId: null, keyId: null },
-          action: null,
-          now,
-          by: "worker"
+  const openOwn: FourEyes["Service"]["open"] = Effect.fnUntraced(
+    function* (operation, request, key) {
+      const input = yield* complete(operation, Request.decode(operation, request))
+      const fingerprint = crypto.sha256(`${operation.kind}\n${PlainJson.canonical(request)}`)
+      return yield* records.transact(
+        Effect.gen(function* () {
+          const now = yield* Instant.now
+          const operationId = yield* ids.make("op")
+          const claim = yield* stored(
+            keys.claim({
+              scope: ownScope,
+              key,
+              fingerprint,
+              target: Idempotency.target("operation", operationId),
+              bindsUntil: null,
+              now: Instant.sortable(now)
+            })
+          )
+          if (!claim.claimed) {
+            if (claim.winner.fingerprint !== fingerprint) return yield* reused()
+            const { id } = Idempotency.parseTarget(claim.winner.target)
+            return operationAnswer(yield* operationById(id), now, { status: 200, replayed: true })
+          }
+          const hidden = yield* hide(operation, input)
+          const opened = yield* open({
+            operation,
+            operationId,
+            input,
+            ...hidden,
+            actor: "engine",
+            actorName: null,
+            actorEmail: null,
+            role: null,
+            identity: { requestId: operationId, traceId: null, keyId: null },
+            action: null,
+            now,
+            by: "worker"
+          })
+          return operationAnswer(opened, now, { status: 202, replayed: false })
         })
-        return operationAnswer(opened, now, { status: 202, replayed: false })
-      })
-    )
-  })
+      )
+    }
+  )
 
   return FourEyes.of({ submit, open: openOwn, approve, reject })
 })
@@ -687,8 +771,9 @@ const resourceOf = (operation: Operation, input: unknown) => ({
   href: operation.resource.href(input)
 })
 
-/** The prefix of an id the engine makes: the resource's kind without its dashes. */
-const prefixOf = (operation: Operation): string => operation.resource.kind.replaceAll("-", "")
+/** The prefix of an id the engine makes. */
+const prefixOf = ({ resource }: Operation): string =>
+  resource.prefix ?? resource.kind.replaceAll("-", "")
 
 const later = (now: Instant.Instant, millis: number): string =>
   Instant.sortable(Instant.fromEpochMillis(Instant.toEpochMillis(now) + millis))

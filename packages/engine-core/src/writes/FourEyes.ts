@@ -36,6 +36,13 @@ export interface Answer {
   readonly retryAfter: number | null
 }
 
+/** An action's record, as the call that rejected it is answered. */
+export interface Decided {
+  readonly value: Plain
+  /** Whether an earlier call under the same key had rejected it. */
+  readonly replayed: boolean
+}
+
 export class FourEyes extends Context.Service<
   FourEyes,
   {
@@ -47,23 +54,36 @@ export class FourEyes extends Context.Service<
       operation: Operation,
       call: Call
     ) => Effect.Effect<Answer, Refused | Unavailable>
-    /** Opens a write of the engine's own; nobody is its actor. */
+    /**
+     * Opens a write of the engine's own; nobody is its actor. `key` names the occasion: opened again
+     * under it, however often and by whichever instance, it is the operation it already is.
+     */
     readonly open: (
       operation: Operation,
-      input: Plain
+      input: Plain,
+      key: string
     ) => Effect.Effect<Answer, Refused | Unavailable>
+    /** Signs an action. A key that is sent names this call; without one a person signs once anyway. */
     readonly approve: (of: {
       readonly actionKey: string
       readonly caller: Caller
       readonly identity: RequestIdentity
+      readonly key?: string | null
+      /** The body as sent; absent when there was none. */
+      readonly body?: Plain
     }) => Effect.Effect<Answer, Refused | Unavailable>
-    /** Rejects, or withdraws when the caller is the maker; answers the approval's record. */
+    /**
+     * Rejects, or withdraws when the caller is the maker; answers the approval's record. The same
+     * call again, by its key or without one by its body, answers the record as it is.
+     */
     readonly reject: (of: {
       readonly actionKey: string
       readonly caller: Caller
       readonly identity: RequestIdentity
       readonly key: string | null
       readonly reason: string | null
-    }) => Effect.Effect<{ readonly value: Plain }, Refused | Unavailable>
+      /** The body as sent; absent when there was none. */
+      readonly body?: Plain
+    }) => Effect.Effect<Decided, Refused | Unavailable>
   }
 >()("@bursar/engine-core/writes/FourEyes") {}

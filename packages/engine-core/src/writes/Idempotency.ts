@@ -38,6 +38,9 @@ export const fingerprintText = (call: {
     call.body === undefined ? "" : PlainJson.canonical(call.body)
   ].join("\n")
 
+/** The key of a call that was sent without one: it is keyed on what it says. */
+export const bodyKey = (fingerprint: string): string => `b:${fingerprint}`
+
 /** What a key was used for, as its row keeps it. */
 export const target = (kind: "operation" | "action", id: string): string => `${kind}:${id}`
 

@@ -9,7 +9,8 @@ import {
   Option,
   Queue,
   Result,
-  Stream
+  Stream,
+  Tracer
 } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
@@ -132,6 +133,20 @@ const make = Effect.gen(function* () {
       now
     })
 
+  /**
+   * Links the worker's span to the trace of the call that opened the operation. Of that call only
+   * its trace is kept; the last digits of its id stand for its span, which nobody knows any more.
+   */
+  const linked = ({ traceId }: OperationRecord) =>
+    Effect.map(Effect.option(Effect.currentSpan), (current) => {
+      if (traceId === null || Option.isNone(current)) return
+      const span = current.value
+      // What runs in a transaction may run again.
+      if (span.links.some((link) => link.span.traceId === traceId)) return
+      const call = Tracer.externalSpan({ traceId, spanId: traceId.slice(16) })
+      span.addLinks([{ span: call, attributes: {} }])
+    })
+
   /** The operation as running: its first claim sets when it started, and nothing changes that. */
   const taken = (record: Stored<OperationRecord>, lease: Lease, now: Instant.Instant) =>
     record.state === "queued"
@@ -169,6 +184,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const now = yield* Instant.now
           const found = yield* load(lease)
+          yield* linked(found)
           if (isFinal(found)) return yield* stored(work.finish(lease))
           const record = yield* taken(found, lease, now)
           const result = yield* operation.run(inputOf(operation, record), actOf(record, now))
@@ -454,6 +470,7 @@ const make = Effect.gen(function* () {
   /** Where an operation on the ledger stands, and its next move. */
   const onLedger = Effect.fnUntraced(function* (operation: OnLedger, lease: Lease) {
     const record = yield* load(lease)
+    yield* linked(record)
     if (isFinal(record)) return yield* stored(work.finish(lease))
     const { step } = record
     if (step === null) {

@@ -14,9 +14,14 @@ const approveBody = Shape.decoder(ApproveBody)
 const rejectBody = Shape.decoder(RejectBody)
 const inBody = () => "/body"
 
-/** A body that may be left out reads as an empty object. */
+/** A body that may be left out reads as an empty object; what was sent names the call. */
 const bodyOf = <A>(bytes: Uint8Array, decoder: Shape.Decoder<A>) =>
-  Result.flatMap(Body.parse(bytes), (json) => decoder.decode(json ?? {}, inBody))
+  Result.flatMap(Body.parse(bytes), (json) =>
+    Result.map(decoder.decode(json ?? {}, inBody), (said) => ({
+      said,
+      sent: json === undefined ? {} : { body: json }
+    }))
+  )
 
 export const make = (of: {
   readonly fourEyes: FourEyes["Service"]
@@ -24,12 +29,15 @@ export const make = (of: {
 }): Readonly<Record<string, ByHand>> => ({
   "approvals.approve": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
-    const refused = Together.together([key, noQuery(arrival), bodyOf(body, approveBody)])
+    const given = bodyOf(body, approveBody)
+    const refused = Together.together([key, noQuery(arrival), given])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const answer = yield* of.fourEyes.approve({
       actionKey: arrival.params.actionKey ?? "",
       caller,
-      identity: arrival.identity
+      identity: arrival.identity,
+      key: yield* Effect.fromResult(key),
+      ...(yield* Effect.fromResult(given)).sent
     })
     return answered(answer, arrival.identity.requestId, of.basePath)
   }),
@@ -39,17 +47,20 @@ export const make = (of: {
     const given = bodyOf(body, rejectBody)
     const refused = Together.together([key, noQuery(arrival), given])
     if (refused !== undefined) return yield* Effect.fail(refused)
-    const { value } = yield* of.fourEyes.reject({
+    const { said, sent } = yield* Effect.fromResult(given)
+    const { value, replayed } = yield* of.fourEyes.reject({
       actionKey: arrival.params.actionKey ?? "",
       caller,
       identity: arrival.identity,
       key: yield* Effect.fromResult(key),
-      reason: (yield* Effect.fromResult(given)).reason ?? null
+      reason: said.reason ?? null,
+      ...sent
     })
     return Answer.json({
       requestId: arrival.identity.requestId,
       status: 200,
-      text: PlainJson.stringify(value)
+      text: PlainJson.stringify(value),
+      ...(replayed ? { extra: { "idempotent-replayed": "true" } } : {})
     })
   })
 })

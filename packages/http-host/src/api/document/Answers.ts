@@ -62,7 +62,8 @@ const carried = ({ admits }: Route): ReadonlyArray<Header> =>
 const ofSuccess = ({ name, path }: Route, status: string): ReadonlyArray<Header> => {
   if (name === "openapi.one") return ["ETag"]
   if (name === "operations.get") return ["RetryAfter"]
-  if (path.method === "GET" || name === "approvals.reject") return []
+  if (path.method === "GET") return []
+  if (name === "approvals.reject") return ["Replayed"]
   const written: ReadonlyArray<Header> = ["Location", "RetryAfter"]
   return status === "200" ? [...written, "Replayed"] : written
 }

@@ -1,0 +1,50 @@
+/** Writes that finish in their call and leave no operation: each keeps a row of its own for its key. */
+import { Deferred, Effect } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
+import type { KeyRow, Keys } from "../ports/storage/Keys.ts"
+import { stored } from "../records/Away.ts"
+import type { Records } from "../records/Records.ts"
+
+/** How long a call waits for another that was sent under its key at the same time. */
+const waitMillis = 5_000
+
+/** What the key of a call became: this call's own, or another's that was the same. */
+export type Claimed = { readonly first: true } | { readonly first: false; readonly target: string }
+
+type Refusals = Refused<"idempotency-key-reused" | "idempotency-in-progress">
+
+const inProgress = refused("idempotency-in-progress", {
+  detail: "The same call is still running; ask again for what became of it.",
+  retryAfter: 1
+})
+
+/**
+ * Runs `effect` in a transaction of its own that holds the call's key: of calls under one key one is
+ * first, the others wait for it, 5 s at the most, and are told what its key names. Whatever `effect`
+ * refuses leaves the key free. Refuses `idempotency-key-reused` when the key named another call,
+ * before `effect` is asked anything (contract.md sections 1.5 and 23).
+ */
+export const run = <A, E, R>(
+  of: { readonly records: Records["Service"]; readonly keys: Keys["Service"] },
+  row: KeyRow,
+  effect: (claimed: Claimed) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Refusals | Unavailable, R> =>
+  Effect.flatMap(Deferred.make<never, Refusals>(), (tooLong) => {
+    const tooLate = Effect.andThen(
+      Effect.andThen(Effect.sleep(waitMillis), Deferred.fail(tooLong, inProgress)),
+      Effect.never
+    )
+    const held = Effect.gen(function* () {
+      const now = Instant.sortable(yield* Instant.now)
+      const claim = yield* Effect.raceFirst(stored(of.keys.claim({ ...row, now })), tooLate)
+      if (claim.claimed) return yield* effect({ first: true })
+      if (claim.winner.fingerprint !== row.fingerprint) {
+        return yield* Effect.fail(refused("idempotency-key-reused"))
+      }
+      return yield* effect({ first: false, target: claim.winner.target })
+    })
+    // Whoever shared the transaction would wait as well. Ended from outside, so that the store lets
+    // go of what it waits for.
+    return Effect.raceFirst(of.records.transactAlone(held), Deferred.await(tooLong))
+  })

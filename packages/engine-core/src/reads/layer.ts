@@ -187,7 +187,7 @@ const make = Effect.gen(function* () {
     if (place !== undefined && read.pinned) yield* points.stillHeld(place)
     const who = { ...asker, pin }
     const narrow = read.narrow === undefined ? {} : yield* within(read.narrow(of.params, who))
-    return { now, who, where: both(where, narrow), ranges, bound, after: place?.sortKey }
+    return { now, who, where: both(where, narrow), ranges, bound, place }
   })
 
   const placeOf = (
@@ -207,16 +207,22 @@ const make = Effect.gen(function* () {
   /** The cursor of the page after one that ended with this record. */
   const nextOf = Effect.fnUntraced(function* (
     read: { readonly name: string; readonly pinned: boolean },
-    of: { readonly bound: string; readonly pin: Pin.Resolved; readonly sortKey: string }
+    of: {
+      readonly bound: string
+      readonly who: Asking
+      readonly place: Cursor.Place | undefined
+      readonly sortKey: string
+    }
   ) {
-    const { offset, select, ledgerTime, judgedAt } = of.pin
+    const { offset, select, ledgerTime, judgedAt } = of.who.pin
+    // What no offset dates is not lost with a ledger; a later page knows the ledger of its first.
+    const ledgerEpoch = of.place?.ledgerEpoch ?? (read.pinned ? yield* points.ledgerEpoch : 0)
     return cursors.write({
       list: read.name,
       bound: of.bound,
       ...Cursor.goingOn({
-        // What no offset dates is not lost with a ledger.
         offset: read.pinned ? offset : Offset.zero,
-        ledgerEpoch: read.pinned ? yield* points.ledgerEpoch : 0,
+        ledgerEpoch,
         select: select.by,
         instant: "instant" in select ? select.instant : null,
         ledgerTime,
@@ -232,7 +238,7 @@ const make = Effect.gen(function* () {
       readonly who: Asking
       readonly where: Scope
       readonly ranges: Ranges
-      readonly after: string | undefined
+      readonly place: Cursor.Place | undefined
     },
     page: Omit<PageAsked, "limit">
   ) => ({
@@ -240,7 +246,7 @@ const make = Effect.gen(function* () {
     where: prepared.where,
     ranges: prepared.ranges,
     direction: read.direction,
-    ...(prepared.after === undefined ? {} : { after: prepared.after }),
+    ...(prepared.place === undefined ? {} : { after: prepared.place.sortKey }),
     ...(page.updatedFrom === undefined ? {} : { updatedFrom: page.updatedFrom }),
     ...(page.updatedTo === undefined ? {} : { updatedTo: page.updatedTo })
   })
@@ -271,7 +277,7 @@ const make = Effect.gen(function* () {
     const last = shown.at(-1)
     const next =
       rows.length > of.page.limit && last !== undefined
-        ? yield* nextOf(read, { bound: prepared.bound, pin, sortKey: last.sortKey })
+        ? yield* nextOf(read, { ...prepared, sortKey: last.sortKey })
         : null
     return { ...around(read.pinned, pin, prepared.now), value, next }
   })

@@ -1,0 +1,26 @@
+/** The stores an engine of the tests runs on: in memory, and a database of its own. */
+import { Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import { TestDatabase } from "@bursar/storage-adapters/conformance"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import { Layer } from "effect"
+import { ledgerOf } from "./world.ts"
+
+const key = { id: 1, secret: new Uint8Array(32).fill(7) }
+
+/** Everything an engine is given but the engine itself, on each of the stores. */
+export const stores = [
+  ["memory", Memory.layer],
+  ["PostgreSQL", TestDatabase.layer]
+].map(([name, store]) => ({
+  name: name as string,
+  ports: Layer.mergeAll(
+    store as typeof Memory.layer,
+    NodeCrypto.layer,
+    ledgerOf(),
+    Layer.succeed(Settings, { ...settingsDefaults, cursorKeys: [key] })
+  )
+}))
+
+/** An engine that knows no operations and no templates: for reads and feeds alone. */
+export const engine = Engine.layerOf({ operations: [], readings: [] })

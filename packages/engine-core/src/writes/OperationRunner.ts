@@ -17,6 +17,7 @@ import * as Problem from "../kernel/Problem.ts"
 import { refused, unavailable, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
+import { WebhookSender } from "../ports/WebhookSender.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
@@ -85,6 +86,7 @@ const make = Effect.gen(function* () {
   const settings = yield* Settings
   const crypto = yield* Crypto
   const ids = yield* Ids
+  const sender = yield* WebhookSender
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
 
   const isFinal = (record: OperationRecord) =>
@@ -124,7 +126,10 @@ const make = Effect.gen(function* () {
   const ask = Effect.fnUntraced(function* (operation: Operation, lease: Lease) {
     if (operation.judge === undefined) return
     const record = yield* load(lease)
-    if (!isFinal(record)) yield* operation.judge(inputOf(operation, record))
+    if (isFinal(record)) return
+    yield* operation
+      .judge(inputOf(operation, record))
+      .pipe(Effect.provideService(WebhookSender, sender), Effect.provideService(Settings, settings))
   })
 
   const note = (record: Stored<OperationRecord>, fact: Fact, now: Instant.Instant) =>
@@ -256,6 +261,8 @@ const make = Effect.gen(function* () {
       Effect.provideService(Crypto, crypto),
       Effect.provideService(Ids, ids),
       Effect.provideService(WorkQueue, work),
+      Effect.provideService(WebhookSender, sender),
+      Effect.provideService(Settings, settings),
       Effect.catchTag("Refused", (refusal) => refuse(lease, refusal))
     )
 

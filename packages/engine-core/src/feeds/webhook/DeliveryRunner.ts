@@ -168,6 +168,7 @@ const make = Effect.gen(function* () {
   const crypto = yield* Crypto
   const ids = yield* Ids
   const settings = yield* Settings
+  const sender = yield* WebhookSender
   const worker = `deliverer-${Math.floor(Number(yield* Instant.now) / 1e3)}`
 
   yield* Effect.orDie(adopt(records, settings.webhooks))
@@ -263,7 +264,9 @@ const make = Effect.gen(function* () {
       Effect.withSpan("delivery", { attributes: { deliveryId: lease.itemId } }),
       Effect.provideService(Records, records),
       Effect.provideService(Crypto, crypto),
-      Effect.provideService(Ids, ids)
+      Effect.provideService(Ids, ids),
+      Effect.provideService(WebhookSender, sender),
+      Effect.provideService(Settings, settings)
     )
 
   const drainAll = Effect.gen(function* () {

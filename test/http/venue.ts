@@ -151,7 +151,7 @@ export const open = async (
     host.pipe(
       Layer.provide(Layer.mergeAll(signIn, readiness, times)),
       Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer)),
-      Layer.provide(of.telemetry ?? Layer.empty),
+      Layer.provideMerge(of.telemetry ?? Layer.empty),
       Layer.provideMerge(log)
     )
   )

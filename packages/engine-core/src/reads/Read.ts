@@ -54,6 +54,8 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   readonly params: Schema.Codec<P, unknown>
   readonly value: Schema.Codec<V, unknown>
   readonly refuses: ReadonlyArray<S>
+  /** Whole seconds after which asking again makes sense, where what is answered may still move. */
+  lookAgain?(value: V, now: Instant.Instant): number | null
   /** Present where the answer can be exported as a table. */
   readonly csv?: Export<NoInfer<P>, NoInfer<V>>
   run(params: P, asking: Asking): Effect.Effect<V, Refused<S> | Unavailable, Records>

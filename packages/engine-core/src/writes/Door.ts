@@ -8,6 +8,7 @@ import * as Shape from "../kernel/Shape.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
+import { WebhookSender } from "../ports/WebhookSender.ts"
 import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { stored } from "../records/Away.ts"
@@ -17,7 +18,7 @@ import * as Approval from "./Approval.ts"
 import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
 import { type Answer, type Call, type Decided, FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
-import * as InCall from "./InCall.ts"
+import * as InCallDoor from "./InCallDoor.ts"
 import { finishesInCall, type Operation, pathNames } from "./Operation.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
@@ -33,14 +34,6 @@ export const queue = "operations"
 /** Actions of one fingerprint that are looked at in one go. */
 const sameMax = 100
 
-const final = new Set(["succeeded", "failed"])
-
-/** How long a poller waits, by how old the operation is (contract.md section 2). */
-export const pollAfter = (age: bigint): number => {
-  const seconds = age / 1_000_000_000n
-  return seconds < 10n ? 1 : seconds < 60n ? 2 : 5
-}
-
 const operationAnswer = (
   record: Stored<OperationRecord>,
   now: Instant.Instant,
@@ -49,7 +42,7 @@ const operationAnswer = (
   ...of,
   value: WriteAnswer.plainAnswer(WriteAnswer.ofOperation(record)),
   location: `/v1/operations/${record.operationId}`,
-  retryAfter: final.has(record.state) ? null : pollAfter(now - record.createdAt)
+  retryAfter: WriteAnswer.lookAgain(record, now)
 })
 
 const actionAnswer = (
@@ -128,6 +121,7 @@ const make = Effect.gen(function* () {
   const ledger = yield* Ledger
   const declared = yield* Operations
   const settings = yield* Settings
+  const sender = yield* WebhookSender
 
   const makers: ReadonlySet<Role> = new Set(declared.all.flatMap((operation) => operation.makers))
 
@@ -161,7 +155,10 @@ const make = Effect.gen(function* () {
   const ask = (operation: Operation, input: unknown): Effect.Effect<Outside> =>
     operation.judge === undefined
       ? Effect.succeed(Result.void)
-      : Effect.result(operation.judge(input))
+      : Effect.result(operation.judge(input)).pipe(
+          Effect.provideService(WebhookSender, sender),
+          Effect.provideService(Settings, settings)
+        )
 
   /** The request as it is kept, its secrets sealed beside it. */
   const hide = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
@@ -686,7 +683,7 @@ const make = Effect.gen(function* () {
       // A rejection is for good, and so is what the call of it is answered.
       bindsUntil: null
     }
-    return yield* InCall.run({ records, keys }, row, (claimed) =>
+    return yield* InCallDoor.run({ records, keys }, row, (claimed) =>
       Effect.gen(function* () {
         const now = yield* Instant.now
         yield* records.lock(`action:${settings.tenantId}:${actionKey}`)

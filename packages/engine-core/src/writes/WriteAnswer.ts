@@ -45,6 +45,19 @@ const fields = {
 /** queued, running, succeeded, failed for an operation; awaiting and its ends for an action. */
 const state = Schema.Union([OperationMachine.schema, ApprovalMachine.schema])
 
+/**
+ * Whole seconds after which to look at an operation again, by how old it is (contract.md section 2);
+ * null when there is nothing to wait for: it has ended, or it is an action that awaits people.
+ */
+export const lookAgain = (
+  self: { readonly state: string; readonly createdAt: Instant.Instant | null },
+  now: Instant.Instant
+): number | null => {
+  if ((self.state !== "queued" && self.state !== "running") || self.createdAt === null) return null
+  const seconds = (now - self.createdAt) / 1_000_000_000n
+  return seconds < 10n ? 1 : seconds < 60n ? 2 : 5
+}
+
 export const WriteAnswer = Schema.Struct({ state, ...fields }).annotate({
   identifier: "WriteAnswer",
   description: "What every write answers: an operation, or an action that awaits its approvers."

@@ -9,7 +9,7 @@ import { approvals } from "./Approval.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import { OperationMachine } from "./OperationMachine.ts"
 import { operations } from "./OperationRecord.ts"
-import { ApprovalView, approvalView, ofOperation, WriteAnswer } from "./WriteAnswer.ts"
+import { ApprovalView, approvalView, lookAgain, ofOperation, WriteAnswer } from "./WriteAnswer.ts"
 
 const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
 
@@ -68,7 +68,8 @@ export const getOperation = Read.one({
       return yield* Effect.fail(refused("not-found", { detail: "There is no such operation." }))
     }
     return ofOperation(record)
-  })
+  }),
+  lookAgain
 })
 
 export const listApprovals = Read.list({

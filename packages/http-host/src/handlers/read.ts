@@ -132,10 +132,12 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
       const bytes = Stream.map(lines, (text) => Buffer.from(text))
       return Answer.stream({ requestId, bytes, mediaType: `${Csv.mediaType}; charset=utf-8` })
     }
+    const seconds = read.lookAgain?.(value, around.now) ?? null
     return Answer.json({
       requestId,
       status: 200,
-      text: `${opening(around)}${print(value)}}`
+      text: `${opening(around)}${print(value)}}`,
+      ...(seconds === null ? {} : { extra: { "retry-after": String(seconds) } })
     })
   })
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { pages } from "../../packages/engine-core/scripts/pages/index.ts"
 import { stale } from "../../packages/engine-core/scripts/stale.ts"
+import * as Metrics from "../../packages/http-host/scripts/metrics.ts"
 import * as Settings from "../../packages/http-host/scripts/settings.ts"
 
 describe("generated docs", () => {
@@ -12,6 +13,10 @@ describe("generated docs", () => {
 
   it("say every setting as the host reads it", () => {
     expect(readFileSync(Settings.file, "utf8")).toBe(Settings.page())
+  })
+
+  it("say every metric as the table has it", () => {
+    expect(readFileSync(Metrics.file, "utf8")).toBe(Metrics.page())
   })
 
   it("say on their first line that they are generated, and by what", () => {

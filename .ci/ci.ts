@@ -64,6 +64,12 @@ const parts: ReadonlyArray<Part> = [
     minutes: 1
   },
   {
+    // In a folder of their own, beside the workspace's TypeScript 7; nothing of theirs is run here.
+    name: "outside judges are installed",
+    command: ["npm", "ci", "--prefix", "test/tools", "--ignore-scripts", "--no-audit", "--no-fund"],
+    minutes: 5
+  },
+  {
     name: "tests",
     command: [
       "vitest",
@@ -77,6 +83,7 @@ const parts: ReadonlyArray<Part> = [
     minutes: 10,
     counted: tests
   },
+  { name: "outside judges", command: program("test/tools/judge.ts"), minutes: 5 },
   { name: "build", command: program(".ci/build.ts"), minutes: 5 },
   { name: "a consumer of the packages", command: program(".ci/consumer.ts"), minutes: 5 },
   { name: "examples", command: program("examples/run.ts"), minutes: 5 },
@@ -92,7 +99,8 @@ const parts: ReadonlyArray<Part> = [
 const run = ({ command: [name, ...args], minutes }: Part): Promise<boolean> =>
   new Promise((resolve) => {
     // A group of its own, so that what it started ends with it.
-    const child = spawn(join(binaries, name), args, {
+    // Found on the path below: what the lock file names first, npm itself after it.
+    const child = spawn(name, args, {
       cwd: root,
       stdio: "inherit",
       detached: true,

@@ -5,7 +5,15 @@ import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../wire/Body.ts"
 import * as Answers from "./document/Answers.ts"
 import * as Deliveries from "./document/Deliveries.ts"
-import { isArray, isObject, type JsonObject, jsonOf, walk } from "./document/Json.ts"
+import {
+  componentOf,
+  isArray,
+  isObject,
+  type JsonObject,
+  jsonOf,
+  objectOf,
+  walk
+} from "./document/Json.ts"
 import * as Parameters from "./document/Parameters.ts"
 import * as Schemas from "./document/Schemas.ts"
 import * as Security from "./document/Security.ts"
@@ -52,7 +60,11 @@ export const document = (
   routes: ReadonlyArray<Route>,
   extensible: ReadonlySet<string>
 ): Document => {
-  for (const route of routes) mendOperation(operationAt(spec, route), route)
+  for (const route of routes) {
+    const operation = operationAt(spec, route)
+    mendOperation(operation, route)
+    mendBody(operation, route, jsonOf(spec.components.schemas))
+  }
   const { schemas: generated, ...components } = spec.components
   const once = Schemas.withoutDoubles(
     Schemas.components(Schemas.nullable(jsonOf(generated)), extensible)
@@ -119,15 +131,16 @@ const mendOperation = (operation: Operation, route: Route): void => {
     ...(answers.with === "list" ? { "x-order": answers.read.order } : {}),
     "x-problems": problems
   })
-  mendBody(operation, route)
   Answers.mend(operation, route, problems)
 }
 
 /** The ids its path names are members of an operation's input, not of the body that is sent. */
-const mendBody = (operation: Operation, { path }: Route): void => {
+const mendBody = (operation: Operation, { path }: Route, schemas: JsonObject): void => {
   const content = operation.requestBody?.content[Body.mediaType]
   if (operation.requestBody === undefined || content === undefined) return
-  const shape = jsonOf(content.schema)
+  const own = jsonOf(content.schema)
+  const component = componentOf(own)
+  const shape = Schemas.struct(component === undefined ? own : objectOf(schemas[component]))
   if (!isObject(shape.properties)) return
   const inPath = new Set(path.names)
   const properties = Object.fromEntries(
@@ -136,6 +149,8 @@ const mendBody = (operation: Operation, { path }: Route): void => {
   const required = isArray(shape.required)
     ? shape.required.filter((name) => typeof name !== "string" || !inPath.has(name))
     : []
+  Object.assign(operation.requestBody, { required: required.length > 0 })
+  if (component !== undefined) return
   Object.assign(content, {
     schema: {
       ...shape,
@@ -143,5 +158,4 @@ const mendBody = (operation: Operation, { path }: Route): void => {
       ...(required.length === 0 ? { required: undefined } : { required })
     }
   })
-  Object.assign(operation.requestBody, { required: required.length > 0 })
 }

@@ -9,6 +9,9 @@ export const isArray = (json: Json | undefined): json is ReadonlyArray<Json> => 
 export const isObject = (json: Json | undefined): json is JsonObject =>
   typeof json === "object" && json !== null && !isArray(json)
 
+/** An object as it is; of anything else nothing. */
+export const objectOf = (json: Json | undefined): JsonObject => (isObject(json) ? json : {})
+
 /** The generator types its schemas loosely; what they are is JSON. */
 export const jsonOf = (schema: object): JsonObject => schema as JsonObject
 

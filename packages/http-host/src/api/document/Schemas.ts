@@ -14,7 +14,16 @@ import {
 /** OpenAPI 3.1 writes "T or null" as a list of types, which every reader of it knows. */
 export const nullable = (of: JsonObject): JsonObject => walkObject(of, collapse)
 
-const collapse = (object: JsonObject): JsonObject => {
+/** A struct without members, which the generator tells as "anything but null". */
+export const struct = (object: JsonObject): JsonObject => {
+  const { not, ...rest } = object
+  return isObject(not) && not.type === "null"
+    ? { type: "object", properties: {}, ...rest, additionalProperties: false }
+    : object
+}
+
+const collapse = (given: JsonObject): JsonObject => {
+  const object = struct(given)
   const { anyOf, ...rest } = object
   if (!isArray(anyOf)) return object
   // A choice of which one is anything is no choice.

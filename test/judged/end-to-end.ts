@@ -1,0 +1,138 @@
+/**
+ * The whole story of a subscription and every route of the interface, through a judge that lets
+ * nothing pass that the served document does not allow. Prism reads and prints JSON by doubles, so
+ * digits are judged elsewhere; here it is the shape of every request and answer.
+ */
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { briefly } from "../../examples/demo/briefly.ts"
+import * as Desk from "../../examples/demo/Desk.ts"
+import { holderId, people } from "../../examples/demo/people.ts"
+import type { Stack } from "../../examples/demo/Stack.ts"
+import { subscription } from "../../examples/demo/subscription.ts"
+import { desks, type Walk } from "../../examples/demo/walk.ts"
+import { type Answered, call, routesOf } from "./every-route.ts"
+import * as Proxy from "./Proxy.ts"
+import type { Json } from "./samples.ts"
+
+const instrument = { instrumentId: "elf-usd", unitDecimals: 6 }
+const typed = fileURLToPath(new URL("../tools/typed.ts", import.meta.url))
+const run = promisify(execFile)
+
+/** The story, told through the judge. */
+const told = async (stack: Stack): Promise<void> => {
+  const walk: Walk = {
+    stack,
+    desks: desks(stack),
+    instrument: { ...instrument, valuation: "accumulating" },
+    tell: () => undefined
+  }
+  const { checks } = await subscription(walk, { amount: "100000", price: "1.25", unitDecimals: 6 })
+  const wrong = Object.entries(checks).filter(([, held]) => !held)
+  if (wrong.length > 0) throw new Error(`the story went wrong: ${wrong.map(([one]) => one)}`)
+}
+
+const bearersOf = async (stack: Stack) => {
+  const all = await Promise.all(
+    Object.entries(people).map(
+      async ([name, person]) => [name, `Bearer ${await Desk.tokenOf(stack.venue, person)}`] as const
+    )
+  )
+  return Object.fromEntries(all) as Readonly<Record<keyof typeof people, string>>
+}
+
+/** The ids of what the story left behind, by the names that paths have for them. */
+const knownOf = async (stack: Stack): Promise<Readonly<Record<string, string>>> => {
+  const auditor = Desk.open(stack.venue, people.auditor)
+  const first = async (path: string, name: string) =>
+    Desk.text((await auditor.get(path)).json, "value", 0, name)
+  return {
+    instrumentId: instrument.instrumentId,
+    holderId,
+    subscriptionId: "sub-1",
+    tenantId: "venue-1",
+    actionKey: await first("/v1/approvals?limit=1", "actionKey"),
+    operationId: await first("/v1/operations?limit=1", "operationId")
+  }
+}
+
+/** Keeps what is asked at an address and how it was answered, of everything in this process. */
+const watched = (at: string) => {
+  const seen: Array<{ readonly method: string; readonly path: string; readonly status: number }> =
+    []
+  const { fetch } = globalThis
+  globalThis.fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    const { origin, pathname } = new URL(String(input))
+    if (origin === at) {
+      const method = (init?.method ?? "GET").toUpperCase()
+      seen.push({ method, path: pathname, status: response.status })
+    }
+    return response
+  }
+  return seen
+}
+
+/** The first answer of each status of each route, for whoever compiles them against older types. */
+const record = async (answers: ReadonlyArray<Answered>): Promise<void> => {
+  const file = process.env["RECORD_ANSWERS"]
+  if (file === undefined) return
+  const firsts = new Map(
+    answers.map((one) => [`${one.operationId} ${one.status}`, one] as const).toReversed()
+  )
+  await writeFile(file, JSON.stringify([...firsts.values()]))
+}
+
+const folder = await mkdtemp(join(tmpdir(), "bursar-judged-"))
+try {
+  await briefly({ instruments: [instrument] }, async (stack) => {
+    const served = await (await fetch(`${stack.venue.api}/v1/openapi.json`)).text()
+    const file = join(folder, "openapi.json")
+    await writeFile(file, served)
+    const document: Json = JSON.parse(served)
+    const proxy = await Proxy.start({ document: file, upstream: stack.venue.api })
+    try {
+      const seen = watched(proxy.url)
+      const judged: Stack = { ...stack, venue: { ...stack.venue, api: proxy.url } }
+      await told(judged)
+      const bearers = await bearersOf(judged)
+      const known = await knownOf(judged)
+      const { stdout } = await run(process.execPath, [typed], {
+        env: {
+          ...process.env,
+          API: proxy.url,
+          OPERATOR: bearers.operator,
+          AUDITOR: bearers.auditor
+        }
+      })
+      process.stdout.write(stdout)
+      const answers = await call({ api: proxy.url, document, bearers, known })
+      await record(answers)
+      const calls = (route: ReturnType<typeof routesOf>[number]) => {
+        const pattern = new RegExp(`^${route.template.replaceAll(/\{[A-Za-z]+\}/g, "[^/:]+")}$`)
+        const method = route.method.toUpperCase()
+        return seen.filter((one) => one.method === method && pattern.test(one.path))
+      }
+      const routes = routesOf(document)
+      const nameOf = ({ method, template }: (typeof routes)[number]) =>
+        `${method.toUpperCase()} ${template}`
+      const uncalled = routes.filter((route) => calls(route).length === 0).map(nameOf)
+      if (uncalled.length > 0) throw new Error(`never called: ${uncalled.join(", ")}`)
+      const refused = routes
+        .filter((route) => calls(route).every(({ status }) => status >= 400))
+        .map(nameOf)
+      const shown = [...Map.groupBy(seen, ({ status }) => status)].toSorted(([a], [b]) => a - b)
+      const counts = shown.map(([status, all]) => `${status} ${all.length}×`)
+      console.log(`${seen.length} calls of ${routes.length} routes judged: ${counts.join(", ")}`)
+      console.log(`only ever refused here: ${refused.join(", ") || "none"}`)
+    } finally {
+      await proxy.stop()
+    }
+  })
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,143 @@
+/** Calls every route of a document as it may be called, and as it refuses, and looks at each answer. */
+import { people } from "../../examples/demo/people.ts"
+import { deref, type Json, type JsonObject, listOf, objectOf, sample } from "./samples.ts"
+
+export interface Answered {
+  readonly route: string
+  readonly operationId: string
+  readonly status: number
+  /** The body, as it came. */
+  readonly text: string
+}
+
+export interface Calling {
+  /** Where the judge listens. */
+  readonly api: string
+  readonly document: Json
+  /** An Authorization header of everybody who signs in. */
+  readonly bearers: Readonly<Record<keyof typeof people, string>>
+  /** What stands in the story that was told before, by the parameter's name. */
+  readonly known: Readonly<Record<string, string>>
+}
+
+const methods = ["get", "post", "delete"] as const
+
+interface Route {
+  readonly template: string
+  readonly method: (typeof methods)[number]
+  readonly operation: JsonObject
+}
+
+export const routesOf = (document: Json): ReadonlyArray<Route> =>
+  Object.entries(objectOf(objectOf(document)["paths"])).flatMap(([template, item]) =>
+    methods.flatMap((method) => {
+      const operation = objectOf(item)[method]
+      return operation === undefined ? [] : [{ template, method, operation: objectOf(operation) }]
+    })
+  )
+
+export const call = async (of: Calling): Promise<ReadonlyArray<Answered>> => {
+  const answers: Array<Answered> = []
+  for (const route of routesOf(of.document)) answers.push(...(await callOne(of, route)))
+  return answers
+}
+
+interface Asked {
+  readonly path: string
+  readonly as: string | null
+  readonly body?: Json
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answered>> => {
+  const roles = listOf(route.operation["x-roles"]).map(String)
+  const admitted = bearersOf(of, (role) => roles.includes(role))
+  const strangers = bearersOf(of, (role) => !roles.includes(role))
+  const [own = null] = admitted
+  const known = pathOf(route, (name) => of.known[name] ?? "sample-1")
+  const absent = pathOf(route, () => "absent-1")
+  const parameters = listOf(route.operation["parameters"]).map((one) => deref(of.document, one))
+  const inQuery = parameters.filter((one) => one["in"] === "query")
+  const queries = ["", ...inQuery.map((one) => queryOf(of.document, one))]
+  const schema = bodySchema(of.document, route)
+  const body = schema === undefined ? undefined : sample(of.document, schema)
+  const key = crypto.randomUUID()
+  const keyed = route.method === "get" ? {} : { "idempotency-key": key }
+  const given = body === undefined ? {} : { body }
+  const asked: ReadonlyArray<Asked> = [
+    ...(route.method === "get"
+      ? queries.map((query) => ({ path: known + query, as: own }))
+      : [
+          { path: absent, as: own, ...given, headers: keyed },
+          // Again with the same key, and once for another record under it.
+          { path: absent, as: own, ...given, headers: keyed },
+          { path: known, as: own, ...given, headers: keyed }
+        ]),
+    ...(route.method === "get" ? [{ path: absent, as: own }] : []),
+    ...(own === null
+      ? []
+      : [
+          { path: absent, as: "Bearer nobody", ...given },
+          ...strangers.slice(0, 1).map((as) => ({ path: absent, as, ...given })),
+          { path: absent, as: own, ...given, headers: { accept: "image/png" } },
+          { path: absent, as: own, ...given, headers: { "x-request-id": "sample-request" } }
+        ]),
+    ...(inQuery.some((one) => one["name"] === "at")
+      ? [
+          { path: `${known}?at=9007199254740991`, as: own },
+          { path: `${known}?asOf=1970-01-01T00:00:00Z`, as: own },
+          { path: `${known}?at=0`, as: own }
+        ]
+      : [])
+  ]
+  const answers: Array<Answered> = []
+  for (const one of asked) answers.push(await send(of, route, one))
+  return answers
+}
+
+const bearersOf = (of: Calling, is: (role: string) => boolean): ReadonlyArray<string> =>
+  names.filter((name) => is(people[name].role)).map((name) => of.bearers[name])
+
+const isName = (name: string): name is keyof typeof people => name in people
+const names = Object.keys(people).filter(isName)
+
+const pathOf = ({ template }: Route, id: (name: string) => string): string =>
+  template.replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) => encodeURIComponent(id(name)))
+
+const queryOf = (document: Json, parameter: JsonObject): string => {
+  const name = String(parameter["name"])
+  const values = listOf(parameter["example"])
+  const all =
+    values.length > 0 ? values : [parameter["example"] ?? sample(document, parameter["schema"])]
+  return `?${all.map((value) => `${name}=${encodeURIComponent(String(value))}`).join("&")}`
+}
+
+const bodySchema = (document: Json, { operation }: Route): Json | undefined =>
+  objectOf(
+    objectOf(objectOf(deref(document, operation["requestBody"])["content"])["application/json"])
+  )["schema"]
+
+const send = async (of: Calling, route: Route, asked: Asked): Promise<Answered> => {
+  const method = route.method.toUpperCase()
+  const response = await fetch(of.api + asked.path, {
+    method,
+    headers: {
+      ...(asked.as === null ? {} : { authorization: asked.as }),
+      ...(asked.body === undefined ? {} : { "content-type": "application/json" }),
+      ...asked.headers
+    },
+    ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) })
+  })
+  const text = await response.text()
+  const where = `${method} ${asked.path}`
+  if (text.includes("stoplight.io/prism")) {
+    throw new Error(`${where} with ${JSON.stringify(asked.body)}: ${text}`)
+  }
+  if (response.status >= 500) throw new Error(`${where} answered ${response.status}: ${text}`)
+  return {
+    route: `${method} ${route.template}`,
+    operationId: String(route.operation["operationId"]),
+    status: response.status,
+    text
+  }
+}

@@ -62,6 +62,12 @@ export interface Entry {
   readonly detail: Readonly<Record<string, string | number>> | null
 }
 
+/**
+ * An entry that tells of the log itself: written once it is known how long the log is before it and
+ * what its last hash is; null: there is nothing to tell.
+ */
+export type Late = (head: AuditHead) => Entry | null
+
 /** An entry of which little is known: everything that is not said is null. */
 export const entry = (
   of: Pick<Entry, "action" | "stage"> & Partial<Omit<Entry, "action" | "stage">>
@@ -128,11 +134,14 @@ export const chain = (
     readonly at: Instant.Instant
     readonly sha256: (text: string) => string
   },
-  entries: ReadonlyArray<Entry>
+  entries: ReadonlyArray<Entry | Late>
 ): ReadonlyArray<AuditRow> => {
-  let { seq, hash: prevHash } = of.head
-  return entries.map((entry) => {
+  let { seq, hash: prevHash, checkpoint } = of.head
+  return entries.flatMap((told) => {
+    const entry = typeof told === "function" ? told({ seq, hash: prevHash, checkpoint }) : told
+    if (entry === null) return []
     seq += 1
+    if (entry.action === "audit.checkpoint") checkpoint = seq
     const text = textOf({ ...entry, seq, at: of.at, prevHash })
     const hash = of.sha256(hashed(of.tenantId, text))
     const row: AuditRow = {
@@ -147,6 +156,14 @@ export const chain = (
       hash
     }
     prevHash = hash
-    return row
+    return [row]
   })
 }
+
+/** The number of the last checkpoint among records; undefined: there is none. */
+export const checkpointOf = (rows: ReadonlyArray<AuditRow>): number | undefined =>
+  rows.findLast(({ action }) => action === "audit.checkpoint")?.seq
+
+/** What the log answers of a record: the very members that were hashed, and the hash. */
+export const print = ({ text, hash }: Pick<AuditRow, "text" | "hash">): string =>
+  `${text.slice(0, -1)},"hash":"${hash}"}`

@@ -1,6 +1,6 @@
 /** The typed repository of every collection: get, list, open and record, one transaction at a time. */
 import { Context, type Effect, type Option, type Stream } from "effect"
-import type { Entry } from "../feeds/Audit.ts"
+import type { Entry, Late } from "../feeds/Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection, Kept } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
@@ -124,6 +124,6 @@ export class Records extends Context.Service<
      */
     readonly whenCommitted: (effect: Effect.Effect<void>) => Effect.Effect<void>
     /** Logs acts in the audit log, under this transaction's stamp. Only inside `transact`. */
-    readonly audit: (entries: ReadonlyArray<Entry>) => Effect.Effect<void>
+    readonly audit: (entries: ReadonlyArray<Entry | Late>) => Effect.Effect<void>
   }
 >()("@bursar/engine-core/records/Records") {}

@@ -1,6 +1,6 @@
 /** What one transaction is about to write: collected while it runs, written under one stamp. */
 import { Cause, Context, type Effect } from "effect"
-import type { Entry } from "../feeds/Audit.ts"
+import type { Entry, Late } from "../feeds/Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
@@ -39,7 +39,7 @@ export interface UnitOfWork {
   readonly announcements: Array<Announcement>
   readonly work: Array<WorkItem>
   /** What the audit log tells of this transaction. */
-  readonly audit: Array<Entry>
+  readonly audit: Array<Entry | Late>
   /** What is done once all of it is committed. */
   readonly committed: Array<Effect.Effect<void>>
   /** Names this transaction, or a part of it, has locked. */

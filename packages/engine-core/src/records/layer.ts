@@ -155,10 +155,13 @@ const make = Effect.gen(function* () {
       )
     }
     yield* queue.enqueue([...work.work, ...owed.items])
+    const logged = Audit.chain({ tenantId, head: head.audit, at: stamp, sha256 }, audit)
+    const checkpoint = Audit.checkpointOf(logged)
     yield* feed.append(head, {
       events,
-      audit: Audit.chain({ tenantId, head: head.audit, at: stamp, sha256 }, audit),
-      webhooks: owed.webhooks
+      audit: logged,
+      webhooks: owed.webhooks,
+      ...(checkpoint === undefined ? {} : { checkpoint })
     })
   })
 

@@ -28,6 +28,7 @@ export const served = (makers: ReadonlyArray<Vocabulary.Role>): ReadonlyArray<Se
       "same-approver",
       "approval-decided",
       "approval-rejected",
+      "idempotency-key-reused",
       "not-found"
     ],
     params,

@@ -71,7 +71,8 @@ const makeServer = (of: Making): Server => {
   const server = createServer({
     maxHeaderSize: Limits.parserHeadersMax,
     headersTimeout: times.headersWithin,
-    requestTimeout: times.requestWithin,
+    // A body that is late is refused where it is read; this is for what never gets there.
+    requestTimeout: times.requestWithin + times.partingWithin,
     keepAliveTimeout: times.keptAlive,
     connectionsCheckingInterval: times.lookedAtEvery,
     insecureHTTPParser: false,

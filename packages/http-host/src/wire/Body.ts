@@ -1,7 +1,7 @@
 /** The one JSON codec bound to HTTP: a body is read within its limits and printed digit for digit. */
 import { Refusal } from "@bursar/engine-core"
 import { Codec, PlainJson } from "@bursar/engine-core/kernel"
-import { ByteSize, Effect, Result, Schema } from "effect"
+import { ByteSize, Effect, Fiber, Result, Schema } from "effect"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
 import { Times } from "./Times.ts"
@@ -42,12 +42,16 @@ export const read = (
     Effect.map((buffer) => new Uint8Array(buffer)),
     Effect.mapError((error) => (isTooLarge(error) ? tooLarge(max) : broken))
   )
-  return Effect.flatMap(Times, ({ requestWithin }) =>
-    Effect.timeoutOrElse(received, {
+  return Effect.gen(function* () {
+    const { requestWithin } = yield* Times
+    // Whoever interrupts the reading of a request destroys its socket, and the refusal goes with it:
+    // the reading is left alone and ends with the connection, which the refusal closes.
+    const reading = yield* Effect.forkDetach(received)
+    return yield* Effect.timeoutOrElse(Fiber.join(reading), {
       duration: requestWithin,
       orElse: () => Effect.fail(Refusal.refused("request-timeout"))
     })
-  )
+  })
 }
 
 /** Whoever sent half a body is mostly gone; should it not be, this is what it reads. */

@@ -23,6 +23,7 @@ import { Records } from "../records/Records.ts"
 import { queue as operationQueue } from "../writes/Door.ts"
 import { operations } from "../writes/OperationRecord.ts"
 import { Operations } from "../writes/Operations.ts"
+import * as Logged from "../writes/Logged.ts"
 import * as Request from "../writes/Request.ts"
 import { contracts } from "./Contract.ts"
 import type { Node, Reading } from "./Reading.ts"
@@ -179,6 +180,7 @@ const make = Effect.gen(function* () {
       { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
       act
     )
+    yield* records.audit([Logged.ended(record, null)])
     yield* records.whenCommitted(Metrics.ended(record.kind, "succeeded", now - record.createdAt))
     yield* stored(work.settle({ queue: operationQueue, itemIds: [record.operationId] }))
   })

@@ -21,5 +21,7 @@ export interface RequestIdentity {
 }
 
 /** The first of the admitted roles that the caller holds; undefined: none admits it. */
-export const roleOf = (caller: Caller, admitted: ReadonlyArray<Role>): Role | undefined =>
-  admitted.find((role) => caller.roles.includes(role))
+export const roleOf = (
+  caller: Pick<Caller, "roles">,
+  admitted: ReadonlyArray<Role>
+): Role | undefined => admitted.find((role) => caller.roles.includes(role))

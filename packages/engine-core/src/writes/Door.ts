@@ -19,6 +19,7 @@ import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
 import { type Answer, type Call, type Decided, FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as InCallDoor from "./InCallDoor.ts"
+import * as Logged from "./Logged.ts"
 import { finishesInCall, type Operation, pathNames } from "./Operation.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
@@ -323,6 +324,9 @@ const make = Effect.gen(function* () {
       now,
       by: "worker"
     })
+    const { caller, identity } = call
+    const { fingerprint } = of
+    yield* records.audit([Logged.requested(operation, opened, { caller, identity, fingerprint })])
     return operationAnswer(opened, now, { status: 202, replayed: false })
   })
 
@@ -362,6 +366,7 @@ const make = Effect.gen(function* () {
     }
     const { act } = of
     const running = yield* records.record(operations, queued, { on: "take", at: act.now }, act)
+    yield* records.audit([Logged.started(queued)])
     const result = yield* Effect.provideService(operation.run(of.input, act), Records, records)
     yield* records.record(
       operations,
@@ -369,6 +374,7 @@ const make = Effect.gen(function* () {
       { on: "succeed", at: act.now, result: Request.encodeResult(operation, result) },
       act
     )
+    yield* records.audit([Logged.ended(queued, null)])
     yield* records.whenCommitted(Metrics.ended(operation.kind, "succeeded", 0n))
   })
 
@@ -380,9 +386,11 @@ const make = Effect.gen(function* () {
       readonly now: Instant.Instant
       readonly outside: Outside
       readonly by: "worker" | "call"
+      /** The route that was called: the action's own verb, or the write's. */
+      readonly route: string
     }
   ) {
-    const { now } = of
+    const { now, route } = of
     if (Approval.signedBy(before).includes(caller.sub)) {
       if (before.state === "awaiting") {
         return actionAnswer(before, { status: 200, replayed: true })
@@ -406,6 +414,8 @@ const make = Effect.gen(function* () {
           : { by: "request", requestId: identity.requestId },
       now
     })
+    const status = fact.on === "approve" && of.by === "call" ? 204 : 202
+    yield* records.audit([Logged.signed(after, { caller, identity, route, status })])
     if (fact.on !== "approve") return actionAnswer(after, { status: 202, replayed: false })
     const opened = yield* open({
       operation,
@@ -536,7 +546,8 @@ const make = Effect.gen(function* () {
         return yield* sign(yield* approvalById(candidate.actionKey), call, {
           now,
           outside: of.outside,
-          by: finishesInCall(operation) ? "call" : "worker"
+          by: finishesInCall(operation) ? "call" : "worker",
+          route: operation.route
         })
       }
       // e: the caller signed an action with this request that has run.
@@ -601,6 +612,7 @@ const make = Effect.gen(function* () {
         { cause: { by: "request", requestId: call.identity.requestId }, now }
       )
       .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
+    yield* records.audit([Logged.awaiting(operation, made, { ...call, fingerprint })])
     return actionAnswer(made, { status: 202, replayed: false })
   })
 
@@ -663,7 +675,12 @@ const make = Effect.gen(function* () {
         }
         yield* records.lock(`action:${settings.tenantId}:${of.actionKey}`)
         const action = yield* records.get(Approval.approvals, of.actionKey)
-        return yield* sign(action, of, { now, outside, by: "worker" })
+        return yield* sign(action, of, {
+          now,
+          outside,
+          by: "worker",
+          route: Logged.approveRoute
+        })
       })
     )
   })
@@ -709,6 +726,8 @@ const make = Effect.gen(function* () {
           },
           { cause: { by: "request", requestId: of.identity.requestId }, now }
         )
+        const how = isMaker ? "withdraw" : "reject"
+        yield* records.audit([Logged.rejected(after, { ...of, how })])
         return decidedAnswer(after, { replayed: false })
       })
     )
@@ -743,7 +762,7 @@ const make = Effect.gen(function* () {
             operationId,
             input,
             ...hidden,
-            actor: "engine",
+            actor: Logged.engine,
             actorName: null,
             actorEmail: null,
             role: null,
@@ -752,6 +771,7 @@ const make = Effect.gen(function* () {
             now,
             by: "worker"
           })
+          yield* records.audit([Logged.requested(operation, opened, null)])
           return operationAnswer(opened, now, { status: 202, replayed: false })
         })
       )

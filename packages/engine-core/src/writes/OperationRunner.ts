@@ -30,6 +30,7 @@ import { Records, type Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { queue as operationQueue } from "./Door.ts"
 import * as LedgerRefusal from "./LedgerRefusal.ts"
+import * as Logged from "./Logged.ts"
 import type { OnLedger, OnOutside, OnRecords, Operation } from "./Operation.ts"
 import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
@@ -155,8 +156,9 @@ const make = Effect.gen(function* () {
   /** The operation as running: its first claim sets when it started, and nothing changes that. */
   const taken = (record: Stored<OperationRecord>, lease: Lease, now: Instant.Instant) =>
     record.state === "queued"
-      ? Effect.tap(note(record, { on: "take", at: Instant.of(lease.startedAt) }, now), () =>
-          records.whenCommitted(Metrics.cameTo(record.kind, "running"))
+      ? note(record, { on: "take", at: Instant.of(lease.startedAt) }, now).pipe(
+          Effect.tap(() => records.audit([Logged.started(record)])),
+          Effect.tap(() => records.whenCommitted(Metrics.cameTo(record.kind, "running")))
         )
       : Effect.succeed(record)
 
@@ -171,7 +173,9 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const now = yield* Instant.now
         const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
-        yield* note(record, { on: "fail", at: now, problem: problem(record.requestId) }, now)
+        const told = problem(record.requestId)
+        yield* note(record, { on: "fail", at: now, problem: told }, now)
+        yield* records.audit([Logged.ended(record, told)])
         yield* records.whenCommitted(Metrics.ended(record.kind, "failed", now - record.createdAt))
         yield* stored(work.finish(lease))
       })
@@ -198,6 +202,7 @@ const make = Effect.gen(function* () {
             { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
             now
           )
+          yield* records.audit([Logged.ended(record, null)])
           yield* records.whenCommitted(
             Metrics.ended(record.kind, "succeeded", now - record.createdAt)
           )
@@ -250,6 +255,7 @@ const make = Effect.gen(function* () {
             yield* operation.finish(input, act, reached)
           )
           yield* note(record, { on: "succeed", at: act.now, result }, act.now)
+          yield* records.audit([Logged.ended(record, null)])
           yield* records.whenCommitted(
             Metrics.ended(record.kind, "succeeded", act.now - record.createdAt)
           )

@@ -1,0 +1,153 @@
+/** What the audit log is told of a write: who asked for it, each signature, its start and its end. */
+import * as Audit from "../feeds/Audit.ts"
+import * as Problem from "../kernel/Problem.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import type { Approval } from "./Approval.ts"
+import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
+import type { Operation } from "./Operation.ts"
+import type { OperationRecord } from "./OperationRecord.ts"
+
+/** The actor of what the engine opens by itself; the log says null for it. */
+export const engine = "engine"
+
+const actorOf = (sub: string): string | null => (sub === engine ? null : sub)
+
+/** `POST /v1/instruments/{instrumentId}:pause` in its two words. */
+const called = (route: string): Pick<Audit.Entry, "method" | "route"> => {
+  const space = route.indexOf(" ")
+  return { method: route.slice(0, space), route: route.slice(space + 1) }
+}
+
+const about = (
+  of: Pick<OperationRecord | Approval, "resource">
+): Pick<Audit.Entry, "resourceKind" | "resourceId"> => ({
+  resourceKind: of.resource.kind,
+  resourceId: of.resource.id
+})
+
+/** Who makes a call that is accepted, and what proves what it asked. */
+export interface Asked {
+  readonly caller: Pick<Caller, "sub" | "roles">
+  readonly identity: RequestIdentity
+  readonly fingerprint: string
+}
+
+const askedBy = (
+  { caller, identity, fingerprint }: Asked,
+  admitted: ReadonlyArray<Role>
+): Pick<Audit.Entry, "actor" | "role" | "requestId" | "traceId" | "keyId" | "bodyHash"> => ({
+  actor: caller.sub,
+  role: roleOf(caller, admitted) ?? null,
+  requestId: identity.requestId,
+  traceId: identity.traceId,
+  keyId: identity.keyId,
+  bodyHash: fingerprint
+})
+
+/** A write that was accepted and became an operation. */
+export const requested = (
+  operation: Operation,
+  record: OperationRecord,
+  asked: Asked | null
+): Audit.Entry =>
+  Audit.entry({
+    action: record.kind,
+    stage: "requested",
+    ...about(record),
+    operationId: record.operationId,
+    ...(asked === null
+      ? { requestId: record.requestId }
+      : { ...called(operation.route), ...askedBy(asked, operation.makers), status: 202 })
+  })
+
+/** A four-eyes action that was made. */
+export const awaiting = (operation: Operation, action: Approval, asked: Asked): Audit.Entry =>
+  Audit.entry({
+    action: action.kind,
+    stage: "awaiting",
+    ...called(operation.route),
+    ...askedBy(asked, operation.makers),
+    ...about(action),
+    actionKey: action.actionKey,
+    status: 202
+  })
+
+/** The two ways an approver signs: by the action's own verb, or by repeating the call. */
+export const approveRoute = "POST /v1/approvals/{actionKey}:approve"
+const rejectRoute = "POST /v1/approvals/{actionKey}:reject"
+
+/** A signature; the last one opened the operation. `action` is as the signature left it. */
+export const signed = (
+  action: Approval,
+  asked: Omit<Asked, "fingerprint"> & { readonly route: string; readonly status: 202 | 204 }
+): Audit.Entry =>
+  Audit.entry({
+    action: "approval.approve",
+    stage: action.state === "approved" ? "approved" : "signed",
+    ...called(asked.route),
+    // What was signed is the request as it was made, whichever way the signature came.
+    ...askedBy({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
+    ...about(action),
+    operationId: action.operationId,
+    actionKey: action.actionKey,
+    status: asked.status
+  })
+
+/** A rejection, or its maker's withdrawal. */
+export const rejected = (
+  action: Approval,
+  asked: Omit<Asked, "fingerprint"> & { readonly how: "reject" | "withdraw" }
+): Audit.Entry =>
+  Audit.entry({
+    action: "approval.reject",
+    stage: "rejected",
+    ...called(rejectRoute),
+    ...askedBy(
+      { ...asked, fingerprint: action.fingerprint },
+      asked.how === "withdraw" ? [action.makerRole] : ["approver"]
+    ),
+    ...about(action),
+    actionKey: action.actionKey,
+    status: 200,
+    detail: { how: asked.how }
+  })
+
+type Ran = Pick<
+  OperationRecord,
+  | "kind"
+  | "actor"
+  | "role"
+  | "resource"
+  | "operationId"
+  | "actionKey"
+  | "requestId"
+  | "traceId"
+  | "problem"
+>
+
+/** A step of an operation that a worker, or the projection, took: under the call that opened it. */
+const ran = (record: Ran, stage: "started" | "succeeded" | "failed"): Audit.Entry =>
+  Audit.entry({
+    action: record.kind,
+    stage,
+    actor: actorOf(record.actor),
+    role: record.role,
+    ...about(record),
+    operationId: record.operationId,
+    actionKey: record.actionKey,
+    requestId: record.requestId,
+    traceId: record.traceId
+  })
+
+/** The operation's first claim. */
+export const started = (record: Ran): Audit.Entry => ran(record, "started")
+
+/** The operation's end; a failed one says by which refusal. */
+export const ended = (
+  record: Ran,
+  problem: Pick<Problem.Problem, "type" | "status"> | null
+): Audit.Entry => ({
+  ...ran(record, problem === null ? "succeeded" : "failed"),
+  status: problem?.status ?? null,
+  problem: problem === null ? null : Problem.slugOf(problem)
+})

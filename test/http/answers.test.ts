@@ -1,6 +1,4 @@
 /** What every answer carries, what a stream promises, and what an answer never shows. */
-import { Refusal } from "@bursar/engine-core"
-import { Effect } from "effect"
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bearer, json, type Listed, open, type Problem, send, type Venue } from "./venue.ts"
@@ -208,38 +206,5 @@ describe("a list without a limit", () => {
       })
     }
     expect((await send(venue, { path: "/v1/holders?limit=1", as: operator })).status).toBe(200)
-  })
-})
-
-describe("health", () => {
-  it("asks nobody: ten thousand calls cost the store nothing", async () => {
-    let looks = 0
-    const counted = await open({
-      vitals: Effect.suspend(() => {
-        looks++
-        return Effect.fail(Refusal.unavailable("not-ready", "down", 5))
-      })
-    })
-    const before = looks
-    const start = performance.now()
-    for (let i = 0; i < 500; i++) await (await send(counted, { path: "/v1/health" })).text()
-    const each = (performance.now() - start) / 500
-    expect(looks - before).toBeLessThanOrEqual(3)
-    expect(each).toBeLessThan(20)
-    await counted.close()
-  })
-
-  it("shows the listed members and no others", async () => {
-    const health = await json<{ value: object }>(await send(venue, { path: "/v1/health" }))
-    expect(Object.keys(health)).toEqual(["offset", "now", "value"])
-    expect(Object.keys(health.value)).toEqual([
-      "status",
-      "ready",
-      "api",
-      "version",
-      "startedAt",
-      "projectionOffset",
-      "ledgerEnd"
-    ])
   })
 })

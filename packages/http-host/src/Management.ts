@@ -1,5 +1,5 @@
 /** Whether the process lives and is ready, and its figures, for whoever runs it: on a listener of its own. */
-import { Data, Effect, Layer, Schedule } from "effect"
+import { Clock, Data, Effect, Layer, Schedule } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import * as Metrics from "./Metrics.ts"
@@ -31,16 +31,17 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
       const readiness = yield* Readiness
       const context = yield* Effect.context<never>()
       const run = Effect.runSyncWith(context)
-      let beat = performance.now()
+      const clock = yield* Clock.Clock
+      let beat = clock.currentTimeMillisUnsafe()
       yield* Effect.sync(() => {
-        beat = performance.now()
+        beat = clock.currentTimeMillisUnsafe()
       }).pipe(Effect.repeat(Schedule.spaced(beatEvery)), Effect.forkScoped)
 
       const server = createServer((request, response) => {
         // What follows `?` does not matter here.
         switch (request.url?.split("?")[0]) {
           case "/livez":
-            return answer(response, performance.now() - beat < aliveWithin)
+            return answer(response, clock.currentTimeMillisUnsafe() - beat < aliveWithin)
           case "/readyz":
             return answer(response, run(readiness.current)._tag === "Ready")
           case "/metrics":

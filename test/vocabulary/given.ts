@@ -37,6 +37,8 @@ export const stateSets = list(
 
 /** Two more that are no set of the API: they have the members of PrimaryMarketState. */
 export const addedStateSets = list("AdmissionConsentState, IssuerPowersAgreementState")
+/** The engine's own: no caller sees it. */
+export const ownStateSets = list("DeliveryState")
 
 /** The sets that gain no value within /v1, with their members. */
 export const closedSets: Readonly<Record<string, ReadonlyArray<string>>> = {

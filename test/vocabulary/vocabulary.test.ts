@@ -49,7 +49,7 @@ describe("the lists of the API", () => {
   it("the 27 state sets, each declared once, moved or judged", () => {
     expect(given.stateSets).toHaveLength(27)
     expect([...machines, ...judged].map(({ name }) => name).toSorted()).toEqual(
-      [...given.stateSets, ...given.addedStateSets].toSorted()
+      [...given.stateSets, ...given.addedStateSets, ...given.ownStateSets].toSorted()
     )
   })
 

@@ -160,13 +160,15 @@ const ofServed = (served: Served): Route => {
 
 /** The routes of a set of tables, and those written by hand, in the order of their paths. */
 export const table = (tables: Tables): ReadonlyArray<Route> => {
-  const makers = new Set(
-    tables.operations.filter(({ approvers }) => approvers > 0).flatMap(({ makers }) => makers)
-  )
+  const shared = tables.operations.filter(({ approvers }) => approvers > 0)
+  const fourEyes = {
+    makers: [...new Set(shared.flatMap(({ makers }) => makers))],
+    judged: [...new Set(shared.flatMap(({ refuses }) => refuses))]
+  }
   const routes = [
     ...tables.operations.map(ofOperation),
     ...tables.reads.map(ofRead),
-    ...[...WritesApi.served([...makers]), ...FeedsApi.served, ...SystemApi.served].map(ofServed)
+    ...[...WritesApi.served(fourEyes), ...FeedsApi.served, ...SystemApi.served].map(ofServed)
   ]
   return routes.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
 }

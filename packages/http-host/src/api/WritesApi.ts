@@ -1,5 +1,5 @@
 /** The calls that finish at once on a four-eyes action: approve it, reject it. */
-import { ApprovalView, type Vocabulary, WriteAnswer } from "@bursar/engine-core"
+import { ApprovalView, type Refusal, type Vocabulary, WriteAnswer } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import type { Served } from "./Served.ts"
@@ -15,8 +15,17 @@ export const RejectBody = Schema.Struct({
   reason: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(500))))
 }).annotate({ identifier: "RejectBody" })
 
-/** `makers` are the roles that make any four-eyes write: a maker withdraws by rejecting. */
-export const served = (makers: ReadonlyArray<Vocabulary.Role>): ReadonlyArray<Served> => [
+/**
+ * `makers` are the roles that make any four-eyes write: a maker withdraws by rejecting. `judged` is
+ * what those writes refuse: the last approval judges the write again.
+ */
+export const served = ({
+  judged,
+  makers
+}: {
+  readonly makers: ReadonlyArray<Vocabulary.Role>
+  readonly judged: ReadonlyArray<Refusal.Slug>
+}): ReadonlyArray<Served> => [
   {
     name: "approvals.approve",
     doc: "Approves a four-eyes action; the last approver's call runs it.",
@@ -24,12 +33,15 @@ export const served = (makers: ReadonlyArray<Vocabulary.Role>): ReadonlyArray<Se
     admits: { by: "approver" },
     bodyMax,
     refuses: [
-      "auditor-never-approves",
-      "same-approver",
-      "approval-decided",
-      "approval-rejected",
-      "idempotency-key-reused",
-      "not-found"
+      ...new Set([
+        "auditor-never-approves" as const,
+        "same-approver" as const,
+        "approval-decided" as const,
+        "approval-rejected" as const,
+        "idempotency-key-reused" as const,
+        "not-found" as const,
+        ...judged
+      ])
     ],
     params,
     body: ApproveBody,

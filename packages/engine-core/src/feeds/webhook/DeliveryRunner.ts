@@ -30,8 +30,8 @@ import {
 /** Attempts at one time: to one webhook, and in all of an instance (contract.md section 8). */
 const atOnce = { webhook: 4, instance: 32 }
 
-/** Milliseconds after which an attempt has failed, whatever the port still does. */
-const attemptWithin = 15_000
+/** Milliseconds after which an attempt has failed, though the port, which has 15 s, has not ended it. */
+const attemptWithin = 16_000
 
 /** Milliseconds until a delivery is looked at again that could not even be tried: a key is missing. */
 const untriedFor = 60_000

@@ -1,0 +1,93 @@
+/** Which addresses of the internet are public: a webhook goes to no other, unless the deployment says so. */
+import { BlockList, isIP } from "node:net"
+
+/** A network as settings write it: `10.1.0.0/16`, `fd00::/8`. */
+export interface Network {
+  readonly address: string
+  readonly prefix: number
+  readonly family: "ipv4" | "ipv6"
+}
+
+/** Reads a network; undefined: the text is none. A single address is a network of itself. */
+export const networkOf = (text: string): Network | undefined => {
+  const [address = "", length, more] = text.split("/")
+  const version = isIP(address)
+  if (version === 0 || more !== undefined || address.includes("%")) return undefined
+  const longest = version === 4 ? 32 : 128
+  const prefix = length === undefined ? longest : /^[0-9]{1,3}$/.test(length) ? Number(length) : -1
+  return prefix >= 0 && prefix <= longest
+    ? { address, prefix, family: version === 4 ? "ipv4" : "ipv6" }
+    : undefined
+}
+
+const listOf = (networks: ReadonlyArray<Network>): BlockList => {
+  const list = new BlockList()
+  for (const { address, prefix, family } of networks) list.addSubnet(address, prefix, family)
+  return list
+}
+
+const networksOf = (texts: ReadonlyArray<string>): ReadonlyArray<Network> =>
+  texts.map((text) => {
+    const network = networkOf(text)
+    if (network === undefined) throw new Error(`${text} is no network`)
+    return network
+  })
+
+/** What contract.md section 8 names, after the registries of special purpose addresses of IANA. */
+const blocked = listOf(
+  networksOf([
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+    "::/128",
+    "::1/128",
+    "fe80::/10",
+    "fc00::/7",
+    "ff00::/8",
+    "2001:db8::/32",
+    "3fff::/20",
+    "100::/64",
+    "2002::/16",
+    "64:ff9b::/96",
+    "64:ff9b:1::/48",
+    "2001::/32",
+    "5f00::/16"
+  ])
+)
+
+/** An IPv4 address in the form of IPv6: judged as what it is. */
+const mapped = listOf(networksOf(["::ffff:0:0/96"]))
+
+/** All that is given out of IPv6 to be reached by anybody. */
+const unicast = listOf(networksOf(["2000::/3"]))
+
+/** Whether anybody may have this address; what is no address at all is not public. */
+export const isPublic = (address: string): boolean => {
+  const version = isIP(address)
+  if (version === 0 || address.includes("%")) return false
+  if (version === 4) return !blocked.check(address, "ipv4")
+  // The list takes a mapped address for the IPv4 address it holds.
+  if (blocked.check(address, "ipv6")) return false
+  return mapped.check(address, "ipv6") || unicast.check(address, "ipv6")
+}
+
+/** Whether an address lies in one of these networks. */
+export const within = (networks: ReadonlyArray<Network>): ((address: string) => boolean) => {
+  const list = listOf(networks)
+  return (address) => {
+    const version = isIP(address)
+    return version !== 0 && list.check(address, version === 4 ? "ipv4" : "ipv6")
+  }
+}

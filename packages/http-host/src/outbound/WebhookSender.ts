@@ -1,0 +1,159 @@
+/** Posts deliveries: to addresses that were judged a moment ago, in bounded time, trusting no answer. */
+import { Ids, WebhookSender } from "@bursar/engine-core/ports"
+import { Effect, Layer } from "effect"
+import * as http from "node:http"
+import * as https from "node:https"
+import type { LookupFunction } from "node:net"
+import * as TraceContext from "../wire/TraceContext.ts"
+import * as WebhookTarget from "./WebhookTarget.ts"
+
+export interface Options extends WebhookTarget.Rules {
+  /** How names are resolved; by the system's name servers unless given. */
+  readonly resolve?: WebhookTarget.Resolve
+  /** The certificate authorities that receivers are verified by; the system's unless given. */
+  readonly authorities?: string
+  /** How long an attempt may take; what the contract says unless given. */
+  readonly within?: Within
+}
+
+/** Milliseconds. */
+export interface Within {
+  /** To resolve the name, and then to connect. */
+  readonly connect: number
+  /** For the whole attempt. */
+  readonly attempt: number
+}
+
+/** contract.md section 8. */
+export const usual: Within = { connect: 5_000, attempt: 15_000 }
+
+/** Bytes of an answer that are read, so that a receiver may end it; none is kept. */
+const readMax = 64 * 1024
+
+type Answered = WebhookSender.Answered
+
+/** A socket opens only to an address that was judged; nobody is asked again in between. */
+const lookupOf =
+  (addresses: ReadonlyArray<WebhookTarget.Address>): LookupFunction =>
+  (_name, options, answer) => {
+    if (options.all === true) return answer(null, [...addresses])
+    const [first] = addresses
+    if (first === undefined) return answer(new Error("no address was judged"), "", 0)
+    return answer(null, first.address, first.family)
+  }
+
+const optionsOf = (
+  { url, name, addresses }: WebhookTarget.Target,
+  of: { readonly headers: Readonly<Record<string, string>>; readonly authorities?: string }
+): https.RequestOptions => ({
+  method: "POST",
+  protocol: url.protocol,
+  hostname: url.hostname.replace(/^\[|\]$/g, ""),
+  port: url.port,
+  path: `${url.pathname}${url.search}`,
+  headers: of.headers,
+  lookup: lookupOf(addresses),
+  // A connection of its own: none is shared, and no proxy of the environment gets between.
+  agent: false,
+  rejectUnauthorized: true,
+  maxHeaderSize: 16 * 1024,
+  ...(name === null ? {} : { servername: name }),
+  ...(of.authorities === undefined ? {} : { ca: of.authorities })
+})
+
+/** How far an attempt has come; what breaks off is named by it. */
+type Phase = "connect" | "tls" | "sent"
+
+const send = (
+  target: WebhookTarget.Target,
+  of: {
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: Buffer
+    readonly authorities?: string
+    /** Milliseconds that are left of the attempt, and of connecting. */
+    readonly left: Within
+  }
+): Effect.Effect<Answered> =>
+  Effect.callback<Answered>((resume) => {
+    const secure = target.url.protocol === "https:"
+    let phase: Phase = "connect"
+    let answered: Answered | undefined
+    const request = (secure ? https : http).request(optionsOf(target, of))
+    const end = (outcome: Answered) => {
+      clearTimeout(connecting)
+      clearTimeout(whole)
+      request.destroy()
+      resume(Effect.succeed(answered ?? outcome))
+    }
+    const late = () => end({ failure: "timeout" })
+    const connecting = setTimeout(late, Math.min(of.left.connect, of.left.attempt))
+    const whole = setTimeout(late, of.left.attempt)
+    request.on("socket", (socket) => {
+      socket.once("connect", () => {
+        clearTimeout(connecting)
+        phase = secure ? "tls" : "sent"
+      })
+      socket.once("secureConnect", () => {
+        phase = "sent"
+      })
+    })
+    request.on("error", () => end({ failure: phase === "tls" ? "tls" : "connect" }))
+    request.on("response", (response) => {
+      // The status decides; what follows it is let through for a while and dropped.
+      answered = {
+        status: response.statusCode ?? 0,
+        retryAfter: response.headers["retry-after"] ?? null
+      }
+      const done = () => end({ failure: "connect" })
+      let read = 0
+      response.on("data", (part: Buffer) => {
+        read += part.length
+        if (read > readMax) done()
+      })
+      response.on("end", done)
+      response.on("error", done)
+      response.on("close", done)
+    })
+    request.end(of.body)
+    return Effect.sync(() => {
+      clearTimeout(connecting)
+      clearTimeout(whole)
+      request.destroy()
+    })
+  })
+
+export const make = (options: Options, ids: Ids["Service"]): WebhookSender.Sender => {
+  const within = options.within ?? usual
+  const locate = (url: string) =>
+    WebhookTarget.locate(url, {
+      rules: options,
+      resolve: options.resolve ?? WebhookTarget.resolveByDns
+    })
+  return {
+    sends: "yes",
+    judge: (url) =>
+      Effect.match(locate(url), { onSuccess: () => undefined, onFailure: ({ said }) => said }),
+    post: ({ url, headers, body }) =>
+      Effect.gen(function* () {
+        const began = performance.now()
+        const target = yield* Effect.timeoutOrElse(locate(url), {
+          duration: within.connect,
+          orElse: () => Effect.fail(new WebhookTarget.NoTarget({ failure: "dns", said: "" }))
+        })
+        const trace = yield* Effect.provideService(TraceContext.outgoing, Ids, ids)
+        const bytes = Buffer.from(body, "utf8")
+        return yield* send(target, {
+          headers: { ...headers, ...trace, "content-length": String(bytes.length) },
+          body: bytes,
+          left: { ...within, attempt: within.attempt - (performance.now() - began) },
+          ...(options.authorities === undefined ? {} : { authorities: options.authorities })
+        })
+      }).pipe(Effect.catchTag("NoTarget", ({ failure }) => Effect.succeed({ failure })))
+  }
+}
+
+export const layer = (options: Options): Layer.Layer<never, never, Ids> =>
+  Layer.effect(
+    WebhookSender.WebhookSender,
+    Effect.map(Ids, (ids) => make(options, ids))
+  )

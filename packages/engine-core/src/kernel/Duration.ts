@@ -1,6 +1,7 @@
 /** A length of time as a setting or a term names it: ISO 8601, such as PT24H, P1D or P7Y. */
 import { Result, Schema, SchemaGetter } from "effect"
 import * as Codec from "./Codec.ts"
+import { withoutTrailingZeros } from "./Digits.ts"
 
 /**
  * Years and months have no length of their own, so they stay apart from days and time, which do:
@@ -58,7 +59,7 @@ export const format = (self: Duration): string => {
   const date = `${part(self.years, "Y")}${part(self.months, "M")}${part(self.days, "D")}`
   const seconds = self.time / NANOS_PER_SECOND
   const nanos = self.time % NANOS_PER_SECOND
-  const fraction = nanos === 0n ? "" : `.${nanos.toString().padStart(9, "0").replace(/0+$/, "")}`
+  const fraction = nanos === 0n ? "" : `.${withoutTrailingZeros(nanos.toString().padStart(9, "0"))}`
   const rest = `${seconds % 60n}${fraction}`
   const time = `${part(seconds / 3600n, "H")}${part((seconds / 60n) % 60n, "M")}${rest === "0" ? "" : `${rest}S`}`
   if (time !== "") return `P${date}T${time}`

@@ -1,5 +1,6 @@
 /** The one JSON codec: what callers, ledgers and stores send, read and printed without losing a digit. */
 import { Result } from "effect"
+import { withoutTrailingZeros } from "./Digits.ts"
 import { FAULT, type JsonFault, JsonReader, type Limits, type Plain } from "./JsonReader.ts"
 import { lengthMax, PlainNumber } from "./PlainNumber.ts"
 
@@ -185,12 +186,11 @@ export const leastPlain = (text: string): string => {
   if (parts === null) throw new RangeError("PlainJson: no JSON number")
   const [, sign = "", whole = "", fraction = "", exponent] = parts
   return exponent === undefined
-    ? signed(sign, joined(whole, fraction.replace(TRAILING_ZEROS, "")))
+    ? signed(sign, joined(whole, withoutTrailingZeros(fraction)))
     : signed(sign, scaled(whole + fraction, BigInt(exponent) - BigInt(fraction.length)))
 }
 
 const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]\+?(-?[0-9]+))?$/
-const TRAILING_ZEROS = /0+$/
 const LEADING_ZEROS = /^0+/
 
 const signed = (sign: string, digits: string): string => (digits === "0" ? "0" : sign + digits)
@@ -200,9 +200,9 @@ const joined = (whole: string, fraction: string): string =>
 
 /** `digits` × 10^`exponent` in least plain form. */
 const scaled = (digits: string, exponent: bigint): string => {
-  const significant = digits.replace(LEADING_ZEROS, "").replace(TRAILING_ZEROS, "")
+  const significant = withoutTrailingZeros(digits.replace(LEADING_ZEROS, ""))
   if (significant === "") return "0"
-  const trailing = digits.length - digits.replace(TRAILING_ZEROS, "").length
+  const trailing = digits.length - withoutTrailingZeros(digits).length
   const power = exponent + BigInt(trailing)
   if (power > WRITTEN_OUT_MAX || power < -WRITTEN_OUT_MAX) return `${significant}e${power}`
   const shift = Number(power)

@@ -16,10 +16,11 @@ export interface Path {
   readonly root: string
 }
 
-const route = /^(GET|POST|DELETE) (\/v1\/([a-z.-]+)[A-Za-z0-9{}/:.-]*)$/
+const route = /^(GET|POST|DELETE) (\/v1\/[A-Za-z0-9{}/:.-]+)$/
 
 export const parse = (declared: string): Path => {
-  const [, method, template, root] = route.exec(declared) ?? []
+  const [, method, template] = route.exec(declared) ?? []
+  const root = /^[a-z.-]+/.exec(template?.slice("/v1/".length) ?? "")?.[0]
   if (!isMethod(method) || !isTemplate(template) || root === undefined) {
     throw new Error(`no route: ${declared}`)
   }

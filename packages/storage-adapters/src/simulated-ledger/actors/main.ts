@@ -67,7 +67,7 @@ const session = (actor: Duties.Actor, flags: Flags.Flags) =>
     const signing =
       keyFile === undefined ? {} : { key: yield* keyOf(() => SigningKey.read(keyFile)) }
     return yield* PartySession.open({
-      url: door.replace(/\/+$/, ""),
+      url: door.endsWith("/") ? door.slice(0, -1) : door,
       token: Effect.try({
         try: () => readFileSync(tokenFile, "utf8").trim(),
         catch: (error) => new DoorLost({ detail: String(error), unopened: false })

@@ -6,13 +6,9 @@ import { bearer, json, open, type Problem, raw, send, slugOf, type Venue } from 
 
 let venue: Venue
 let operator: string
-let approver: string
-let second: string
 beforeAll(async () => {
   venue = await open()
   operator = await bearer(["operator"])
-  approver = await bearer(["approver"])
-  second = await bearer(["approver"], { sub: "approver-2" })
 })
 afterAll(() => venue.close())
 
@@ -241,17 +237,6 @@ describe("statuses", () => {
     expect(utf8.status).toBe(202)
   })
 
-  it("422 for a key with another body; the same again is the same operation", async () => {
-    const first = await post(note("key-1"), { "idempotency-key": "k-1" })
-    const again = await post(note("key-1").replace('"amount":1', ' "amount" : 1.00'), {
-      "idempotency-key": '"k-1"'
-    })
-    expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"])
-    expect(again.headers.get("location")).toBe(first.headers.get("location"))
-    const other = await post(note("key-2"), { "idempotency-key": "k-1" })
-    expect([other.status, await slugOf(other)]).toEqual([422, "idempotency-key-reused"])
-  })
-
   it("500 tells the request id and nothing else, and the cause is in the log alone", async () => {
     const response = await send(venue, { path: "/v1/holders/broken", as: operator })
     const text = await response.clone().text()
@@ -270,86 +255,5 @@ describe("statuses", () => {
     expect(await response.clone().text()).not.toContain("db-7")
     expect([response.status, await slugOf(response)]).toEqual([503, "not-ready"])
     await broken.close()
-  })
-})
-
-describe("four eyes", () => {
-  const release = (as: string, holdId: string, headers: Record<string, string> = {}) =>
-    send(venue, {
-      method: "POST",
-      path: `/v1/holds/${holdId}:release`,
-      as,
-      body: '{"reason":"checked"}',
-      headers
-    })
-  const decide = (as: string, actionKey: string, verb: string, body?: string) =>
-    send(venue, {
-      method: "POST",
-      path: `/v1/approvals/${actionKey}:${verb}`,
-      as,
-      ...(body === undefined ? {} : { body })
-    })
-  const keyOf = async (response: Response) =>
-    (await json<{ actionKey: string }>(response)).actionKey
-
-  it("two approvers run it: 202 the action, then 202 the operation", async () => {
-    const made = await release(operator, "h-1")
-    expect([made.status, made.headers.get("location")]).toEqual([
-      202,
-      expect.stringMatching(/^\/v1\/approvals\/ak_/)
-    ])
-    const actionKey = await keyOf(made)
-    const one = await decide(approver, actionKey, "approve", "{}")
-    expect([one.status, one.headers.get("location")]).toEqual([202, `/v1/approvals/${actionKey}`])
-    const again = await decide(approver, actionKey, "approve")
-    expect(again.status).toBe(200)
-    const two = await decide(second, actionKey, "approve")
-    expect([two.status, two.headers.get("location")]).toEqual([
-      202,
-      expect.stringMatching(/^\/v1\/operations\/op_/)
-    ])
-    const late = await decide(
-      await bearer(["approver"], { sub: "approver-3" }),
-      actionKey,
-      "approve"
-    )
-    expect([late.status, await slugOf(late)]).toEqual([409, "approval-decided"])
-  })
-
-  it("the maker and an auditor never approve", async () => {
-    const both = await bearer(["operator", "approver"], { sub: "two-hats" })
-    const actionKey = await keyOf(await release(both, "h-2"))
-    const own = await decide(both, actionKey, "approve")
-    expect([own.status, await slugOf(own)]).toEqual([403, "same-approver"])
-    const auditor = await decide(await bearer(["auditor", "approver"]), actionKey, "approve")
-    expect([auditor.status, await slugOf(auditor)]).toEqual([403, "auditor-never-approves"])
-    const nobody = await decide(operator, actionKey, "approve")
-    expect([nobody.status, await slugOf(nobody)]).toEqual([403, "permission-denied"])
-  })
-
-  it("a rejected action never runs, and its call is refused", async () => {
-    const made = await release(operator, "h-3", { "idempotency-key": "r-1" })
-    const actionKey = await keyOf(made)
-    const rejected = await decide(approver, actionKey, "reject", '{"reason":"no"}')
-    expect(rejected.status).toBe(200)
-    expect(await json<object>(rejected)).toMatchObject({ state: "rejected", reason: "no" })
-    const repeat = await release(operator, "h-3", { "idempotency-key": "r-1" })
-    expect([repeat.status, await slugOf(repeat)]).toEqual([409, "approval-rejected"])
-  })
-
-  it("the bodies of approve and reject are judged like any other", async () => {
-    const actionKey = await keyOf(await release(operator, "h-4"))
-    expect((await decide(approver, actionKey, "approve", '{"x":1}')).status).toBe(400)
-    const long = await decide(approver, actionKey, "reject", `{"reason":"${"x".repeat(501)}"}`)
-    expect(await faultsOf(long)).toEqual(["/body/reason"])
-    const absent = await decide(approver, "ak_absent", "approve")
-    expect([absent.status, await slugOf(absent)]).toEqual([404, "not-found"])
-  })
-
-  it("without a key several actions that match are ambiguous to an approver", async () => {
-    await release(operator, "h-5", { "idempotency-key": "a-1" })
-    await release(await bearer(["risk"]), "h-5", { "idempotency-key": "a-2" })
-    const ambiguous = await release(approver, "h-5")
-    expect([ambiguous.status, await slugOf(ambiguous)]).toEqual([409, "approval-ambiguous"])
   })
 })

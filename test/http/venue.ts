@@ -1,5 +1,11 @@
 /** A whole venue on loopback for the tests of the wire: the engine on memory, its host, its issuer. */
-import { Engine, type Refusal, type Vocabulary } from "@bursar/engine-core"
+import {
+  Engine,
+  type Refusal,
+  Settings,
+  settingsDefaults,
+  type Vocabulary
+} from "@bursar/engine-core"
 import { Offset, Party } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
@@ -108,6 +114,7 @@ export const open = async (
     readonly times?: Partial<Host.Times>
     /** Other storage ports than those in memory. */
     readonly storage?: Storage
+    readonly settings?: Partial<typeof settingsDefaults>
     /** What is told to the outside of how the venue fares. */
     readonly telemetry?: Layer.Layer<never>
   } = {}
@@ -152,7 +159,8 @@ export const open = async (
       Layer.provide(Layer.mergeAll(signIn, readiness, times)),
       Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer)),
       Layer.provideMerge(of.telemetry ?? Layer.empty),
-      Layer.provideMerge(log)
+      Layer.provideMerge(log),
+      Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...of.settings }))
     )
   )
   const port = await runtime.runPromise(

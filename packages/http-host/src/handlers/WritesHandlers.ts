@@ -8,20 +8,20 @@ import * as Answer from "../middleware/Answer.ts"
 import * as Body from "../wire/Body.ts"
 import * as Together from "../wire/Shape.ts"
 import type { ByHand } from "./Handler.ts"
-import { answered, noQuery } from "./write.ts"
+import { answered, noQuery, objectOf } from "./write.ts"
 
 const approveBody = Shape.decoder(ApproveBody)
 const rejectBody = Shape.decoder(RejectBody)
 const inBody = () => "/body"
+const nothingInPath: ReadonlySet<string> = new Set()
 
 /** A body that may be left out reads as an empty object; what was sent names the call. */
 const bodyOf = <A>(bytes: Uint8Array, decoder: Shape.Decoder<A>) =>
-  Result.flatMap(Body.parse(bytes), (json) =>
-    Result.map(decoder.decode(json ?? {}, inBody), (said) => ({
-      said,
-      sent: json === undefined ? {} : { body: json }
-    }))
-  )
+  Result.gen(function* () {
+    const json = yield* Body.parse(bytes)
+    const said = yield* decoder.decode(yield* objectOf(json, nothingInPath), inBody)
+    return { said, sent: json === undefined ? {} : { body: json } }
+  })
 
 export const make = (of: {
   readonly fourEyes: FourEyes["Service"]

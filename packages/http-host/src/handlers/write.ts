@@ -104,7 +104,7 @@ const shapeOf = (operation: Operation.Operation) => {
 }
 
 /** The members of a body that is an object and names nothing that its path names already. */
-const objectOf = (
+export const objectOf = (
   body: PlainJson.Plain | undefined,
   inPath: ReadonlySet<string | undefined>
 ): Result.Result<object, Refusal.Refused<"invalid-request">> => {

@@ -65,7 +65,7 @@ const ofSuccess = ({ name, path }: Route, status: string): ReadonlyArray<Header>
   if (path.method === "GET") return []
   if (name === "approvals.reject") return ["Replayed"]
   const written: ReadonlyArray<Header> = ["Location", "RetryAfter"]
-  return status === "200" ? [...written, "Replayed"] : written
+  return status === "202" ? written : [...written, "Replayed"]
 }
 
 /** A refusal that may be tried again says when. */

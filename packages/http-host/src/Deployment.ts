@@ -1,5 +1,13 @@
 /** A whole venue as its settings say it: store, ledger and its door, engine, host, what runs beside. */
-import { Catalogue, Engine, Gauges, Settings, settingsDefaults } from "@bursar/engine-core"
+import {
+  Catalogue,
+  DeliveryRules,
+  Engine,
+  Gauges,
+  Settings,
+  settingsDefaults
+} from "@bursar/engine-core"
+import { Crypto } from "@bursar/engine-core/ports"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -11,6 +19,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Venue } from "./api/SystemApi.ts"
 import * as Background from "./Background.ts"
+import * as DeploymentKeys from "./DeploymentKeys.ts"
 import * as Host from "./Host.ts"
 import type { HostConfig } from "./HostConfig.ts"
 import * as Management from "./Management.ts"
@@ -18,6 +27,7 @@ import * as Logs from "./observability/Logs.ts"
 import * as Telemetry from "./observability/Telemetry.ts"
 import * as Authentication from "./middleware/Authentication.ts"
 import * as Jwks from "./outbound/Jwks.ts"
+import * as WebhookSender from "./outbound/WebhookSender.ts"
 import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
 import * as Vitals from "./Vitals.ts"
@@ -61,7 +71,32 @@ const venueToken = (config: HostConfig) =>
 const venueLedger = (config: HostConfig) =>
   Layer.unwrap(Effect.map(venueToken(config), (token) => SimulatedLedger.Venue.layer({ token })))
 
-const tenant = (config: HostConfig): Venue => ({
+/** The keys that the deployment signs and seals with: those of its settings, or its own. */
+interface Keys {
+  readonly webhooks: ReadonlyArray<DeliveryRules.SigningKey>
+  readonly sealing: HostConfig["webhooks.sealingKeys"]
+}
+
+const keysOf = (config: HostConfig) =>
+  Effect.gen(function* () {
+    const own = (use: DeploymentKeys.Use, setting: string) =>
+      DeploymentKeys.own({ use, setting, data: config.data })
+    const signing = config["webhooks.keys"]
+    const sealing = config["webhooks.sealingKeys"]
+    return {
+      webhooks: signing.length > 0 ? signing : [signingOf(yield* own("webhook", "webhooks.keys"))],
+      sealing: sealing.length > 0 ? sealing : [yield* own("sealing", "webhooks.sealingKeys")]
+    }
+  })
+
+const signingOf = ({ keyId, secret, madeAt }: DeploymentKeys.OwnKey): DeliveryRules.SigningKey => ({
+  keyId,
+  seed: secret,
+  notBefore: madeAt,
+  notAfter: null
+})
+
+const tenant = (config: HostConfig, publicKeys: Venue["keys"]): Venue => ({
   tenantId: config.tenantId,
   displayName: config.displayName,
   api: ["v1"],
@@ -71,10 +106,23 @@ const tenant = (config: HostConfig): Venue => ({
     clientId: config.clientId,
     scopes: ["openid", "profile", "email"]
   },
-  keys: []
+  keys: publicKeys
 })
 
-const engineSettings = (config: HostConfig) =>
+/** What receivers verify deliveries by. */
+const publicKeysOf = (keys: Keys) =>
+  Effect.map(Crypto, ({ ed25519 }) =>
+    keys.webhooks.map(({ keyId, seed, notBefore, notAfter }) => ({
+      keyId,
+      use: "webhook",
+      algorithm: "ed25519",
+      publicKey: DeliveryRules.publicKeyText(ed25519.publicKey(seed)),
+      notBefore,
+      notAfter
+    }))
+  ).pipe(Effect.provide(NodeCrypto.layerCrypto))
+
+const engineSettings = (config: HostConfig, keys: Keys) =>
   Layer.succeed(Settings, {
     ...settingsDefaults,
     tenantId: config.tenantId,
@@ -82,16 +130,27 @@ const engineSettings = (config: HostConfig) =>
     lease: config["operations.lease"] * 1_000,
     bodyKeyWindow: config["idempotency.bodyKeyWindow"],
     approvalExpiry: config.approvalExpiry,
-    cursorKeys: config["cursor.keys"]
+    cursorKeys: config["cursor.keys"],
+    webhooks: config["webhooks.configured"],
+    webhookKeys: keys.webhooks,
+    sealingKeys: keys.sealing
   })
 
-const engineOf = (config: HostConfig) =>
+const sender = (config: HostConfig) =>
+  WebhookSender.layer({
+    ports: config["webhooks.ports"],
+    http: config["webhooks.allowHttp"] ? "allowed" : "refused",
+    allowAddresses: config["webhooks.allowAddresses"]
+  })
+
+const engineOf = (config: HostConfig, keys: Keys) =>
   Engine.layer.pipe(
     Layer.provideMerge(venueLedger(config)),
     Layer.provideMerge(SimulatedLedger.layerPostgres({ ledgerId: config.tenantId, participantId })),
     Layer.provideMerge(storage(config)),
+    Layer.provideMerge(sender(config)),
     Layer.provideMerge(NodeCrypto.layer),
-    Layer.provideMerge(engineSettings(config))
+    Layer.provideMerge(engineSettings(config, keys))
   )
 
 const signIn = (config: HostConfig) =>
@@ -122,11 +181,18 @@ const telemetry = (config: HostConfig): Layer.Layer<never> => {
 }
 
 /** Everything a deployment is made of. */
-const venue = (config: HostConfig, opened: (port: number) => void) =>
+const venue = (
+  config: HostConfig,
+  of: {
+    readonly keys: Keys
+    readonly publicKeys: Venue["keys"]
+    readonly opened: (port: number) => void
+  }
+) =>
   Layer.mergeAll(
     Host.layer({
       tables: Catalogue,
-      tenant: tenant(config),
+      tenant: tenant(config, of.publicKeys),
       basePath: config.basePath,
       host: config.host,
       port: config.port,
@@ -143,12 +209,16 @@ const venue = (config: HostConfig, opened: (port: number) => void) =>
       origins: config["cors.origins"]
     }),
     background,
-    Management.layer({ host: config["management.host"], port: config["management.port"], opened }),
+    Management.layer({
+      host: config["management.host"],
+      port: config["management.port"],
+      opened: of.opened
+    }),
     Door.layer({ host: config["ledger.door.host"], port: config["ledger.door.port"] })
   ).pipe(
     Layer.provide(signIn(config)),
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(Vitals.layer))),
-    Layer.provideMerge(engineOf(config)),
+    Layer.provideMerge(engineOf(config, of.keys)),
     Layer.provide(telemetry(config)),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, Logs.minimumOf(config["logs.level"])))
   )
@@ -167,10 +237,15 @@ export interface Addresses {
  */
 export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
   Effect.gen(function* () {
+    const keys = yield* keysOf(config)
     let managementPort = config["management.port"]
     const context = yield* Layer.build(
-      venue(config, (port) => {
-        managementPort = port
+      venue(config, {
+        keys,
+        publicKeys: yield* publicKeysOf(keys),
+        opened: (port) => {
+          managementPort = port
+        }
       })
     )
     const api = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)

@@ -1,9 +1,11 @@
 /** Everything a deployment may decide: every setting with its default, its limit and one sentence. */
 import { Vocabulary } from "@bursar/engine-core"
 import { Data, Effect, Record, Result, Schema } from "effect"
+import * as KeyPairs from "./config/KeyPairs.ts"
 import * as Kind from "./config/Kind.ts"
 import * as SigningKeys from "./config/SigningKeys.ts"
 import * as Sources from "./config/Sources.ts"
+import * as Webhooks from "./config/Webhooks.ts"
 import { levels } from "./observability/Logs.ts"
 
 /** The signature algorithms that a deployment may trust. */
@@ -227,6 +229,30 @@ export const settings = {
   }),
   "rateLimit.perRole": setting(callLimits, {
     doc: "Another limit for a role; of a caller's roles the one with the largest limit counts.",
+    fallback: ""
+  }),
+  "webhooks.keys": setting(KeyPairs.signing, {
+    doc: "The keys that sign deliveries; the public parts are told in the tenant's record. Empty: the deployment makes one and keeps it under data.",
+    fallback: ""
+  }),
+  "webhooks.sealingKeys": setting(KeyPairs.sealing, {
+    doc: "The keys that seal what is kept secret, such as webhooks' secrets; the first seals, the others still open. Empty: the deployment makes one and keeps it under data.",
+    fallback: ""
+  }),
+  "webhooks.configured": setting(Webhooks.configured, {
+    doc: "Webhooks of the configuration; one that is no longer named is removed at the next start.",
+    fallback: ""
+  }),
+  "webhooks.ports": setting(Kind.list(Kind.integer(1, 65_535), 16), {
+    doc: "The ports that webhooks may be posted to.",
+    fallback: "443,8443"
+  }),
+  "webhooks.allowHttp": setting(Kind.flag, {
+    doc: "Whether webhooks may be posted to without TLS.",
+    fallback: "false"
+  }),
+  "webhooks.allowAddresses": setting(Kind.list(Webhooks.network, 100), {
+    doc: "Networks that webhooks may be posted to though they are not public.",
     fallback: ""
   }),
   "cors.origins": setting(Kind.list(origin, 100), {

@@ -1,0 +1,95 @@
+/** The keys a deployment makes for itself where its settings give it none: once, and kept. */
+import { Instant } from "@bursar/engine-core/kernel"
+import { Data, Effect } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+
+/** What a key is for; each has a file of its own. */
+export type Use = "webhook" | "sealing" | "audit"
+
+export interface OwnKey {
+  readonly keyId: string
+  /** 32 bytes. */
+  readonly secret: Uint8Array
+  readonly madeAt: Instant.Instant
+}
+
+/** A file that should hold a key and does not; what it seals or signs must not change by itself. */
+export class WrongKeyFile extends Data.TaggedError("WrongKeyFile")<{ readonly file: string }> {
+  override get message(): string {
+    return `${this.file} is not a key that this deployment made; restore it, or give keys in the settings`
+  }
+}
+
+const keyBytes = 32
+
+const parse = (text: string): OwnKey | undefined => {
+  try {
+    const { keyId, secret, madeAt } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    if (typeof keyId !== "string" || typeof secret !== "string") return undefined
+    const bytes = new Uint8Array(Buffer.from(secret, "base64"))
+    return bytes.length === keyBytes && typeof madeAt === "string"
+      ? { keyId, secret: bytes, madeAt: Instant.of(madeAt) }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const there = (file: string) =>
+  Effect.promise(() =>
+    readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === "ENOENT") return undefined
+      throw cause
+    })
+  )
+
+/** A file appears whole or not at all; of two that make one at a time the first is kept. */
+const keep = async (file: string, text: string): Promise<void> => {
+  const draft = `${file}.${randomBytes(8).toString("hex")}`
+  await writeFile(draft, text, { mode: 0o600, flag: "wx" })
+  try {
+    await link(draft, file)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause
+  } finally {
+    await rm(draft)
+  }
+}
+
+/**
+ * The deployment's own key of a use: the one made at an earlier start, or one made now, in
+ * `<data>/keys/<use>.json`, for its owner alone to read. Says so in the log: instances that do not
+ * share the folder need the key in their settings.
+ */
+export const own = (of: {
+  readonly use: Use
+  readonly data: string
+  /** The setting that would give it. */
+  readonly setting: string
+}): Effect.Effect<OwnKey, WrongKeyFile> =>
+  Effect.gen(function* () {
+    const folder = join(of.data, "keys")
+    const file = join(folder, `${of.use}.json`)
+    if ((yield* there(file)) === undefined) {
+      const secret = randomBytes(keyBytes)
+      const digest = createHash("sha256").update("bursar-key-id\n").update(secret).digest("hex")
+      const key = {
+        keyId: `${of.use}-${digest.slice(0, 8)}`,
+        secret: secret.toString("base64"),
+        madeAt: Instant.format(yield* Instant.now)
+      }
+      yield* Effect.promise(async () => {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await keep(file, `${JSON.stringify(key)}\n`)
+      })
+      yield* Effect.logWarning(
+        `${of.setting} is not set: the deployment made a key of its own and keeps it in ${file}`
+      )
+    }
+    const kept = parse((yield* there(file)) ?? "")
+    if (kept === undefined) return yield* new WrongKeyFile({ file })
+    yield* Effect.logInfo(`${of.setting} is not set: key ${kept.keyId} of ${file} is used`)
+    return kept
+  })

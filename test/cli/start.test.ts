@@ -15,9 +15,16 @@ const scope = Effect.runSync(Scope.make())
 let folder = ""
 let proxy: DatabaseProxy.Proxy
 let provider: Server
-let env: Readonly<Record<string, string>> = {}
-/** A venue of its own, so that the tests may run side by side. */
-let other: Readonly<Record<string, string>> = {}
+/** The settings of a venue of its own, so that the tests may run side by side. */
+const venueOf = async (name: string, url?: string): Promise<Readonly<Record<string, string>>> => ({
+  DATABASE_URL: url ?? (await Effect.runPromise(Scope.provide(TestDatabase.url, scope))),
+  BURSAR_DATA: join(folder, name),
+  BURSAR_ISSUER: "https://issuer.test",
+  BURSAR_JWKS_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/jwks`,
+  BURSAR_PORT: "0",
+  BURSAR_MANAGEMENT_PORT: "0",
+  BURSAR_LEDGER_DOOR_PORT: "0"
+})
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bursar-start-"))
@@ -25,20 +32,6 @@ beforeAll(async () => {
   proxy = await DatabaseProxy.start(url)
   provider = createServer((_, response) => response.end('{"keys":[]}'))
   await new Promise<void>((listening) => provider.listen(0, "127.0.0.1", listening))
-  env = {
-    DATABASE_URL: proxy.url,
-    BURSAR_DATA: folder,
-    BURSAR_ISSUER: "https://issuer.test",
-    BURSAR_JWKS_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/jwks`,
-    BURSAR_PORT: "0",
-    BURSAR_MANAGEMENT_PORT: "0",
-    BURSAR_LEDGER_DOOR_PORT: "0"
-  }
-  other = {
-    ...env,
-    DATABASE_URL: await Effect.runPromise(Scope.provide(TestDatabase.url, scope)),
-    BURSAR_DATA: join(folder, "other")
-  }
 })
 afterAll(async () => {
   provider.close()
@@ -54,7 +47,10 @@ interface Started {
   readonly ended: Promise<number | null>
 }
 
-const start = async (word: "start" | "serve", variables: typeof env): Promise<Started> => {
+const start = async (
+  word: "start" | "serve",
+  variables: Readonly<Record<string, string>>
+): Promise<Started> => {
   const child = spawn(process.execPath, [main, word], {
     env: { PATH: process.env["PATH"], ...variables },
     stdio: ["ignore", "pipe", "pipe"]
@@ -82,8 +78,10 @@ const status = async (url: string): Promise<number> => {
 describe.concurrent("bursar start", () => {
   // Red when readiness is wired into liveness, when a failed look ends the looker, or when the
   // engine ends with its database.
-  it("outlives its database: 503 without it and never a dead process, well again with it; ends with 0", async () => {
-    const { at, child, ended, log } = await start("start", env)
+  it("outlives its database: 503 without it and never a dead process, well again with it; ends with 0", async ({
+    expect
+  }) => {
+    const { at, child, ended, log } = await start("start", await venueOf("one", proxy.url))
     const health = `${at.api}/v1/health`
     const [live, ready] = [`${at.management}/livez`, `${at.management}/readyz`]
     try {
@@ -93,7 +91,9 @@ describe.concurrent("bursar start", () => {
 
       const metrics = async () => (await fetch(`${at.management}/metrics`)).text()
       // The first look at the figures begins when the venue is up.
-      await expect.poll(metrics).toMatch(/^bursar_audit_checkpoint_age_seconds [0-9.]+$/m)
+      await expect
+        .poll(metrics, { timeout: 20_000 })
+        .toMatch(/^bursar_audit_checkpoint_age_seconds [0-9.]+$/m)
       const figures = await metrics()
       expect(figures).toMatch(/^# TYPE http_server_request_duration_seconds histogram$/m)
       expect(figures).toMatch(
@@ -130,6 +130,7 @@ describe.concurrent("bursar start", () => {
   }, 60_000)
 
   it("is called serve as well, and a second migration finds nothing to do", async () => {
+    const other = await venueOf("two")
     const { child, ended } = await start("serve", other)
     child.kill("SIGINT")
     expect(await ended).toBe(0)
@@ -138,6 +139,7 @@ describe.concurrent("bursar start", () => {
   }, 60_000)
 
   it("that cannot have its port, or its database, ends with 1 and says why in a line", async () => {
+    const other = await venueOf("three")
     const taken = (provider.address() as AddressInfo).port
     const [port, database] = await Promise.all([
       run(["start"], { ...other, BURSAR_PORT: String(taken) }),

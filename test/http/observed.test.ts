@@ -47,7 +47,8 @@ const tracing = () => {
   return { ended, layer: Layer.succeed(Tracer.Tracer, tracer) }
 }
 
-const until = async (holds: () => boolean): Promise<void> => expect.poll(holds).toBe(true)
+const until = async (holds: () => boolean): Promise<void> =>
+  expect.poll(holds, { timeout: 10_000 }).toBe(true)
 
 const note = (holderId: string, text = "planted-body") =>
   JSON.stringify({ holderId, text, amount: 1, owner: null })

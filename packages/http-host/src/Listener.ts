@@ -81,9 +81,14 @@ const makeServer = (of: Making): Server => {
     // An answer is an answer, whatever else the caller would like to speak.
     shouldUpgradeCallback: () => false
   })
-  const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable) =>
+  const parting = new WeakSet<Duplex>()
+  const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable) => {
+    parting.add(socket)
     refuseRaw({ socket, refused, requestId: makeRequestId(), within: times.partingWithin })
+  }
   server.on("clientError", (error: ParserError, socket) => {
+    // Whatever comes after a refusal is not looked at any more.
+    if (parting.has(socket)) return
     if (!socket.writable || error.code === "ECONNRESET") socket.destroy()
     else part(socket, refusedBy(error))
   })

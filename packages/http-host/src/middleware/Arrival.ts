@@ -3,8 +3,9 @@ import { type Caller, Refusal } from "@bursar/engine-core"
 import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, type Scope } from "effect"
-import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Route } from "../api/Route.ts"
+import * as Body from "../wire/Body.ts"
 import * as TraceContext from "../wire/TraceContext.ts"
 import * as Answer from "./Answer.ts"
 import type { Cors } from "./Cors.ts"
@@ -122,9 +123,20 @@ export const front = <E, R, PE, PR>(of: {
     return yield* observed(seen, decide)
   })
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.map(judge(request), (response) => cors.dress(response, request.headers.origin))
+    Effect.map(judge(request), (response) =>
+      cors.dress(parting(request, response), request.headers.origin)
+    )
   )
 }
+
+/** A body that has not come in by the time of its answer is not read any more: the connection ends. */
+const parting = (
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse =>
+  Body.isPresent(request) && !NodeHttpServerRequest.toIncomingMessage(request).complete
+    ? HttpServerResponse.setHeader(response, "connection", "close")
+    : response
 
 const allowOf = ({ allow }: { readonly allow: string }, { speaks }: Cors): string =>
   speaks ? `${allow}, OPTIONS` : allow

@@ -7,10 +7,46 @@ import { Effect, Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { Webhook } from "standardwebhooks"
 import { describe, expect, it } from "vitest"
+import { fileOf, sources } from "../architecture/sources.ts"
 import * as Seen from "../../packages/http-host/src/client/Seen.ts"
 
 /** The test secret of contract.md: 00 11 22 … ff, twice. */
 const secret = Uint8Array.from({ length: 32 }, (_, i) => (i % 16) * 17)
+
+describe("the client", () => {
+  /** Every file that is loaded when one is, and what it takes from outside. */
+  const loaded = (path: string) => {
+    const all = new Map(sources.map((source) => [source.path, source]))
+    const files = new Set<string>()
+    const outside = new Set<string>()
+    const load = (one: string): void => {
+      if (files.has(one)) return
+      files.add(one)
+      for (const { of, specifier } of all.get(one)?.imports ?? []) {
+        if (of === "type") continue
+        const file = fileOf(one, specifier)
+        if (file === null) outside.add(specifier)
+        else load(file)
+      }
+    }
+    load(path)
+    return { files: [...files], outside: [...outside] }
+  }
+
+  it("would load something of the server's side, or of Node's own", () => {
+    const { files, outside } = loaded("packages/http-host/src/client.ts")
+    expect(files.length).toBeGreaterThan(20)
+    const server =
+      /http-host\/src\/(handlers|middleware|outbound|cli|config|observability)\/|Host\.ts$/
+    expect(files.filter((file) => server.test(file))).toEqual([])
+    expect(outside.filter((one) => !/^(effect(\/|$)|ts-pattern$)/.test(one))).toEqual([])
+  })
+
+  it("would load anything beside its receiver of webhooks where that alone is used", () => {
+    const { files, outside } = loaded("packages/http-host/src/client/WebhookReceiver.ts")
+    expect([files.length, outside]).toEqual([1, []])
+  })
+})
 
 describe("a word of an open set that the client does not know", () => {
   const mode = Catalogue.valueSets.find(({ name }) => name === "ValuationMode")

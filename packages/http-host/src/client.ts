@@ -9,8 +9,8 @@ import {
   type Read,
   WriteAnswer
 } from "@bursar/engine-core"
-import { Instant, Offset, type PlainJson, RecordId } from "@bursar/engine-core/kernel"
-import { type Cause, Duration, Effect, Option, Result, Schema, Stream } from "effect"
+import { Instant, Offset, type PlainJson } from "@bursar/engine-core/kernel"
+import { type Cause, Duration, Effect, Option, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { answerOf } from "./api/fromOperation.ts"
 import * as Params from "./api/Params.ts"
@@ -18,7 +18,7 @@ import * as Verb from "./api/Verb.ts"
 import * as Call from "./client/Call.ts"
 import { type CallError, InputInvalid } from "./client/Errors.ts"
 import { patiently } from "./client/Patience.ts"
-import type { Seen } from "./client/Seen.ts"
+import type { Seen, Told } from "./client/Seen.ts"
 import * as Waiting from "./client/Waiting.ts"
 
 export type { Options } from "./client/Call.ts"
@@ -30,7 +30,7 @@ export {
   InputInvalid,
   OperationFailed
 } from "./client/Errors.ts"
-export { isUnknown, type Seen, type Unknown } from "./client/Seen.ts"
+export { isUnknown, type Seen, type Told, type Unknown } from "./client/Seen.ts"
 export * as Signature from "./client/Signature.ts"
 export * as WebhookReceiver from "./client/WebhookReceiver.ts"
 
@@ -61,7 +61,7 @@ export interface Client {
   /** Makes a write; the answer is an operation, or an action that awaits its approvers. */
   readonly write: <K extends Operation.Operation["kind"], I, R>(
     operation: Writable<K, I, R>,
-    input: I,
+    input: Told<NoInfer<I>>,
     of?: { readonly key?: string }
   ) => Effect.Effect<Written<R>, CallError>
   /**
@@ -75,25 +75,25 @@ export interface Client {
   ) => Effect.Effect<Written<R>, CallError | Waiting.Ended | Cause.TimeoutError>
   readonly one: <P, V>(
     read: Readable<P> & Pick<Read.One<P, V>, "value">,
-    params: P,
+    params: Told<NoInfer<P>>,
     point?: PointAsked
   ) => Effect.Effect<One<V>, CallError>
   /** A page; without a limit all there is, in one answer. */
   readonly list: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
-    params: P,
+    params: Told<NoInfer<P>>,
     asked?: PointAsked & PageAsked
   ) => Effect.Effect<Page<V>, CallError>
   /** Every page of one and the same point, the next one asked for when the last is dealt with. */
   readonly pages: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
-    params: P,
+    params: Told<NoInfer<P>>,
     asked?: PointAsked & PageAsked
   ) => Stream.Stream<Page<V>, CallError>
   /** Every record of one and the same point, one by one. */
   readonly records: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
-    params: P,
+    params: Told<NoInfer<P>>,
     asked?: PointAsked & PageAsked
   ) => Stream.Stream<Seen<V>, CallError>
   /**
@@ -142,10 +142,6 @@ export const read = <N extends Catalogue.DeclaredRead["name"]>(
   if (found === undefined) throw new Error(`no read is called ${name}`)
   return found as Extract<Catalogue.DeclaredRead, { readonly name: N }>
 }
-
-/** A record's id, as the field it is given to calls it. Throws for a text that can be none. */
-export const id = <Name extends string>(text: string): RecordId.RecordId<Name> =>
-  Result.getOrThrow(RecordId.parse<Name>(text))
 
 /** A client over the platform's own fetch, in Node and in browsers. */
 export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>
@@ -305,7 +301,7 @@ const around = {
 
 const one = <V>(value: Schema.Codec<V, unknown>) => Schema.Struct({ ...around, value })
 
-const reading = <P>(declared: Readable<P>, params: P, standard: Call.Texts) =>
+const reading = <P>(declared: Readable<P>, params: Told<P>, standard: Call.Texts) =>
   Effect.map(encode(declared.params, params), (encoded): Call.Asked => {
     const path = Verb.parse(declared.route)
     const { params: inPath, rest } = split(path, encoded)
@@ -315,9 +311,10 @@ const reading = <P>(declared: Readable<P>, params: P, standard: Call.Texts) =>
 /** What is asked, as it goes out; what the declaration does not take goes nowhere. */
 const encode = <A>(
   schema: Schema.Codec<A, unknown>,
-  value: A
+  value: Told<A>
 ): Effect.Effect<Readonly<Record<string, unknown>>, InputInvalid> =>
-  Schema.encodeEffect(schema)(value).pipe(
+  // Whether a text may stand where it does is judged by the schema itself.
+  Schema.encodeEffect(schema)(value as A).pipe(
     Effect.map((encoded) => ({ ...(encoded as object) })),
     Effect.mapError(({ message }) => new InputInvalid({ detail: message }))
   )

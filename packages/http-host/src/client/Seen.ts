@@ -27,6 +27,17 @@ export type Seen<T> = PlainJson.Plain extends T
         ? ReadonlyArray<Seen<U>>
         : { readonly [K in keyof T]: Seen<T[K]> }
 
+/** What is asked: a text where the declaration has a text of a name of its own, such as an id. */
+export type Told<T> = T extends string
+  ? IsWord<T> extends true
+    ? T
+    : string
+  : T extends number | bigint | boolean | null | undefined | PlainJson.PlainNumber
+    ? T
+    : T extends ReadonlyArray<infer U>
+      ? ReadonlyArray<Told<U>>
+      : { readonly [K in keyof T]: Told<T[K]> }
+
 type Path = ReadonlyArray<PropertyKey>
 
 interface Stranger {

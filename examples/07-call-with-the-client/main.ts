@@ -1,0 +1,58 @@
+/** The typed client against a running host: a write waited for, a refusal, a list, the feed. */
+import * as Client from "@bursar/http-host/client"
+import { Effect, Stream } from "effect"
+import { briefly } from "../demo/briefly.ts"
+import { tokenOf } from "../demo/Desk.ts"
+import { type Person, people } from "../demo/people.ts"
+import type { Stack } from "../demo/Stack.ts"
+
+const instrument = { instrumentId: "elf-usd", unitDecimals: 6 }
+
+const clientOf = (stack: Stack, person: Person): Client.Client =>
+  Client.overFetch({
+    baseUrl: stack.venue.api,
+    authorization: Effect.promise(async () => `Bearer ${await tokenOf(stack.venue, person)}`)
+  })
+
+const say = (text: string) => Effect.sync(() => console.log(text))
+
+const tour = (stack: Stack) =>
+  Effect.gen(function* () {
+    const operator = clientOf(stack, people.operator)
+    // A write has an Idempotency-Key of its own; the wait looks as often as the service says.
+    const registering = yield* operator.write(Client.operation("holder.register"), {
+      holderId: "holder-7",
+      party: stack.parties.investor,
+      custodian: null,
+      legalName: "Example Holdings",
+      lei: null,
+      classification: "entity",
+      taxResidences: [],
+      validUntil: null
+    })
+    const registered = yield* operator.wait(registering, {
+      progress: ({ state }) => say(`holder.register is ${state}`)
+    })
+    yield* say(`it made ${registered.resource.href} at offset ${registered.offset}`)
+
+    // What the service says no to is told by its slug, with all that a problem has.
+    const refused = yield* Effect.flip(
+      operator.write(Client.operation("admission-consent.propose"), {
+        instrumentId: instrument.instrumentId,
+        fund: stack.parties.fund,
+        terms: "The venue may admit holders whose identity it has verified."
+      })
+    )
+    if (refused._tag !== "CallRefused") return yield* Effect.die(refused)
+    yield* say(`refused with ${refused.slug}: ${refused.problem.recovery}`)
+
+    // Every record of one point, page by page behind the scenes; then the feed, from the start.
+    const holders = operator.records(Client.read("holders.list"), {})
+    yield* Stream.runForEach(holders, ({ holderId, state }) => say(`${holderId} is ${state}`))
+    const pages = operator.events({ kind: ["control"] }).pipe(Stream.take(1))
+    yield* Stream.runForEach(pages, ({ cursor, events }) =>
+      say(`${events.length} events; the reader keeps ${cursor.length} characters and goes on there`)
+    )
+  })
+
+await briefly({ instruments: [instrument] }, (stack) => Effect.runPromise(tour(stack)))

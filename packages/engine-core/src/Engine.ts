@@ -1,6 +1,8 @@
 /** The assembled engine: every service above the ports, which are all it needs. */
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Catalogue from "./catalogue.ts"
+import * as AuditLog from "./feeds/AuditLog.ts"
+import * as AuditReads from "./feeds/AuditReads.ts"
 import * as EventReads from "./feeds/EventReads.ts"
 import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
 import type { Unavailable } from "./kernel/Refusal.ts"
@@ -99,6 +101,8 @@ export type Services =
   | FourEyes
   | Reads
   | Records
+  | AuditLog.AuditLog
+  | AuditReads.AuditReads
   | EventReads.EventReads
   | DeliveryRunner.DeliveryRunner
   | Follower.Follower
@@ -112,7 +116,15 @@ export const layerOf = (of: {
 }): Layer.Layer<Services, never, Ports> =>
   engine.pipe(
     Layer.provideMerge(Layer.mergeAll(OperationRunner.layer, Follower.layer, DeliveryRunner.layer)),
-    Layer.provideMerge(Layer.mergeAll(Door.layer, ReadsLayer.layer, EventReads.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Door.layer,
+        ReadsLayer.layer,
+        EventReads.layer,
+        AuditReads.layer,
+        AuditLog.layer
+      )
+    ),
     Layer.provideMerge(
       Layer.mergeAll(
         RecordsLayer.layer,

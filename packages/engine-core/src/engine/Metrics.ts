@@ -58,6 +58,11 @@ export const auditCheckpointAge = Metric.gauge("bursar.audit.checkpoint_age_seco
     "Since the last signed checkpoint of the audit log, or its first record before there is one."
 })
 
+export const auditUnlogged = Metric.counter("bursar.audit.unlogged", {
+  description: "Refused calls that the audit log could not be told of: its store was away.",
+  incremental: true
+})
+
 /** How an attempt to deliver ends: taken by the receiver, or why it was not. */
 const outcomes: Readonly<Record<Failure | "taken", string>> = {
   taken: "The receiver answered that it took it.",
@@ -79,7 +84,8 @@ export const measured: ReadonlyArray<Measured> = [
   { metric: feedHead, labels: {} },
   { metric: webhookAttempts, labels: { outcome: Object.keys(outcomes) } },
   { metric: webhookExhausted, labels: {} },
-  { metric: auditCheckpointAge, labels: {} }
+  { metric: auditCheckpointAge, labels: {} },
+  { metric: auditUnlogged, labels: {} }
 ]
 
 /** An attempt to deliver an event to a webhook ended. */

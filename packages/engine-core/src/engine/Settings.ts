@@ -1,5 +1,6 @@
 /** What a deployment may decide about the engine itself, with the default each has. */
 import { Context } from "effect"
+import type { AuditKey } from "../feeds/Checkpoint.ts"
 import type { SigningKey } from "../feeds/webhook/DeliveryRules.ts"
 import type { ConfiguredWebhook } from "../feeds/webhook/Webhook.ts"
 import type { SealingKey } from "../writes/Secrets.ts"
@@ -33,6 +34,11 @@ export interface Settings {
   readonly webhookKeys: ReadonlyArray<SigningKey>
   /** The webhooks of the configuration; what it no longer names is removed when an engine starts. */
   readonly webhooks: ReadonlyArray<ConfiguredWebhook>
+  /**
+   * The keys that sign checkpoints of the audit log; the public parts are told to everybody. Without
+   * one the log is chained and not signed.
+   */
+  readonly auditKeys: ReadonlyArray<AuditKey>
   /** Ledger updates projected in one transaction. */
   readonly batchMax: number
 }
@@ -49,6 +55,7 @@ export const defaults: Settings = {
   sealingKeys: [],
   webhookKeys: [],
   webhooks: [],
+  auditKeys: [],
   batchMax: 500
 }
 

@@ -3,43 +3,13 @@ import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import * as PlainNumber from "../kernel/PlainNumber.ts"
 import type { AuditHead, AuditRow } from "../ports/storage/Feed.ts"
-import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import type { AuditAction, AuditStage } from "../vocabulary/AuditAction.ts"
 import type { Role } from "../vocabulary/Role.ts"
-
-/** What was done, where it is not an operation's kind (contract.md section 18). */
-export const ownActions = {
-  "approval.approve": "An approver signed a four-eyes action.",
-  "approval.reject": "An approver rejected a four-eyes action, or its maker withdrew it.",
-  "statement.receive": "An external statement was handed in.",
-  "reconciliation.start": "A reconciliation run was asked for.",
-  "export.read": "A register, an export or a tax statement was read.",
-  "access.refused": "A call was refused before it was known what it would have done.",
-  "webhook.exhausted": "A delivery was given up after its last attempt.",
-  "retention.prune": "Records past their retention were deleted.",
-  "audit.checkpoint": "The size and the head of the log were signed.",
-  "config.loaded": "A host started with a configuration."
-} as const
-export type Action = OperationKind | keyof typeof ownActions
-
-/** How far what was done had come. */
-export const stages = {
-  requested: "A write was accepted and became an operation.",
-  awaiting: "A four-eyes action was made and awaits its approvers.",
-  signed: "An approver signed; more approvers are needed.",
-  approved: "The last approver signed and the operation was opened.",
-  rejected: "The action was rejected or withdrawn.",
-  started: "The operation was claimed for the first time.",
-  succeeded: "It ended and did what was asked.",
-  failed: "It ended without doing what was asked.",
-  refused: "The call was refused and nothing was kept of it but this.",
-  read: "It was read."
-} as const
-export type Stage = keyof typeof stages
 
 /** What is known of an act when it is logged; number, time and chain come with the transaction. */
 export interface Entry {
-  readonly action: Action
-  readonly stage: Stage
+  readonly action: AuditAction
+  readonly stage: AuditStage
   /** A sub, never a name; null for the engine's own acts. */
   readonly actor: string | null
   readonly role: Role | null

@@ -1,4 +1,5 @@
 /** What the engine needs from outside: implement these, and prove them with the exported suites. */
+export * as AuditAnchor from "./AuditAnchor.ts"
 export { Crypto } from "./Crypto.ts"
 export { Ids } from "./Ids.ts"
 export * as Ledger from "./Ledger.ts"

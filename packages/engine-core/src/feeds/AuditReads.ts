@@ -1,0 +1,157 @@
+/** Reads the audit log: its filters, and its cursor that never ends. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as Offset from "../kernel/Offset.ts"
+import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
+import { type AuditQuery, Feed } from "../ports/storage/Feed.ts"
+import { cursorsOf, sightOf } from "../reads/layer.ts"
+import { away } from "../records/Away.ts"
+import { AuditAction, AuditStage } from "../vocabulary/AuditAction.ts"
+import { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import { Role } from "../vocabulary/Role.ts"
+import { SortOrder } from "../vocabulary/sets.ts"
+import type { Caller } from "../writes/Caller.ts"
+import * as Audit from "./Audit.ts"
+import * as FeedPages from "./FeedPages.ts"
+
+const { NullOr, String: Text } = Schema
+
+const Hash = Text.check(Schema.isPattern(/^[0-9a-f]{64}$/))
+
+/** A record as the log answers it; all of it but `hash` is what was hashed. */
+export const AuditRecord = Schema.Struct({
+  seq: Integer.schema,
+  at: Instant.schema,
+  action: AuditAction.schema,
+  stage: AuditStage.schema,
+  actor: NullOr(Text),
+  role: NullOr(Role.schema),
+  method: NullOr(Text),
+  route: NullOr(Text),
+  resourceKind: NullOr(Text),
+  resourceId: NullOr(Text),
+  operationId: NullOr(Text),
+  actionKey: NullOr(Text),
+  requestId: NullOr(Text),
+  traceId: NullOr(Text),
+  keyId: NullOr(Text),
+  status: NullOr(Integer.schema),
+  problem: NullOr(Text),
+  bodyHash: NullOr(Text),
+  detail: NullOr(Schema.Record(Text, Schema.Union([Text, Integer.schema]))),
+  prevHash: Hash,
+  hash: Hash
+}).annotate({
+  identifier: "AuditRecord",
+  description: "One record of the audit log, chained to the one before it by its hash."
+})
+
+const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
+
+/** The log's own parameters; `limit` and `after` are those of every list. */
+export const AuditParams = Schema.Struct({
+  order: Schema.optionalKey(SortOrder.schema),
+  actor: Schema.optionalKey(Text),
+  action: several(AuditAction.schema),
+  resourceKind: several(ResourceKind.schema),
+  resourceId: Schema.optionalKey(Text),
+  from: Schema.optionalKey(Instant.schema),
+  to: Schema.optionalKey(Instant.schema)
+})
+export type AuditParams = typeof AuditParams.Type
+
+/** Who reads the log (domain.md section 10). */
+export const audience = {
+  auditor: "all",
+  compliance: "all",
+  operator: "all",
+  risk: "all"
+} as const
+
+export const { print } = Audit
+export { limitDefault } from "./FeedPages.ts"
+
+/** What is known of a record without reading its text: enough to print it. */
+export type Printed = Parameters<typeof Audit.print>[0]
+
+export class AuditReads extends Context.Service<
+  AuditReads,
+  {
+    /**
+     * A page of the log; `next` is never null: a reader polls again with the last one. Refuses
+     * `cursor-expired` where the log was pruned past the reader's place.
+     */
+    readonly page: (of: {
+      readonly caller: Caller
+      readonly params: AuditParams
+      readonly limit: number
+      readonly after?: string
+    }) => Effect.Effect<
+      {
+        readonly offset: Offset.Offset
+        readonly now: Instant.Instant
+        readonly value: ReadonlyArray<Printed>
+        readonly next: string
+      },
+      Refused | Unavailable
+    >
+  }
+>()("@bursar/engine-core/feeds/AuditReads") {}
+
+/** The store's own words for the filters that were given. */
+const filtersOf = ({
+  order: _,
+  from,
+  to,
+  ...filters
+}: AuditParams): Omit<AuditQuery, "order" | "limit" | "after"> => ({
+  ...filters,
+  ...(from === undefined ? {} : { from: Instant.sortable(from) }),
+  ...(to === undefined ? {} : { to: Instant.sortable(to) })
+})
+
+const make = Effect.gen(function* () {
+  const feed = yield* Feed
+  const { tenantId } = yield* Settings
+  const pages = FeedPages.make({ list: "audit-log", tenantId, cursors: yield* cursorsOf })
+
+  const page: AuditReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
+    if (sightOf(audience, of.caller) === undefined) {
+      return yield* Effect.fail(
+        refused("permission-denied", { detail: "None of the caller's roles reads the audit log." })
+      )
+    }
+    const { params } = of
+    if (params.from !== undefined && params.to !== undefined && params.from >= params.to) {
+      const errors = [{ pointer: "/query/from", detail: "from is before to." }]
+      return yield* Effect.fail(refused("invalid-request", { errors }))
+    }
+    const now = yield* Instant.now
+    const filters = filtersOf(params)
+    const { rows, next } = yield* pages.page(
+      { ...of, order: params.order ?? "asc" },
+      {
+        bound: {
+          actor: filters.actor ?? null,
+          action: filters.action ?? null,
+          resourceKind: filters.resourceKind ?? null,
+          resourceId: filters.resourceId ?? null,
+          from: filters.from ?? null,
+          to: filters.to ?? null
+        },
+        scan: (scan) =>
+          Effect.mapBoth(feed.readAudit({ ...scan, ...filters }), {
+            onSuccess: ({ records, ...where }) => ({ rows: records, ...where }),
+            onFailure: away
+          })
+      }
+    )
+    return { offset: Offset.zero, now, value: rows, next }
+  })
+
+  return AuditReads.of({ page })
+})
+
+export const layer = Layer.effect(AuditReads, make)

@@ -1,0 +1,109 @@
+/** Signs the audit log as it grows, carries what was signed out of reach, and checks the whole. */
+import { Effect } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import { AuditAnchor } from "../ports/AuditAnchor.ts"
+import { Crypto } from "../ports/Crypto.ts"
+import { type AuditRow, Feed } from "../ports/storage/Feed.ts"
+import { stored } from "../records/Away.ts"
+import { Records } from "../records/Records.ts"
+import type { Late } from "./Audit.ts"
+import * as AuditVerify from "./AuditVerify.ts"
+import * as Checkpoint from "./Checkpoint.ts"
+
+/** The checkpoint that a record of the log tells of. */
+const anchorOf = (tenantId: string, { text }: Pick<AuditRow, "text">): Checkpoint.Anchor => {
+  const { detail } = JSON.parse(text) as { readonly detail: Omit<Checkpoint.Anchor, "tenantId"> }
+  const { size, head, signature, keyId } = detail
+  return { tenantId, size, head, signature, keyId }
+}
+
+/** Offers the log's last checkpoint to its place outside, where it may be already. */
+const carry = Effect.gen(function* () {
+  const feed = yield* Feed
+  const { tenantId } = yield* Settings
+  const { audit } = yield* stored(feed.head)
+  if (audit.checkpoint === 0) return
+  const { records } = yield* stored(
+    feed.readAudit({ order: "asc", after: audit.checkpoint - 1, limit: 1 })
+  )
+  const [record] = records
+  if (record === undefined) throw new Error(`checkpoint ${audit.checkpoint} is not in the log`)
+  const place = yield* AuditAnchor
+  yield* place.keep(anchorOf(tenantId, record)).pipe(
+    // The next look offers it again; the log itself holds it meanwhile.
+    Effect.catchTag("AnchorUnavailable", ({ detail }) =>
+      Effect.logError("a checkpoint of the audit log could not be kept outside", detail)
+    )
+  )
+})
+
+/**
+ * Signs the log where at least so many records came since its last checkpoint, and offers the last
+ * checkpoint to the AuditAnchor port. A deployment without audit keys signs nothing.
+ */
+export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords: number }) {
+  const feed = yield* Feed
+  const records = yield* Records
+  const crypto = yield* Crypto
+  const { auditKeys, tenantId } = yield* Settings
+  const key = Checkpoint.keyAt(auditKeys, yield* Instant.now)
+  if (key === undefined) return
+  const isDue = (head: { readonly seq: number; readonly checkpoint: number }) =>
+    head.seq - head.checkpoint >= Math.max(1, of.newRecords)
+  // Looked at first, so that a log at rest is not even touched.
+  const { audit } = yield* stored(feed.head)
+  const entry: Late = (head) =>
+    isDue(head)
+      ? Checkpoint.entryOf(
+          Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, key)
+        )
+      : null
+  if (isDue(audit)) yield* records.transact(records.audit([entry]))
+  yield* carry
+})
+
+/** Records that are read at a time while the log is checked. */
+const readAtOnce = 1_000
+
+/** The public keys of a deployment's own audit keys. */
+export const publicKeysOf = (
+  { ed25519 }: Pick<Crypto["Service"], "ed25519">,
+  keys: ReadonlyArray<Checkpoint.AuditKey>
+): Checkpoint.PublicKeys => {
+  const known = new Map(keys.map(({ keyId, seed }) => [keyId, ed25519.publicKey(seed)]))
+  return (keyId) => known.get(keyId)
+}
+
+/**
+ * Checks the log of this store from its first record, or from a number on, against checkpoints kept
+ * elsewhere (`bursar audit verify`, contract.md section 18). Records that come meanwhile are checked
+ * as well.
+ */
+export const verifyLog = Effect.fnUntraced(function* (of: {
+  readonly fromSeq?: number
+  readonly anchors: ReadonlyArray<Checkpoint.Anchor>
+}) {
+  const feed = yield* Feed
+  const crypto = yield* Crypto
+  const { auditKeys, tenantId } = yield* Settings
+  const { fromSeq } = of
+  const trust: AuditVerify.Trust = {
+    tenantId,
+    crypto,
+    publicKeys: publicKeysOf(crypto, auditKeys),
+    anchors: of.anchors,
+    from: fromSeq === undefined ? "start" : "middle"
+  }
+  // Taken before the records: those that come meanwhile are no fault.
+  const { audit: head } = yield* stored(feed.head)
+  let at = AuditVerify.start
+  for (let after = (fromSeq ?? 1) - 1; at.fault === null; ) {
+    const { records } = yield* stored(feed.readAudit({ order: "asc", after, limit: readAtOnce }))
+    const last = records.at(-1)
+    if (last === undefined) break
+    for (const record of records) at = AuditVerify.step(trust, at, record)
+    after = last.seq
+  }
+  return AuditVerify.end(trust, at, head)
+})

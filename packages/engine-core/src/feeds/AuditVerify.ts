@@ -1,0 +1,228 @@
+/** Checks an audit log as an outsider would: every hash, every signature, and what is anchored elsewhere. */
+import { Result, Schema } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import type { Crypto } from "../ports/Crypto.ts"
+import type { AuditHead, AuditRow } from "../ports/storage/Feed.ts"
+import * as Audit from "./Audit.ts"
+import * as Checkpoint from "./Checkpoint.ts"
+
+/** What a log is checked against. */
+export interface Trust {
+  readonly tenantId: string
+  readonly crypto: Pick<Crypto["Service"], "sha256" | "ed25519">
+  readonly publicKeys: Checkpoint.PublicKeys
+  /** Checkpoints kept elsewhere: only they show that the tail was cut or the whole rewritten. */
+  readonly anchors: ReadonlyArray<Checkpoint.Anchor>
+  /**
+   * `start`: the records are those of the log from its first one, and one that begins later has to
+   * say why; `middle`: they begin wherever they do, and what came before is taken as it was.
+   */
+  readonly from: "start" | "middle"
+}
+
+/** The first record that is not what it should be. */
+export interface Fault {
+  readonly seq: number
+  readonly why: string
+}
+
+/** Where a check stands; it stops at the first fault. */
+export interface Progress {
+  readonly records: number
+  readonly first: number | null
+  readonly last: { readonly seq: number; readonly hash: string } | null
+  /** Whether the log has said of itself that everything before its first record was pruned. */
+  readonly begins: "as made" | "as pruned" | "unsaid"
+  readonly fault: Fault | null
+}
+
+export const start: Progress = {
+  records: 0,
+  first: null,
+  last: null,
+  begins: "unsaid",
+  fault: null
+}
+
+/** The members of a record that something else has to agree with. */
+const Told = Schema.Struct({
+  seq: Schema.String,
+  at: Schema.String,
+  action: Schema.String,
+  actor: Schema.NullOr(Schema.String),
+  resourceKind: Schema.NullOr(Schema.String),
+  resourceId: Schema.NullOr(Schema.String),
+  prevHash: Schema.String,
+  detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String))
+})
+type Told = typeof Told.Type
+
+const decode = Schema.decodeUnknownOption(Told)
+
+/** Numbers as the texts they are written as: that is all they are compared by. */
+const plain = (value: PlainJson.Plain | undefined): unknown =>
+  PlainJson.isPlainNumber(value) ? value.text : value
+
+const told = (text: string): Told | undefined => {
+  const parsed = PlainJson.parse(text)
+  if (Result.isFailure(parsed)) return undefined
+  const record = parsed.success
+  if (typeof record !== "object" || record === null || !("detail" in record)) return undefined
+  const { detail } = record
+  const found = decode({
+    ...Object.fromEntries(Object.entries(record).map(([name, value]) => [name, plain(value)])),
+    detail:
+      typeof detail === "object" && detail !== null && !PlainJson.isPlainNumber(detail)
+        ? Object.fromEntries(Object.entries(detail).map(([name, value]) => [name, plain(value)]))
+        : detail
+  })
+  return found._tag === "Some" ? found.value : undefined
+}
+
+const micros = (sortable: string): string => Instant.format(Instant.toMicros(Instant.of(sortable)))
+
+/** What of the columns beside it a record's text does not say. */
+const column = (row: AuditRow, said: Told): string | undefined => {
+  const pairs: ReadonlyArray<readonly [name: string, column: unknown, text: unknown]> = [
+    ["seq", String(row.seq), said.seq],
+    ["at", micros(row.at), said.at],
+    ["action", row.action, said.action],
+    ["actor", row.actor, said.actor],
+    ["resourceKind", row.resourceKind, said.resourceKind],
+    ["resourceId", row.resourceId, said.resourceId],
+    ["prevHash", row.prevHash, said.prevHash]
+  ]
+  return pairs.find(([, kept, text]) => kept !== text)?.[0]
+}
+
+/** The checkpoint that a record tells of; undefined: its detail is none. */
+const anchorOf = (tenantId: string, detail: Told["detail"]): Checkpoint.Anchor | undefined => {
+  const { size, head, signature, keyId } = detail ?? {}
+  return size === undefined ||
+    head === undefined ||
+    signature === undefined ||
+    keyId === undefined ||
+    !/^[0-9]{1,15}$/.test(size)
+    ? undefined
+    : { tenantId, size: Number(size), head, signature, keyId }
+}
+
+const checkpointFault = (trust: Trust, row: AuditRow, said: Told): string | undefined => {
+  const anchor = anchorOf(trust.tenantId, said.detail)
+  if (anchor === undefined) return "it is a checkpoint and does not say of what"
+  if (anchor.size !== row.seq - 1 || anchor.head !== row.prevHash) {
+    return "its checkpoint is not of the record before it"
+  }
+  return Checkpoint.fault(trust.crypto, anchor, trust.publicKeys)
+}
+
+/** What is wrong with a record where the log has come to it; undefined: it is in order. */
+const faultOf = (trust: Trust, at: Progress, row: AuditRow): string | undefined => {
+  const { last } = at
+  if (last !== null && row.seq !== last.seq + 1) {
+    return row.seq > last.seq
+      ? `${row.seq - last.seq - 1} records before it are gone`
+      : "its number was used before"
+  }
+  if (last !== null && row.prevHash !== last.hash) {
+    return "it does not follow the record before it"
+  }
+  if (last === null && row.seq === 1 && row.prevHash !== Audit.origin) {
+    return "it is the first record and follows another"
+  }
+  if (last === null && trust.from === "start" && row.seq !== 1) {
+    if (row.action !== "audit.checkpoint") return "the log begins with it, and it is no checkpoint"
+  }
+  if (trust.crypto.sha256(Audit.hashed(trust.tenantId, row.text)) !== row.hash) {
+    return "its hash is not that of its text"
+  }
+  const said = told(row.text)
+  if (said === undefined) return "its text is not a record"
+  const other = column(row, said)
+  if (other !== undefined) return `its ${other} is not what its text says`
+  const anchored = trust.anchors.find(({ size }) => size === row.seq)
+  if (anchored !== undefined && anchored.head !== row.hash) {
+    return "another record was anchored under its number: the log was rewritten"
+  }
+  return said.action === "audit.checkpoint" ? checkpointFault(trust, row, said) : undefined
+}
+
+/** The check one record further. */
+export const step = (trust: Trust, at: Progress, row: AuditRow): Progress => {
+  if (at.fault !== null) return at
+  const why = faultOf(trust, at, row)
+  if (why !== undefined) {
+    const seq = at.last !== null && row.seq > at.last.seq + 1 ? at.last.seq + 1 : row.seq
+    return { ...at, fault: { seq, why } }
+  }
+  const first = at.first ?? row.seq
+  return {
+    records: at.records + 1,
+    first,
+    last: { seq: row.seq, hash: row.hash },
+    begins: first === 1 ? "as made" : saysPruned(row, first) ? "as pruned" : at.begins,
+    fault: null
+  }
+}
+
+/** The record of a pruning names the checkpoint that stayed as the new start. */
+const saysPruned = (row: AuditRow, first: number): boolean => {
+  if (row.action !== "retention.prune") return false
+  const start = told(row.text)?.detail?.["auditStart"]
+  return start !== undefined && Number(start) >= first
+}
+
+/**
+ * What the whole check found. `head` is where the store says that the log stands; with anchors it
+ * is seen even when the store was told otherwise.
+ */
+export const end = (trust: Trust, at: Progress, head: Omit<AuditHead, "checkpoint">): Progress => {
+  if (at.fault !== null) return at
+  const fault = endFault(trust, at, head)
+  return fault === undefined ? at : { ...at, fault }
+}
+
+const endFault = (
+  trust: Trust,
+  { first, last, begins }: Progress,
+  head: Omit<AuditHead, "checkpoint">
+): Fault | undefined => {
+  for (const anchor of trust.anchors) {
+    if (anchor.tenantId !== trust.tenantId) {
+      return { seq: anchor.size, why: "its anchor is of another venue" }
+    }
+    const why = Checkpoint.fault(trust.crypto, anchor, trust.publicKeys)
+    if (why !== undefined) return { seq: anchor.size, why: `it is anchored, but ${why}` }
+  }
+  const end = last?.seq ?? 0
+  const beyond = trust.anchors.find(({ size }) => size > end)
+  if (beyond !== undefined) {
+    const why = `the log ends at ${end} and ${beyond.size} is anchored: its tail was cut`
+    return { seq: end + 1, why }
+  }
+  if (last !== null && last.seq < head.seq) {
+    return { seq: end + 1, why: `the log ends at ${end} and its head stands at ${head.seq}` }
+  }
+  if (last !== null && last.seq === head.seq && last.hash !== head.hash) {
+    return { seq: end, why: "the log's head has another hash" }
+  }
+  if (last === null && head.seq > 0 && trust.from === "start") {
+    return { seq: 1, why: `the log is empty and its head stands at ${head.seq}` }
+  }
+  if (trust.from === "start" && first !== null && begins === "unsaid") {
+    return { seq: first, why: "the log begins with it and does not say that it was pruned" }
+  }
+  return undefined
+}
+
+/** The check of a whole log that is at hand. */
+export const verify = (
+  trust: Trust,
+  rows: Iterable<AuditRow>,
+  head: Omit<AuditHead, "checkpoint">
+): Progress => {
+  let at = start
+  for (const row of rows) at = step(trust, at, row)
+  return end(trust, at, head)
+}

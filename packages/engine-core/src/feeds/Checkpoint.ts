@@ -1,0 +1,85 @@
+/** The log's size and head under a signature: what an outsider keeps to see that nothing was rewritten. */
+import { Schema } from "effect"
+import * as Base64 from "../kernel/Base64.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import type { Crypto } from "../ports/Crypto.ts"
+import * as Audit from "./Audit.ts"
+
+/** A key that signs checkpoints of the audit log (contract.md section 18). */
+export interface AuditKey {
+  readonly keyId: string
+  /** Ed25519, 32 bytes. */
+  readonly seed: Uint8Array
+  readonly notBefore: Instant.Instant
+  readonly notAfter: Instant.Instant | null
+}
+
+/** A checkpoint as it is kept outside the engine; enough to check it and the log up to it. */
+export const Anchor = Schema.Struct({
+  tenantId: Schema.String,
+  /** How many records it covers: the number of the last one. */
+  size: Integer.schema,
+  /** The hash of the last record it covers. */
+  head: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)),
+  /** Ed25519, base64. */
+  signature: Schema.String,
+  keyId: Schema.String
+}).annotate({ identifier: "Anchor", description: "The audit log's size and head, signed." })
+export type Anchor = typeof Anchor.Type
+
+/** What is signed (contract.md section 18). */
+export const signedText = (of: Pick<Anchor, "tenantId" | "size" | "head">): string =>
+  `bursar-audit-checkpoint-v1\n${of.tenantId}\n${of.size}\n${of.head}`
+
+/**
+ * The key that signs at an instant: of those that hold, the one that began last; where none holds
+ * any more, the last of all, for a log whose checkpoints end is worse than an old key.
+ */
+export const keyAt = (keys: ReadonlyArray<AuditKey>, at: Instant.Instant): AuditKey | undefined => {
+  const newest = (of: ReadonlyArray<AuditKey>) =>
+    of.toSorted((a, b) => (a.notBefore < b.notBefore ? 1 : -1))[0]
+  const held = keys.filter(
+    ({ notBefore, notAfter }) => notBefore <= at && (notAfter === null || at < notAfter)
+  )
+  return newest(held) ?? newest(keys)
+}
+
+export const sign = (
+  { ed25519 }: Pick<Crypto["Service"], "ed25519">,
+  of: { readonly tenantId: string; readonly size: number; readonly head: string },
+  key: Pick<AuditKey, "keyId" | "seed">
+): Anchor => ({
+  tenantId: of.tenantId,
+  size: of.size,
+  head: of.head,
+  signature: Base64.encode(ed25519.sign(key.seed, signedText(of))),
+  keyId: key.keyId
+})
+
+/** The public key of a checkpoint's signature, by the key's id. */
+export type PublicKeys = (keyId: string) => Uint8Array | undefined
+
+/** What is wrong with a checkpoint's signature; undefined: it is in order. */
+export const fault = (
+  { ed25519 }: Pick<Crypto["Service"], "ed25519">,
+  anchor: Anchor,
+  publicKeys: PublicKeys
+): string | undefined => {
+  const publicKey = publicKeys(anchor.keyId)
+  if (publicKey === undefined) return `its checkpoint is signed by a key nobody knows`
+  const signature = Base64.decode(anchor.signature)
+  return signature !== undefined &&
+    signature.length === 64 &&
+    ed25519.verify({ publicKey, data: signedText(anchor), signature })
+    ? undefined
+    : "its checkpoint's signature is not that of its key"
+}
+
+/** The record that tells of a checkpoint. */
+export const entryOf = ({ size, head, signature, keyId }: Anchor): Audit.Entry =>
+  Audit.entry({
+    action: "audit.checkpoint",
+    stage: "succeeded",
+    detail: { size, head, signature, keyId }
+  })

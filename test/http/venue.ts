@@ -59,7 +59,7 @@ export const bearer = async (
   `Bearer ${await token({ roles: [...roles], sub: `${roles.join("+")}-1`, name: "Some One", ...claims })}`
 
 /** A ledger on which nothing ever happens. */
-const quietLedger = Layer.succeed(Ledger.Ledger, {
+const quietLedger: Ledger.Ledger["Service"] = {
   venue: Party.make({ hint: "venue", fingerprint: "1220aa" }),
   submit: () => Effect.die(new Error("nothing is submitted here")),
   outcome: () => Effect.succeed(Option.none()),
@@ -75,13 +75,23 @@ const quietLedger = Layer.succeed(Ledger.Ledger, {
     rights: []
   }),
   packages: () => Effect.succeed([])
-})
+}
 
 type Storage = Layer.Layer<Memory.Storage, { readonly message: string }>
 
-const engineOf = (operations: Tables["operations"], storage: Storage) =>
+const engineOf = (
+  operations: Tables["operations"],
+  storage: Storage,
+  ledger: Partial<Ledger.Ledger["Service"]> | undefined
+) =>
   Engine.layerOf({ operations, readings: [] }).pipe(
-    Layer.provideMerge(Layer.mergeAll(storage, NodeCrypto.layer, quietLedger))
+    Layer.provideMerge(
+      Layer.mergeAll(
+        storage,
+        NodeCrypto.layer,
+        Layer.succeed(Ledger.Ledger, { ...quietLedger, ...ledger })
+      )
+    )
   )
 
 export const tenant: Host.Venue = {
@@ -115,6 +125,8 @@ export const open = async (
     /** Other storage ports than those in memory. */
     readonly storage?: Storage
     readonly settings?: Partial<typeof settingsDefaults>
+    /** What the ledger does other than nothing. */
+    readonly ledger?: Partial<Ledger.Ledger["Service"]>
     /** What is told to the outside of how the venue fares. */
     readonly telemetry?: Layer.Layer<never>
   } = {}
@@ -157,7 +169,7 @@ export const open = async (
   const runtime = ManagedRuntime.make(
     host.pipe(
       Layer.provide(Layer.mergeAll(signIn, readiness, times)),
-      Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer)),
+      Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer, of.ledger)),
       Layer.provideMerge(of.telemetry ?? Layer.empty),
       Layer.provideMerge(log),
       Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...of.settings }))

@@ -33,6 +33,15 @@ const shown = ({ party, role, action, by }: WaitingOn) => ({
   by
 })
 
+/** Records that whoever reads them keeps and gives out again. */
+const kept = new WeakSet<object>()
+
+/**
+ * Says that this record will be read again as this very value. What passes once, as all of a list
+ * does, is not kept: a view kept by it would live as long as the collector lets it.
+ */
+export const keep = (record: object): void => void kept.add(record)
+
 /**
  * Keeps what a record looks like by the record itself: a version never changes, so neither does its
  * view, and whoever prints views may keep their text in the same way. `parts` is what the view is
@@ -46,7 +55,7 @@ export const remembered = <R extends object, P extends ReadonlyArray<unknown>, V
     const before = known.get(record)
     if (before?.parts.every((part, index) => part === parts[index]) === true) return before.view
     const made = view(record, ...parts)
-    known.set(record, { parts, view: made })
+    if (kept.has(record)) known.set(record, { parts, view: made })
     return made
   }
 }

@@ -296,14 +296,17 @@ const make = Effect.gen(function* () {
       .stream(read.collection, queryOf(read, prepared, of.page))
       .pipe(
         Stream.grouped(viewedTogether),
-        Stream.mapEffect((rows) =>
-          within(
-            read.view(
-              rows.map((row): Stored<R> => row.record),
-              prepared.who,
-              of.params
-            )
-          )
+        // The next ones are looked up while these are printed and sent.
+        Stream.mapEffect(
+          (rows) =>
+            within(
+              read.view(
+                rows.map((row): Stored<R> => row.record),
+                prepared.who,
+                of.params
+              )
+            ),
+          { concurrency: 2 }
         ),
         Stream.flatMap((views) => Stream.fromIterable(views))
       )

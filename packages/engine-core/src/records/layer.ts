@@ -23,6 +23,7 @@ import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageE
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 import { away, stored } from "./Away.ts"
+import * as RecordView from "../reads/RecordView.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
@@ -253,7 +254,10 @@ const make = Effect.gen(function* () {
     const key = `${collection.name}/${row.recordId}/${row.version}`
     const known = cache.get(key) as Stored<R> | undefined
     const stored = known ?? decode(collection, row)
-    if (known === undefined) cache.set(key, stored)
+    if (known === undefined) {
+      cache.set(key, stored)
+      RecordView.keep(stored)
+    }
     return ripened(collection, stored, judgedAt)
   }
 

@@ -145,6 +145,8 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
 export const list = (read: Read.List, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.item)
+  // Of a whole list nothing is remembered: what it holds would only fill the memory.
+  const printOnce = plainPrinter(read.item)
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
@@ -157,7 +159,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
       const asked = { caller, params, point: standard, page }
       const { value, ...around } = yield* inTime(reads.all(read, asked))
       yield* dropWhenNotTaken(arrival)
-      return Answer.stream({ requestId, bytes: bytes(around, charged(value, charge), print) })
+      return Answer.stream({ requestId, bytes: bytes(around, charged(value, charge), printOnce) })
     }
     const asked = { caller, params, point: standard, page: { ...page, limit } }
     const { value, next, ...around } = yield* inTime(reads.page(read, asked))
@@ -170,10 +172,15 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
   })
 }
 
-/** A value of a read as JSON text. A view that is remembered is printed once: views never change. */
-export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
+/** A value of a read as JSON text. */
+const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
   const encode = Schema.encodeUnknownSync(schema)
-  const print = (value: unknown) => PlainJson.stringify(printable(encode(value)))
+  return (value) => PlainJson.stringify(printable(encode(value)))
+}
+
+/** The same, but a view that is remembered is printed once: views never change. */
+export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
+  const print = plainPrinter(schema)
   const texts = new WeakMap<object, string>()
   return (value) => {
     if (typeof value !== "object" || value === null) return print(value)
@@ -216,7 +223,11 @@ const charged = <A, E>(items: Stream.Stream<A, E>, charge: Passed["charge"]): St
   Stream.suspend(() => {
     let records = 0
     return items.pipe(
-      Stream.tap(() => Effect.sync(() => void records++)),
+      // By arrays as they come: item by item, each would be written to the socket alone.
+      Stream.mapArray((some) => {
+        records += some.length
+        return some
+      }),
       Stream.ensuring(Effect.suspend(() => charge(Math.floor(records / recordsACall))))
     )
   })

@@ -1,0 +1,140 @@
+/** A host as a process of its own over a database full of instruments: what a whole list costs it. */
+import { Catalogue, Engine } from "@bursar/engine-core"
+import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
+import { Atomically, Feed, Ledger } from "@bursar/engine-core/ports"
+import * as Host from "@bursar/http-host"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer, Option, Redacted, Result, Schema, Stream } from "effect"
+import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { record } from "../../../packages/engine-core/src/instruments/instrument/InstrumentOperations.ts"
+import { instruments } from "../../../packages/engine-core/src/instruments/instrument/Instrument.ts"
+import { PlainJson } from "@bursar/engine-core/kernel"
+import * as Codecs from "../../../packages/engine-core/src/records/Codecs.ts"
+import * as Columns from "../../../packages/engine-core/src/records/Columns.ts"
+import { bodyOf } from "../../operations/instrumentBody.ts"
+
+export interface Given {
+  readonly databaseUrl: string
+  readonly count: number
+  readonly jwk: object
+  readonly issuer: string
+  readonly audience: string
+  readonly calls: number
+}
+
+/** What a parent reads of its child: where it listens, then the memory it held, each time it asks. */
+export type Told = { readonly url: string } | { readonly rss: number; readonly peak: number }
+
+const given: Given = JSON.parse(process.env["GIVEN"] ?? "{}")
+
+const quietLedger = Layer.succeed(Ledger.Ledger, {
+  venue: Party.make({ hint: "venue", fingerprint: "1220aa" }),
+  submit: () => Effect.die(new Error("nothing is submitted here")),
+  outcome: () => Effect.succeed(Option.none()),
+  updates: () => Stream.never,
+  acs: () => Stream.empty,
+  ledgerEnd: Effect.succeed(Offset.zero),
+  horizon: Effect.succeed(Offset.zero),
+  describe: Effect.succeed<Ledger.Description>({
+    kind: "simulated",
+    version: "1",
+    participant: "quiet",
+    features: [],
+    rights: []
+  }),
+  packages: () => Effect.succeed([])
+})
+
+/** The rows of as many recorded instruments, made by the database from one of them. */
+const seed = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { run } = yield* Atomically
+  const feed = yield* Feed
+  const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(record.input)(
+    Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), instrumentId: "SEED" })))
+  )
+  const one = { instrumentId, registrar, configurations: [], manifest, policyVersion: 1 }
+  const body = Codecs.of(instruments).encodeRecord(one)
+  const filters = JSON.stringify(Columns.of(instruments, one))
+  const head = yield* run(
+    Effect.gen(function* () {
+      const head = yield* feed.take(Instant.sortable(yield* Instant.now))
+      yield* feed.append(head, { events: [], audit: [], webhooks: "same" })
+      return head
+    })
+  )
+  yield* sql`
+    insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+      created_at, from_offset, from_instant)
+    select 'instrument', id, 1, id, replace(${body}, 'SEED', id),
+      replace(${filters}, 'SEED', id)::jsonb, ${head.at}, 0, ${head.at}
+    from (select 'i' || lpad(n::text, 6, '0') as id from generate_series(1, ${given.count}) n) s`
+  yield* sql`analyze bursar.document`
+})
+
+const host = Host.layer({
+  tables: Catalogue,
+  tenant: {
+    tenantId: "venue-1",
+    displayName: "Venue One",
+    api: ["v1"],
+    signIn: { issuer: given.issuer, audience: given.audience, clientId: "c", scopes: [] },
+    keys: []
+  },
+  basePath: "",
+  host: "127.0.0.1",
+  port: 0,
+  signing: { keys: [], window: 300_000, basePath: "" },
+  // Nothing of the budget comes back while the test runs.
+  rateLimit: { limit: given.calls, window: 86_400_000, perRole: {} },
+  origins: []
+})
+const layer = host.pipe(
+  Layer.provide(
+    Layer.mergeAll(
+      Host.Authentication.layer({
+        issuer: given.issuer,
+        audience: given.audience,
+        algorithms: Host.HostConfig.algorithms
+      }).pipe(Layer.provide(Host.Jwks.layerLocal({ keys: [given.jwk] }))),
+      Host.Readiness.layer({ version: "0.1.0" }).pipe(Layer.provide(Host.Vitals.layer))
+    )
+  ),
+  Layer.provideMerge(Engine.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Postgres.layer({ url: Redacted.make(given.databaseUrl) }),
+      NodeCrypto.layer,
+      quietLedger
+    )
+  )
+)
+
+const tell = (told: Told) => void process.send?.(told)
+
+const program = Effect.gen(function* () {
+  yield* seed
+  const server = yield* HttpServer.HttpServer
+  let peak = 0
+  const look = () => {
+    peak = Math.max(peak, process.memoryUsage.rss())
+  }
+  const looking = setInterval(look, 20)
+  process.on("message", (asked) => {
+    if (asked === "settle") globalThis.gc?.()
+    look()
+    const rss = process.memoryUsage.rss()
+    if (asked === "settle") peak = rss
+    tell({ rss, peak })
+  })
+  // The parent is gone: nobody needs this process any more.
+  process.on("disconnect", () => process.exit(0))
+  tell({ url: HttpServer.formatAddress(server.address) })
+  yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(looking)))
+  return yield* Effect.never
+})
+
+NodeRuntime.runMain(Effect.scoped(program).pipe(Effect.provide(layer)))

@@ -1,5 +1,5 @@
 /** The real command, as a process of its own: what it prints, what it says is wrong, how it ends. */
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
 export const main = fileURLToPath(new URL("../../packages/http-host/src/main.ts", import.meta.url))
@@ -27,3 +27,33 @@ export const run = (
     child.once("error", reject)
     child.once("close", (code) => resolve({ code, out, err }))
   })
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly at: { readonly api: string; readonly management: string }
+  readonly log: () => string
+  readonly ended: Promise<number | null>
+}
+
+/** Starts a venue and waits until it says that it is up. */
+export const start = async (
+  word: "start" | "serve",
+  variables: Readonly<Record<string, string>>
+): Promise<Started> => {
+  const child = spawn(process.execPath, [main, word], {
+    env: { PATH: process.env["PATH"], ...variables },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let log = ""
+  child.stderr.on("data", (part) => (log += String(part)))
+  const ended = new Promise<number | null>((done) => child.once("close", done))
+  const line = await new Promise<string>((ready, failed) => {
+    let text = ""
+    child.stdout.on("data", (part) => {
+      text += String(part)
+      if (text.includes("\n")) ready(text.slice(0, text.indexOf("\n")))
+    })
+    child.once("close", (code) => failed(new Error(`it ended with ${code}: ${log}`)))
+  })
+  return { child, at: JSON.parse(line), log: () => log, ended }
+}

@@ -1,7 +1,6 @@
 /** `bursar start` as a process: what it says and serves, a database that goes and comes back, its end. */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect, Exit, Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -9,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as DatabaseProxy from "../database-proxy.ts"
-import { main, run } from "./Bin.ts"
+import { run, start } from "./Bin.ts"
 
 const scope = Effect.runSync(Scope.make())
 let folder = ""
@@ -39,35 +38,6 @@ afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
   await rm(folder, { recursive: true, force: true })
 })
-
-interface Started {
-  readonly child: ChildProcess
-  readonly at: { readonly api: string; readonly management: string }
-  readonly log: () => string
-  readonly ended: Promise<number | null>
-}
-
-const start = async (
-  word: "start" | "serve",
-  variables: Readonly<Record<string, string>>
-): Promise<Started> => {
-  const child = spawn(process.execPath, [main, word], {
-    env: { PATH: process.env["PATH"], ...variables },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
-  let log = ""
-  child.stderr.on("data", (part) => (log += String(part)))
-  const ended = new Promise<number | null>((done) => child.once("close", done))
-  const line = await new Promise<string>((ready, failed) => {
-    let text = ""
-    child.stdout.on("data", (part) => {
-      text += String(part)
-      if (text.includes("\n")) ready(text.slice(0, text.indexOf("\n")))
-    })
-    child.once("close", (code) => failed(new Error(`it ended with ${code}: ${log}`)))
-  })
-  return { child, at: JSON.parse(line), log: () => log, ended }
-}
 
 const status = async (url: string): Promise<number> => {
   const response = await fetch(url)

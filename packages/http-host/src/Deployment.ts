@@ -4,6 +4,7 @@ import {
   DeliveryRules,
   Engine,
   Gauges,
+  recordsLayer,
   Settings,
   settingsDefaults
 } from "@bursar/engine-core"
@@ -151,6 +152,18 @@ const engineOf = (config: HostConfig, keys: Keys) =>
     Layer.provideMerge(sender(config)),
     Layer.provideMerge(NodeCrypto.layer),
     Layer.provideMerge(engineSettings(config, keys))
+  )
+
+/** The venue's records alone, for a keeper's command: no ledger, nothing that runs beside. */
+export const records = (config: HostConfig) =>
+  Layer.unwrap(
+    Effect.map(keysOf(config), (keys) =>
+      recordsLayer.pipe(
+        Layer.provideMerge(storage(config)),
+        Layer.provideMerge(NodeCrypto.layer),
+        Layer.provideMerge(engineSettings(config, keys))
+      )
+    )
   )
 
 const signIn = (config: HostConfig) =>

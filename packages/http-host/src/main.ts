@@ -4,19 +4,21 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { config } from "./cli/Config.ts"
+import { keys } from "./cli/Keys.ts"
 import { migrate } from "./cli/Migrate.ts"
 import { openapi } from "./cli/OpenApi.ts"
 import * as Outcome from "./cli/Outcome.ts"
 import { start } from "./cli/Start.ts"
 import { token } from "./cli/Token.ts"
 import * as Logs from "./observability/Logs.ts"
+import { webhooks } from "./cli/Webhooks.ts"
 import { version } from "./version.ts"
 
 const bursar = Command.make("bursar").pipe(
   Command.withDescription(
     "Administers assets that are recorded on a shared ledger, for the one party that runs the venue. Settings are variables of the environment or stand in the JSON file that BURSAR_CONFIG names; `bursar config` lists them. Ends with 0 when it did what was asked, 1 when it could not, 2 when the command line is not one."
   ),
-  Command.withSubcommands([start, migrate, config, openapi, token])
+  Command.withSubcommands([start, migrate, config, keys, webhooks, openapi, token])
 )
 
 Command.run(bursar, { version, renderErrors: false }).pipe(

@@ -1,0 +1,146 @@
+/** What a venue's keeper does beside the API: replays deliveries, makes keys. */
+import { TestDatabase } from "@bursar/storage-adapters/conformance"
+import { Documents } from "@bursar/engine-core/ports"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { Effect, Exit, Redacted, Result, Scope } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { deliveries as deliveryCollection } from "../../packages/engine-core/src/feeds/webhook/Delivery.ts"
+import { type Setting, settings } from "../../packages/http-host/src/HostConfig.ts"
+import * as Kill from "../kill/host.ts"
+import { run, start, type Started } from "./Bin.ts"
+
+const scope = Effect.runSync(Scope.make())
+let folder = ""
+let identity: Kill.Identity
+let venue: Started
+let env: Readonly<Record<string, string>>
+
+/** The deliveries that the store holds for the webhook, by their ids. */
+const deliveries = (): Promise<ReadonlyArray<string>> =>
+  Effect.gen(function* () {
+    const documents = yield* Documents
+    const found = yield* documents.list({
+      collection: deliveryCollection.name,
+      pin: { by: "latest" },
+      where: [],
+      direction: "asc",
+      limit: 100
+    })
+    return found.map(({ recordId }) => recordId)
+  }).pipe(
+    Effect.provide(Postgres.layer({ url: Redacted.make(env["DATABASE_URL"] ?? "") })),
+    Effect.runPromise
+  )
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "bursar-keeper-"))
+  identity = await Kill.identity()
+  env = {
+    DATABASE_URL: await Effect.runPromise(Scope.provide(TestDatabase.url, scope)),
+    BURSAR_DATA: folder,
+    BURSAR_ISSUER: "https://issuer.test",
+    BURSAR_JWKS_URL: identity.jwksUrl,
+    BURSAR_PORT: "0",
+    BURSAR_MANAGEMENT_PORT: "0",
+    BURSAR_LEDGER_DOOR_PORT: "0",
+    BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
+      // A name that nobody resolves: what is due is queued, and tried in vain.
+      { webhookId: "keeper", url: "https://keeper.invalid/in", events: ["operation.succeeded"] }
+    ])
+  }
+  venue = await start("start", env)
+})
+afterAll(async () => {
+  venue.child.kill("SIGTERM")
+  await venue.ended
+  identity.stop()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const register = async (holderId: string): Promise<void> => {
+  const token = await identity.token("olga", ["operator"])
+  const answer = await fetch(`${venue.at.api}/v1/holders`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      holderId,
+      party: `${holderId}::1220${"ab".repeat(32)}`,
+      taxResidences: []
+    })
+  })
+  expect(answer.status).toBe(202)
+}
+
+describe("bursar webhooks replay", () => {
+  it("queues every event of the stretch that the webhook takes once more, and nothing beside", async () => {
+    await register("holder-a")
+    await register("holder-b")
+    await expect.poll(async () => (await deliveries()).length, { timeout: 20_000 }).toBe(2)
+    const seqs = (await deliveries()).map((id) => id.split(".")[0])
+    const replayed = (ids: ReadonlyArray<string>) =>
+      ids.filter((id) => /^[0-9]+\.keeper\.rp_[0-9A-Za-z]+$/.test(id)).map((id) => id.split(".")[0])
+
+    const stretch = ["--webhook", "keeper", "--from-seq", "1", "--to-seq", "1000"]
+    const again = await run(["webhooks", "replay", ...stretch], env)
+    expect([again.code, again.out]).toEqual([0, "queued: 2\n"])
+    expect(replayed(await deliveries()).toSorted()).toEqual(seqs.toSorted())
+
+    const first = seqs[0] ?? ""
+    const one = ["--webhook", "keeper", "--from-seq", first, "--to-seq", first]
+    expect((await run(["webhooks", "replay", ...one], env)).out).toBe("queued: 1\n")
+    expect(replayed(await deliveries()).filter((seq) => seq === first)).toHaveLength(2)
+  }, 60_000)
+
+  it.each<[what: string, words: ReadonlyArray<string>, code: number, said: string]>([
+    [
+      "a webhook there is not",
+      ["--webhook", "nobody", "--from-seq", "1", "--to-seq", "2"],
+      1,
+      "no such webhook"
+    ],
+    [
+      "an end before its beginning",
+      ["--webhook", "keeper", "--from-seq", "2", "--to-seq", "1"],
+      1,
+      "--to-seq"
+    ],
+    [
+      "a number that is none",
+      ["--webhook", "keeper", "--from-seq", "0", "--to-seq", "1"],
+      2,
+      "--from-seq"
+    ],
+    ["no webhook", ["--from-seq", "1", "--to-seq", "1"], 2, "--webhook"]
+  ])(
+    "tells %s in one line",
+    async (_what, words, code, said) => {
+      const ran = await run(["webhooks", "replay", ...words], env)
+      const told = ran.err.split("\n").filter((line) => line.startsWith("bursar: "))
+      expect([ran.code, ran.out, told.length]).toEqual([code, "", 1])
+      expect(told[0]).toContain(said)
+    },
+    30_000
+  )
+})
+
+describe("bursar keys make", () => {
+  it("makes, for every setting that holds keys, a fresh one that the setting takes", async () => {
+    const [one, two] = await Promise.all([run(["keys", "make"]), run(["keys", "make"])])
+    expect([one.code, one.err]).toEqual([0, ""])
+    const table: Readonly<Record<string, Setting>> = settings
+    const made: Readonly<Record<string, unknown>> = JSON.parse(one.out)
+    const holding = Object.keys(table).filter((name) => /(^|\.)(k|sealingK)eys$/.test(name))
+    expect(Object.keys(made).toSorted()).toEqual(holding.toSorted())
+    for (const [name, value] of Object.entries(made)) {
+      const read = table[name]?.read(value)
+      expect(read !== undefined && Result.isSuccess(read), name).toBe(true)
+    }
+    const secrets = (text: string) => text.match(/[A-Za-z0-9+/_-]{43}=?/g) ?? []
+    expect(secrets(one.out)).toHaveLength(holding.length)
+    expect(secrets(one.out).filter((secret) => two.out.includes(secret))).toEqual([])
+  })
+})

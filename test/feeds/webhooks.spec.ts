@@ -1,50 +1,492 @@
 /** Webhooks from their registration to their removal, and what each is posted in between. */
-import { EventReads, Reads } from "@bursar/engine-core"
+import { Catalogue, EventReads, Reads, Records, replay } from "@bursar/engine-core"
+import { Documents, FactLog, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { listWebhooks } from "../../packages/engine-core/src/feeds/webhook/WebhookReads.ts"
+import {
+  getWebhook,
+  listWebhooks
+} from "../../packages/engine-core/src/feeds/webhook/WebhookReads.ts"
+import { webhooks } from "../../packages/engine-core/src/feeds/webhook/Webhook.ts"
+import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
+import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
 import * as W from "./webhooks.ts"
 
-const body = {
-  webhookId: "wh-1",
-  url: "https://receiver.example/hook",
-  events: null,
-  secret: W.contractSecretText
-}
+const start = TestClock.setTime(1_767_225_600_000)
 
-const feed = Effect.flatMap(EventReads.EventReads, (events) =>
-  events.page({ caller: W.auditor, params: {}, limit: 1000 })
+const bodyOf = (webhookId: string, more: object = {}) => ({
+  webhookId,
+  url: `https://${webhookId}.example/hook`,
+  secret: W.contractSecretText,
+  ...more
+})
+
+const events = (params: EventReads.EventParams = {}) =>
+  Effect.flatMap(EventReads.EventReads, (reads) =>
+    Effect.map(reads.page({ caller: W.auditor, params, limit: 1000 }), ({ value }) => value)
+  )
+
+const listed = Effect.flatMap(Reads, (reads) =>
+  Effect.map(
+    reads.page(listWebhooks, { caller: W.auditor, params: {}, point: {}, page: { limit: 100 } }),
+    ({ value }) => value
+  )
 )
 
-describe("webhooks", () => {
+const operation = (operationId: string) =>
+  Effect.flatMap(Records, (records) => records.get(operations, operationId))
+
+const slug = <A, E extends { readonly slug: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (result) =>
+    Result.isFailure(result) ? result.failure.slug : "none"
+  )
+
+describe("a webhook", () => {
+  it.effect("gets every event after its registration, in the very bytes of the feed", () => {
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      yield* start
+      yield* W.happen("before")
+      yield* W.register(bodyOf("wh-1"))
+      expect(receivers.got).toEqual([])
+      yield* W.happen("after")
+      yield* W.settle
+      const after = (yield* events()).filter(({ resourceId }) => resourceId === "after")
+      expect(after.map(({ type }) => type)).toEqual(["approval.requested"])
+      expect(receivers.got.map(({ body }) => body)).toEqual(after.map(EventReads.print))
+      const kept = yield* W.kept("wh-1")
+      expect(kept.map(({ state, attempts }) => [state, attempts])).toEqual([["taken", 1]])
+    }).pipe(Effect.provide(W.posting(receivers)))
+  })
+
   it.effect(
-    "one gets every event after its registration, and the bytes are those of the feed",
+    "that names types gets those and no others; ids the engine makes begin with wh_",
     () => {
       const receivers = new W.Receivers()
       return Effect.gen(function* () {
-        yield* TestClock.setTime(1_767_225_600_000)
-        yield* W.happen("before")
-        yield* W.register(body)
-        expect(receivers.got).toEqual([])
-        yield* W.happen("after")
+        const made = yield* W.register({
+          url: "https://some.example/",
+          events: ["operation.succeeded"]
+        })
+        expect(made).toMatch(/^wh_[0-9A-HJKMNP-TV-Z]{26}$/)
+        yield* W.register(bodyOf("wh-all", { events: [] }))
         yield* W.settle
-        const page = yield* feed
-        const last = page.value[page.value.length - 1]
-        expect(last?.type).toBe("approval.requested")
-        expect(receivers.got.map((one) => one.body)).toEqual([EventReads.print(last as never)])
-        const kept = yield* W.kept("wh-1")
-        expect(kept.map(({ state, attempts }) => [state, attempts])).toEqual([["taken", 1]])
-        const listed = yield* Effect.flatMap(Reads, (reads) =>
-          reads.page(listWebhooks, {
+        const types = (id: string) =>
+          receivers.of(id).map(({ body }) => (JSON.parse(body) as { readonly type: string }).type)
+        expect(types(made)).toEqual(["operation.succeeded"])
+        yield* W.happen("more")
+        yield* W.settle
+        expect(types(made)).toEqual(["operation.succeeded"])
+        expect(types("wh-all")).toEqual(["approval.requested"])
+      }).pipe(Effect.provide(W.posting(receivers)))
+    }
+  )
+
+  it.effect(
+    "shows the seed's six fields, the configured ones first, and is gone when removed",
+    () => {
+      const receivers = new W.Receivers()
+      const configured = [
+        { webhookId: "conf", url: "https://conf.example/", events: [], secrets: [] }
+      ] as const
+      return Effect.gen(function* () {
+        yield* start
+        yield* W.register(bodyOf("b"))
+        yield* TestClock.adjust(1)
+        yield* W.register(bodyOf("a", { events: ["webhook.test"] }))
+        expect((yield* listed).map(({ webhookId, source }) => [webhookId, source])).toEqual([
+          ["conf", "config"],
+          ["b", "api"],
+          ["a", "api"]
+        ])
+        expect(Object.keys((yield* listed)[0] ?? {})).toEqual([
+          "webhookId",
+          "url",
+          "events",
+          "source",
+          "createdAt",
+          "createdBy"
+        ])
+        const asked = W.call("webhook.remove", { params: { webhookId: "conf" } })
+        expect(yield* slug(asked)).toBe("webhook-configured")
+        yield* remove("a")
+        const one = Effect.flatMap(Reads, (reads) =>
+          reads.one(getWebhook, {
             caller: W.auditor,
-            params: {},
-            point: {},
-            page: { limit: 10 }
+            params: { webhookId: "a" as never },
+            point: {}
           })
         )
-        expect(listed.value.map(({ webhookId }) => webhookId)).toEqual(["wh-1"])
+        expect(yield* slug(one)).toBe("not-found")
+        expect(yield* slug(W.call("webhook.remove", { params: { webhookId: "a" } }))).toBe(
+          "not-found"
+        )
+        expect(yield* slug(W.call("webhook.register", { body: bodyOf("a") }))).toBe(
+          "already-exists"
+        )
+      }).pipe(Effect.provide(W.posting(receivers, { settings: { webhooks: configured } })))
+    }
+  )
+
+  it.effect(
+    "is refused where no address may be posted to, which is so unless a sender is given",
+    () =>
+      Effect.gen(function* () {
+        expect(yield* slug(W.call("webhook.register", { body: bodyOf("a") }))).toBe(
+          "webhook-url-refused"
+        )
+      }).pipe(Effect.provide(W.plainWorld()))
+  )
+
+  it.effect.each([
+    ["a journal type", { events: ["price.point"] }, "/body/events/0"],
+    ["a type twice", { events: ["webhook.test", "webhook.test"] }, "/body/events"],
+    ["a word that is no type", { events: ["no.such"] }, "/body/events/0"],
+    ["a short secret", { secret: "whsec_c2hvcnQ=" }, "/body/secret"],
+    ["a secret of another form", { secret: `${W.contractSecretText}x` }, "/body/secret"],
+    ["an address that is too long", { url: `https://a.example/${"x".repeat(2048)}` }, "/body/url"],
+    ["an unknown member", { state: "removed" }, "/body/state"]
+  ] as const)("%s is malformed, and the refusal repeats no secret", ([, more, pointer]) =>
+    Effect.gen(function* () {
+      const answer = yield* Effect.result(
+        W.call("webhook.register", { body: bodyOf("wh-1", more) })
+      )
+      const refusal = Result.isFailure(answer) ? answer.failure : undefined
+      expect(refusal?.slug).toBe("invalid-request")
+      const told = refusal !== undefined && "told" in refusal ? refusal.told : {}
+      expect(told.errors?.map((fault) => fault.pointer)).toContain(pointer)
+      expect(JSON.stringify(told)).not.toContain("whsec_c2")
+      expect(JSON.stringify(told)).not.toContain(W.contractSecretText)
+    }).pipe(Effect.provide(W.posting(new W.Receivers())))
+  )
+})
+
+/** The maker's call and its approver's, by the route itself. */
+const remove = (webhookId: string) =>
+  Effect.gen(function* () {
+    const asked = W.call("webhook.remove", { params: { webhookId }, key: null })
+    yield* asked
+    return yield* W.call("webhook.remove", {
+      params: { webhookId },
+      key: null,
+      caller: W.approver
+    })
+  })
+
+describe("removal", () => {
+  it.effect(
+    "is done when its approver's call is answered, which is 204 with nothing to show",
+    () => {
+      const receivers = new W.Receivers()
+      return Effect.gen(function* () {
+        yield* W.register(bodyOf("wh-1"))
+        const answer = yield* remove("wh-1")
+        expect([answer.status, answer.value]).toEqual([204, null])
+        // Nothing was settled: the call itself did it.
+        expect(yield* listed).toEqual([])
+        const [, operationId = ""] = answer.location.split("/v1/operations/")
+        expect((yield* operation(operationId)).state).toBe("succeeded")
+        const again = yield* W.call("webhook.remove", {
+          params: { webhookId: "wh-1" },
+          key: null,
+          caller: W.approver
+        })
+        expect([again.status, again.value, again.replayed]).toEqual([204, null, true])
+        const makers = yield* W.call("webhook.remove", { params: { webhookId: "wh-1" }, key: null })
+        expect([makers.status, W.memberOf(makers.value, "state")]).toEqual([200, "succeeded"])
+        const told = (yield* events({ resourceId: "wh-1" })).map(({ type }) => type)
+        expect(told.slice(-3)).toEqual([
+          "approval.requested",
+          "approval.approved",
+          "operation.succeeded"
+        ])
+        yield* W.settle
+        // Even the event that its removal was asked for was still on its way.
+        expect(receivers.of("wh-1")).toEqual([])
       }).pipe(Effect.provide(W.posting(receivers)))
+    }
+  )
+
+  it.effect("by key is an operation like any other: 202", () =>
+    Effect.gen(function* () {
+      yield* W.register(bodyOf("wh-1"))
+      const made = yield* W.call("webhook.remove", { params: { webhookId: "wh-1" } })
+      const approved = yield* W.approve(String(W.memberOf(made.value, "actionKey")))
+      expect(approved.status).toBe(202)
+      expect(yield* listed).toHaveLength(1)
+      yield* W.settle
+      expect(yield* listed).toEqual([])
+    }).pipe(Effect.provide(W.posting(new W.Receivers())))
+  )
+
+  it.effect(
+    "cancels what is on its way in its own transaction, and nothing of it is posted",
+    () => {
+      // Red when the outbox does not cancel, or the runner does not look at the state.
+      const receivers = new W.Receivers()
+      return Effect.gen(function* () {
+        yield* start
+        receivers.answer = () => Effect.succeed({ status: 500, retryAfter: null })
+        yield* W.register(bodyOf("wh-1"))
+        yield* W.register(bodyOf("wh-2"))
+        yield* W.settle
+        const before = receivers.of("wh-1").length
+        yield* remove("wh-1")
+        const kept = yield* W.kept("wh-1")
+        expect(new Set(kept.map(({ state }) => state))).toEqual(new Set(["cancelled"]))
+        expect(kept.length).toBeGreaterThan(0)
+        yield* W.pass(30 * 86_400_000)
+        expect(receivers.of("wh-1")).toHaveLength(before)
+        // The other one was told of all of it.
+        expect(receivers.of("wh-2")).toHaveLength(3)
+        // And its queue is empty: nobody looks at it any more.
+        expect(yield* W.queued("wh-1")).toBe(0)
+      }).pipe(Effect.provide(W.posting(receivers)))
+    }
+  )
+})
+
+describe("the configuration's webhooks", () => {
+  const one = { webhookId: "conf", url: "https://conf.example/", events: [] }
+
+  it.effect("are signed under each of their secrets, and follow the configuration", () => {
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      const ports = yield* Layer.build(W.ports(receivers))
+      const engine = (configured: ReadonlyArray<typeof one>) =>
+        W.engineOver(ports, {
+          webhooks: configured.map((webhook) => ({
+            ...webhook,
+            secrets: [W.contractSecret, new Uint8Array(24)]
+          }))
+        })
+      yield* Effect.andThen(W.happen("first"), W.settle).pipe(Effect.provide(engine([one])))
+      const signature = receivers.of("conf")[0]?.headers["webhook-signature"]
+      expect(signature?.split(" ").map((part) => part.split(",")[0])).toEqual(["v1", "v1", "v1a"])
+      const url = "https://elsewhere.example/"
+      yield* Effect.andThen(W.happen("second"), W.settle).pipe(
+        Effect.provide(engine([{ ...one, url }]))
+      )
+      expect(receivers.of("conf").map((got) => got.url)).toEqual([one.url, url])
+      receivers.answer = () => Effect.succeed({ status: 500, retryAfter: null })
+      yield* Effect.andThen(W.happen("third"), W.settle).pipe(
+        Effect.provide(engine([{ ...one, url }]))
+      )
+      // Named no longer: what was on its way is cancelled, and nothing new comes.
+      yield* Effect.gen(function* () {
+        yield* W.happen("fourth")
+        yield* W.pass(86_400_000)
+        expect(yield* listed).toEqual([])
+        expect((yield* W.kept("conf")).map(({ state }) => state)).toEqual([
+          "taken",
+          "taken",
+          "cancelled"
+        ])
+      }).pipe(Effect.provide(engine([])))
+      expect(receivers.of("conf")).toHaveLength(3)
+      // And named again it goes on with what happens from then on.
+      receivers.answer = W.taken
+      yield* Effect.andThen(W.happen("fifth"), W.settle).pipe(Effect.provide(engine([one])))
+      expect(receivers.of("conf")).toHaveLength(4)
+    }).pipe(Effect.scoped)
+  })
+})
+
+describe("a test", () => {
+  const testing = (webhookId: string) =>
+    Effect.gen(function* () {
+      const made = yield* W.call("webhook.test", { params: { webhookId } })
+      yield* W.settle
+      return yield* operation(String(W.memberOf(made.value, "operationId")))
+    })
+
+  it.effect(
+    "posts its event to the webhook whatever that names, at once, and tells what came of it",
+    () => {
+      const receivers = new W.Receivers()
+      return Effect.gen(function* () {
+        yield* start
+        yield* W.register(bodyOf("wh-1", { events: ["hold.released"] }))
+        yield* W.register(bodyOf("wh-named", { events: ["webhook.test"] }))
+        yield* W.register(bodyOf("wh-other", { events: ["hold.released"] }))
+        receivers.answer = () => Effect.as(Effect.sleep(120), { status: 204, retryAfter: null })
+        const fiber = yield* Effect.forkChild(testing("wh-1"))
+        yield* TestClock.adjust(1_000)
+        const done = yield* Fiber.join(fiber)
+        expect(JSON.parse(JSON.stringify(done.result))).toEqual({
+          delivered: true,
+          status: { text: "204" },
+          durationMs: { text: "120" },
+          failure: null
+        })
+        const told = yield* events({ type: ["webhook.test"] })
+        expect(told.map(({ kind, resourceId }) => [kind, resourceId])).toEqual([
+          ["control", "wh-1"]
+        ])
+        expect(receivers.got.map(({ body }) => body)).toEqual(
+          Array.from({ length: 2 }, () => EventReads.print(told[0] as EventReads.Event))
+        )
+        expect(receivers.of("wh-other")).toEqual([])
+        expect((yield* W.kept("wh-1")).map(({ state, attempts }) => [state, attempts])).toEqual([
+          ["taken", 1]
+        ])
+        yield* W.pass(86_400_000)
+        expect(receivers.of("wh-1")).toHaveLength(1)
+      }).pipe(Effect.provide(W.posting(receivers)))
+    }
+  )
+
+  it.effect(
+    "that fails succeeds as an operation, and its attempt counts as the delivery's first",
+    () => {
+      const receivers = new W.Receivers()
+      return Effect.gen(function* () {
+        yield* start
+        yield* W.register(bodyOf("wh-1", { events: ["hold.released"] }))
+        receivers.answer = () => Effect.succeed({ failure: "tls" })
+        const done = yield* testing("wh-1")
+        expect([done.state, W.memberOf(done.result ?? null, "failure")]).toEqual([
+          "succeeded",
+          "tls"
+        ])
+        yield* W.pass(6_000)
+        expect(receivers.of("wh-1").map(({ headers }) => headers["x-webhook-attempt"])).toEqual([
+          "1",
+          "2"
+        ])
+        expect(new Set(receivers.of("wh-1").map(({ headers }) => headers["webhook-id"])).size).toBe(
+          1
+        )
+        expect(new Set(receivers.of("wh-1").map(({ body }) => body)).size).toBe(1)
+      }).pipe(Effect.provide(W.posting(receivers)))
+    }
+  )
+
+  it.effect("of a webhook that is not there is refused", () =>
+    Effect.gen(function* () {
+      const asked = W.call("webhook.test", { params: { webhookId: "nobody" } })
+      expect(yield* slug(asked)).toBe("not-found")
+    }).pipe(Effect.provide(W.posting(new W.Receivers())))
+  )
+})
+
+describe("a replay", () => {
+  it.effect("posts the control events of a range again, under the names they had", () => {
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      yield* W.register(bodyOf("wh-1", { events: ["approval.requested"] }))
+      for (const name of ["one", "two", "three"]) yield* W.happen(name)
+      yield* W.settle
+      const first = receivers.of("wh-1").map(({ headers, body }) => [headers["webhook-id"], body])
+      expect(first).toHaveLength(3)
+      const all = (yield* events({ type: ["approval.requested"] })).map(({ seq }) => seq)
+      const [fromSeq = 0, toSeq = 0] = all.slice(-2)
+      const count = yield* replay({ webhookId: "wh-1", fromSeq, toSeq })
+      yield* W.settle
+      expect(count).toBe(2)
+      const again = receivers.of("wh-1").slice(3)
+      expect(again.map(({ headers, body }) => [headers["webhook-id"], body])).toEqual(
+        first.slice(1)
+      )
+      expect(yield* slug(replay({ webhookId: "nobody", fromSeq: 1, toSeq: 2 }))).toBe("not-found")
+    }).pipe(Effect.provide(W.posting(receivers)))
+  })
+})
+
+describe("a secret", () => {
+  it.effect(
+    "is nowhere but in the signatures: not in records, facts, answers, events, audit or logs",
+    () => {
+      // Red when the door keeps the request as it came, or the record the secret itself.
+      const receivers = new W.Receivers()
+      const logs: Array<string> = []
+      const log = Logger.layer([Logger.make((one) => void logs.push(Logger.formatJson.log(one)))])
+      return Effect.gen(function* () {
+        const made = yield* W.call("webhook.register", { body: bodyOf("wh-1") })
+        const shown = W.memberOf(W.memberOf(made.value, "request"), "secret")
+        expect(shown).toMatch(/^whsec_…[0-9a-f]{8}$/)
+        const actionKey = String(W.memberOf(made.value, "actionKey"))
+        const approved = yield* W.approve(actionKey)
+        expect(W.memberOf(W.memberOf(approved.value, "request"), "secret")).toBe(shown)
+        yield* W.settle
+        yield* W.call("webhook.test", { params: { webhookId: "wh-1" } })
+        yield* W.settle
+        const documents = yield* Documents
+        const facts = yield* FactLog
+        const feed = yield* Feed
+        const kept: Array<unknown> = [made, approved, logs]
+        for (const { name } of [...Catalogue.collections, approvals, operations]) {
+          const latest = { by: "latest" } as const
+          kept.push(
+            yield* documents.list({
+              collection: name,
+              pin: latest,
+              where: [],
+              direction: "asc",
+              limit: 1000
+            }),
+            yield* facts.scan({ collection: name, limit: 1000 })
+          )
+        }
+        kept.push(yield* feed.read({ order: "asc", limit: 1000 }))
+        kept.push(yield* feed.readAudit({ order: "asc", limit: 1000 }))
+        const text = JSON.stringify(kept)
+        expect(text).toContain("wh-1")
+        const secret = W.contractSecretText.slice("whsec_".length)
+        for (const spelling of [
+          secret,
+          secret.replace(/=+$/, ""),
+          Buffer.from(W.contractSecret).toString("hex"),
+          Buffer.from(W.contractSecretText).toString("base64")
+        ]) {
+          expect(text).not.toContain(spelling)
+        }
+        // It was not lost either: what is posted is signed under it.
+        expect(receivers.of("wh-1")[0]?.headers["webhook-signature"]).toMatch(/^v1,\S+ v1a,\S+$/)
+        const webhook = yield* Effect.flatMap(Records, (records) => records.get(webhooks, "wh-1"))
+        expect(webhook.sealed).toMatch(/^seal-1\./)
+      }).pipe(Effect.provide(W.posting(receivers)), Effect.provide(log))
+    }
+  )
+
+  it.effect(
+    "decides what is the same call: another secret under the same key is another write",
+    () =>
+      Effect.gen(function* () {
+        yield* W.call("webhook.register", { body: bodyOf("wh-1"), key: "k" })
+        const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
+        const again = W.call("webhook.register", {
+          body: bodyOf("wh-1", { secret: other }),
+          key: "k"
+        })
+        expect(yield* slug(again)).toBe("idempotency-key-reused")
+        const same = yield* W.call("webhook.register", { body: bodyOf("wh-1"), key: "k" })
+        expect(same.status).toBe(200)
+      }).pipe(Effect.provide(W.posting(new W.Receivers())))
+  )
+
+  it.effect(
+    "that was sealed under an older key still opens; under one that is gone nothing is posted",
+    () => {
+      const receivers = new W.Receivers()
+      const newer = { keyId: "seal-2", secret: new Uint8Array(32).fill(8) }
+      return Effect.gen(function* () {
+        const ports = yield* Layer.build(W.ports(receivers))
+        yield* W.register(bodyOf("wh-1")).pipe(Effect.provide(W.engineOver(ports, {})))
+        const sealingKeys = [newer, ...W.settings.sealingKeys]
+        yield* Effect.andThen(W.happen("rotated"), W.settle).pipe(
+          Effect.provide(W.engineOver(ports, { sealingKeys }))
+        )
+        expect(receivers.of("wh-1")).toHaveLength(1)
+        yield* Effect.andThen(W.happen("lost"), W.settle).pipe(
+          Effect.provide(W.engineOver(ports, { sealingKeys: [newer] }))
+        )
+        expect(receivers.of("wh-1")).toHaveLength(1)
+        // It was not counted as an attempt: with the key back it is the first.
+        yield* W.pass(60_000).pipe(Effect.provide(W.engineOver(ports, { sealingKeys })))
+        expect(receivers.of("wh-1")[1]?.headers["x-webhook-attempt"]).toBe("1")
+      }).pipe(Effect.scoped)
     }
   )
 })

@@ -1,12 +1,19 @@
 /** A venue in memory that posts to webhooks: what its receivers are sent, and what they answer. */
-import { Catalogue, type Engine, FourEyes, type Operation, Records } from "@bursar/engine-core"
+import {
+  Catalogue,
+  Engine as Engines,
+  FourEyes,
+  type Operation,
+  Records,
+  Settings,
+  settingsDefaults
+} from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
-import { WebhookSender } from "@bursar/engine-core/ports"
-import { Effect, Layer } from "effect"
+import { WebhookSender, WorkQueue } from "@bursar/engine-core/ports"
+import { type Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { deliveries } from "../../packages/engine-core/src/feeds/webhook/Delivery.ts"
-import { Engine as Engines } from "@bursar/engine-core"
-import { world, type WorldOptions } from "../engine/world.ts"
+import { deliveries, queueOf } from "../../packages/engine-core/src/feeds/webhook/Delivery.ts"
+import { ports as worldPorts, world, type WorldOptions } from "../engine/world.ts"
 import { person } from "../operations/venue.ts"
 
 export const operator = person("olga", ["operator"])
@@ -57,6 +64,29 @@ export class Receivers {
     return this.got.filter(({ headers }) => headers["x-webhook-id"] === webhookId)
   }
 }
+
+/** An engine that nobody gave a sender. */
+export const plainWorld = () => world({ settings })
+
+/** Everything an engine that posts is given, so that several may be built over it. */
+export const ports = (receivers: Receivers) =>
+  Layer.merge(worldPorts(), Layer.succeed(WebhookSender.WebhookSender, receivers.sender))
+
+/** An engine over ports that outlive it, with settings of its own. */
+export const engineOver = (
+  built: Layer.Success<ReturnType<typeof ports>> extends infer S ? Context.Context<S> : never,
+  more: WorldOptions["settings"]
+) =>
+  Engines.layer.pipe(
+    Layer.provideMerge(Layer.succeed(Settings, { ...settingsDefaults, ...settings, ...more })),
+    Layer.provideMerge(Layer.succeedContext(built))
+  )
+
+/** How much waits in a webhook's queue. */
+export const queued = (webhookId: string) =>
+  Effect.flatMap(WorkQueue, (work) =>
+    Effect.map(work.depth(queueOf(webhookId)), ({ leased, waiting }) => leased + waiting)
+  )
 
 /** An engine that posts to these receivers. */
 export const posting = (receivers: Receivers, options: WorldOptions = {}) =>
@@ -142,5 +172,3 @@ export const kept = (webhookId: string) =>
       (rows) => rows.map(({ record }) => record)
     )
   )
-
-export type Services = Engine.Services

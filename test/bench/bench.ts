@@ -1,10 +1,12 @@
 /** Prints what the engine's speed is, as ratios of one run; asserts nothing (`npm run bench`). */
 import * as decimals from "./decimals.ts"
+import * as deliveries from "./deliveries.ts"
 import * as list from "./list.ts"
 import type { Row } from "./measure.ts"
 import * as memory from "./memory.ts"
 import * as operations from "./operations.ts"
 import * as reads from "./reads.ts"
+import * as signatures from "./signatures.ts"
 import * as transitions from "./transitions.ts"
 
 type Bench = () => ReadonlyArray<Row> | Promise<ReadonlyArray<Row>>
@@ -15,6 +17,8 @@ const benches: Readonly<Record<string, Bench>> = {
   list: list.bench,
   operations: operations.bench,
   reads: reads.bench,
+  signatures: signatures.bench,
+  deliveries: deliveries.bench,
   memory: memory.bench
 }
 

@@ -11,6 +11,7 @@ import {
   settingsDefaults
 } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
+import type { Ids } from "@bursar/engine-core/ports"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -99,7 +100,8 @@ const program = Effect.gen(function* () {
 
 /** Runs an effect against a running engine on a database of its own, with one write on a toy record. */
 export const onDatabase = async <A, E>(
-  effect: Effect.Effect<A, E, FourEyes | Records | SqlClient.SqlClient>
+  effect: Effect.Effect<A, E, FourEyes | Records | SqlClient.SqlClient>,
+  around: Layer.Layer<never, never, Ids> = Layer.empty
 ): Promise<A> => {
   const folder = await mkdtemp(join(tmpdir(), "bursar-bench-"))
   try {
@@ -109,6 +111,8 @@ export const onDatabase = async <A, E>(
       )
     )
     const layer = Engine.layerOf({ operations: [single], readings: [] }).pipe(
+      // What is given is nearer than what is usual.
+      Layer.provideMerge(around.pipe(Layer.provide(NodeCrypto.layer))),
       Layer.provideMerge(
         Layer.mergeAll(
           storage,

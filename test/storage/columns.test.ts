@@ -21,6 +21,7 @@ const sessionsAt = (url: string) =>
     url: Redacted.make(url),
     maxConnections: 4,
     statementMillis: 20_000,
+    transactionIdleMillis: 60_000,
     prepare: true
   })
 

@@ -51,6 +51,12 @@ export interface PostgresOptions {
   readonly clientConnections?: number
   /** After this a statement is given up; 60 seconds where it is left out. */
   readonly statementMillis?: number
+  /**
+   * After this a transaction that sends nothing is ended by the database; 15 seconds where it is left
+   * out. A host that was stopped or cut off in the middle of one may hold the feed's head, and then
+   * every other host waits for it: no longer than an orphan may (contract.md section 16).
+   */
+  readonly transactionIdleMillis?: number
   /** Off for poolers that lend connections by statement and keep no prepared ones. */
   readonly prepare?: boolean
 }
@@ -58,6 +64,7 @@ export interface PostgresOptions {
 const MAX_CONNECTIONS = 10
 const CLIENT_CONNECTIONS = 10
 const STATEMENT_MILLIS = 60_000
+const TRANSACTION_IDLE_MILLIS = 15_000
 const OLDEST_VERSION = 150_000
 
 /** The nine ports, and a plain client of the same database for whoever stores beside them. */
@@ -91,6 +98,7 @@ const storage = (
       url: options.url,
       maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
       statementMillis: options.statementMillis ?? STATEMENT_MILLIS,
+      transactionIdleMillis: options.transactionIdleMillis ?? TRANSACTION_IDLE_MILLIS,
       prepare: options.prepare ?? true
     })
     const wakes = yield* Wakes.make({ sessions, connection: options })

@@ -65,6 +65,7 @@ export interface SessionsOptions {
   /** Connections for transactions; a few more carry single statements. */
   readonly maxConnections: number
   readonly statementMillis: number
+  readonly transactionIdleMillis: number
   readonly prepare: boolean
 }
 
@@ -99,8 +100,7 @@ export const make = Effect.fnUntraced(function* (
       ...PLANNING,
       ...Durability.UNSETTLED,
       statement_timeout: String(options.statementMillis),
-      // A transaction that nobody goes on with must not hold the feed's head for ever.
-      idle_in_transaction_session_timeout: String(options.statementMillis * 6)
+      idle_in_transaction_session_timeout: String(options.transactionIdleMillis)
     }
   }
   const shared = yield* PgPool.make({ ...common, maxConnections: SHARED_CONNECTIONS })

@@ -36,7 +36,11 @@ export interface Loaded {
 export class StoreLost extends Data.TaggedError("StoreLost")<{
   readonly fenced: boolean
   readonly detail: string
-}> {}
+}> {
+  override get message(): string {
+    return this.detail
+  }
+}
 
 export interface Range {
   readonly after: Offset.Offset

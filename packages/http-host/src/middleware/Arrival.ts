@@ -4,6 +4,7 @@ import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Socket } from "node:net"
 import type { Route } from "../api/Route.ts"
 import * as Body from "../wire/Body.ts"
 import * as TraceContext from "../wire/TraceContext.ts"
@@ -57,6 +58,8 @@ export const front = <E, R, PE, PR>(of: {
 > => {
   const find = RawPath.compile(of.routes, ({ path }) => path)
   const { cors } = of
+  /** Connections that end with an answer already decided: what is pipelined behind it is no request. */
+  const ending = new WeakSet<Socket>()
   const judge = Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.fn.Return<
@@ -67,7 +70,9 @@ export const front = <E, R, PE, PR>(of: {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request)
     const { httpVersion: version, rawHeaders, url = "" } = incoming
     const method = request.method
-    const { values, refused } = Limits.scan({ method, target: url, version, rawHeaders })
+    const scanned = Limits.scan({ method, target: url, version, rawHeaders })
+    const { values } = scanned
+    const refused = ending.has(incoming.socket) ? behindTheLast : scanned.refused
     const sent = RequestIdentity.sent(values.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
     const mark = url.indexOf("?")
@@ -123,11 +128,20 @@ export const front = <E, R, PE, PR>(of: {
     return yield* observed(seen, decide)
   })
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.map(judge(request), (response) =>
-      cors.dress(parting(request, response), request.headers.origin)
-    )
+    Effect.map(judge(request), (answer) => {
+      const response = parting(request, answer)
+      if (response.headers.connection === "close") {
+        ending.add(NodeHttpServerRequest.toIncomingMessage(request).socket)
+      }
+      return cors.dress(response, request.headers.origin)
+    })
   )
 }
+
+/** Nobody reads this: the connection has ended by then. */
+const behindTheLast = Refusal.refused("invalid-request", {
+  detail: "The connection ends with the request before this one."
+})
 
 /** A body that has not come in by the time of its answer is not read any more: the connection ends. */
 const parting = (

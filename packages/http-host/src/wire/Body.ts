@@ -1,8 +1,8 @@
 /** The one JSON codec bound to HTTP: a body is read within its limits and printed digit for digit. */
 import { Refusal } from "@bursar/engine-core"
 import { Codec, PlainJson } from "@bursar/engine-core/kernel"
-import { ByteSize, Effect, Fiber, Result, Schema } from "effect"
-import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
+import { Effect, Result, Schema, Stream } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
 import { Times } from "./Times.ts"
 
@@ -37,22 +37,38 @@ export const read = (
 > => {
   const announced = Number(request.headers["content-length"] ?? Number.NaN)
   if (announced > max) return Effect.fail(tooLarge(max))
-  const received = request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(max)),
-    Effect.map((buffer) => new Uint8Array(buffer)),
-    Effect.mapError((error) => (isTooLarge(error) ? tooLarge(max) : broken))
-  )
-  return Effect.gen(function* () {
-    const { requestWithin } = yield* Times
-    // Whoever interrupts the reading of a request destroys its socket, and the refusal goes with it:
-    // the reading is left alone and ends with the connection, which the refusal closes.
-    const reading = yield* Effect.forkDetach(received)
-    return yield* Effect.timeoutOrElse(Fiber.join(reading), {
+  return Effect.flatMap(Times, ({ requestWithin }) =>
+    Effect.timeoutOrElse(collect(request, max), {
       duration: requestWithin,
       orElse: () => Effect.fail(Refusal.refused("request-timeout"))
     })
-  })
+  )
 }
+
+/**
+ * Reads part by part, for whoever stops such a reading leaves the rest on the wire. The library's
+ * own ways to a whole body read on after their limit, or destroy the socket before it has an answer.
+ */
+const collect = (
+  request: HttpServerRequest.HttpServerRequest,
+  max: number
+): Effect.Effect<Uint8Array, Refusal.Refused<"body-too-large" | "invalid-request">> =>
+  Effect.suspend(() => {
+    const parts: Array<Uint8Array> = []
+    let size = 0
+    return Stream.mapError(request.stream, () => broken).pipe(
+      Stream.runForEachArray((chunk) => {
+        for (const part of chunk) {
+          parts.push(part)
+          size += part.length
+        }
+        return size > max ? Effect.fail(tooLarge(max)) : Effect.void
+      }),
+      Effect.map(() => (parts.length === 1 ? (parts[0] ?? none) : Buffer.concat(parts)))
+    )
+  })
+
+const none = new Uint8Array(0)
 
 /** Whoever sent half a body is mostly gone; should it not be, this is what it reads. */
 const broken = Refusal.refused("invalid-request", {
@@ -62,9 +78,6 @@ const broken = Refusal.refused("invalid-request", {
 
 const tooLarge = (max: number) =>
   Refusal.refused("body-too-large", { detail: `A body has at most ${max} bytes.` })
-
-const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
-  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
 
 /** Whether the request has a body at all. */
 export const isPresent = (request: HttpServerRequest.HttpServerRequest): boolean =>

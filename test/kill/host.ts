@@ -44,6 +44,9 @@ export interface Host {
   readonly arm: (writes: number) => void
   readonly ended: Promise<void>
   readonly kill: () => void
+  /** Stops it in the middle of whatever it does, as a machine does that swaps. */
+  readonly pause: () => void
+  readonly wake: () => void
 }
 
 /** Starts a host and waits until it says that it is ready. */
@@ -51,11 +54,21 @@ export const start = async (of: {
   readonly databaseUrl: string
   readonly dataFolder: string
   readonly jwksUrl: string
-  readonly when: "before" | "after"
+  /** Whether an armed host is killed before the message is sent or after; after where left out. */
+  readonly when?: "before" | "after"
+  /** Settings besides. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Loaded before the host. */
+  readonly preload?: string
+  /** Given the process as soon as there is one. */
+  readonly born?: (child: ChildProcess) => void
 }): Promise<Host> => {
   const child: ChildProcess = fork(`${root}packages/http-host/src/main.ts`, ["serve"], {
-    execArgv: ["--import", `${root}test/kill/tripwire.ts`],
+    execArgv: [`${root}test/kill/tripwire.ts`, of.preload ?? []]
+      .flat()
+      .flatMap((file) => ["--import", file]),
     silent: true,
+    serialization: "advanced",
     env: {
       PATH: process.env["PATH"],
       DATABASE_URL: of.databaseUrl,
@@ -68,9 +81,11 @@ export const start = async (of: {
       BURSAR_LEDGER_DOOR_PORT: "0",
       BURSAR_OPERATIONS_LEASE: "1",
       TRIPWIRE_PORT: new URL(of.databaseUrl).port,
-      TRIPWIRE_WHEN: of.when
+      TRIPWIRE_WHEN: of.when ?? "after",
+      ...of.settings
     }
   })
+  of.born?.(child)
   let log = ""
   child.stderr?.on("data", (data) => {
     log = (log + String(data)).slice(-20_000)
@@ -89,6 +104,8 @@ export const start = async (of: {
     url,
     arm: (writes) => child.send({ arm: writes }),
     ended,
-    kill: () => child.kill("SIGKILL")
+    kill: () => child.kill("SIGKILL"),
+    pause: () => child.kill("SIGSTOP"),
+    wake: () => child.kill("SIGCONT")
   }
 }

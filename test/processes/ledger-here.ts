@@ -1,0 +1,81 @@
+/**
+ * What a host under test finds in place of the simulated ledger, which belongs to one process alone:
+ * the same port, answered by the process that started it.
+ */
+import { Ledger } from "@bursar/engine-core/ports"
+import { Cause, Context, Effect, Layer, Queue, Stream } from "effect"
+import { type Answer, decode, encode, type Question } from "./wire.ts"
+
+/** A host asks this of its own ledger only where it was given no token. */
+export class Participant extends Context.Service<Participant, { readonly admin: never }>()(
+  "@bursar/test/processes/Participant"
+) {}
+
+export const layerPostgres = (): Layer.Layer<never> => Layer.empty
+
+/** Nobody comes to the ledger by this host. */
+export class Door extends Context.Service<Door, { readonly url: string }>()(
+  "@bursar/test/processes/Door"
+) {}
+export const layer = (): Layer.Layer<Door> => Layer.succeed(Door, { url: "http://127.0.0.1" })
+
+const waiting = new Map<number, (answer: Answer) => void>()
+let asked = 0
+
+process.on("message", (message: unknown) => {
+  if (typeof message !== "object" || message === null || !("told" in message)) return
+  const answer = message as Answer
+  waiting.get(answer.ledger)?.(answer)
+})
+
+const send = (question: Question): void => void process.send?.(question)
+
+const stream = (call: Question["call"], given: unknown): Stream.Stream<unknown, unknown> =>
+  Stream.callback<unknown, unknown>(
+    (queue) =>
+      Effect.gen(function* () {
+        const ledger = ++asked
+        yield* Effect.acquireRelease(
+          Effect.sync(() => {
+            waiting.set(ledger, ({ told, value }) => {
+              if (told === "element") Queue.offerUnsafe(queue, decode(value))
+              else if (told === "end") Queue.endUnsafe(queue)
+              else if (told === "failure") Queue.failCauseUnsafe(queue, Cause.fail(decode(value)))
+              else Queue.failCauseUnsafe(queue, Cause.die(new Error(String(value))))
+            })
+            send({ ledger, call, given: encode(given) })
+          }),
+          () =>
+            Effect.sync(() => {
+              waiting.delete(ledger)
+              send({ ledger, call: "stop", given: null })
+            })
+        )
+      }),
+    // Nothing that was told is lost while the reader is slow.
+    { bufferSize: Number.POSITIVE_INFINITY }
+  )
+
+const one = <A, E>(call: Question["call"], given: unknown): Effect.Effect<A, E> =>
+  Effect.flatMap(Stream.runHead(stream(call, given)), (found) =>
+    found._tag === "Some"
+      ? Effect.succeed(found.value)
+      : Effect.die(new Error(`the ledger did not answer ${call}`))
+  ) as Effect.Effect<A, E>
+
+const port = Effect.gen(function* () {
+  const venue = yield* one<Ledger.Ledger["Service"]["venue"], never>("venue", null)
+  return {
+    venue,
+    submit: (submission) => one("submit", submission),
+    outcome: (query) => one("outcome", query),
+    updates: (query) => stream("updates", query) as Stream.Stream<Ledger.Update, Ledger.ReadError>,
+    acs: (query) => stream("acs", query) as Stream.Stream<Ledger.Active, Ledger.ReadError>,
+    ledgerEnd: one("ledgerEnd", null),
+    horizon: one("horizon", null),
+    describe: one("describe", null),
+    packages: (names) => one("packages", names)
+  } satisfies Ledger.Ledger["Service"]
+})
+
+export const Venue = { layer: () => Layer.effect(Ledger.Ledger, port) }

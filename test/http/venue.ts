@@ -115,6 +115,8 @@ export interface Venue {
 export const open = async (
   of: {
     readonly vitals?: Effect.Effect<Host.Readiness.Vitals, Refusal.Unavailable>
+    /** Whose tokens are taken; the test issuer's own unless given. */
+    readonly issuer?: string
     readonly jwks?: Layer.Layer<Host.Jwks.Jwks>
     readonly basePath?: string
     readonly tables?: Tables
@@ -142,7 +144,7 @@ export const open = async (
     migrationsPending: false
   }
   const signIn = Host.Authentication.layer({
-    issuer,
+    issuer: of.issuer ?? issuer,
     audience,
     algorithms: Host.HostConfig.algorithms
   }).pipe(Layer.provide(of.jwks ?? Host.Jwks.layerLocal({ keys: [publicJwk] })))

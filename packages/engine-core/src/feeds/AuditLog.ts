@@ -98,6 +98,13 @@ const make = Effect.gen(function* () {
     return told(refused)
   })
 
+  const scope = yield* Effect.scope
+  const minuteEnds = Effect.gen(function* () {
+    const now = Instant.toEpochMillis(yield* Instant.now)
+    yield* Effect.sleep(Duration.millis(minute - (now % minute)))
+    yield* told(rolled(yield* minuteOf))
+  })
+
   /** Whether this call is logged by itself; it is counted either way. */
   const counted = Effect.fnUntraced(function* (actor: string | null) {
     const before = rolled(yield* minuteOf)
@@ -106,6 +113,8 @@ const make = Effect.gen(function* () {
     const own = actor ?? strangers
     const subject = refused.has(own) || refused.size < subjectsMax ? own : others
     const count = (refused.get(subject) ?? 0) + 1
+    // Only a minute that counts anything is waited for.
+    if (refused.size === 0) yield* Effect.forkIn(minuteEnds, scope)
     refused.set(subject, count)
     return count <= perMinute
   })
@@ -122,12 +131,6 @@ const make = Effect.gen(function* () {
     yield* Effect.timeoutOption(Fiber.await(written), Duration.millis(notedWithin))
   })
 
-  const minuteEnds = Effect.gen(function* () {
-    const now = Instant.toEpochMillis(yield* Instant.now)
-    yield* Effect.sleep(Duration.millis(minute - (now % minute)))
-    yield* told(rolled(yield* minuteOf))
-  })
-  yield* Effect.forkScoped(Effect.forever(minuteEnds))
   yield* Effect.addFinalizer(() =>
     flush.pipe(
       Effect.andThen(FiberSet.awaitEmpty(writing)),

@@ -35,16 +35,28 @@ const byCategory: Readonly<Record<number, string>> = {
 /** Categories whose cause may tell what an outsider should not read. */
 const guarded: ReadonlySet<number> = new Set([4, 5, 6, 7])
 
+/** How much of a text of the ledger's is passed on, in characters. */
+const saidMax = 1_000
+const codeMax = 128
+
+/** What the ledger said, as a caller may read it: one line, and no longer than it has to be. */
+const cut = (said: string, max: number = saidMax): string =>
+  said
+    .slice(0, max)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}+/gu, " ")
+
 export const from = (error: LedgerRefused): Refused<"ledger-rejected" | "contract-stale"> => {
   const check = byCode[error.code] ?? byCategory[error.category] ?? "ledger-internal"
   return refused(isStale(error) ? "contract-stale" : "ledger-rejected", {
-    detail: guarded.has(error.category) ? "The ledger refused the command." : error.cause,
+    detail: guarded.has(error.category) ? "The ledger refused the command." : cut(error.cause),
     gate: "ledger",
     check,
-    reason: error.category < 0 ? "redacted" : error.code.toLowerCase().replaceAll("_", "-"),
+    reason:
+      error.category < 0 ? "redacted" : cut(error.code, codeMax).toLowerCase().replaceAll("_", "-"),
     ...(error.grpc === undefined ? {} : { code: error.grpc }),
-    ...(error.party === undefined ? {} : { party: error.party }),
-    ...(error.contractId === undefined ? {} : { contractId: error.contractId }),
-    ...(error.packageName === undefined ? {} : { packageName: error.packageName })
+    ...(error.party === undefined ? {} : { party: cut(error.party) }),
+    ...(error.contractId === undefined ? {} : { contractId: cut(error.contractId) }),
+    ...(error.packageName === undefined ? {} : { packageName: cut(error.packageName) })
   })
 }

@@ -1,9 +1,10 @@
 /** What a venue's keeper does beside the API: replays deliveries, makes keys. */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
-import { Documents } from "@bursar/engine-core/ports"
+import { Documents, Feed } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
+import { SqlClient } from "effect/sql"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -11,6 +12,8 @@ import { deliveries as deliveryCollection } from "../../packages/engine-core/src
 import { type Setting, settings } from "../../packages/http-host/src/HostConfig.ts"
 import * as Kill from "../kill/host.ts"
 import { run, start, type Started } from "./Bin.ts"
+
+const planted = Buffer.alloc(32, "planted").toString("base64")
 
 const scope = Effect.runSync(Scope.make())
 let folder = ""
@@ -49,6 +52,10 @@ beforeAll(async () => {
     BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
       // A name that nobody resolves: what is due is queued, and tried in vain.
       { webhookId: "keeper", url: "https://keeper.invalid/in", events: ["operation.succeeded"] }
+    ]),
+    BURSAR_WEBHOOKS_ALLOW_ADDRESSES: "10.1.0.0/16",
+    BURSAR_SIGNING_KEYS: JSON.stringify([
+      { keyId: "sg-1", sub: "somebody", secret: planted, notBefore: null, notAfter: null }
     ])
   }
   venue = await start("start", env)
@@ -60,6 +67,35 @@ afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
   await rm(folder, { recursive: true, force: true })
 })
+
+const inStore = <A>(effect: Effect.Effect<A, unknown, Feed | SqlClient.SqlClient>): Promise<A> =>
+  Effect.runPromise(
+    Effect.provide(effect, Postgres.layer({ url: Redacted.make(env["DATABASE_URL"] ?? "") }))
+  )
+
+interface AuditRecord {
+  readonly action: string
+  readonly detail: Readonly<Record<string, unknown>> | null
+}
+
+const auditRecords = (): Promise<ReadonlyArray<AuditRecord>> =>
+  inStore(
+    Effect.gen(function* () {
+      const { records } = yield* (yield* Feed).readAudit({ order: "asc", limit: 100 })
+      return records.map(({ text }): AuditRecord => JSON.parse(text))
+    })
+  )
+
+/** What only somebody with all rights on the database can do: another text under the same hash. */
+const changeRecord = (seq: number): Promise<unknown> =>
+  inStore(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE bursar.audit DISABLE TRIGGER USER`
+      yield* sql`GRANT UPDATE ON bursar.audit TO CURRENT_USER`
+      yield* sql`UPDATE bursar.audit SET text = replace(text, '"stage"', '"stagf"') WHERE seq = ${seq}`
+    })
+  )
 
 const register = async (holderId: string): Promise<void> => {
   const token = await identity.token("olga", ["operator"])
@@ -125,6 +161,48 @@ describe("bursar webhooks replay", () => {
     },
     30_000
   )
+})
+
+describe("bursar audit verify", () => {
+  it("finds a log in order, which tells under which keys and addresses the venue started", async () => {
+    const { code, out } = await run(["audit", "verify"], env)
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^the audit log is in order: [0-9]+ records, 1 to [0-9]+\n$/)
+    ])
+    const [loaded] = (await auditRecords()).filter(({ action }) => action === "config.loaded")
+    expect(loaded?.detail).toMatchObject({ allowAddresses: "10.1.0.0/16", allowHttp: "false" })
+    expect(loaded?.detail?.["auditKeys"]).toMatch(/^audit-[0-9a-f]{8}$/)
+    expect(loaded?.detail?.["signingKeys"]).toBe("sg-1")
+    expect(JSON.stringify(await auditRecords())).not.toContain(planted)
+  }, 60_000)
+
+  it("names the first record that somebody changed, and ends with 1", async () => {
+    await changeRecord(2)
+    const { code, err, out } = await run(["audit", "verify"], env)
+    expect([code, out]).toEqual([1, ""])
+    expect(err).toMatch(/^bursar: record 2 of the audit log: /m)
+    // What came before the stretch is taken as it was.
+    const rest = await run(["audit", "verify", "--from-seq", "3"], env)
+    expect([rest.code, rest.out]).toEqual([0, expect.stringContaining(", 3 to ")])
+  }, 60_000)
+
+  it("sees by what was kept elsewhere that the tail was cut", async () => {
+    const anchors = join(folder, "anchors.jsonl")
+    await writeFile(anchors, "no checkpoint\n")
+    const broken = await run(["audit", "verify", "--anchors", anchors], env)
+    expect([broken.code, broken.err]).toEqual([1, expect.stringContaining("line 1 of ")])
+    const none = await run(["audit", "verify", "--anchors", join(folder, "none")], env)
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining("cannot be read")])
+    const size = 1_000_000
+    const anchor = { tenantId: "venue-1", size, head: "0".repeat(64), signature: "", keyId: "x" }
+    await writeFile(anchors, `${JSON.stringify(anchor)}\n`)
+    const cut = await run(["audit", "verify", "--from-seq", "3", "--anchors", anchors], env)
+    expect([cut.code, cut.err]).toEqual([
+      1,
+      expect.stringContaining(`record ${size} of the audit log`)
+    ])
+  }, 60_000)
 })
 
 describe("bursar keys make", () => {

@@ -1,5 +1,6 @@
 /** A whole venue as its settings say it: store, ledger and its door, engine, host, what runs beside. */
 import {
+  AuditLog,
   Catalogue,
   DeliveryRules,
   Engine,
@@ -24,9 +25,11 @@ import * as DeploymentKeys from "./DeploymentKeys.ts"
 import * as Host from "./Host.ts"
 import type { HostConfig } from "./HostConfig.ts"
 import * as Management from "./Management.ts"
+import * as Loaded from "./Loaded.ts"
 import * as Logs from "./observability/Logs.ts"
 import * as Telemetry from "./observability/Telemetry.ts"
 import * as Authentication from "./middleware/Authentication.ts"
+import * as AnchorFile from "./outbound/AnchorFile.ts"
 import * as Jwks from "./outbound/Jwks.ts"
 import * as WebhookSender from "./outbound/WebhookSender.ts"
 import * as Readiness from "./Readiness.ts"
@@ -76,6 +79,7 @@ const venueLedger = (config: HostConfig) =>
 interface Keys {
   readonly webhooks: ReadonlyArray<DeliveryRules.SigningKey>
   readonly sealing: HostConfig["webhooks.sealingKeys"]
+  readonly audit: HostConfig["audit.keys"]
 }
 
 const keysOf = (config: HostConfig) =>
@@ -84,9 +88,11 @@ const keysOf = (config: HostConfig) =>
       DeploymentKeys.own({ use, setting, data: config.data })
     const signing = config["webhooks.keys"]
     const sealing = config["webhooks.sealingKeys"]
+    const audit = config["audit.keys"]
     return {
       webhooks: signing.length > 0 ? signing : [signingOf(yield* own("webhook", "webhooks.keys"))],
-      sealing: sealing.length > 0 ? sealing : [yield* own("sealing", "webhooks.sealingKeys")]
+      sealing: sealing.length > 0 ? sealing : [yield* own("sealing", "webhooks.sealingKeys")],
+      audit: audit.length > 0 ? audit : [signingOf(yield* own("audit", "audit.keys"))]
     }
   })
 
@@ -110,18 +116,24 @@ const tenant = (config: HostConfig, publicKeys: Venue["keys"]): Venue => ({
   keys: publicKeys
 })
 
-/** What receivers verify deliveries by. */
+/** What receivers verify deliveries by, and anybody the audit log's checkpoints. */
 const publicKeysOf = (keys: Keys) =>
-  Effect.map(Crypto, ({ ed25519 }) =>
-    keys.webhooks.map(({ keyId, seed, notBefore, notAfter }) => ({
-      keyId,
-      use: "webhook",
-      algorithm: "ed25519",
-      publicKey: DeliveryRules.publicKeyText(ed25519.publicKey(seed)),
-      notBefore,
-      notAfter
-    }))
-  ).pipe(Effect.provide(NodeCrypto.layerCrypto))
+  Effect.map(Crypto, ({ ed25519 }) => {
+    const told =
+      (use: string, text: (key: Uint8Array) => string) =>
+      ({ keyId, seed, notBefore, notAfter }: DeliveryRules.SigningKey) => ({
+        keyId,
+        use,
+        algorithm: "ed25519",
+        publicKey: text(ed25519.publicKey(seed)),
+        notBefore,
+        notAfter
+      })
+    return [
+      ...keys.webhooks.map(told("webhook", DeliveryRules.publicKeyText)),
+      ...keys.audit.map(told("audit", (key) => Buffer.from(key).toString("base64")))
+    ]
+  }).pipe(Effect.provide(NodeCrypto.layerCrypto))
 
 const engineSettings = (config: HostConfig, keys: Keys) =>
   Layer.succeed(Settings, {
@@ -134,7 +146,8 @@ const engineSettings = (config: HostConfig, keys: Keys) =>
     cursorKeys: config["cursor.keys"],
     webhooks: config["webhooks.configured"],
     webhookKeys: keys.webhooks,
-    sealingKeys: keys.sealing
+    sealingKeys: keys.sealing,
+    auditKeys: keys.audit
   })
 
 const sender = (config: HostConfig) =>
@@ -150,6 +163,9 @@ const engineOf = (config: HostConfig, keys: Keys) =>
     Layer.provideMerge(SimulatedLedger.layerPostgres({ ledgerId: config.tenantId, participantId })),
     Layer.provideMerge(storage(config)),
     Layer.provideMerge(sender(config)),
+    Layer.provideMerge(
+      AnchorFile.layer(config["audit.anchors"] ?? join(config.data, "audit", "anchors.jsonl"))
+    ),
     Layer.provideMerge(NodeCrypto.layer),
     Layer.provideMerge(engineSettings(config, keys))
   )
@@ -261,6 +277,10 @@ export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effec
         }
       })
     )
+    // Nothing is served under a configuration that the audit log does not tell of.
+    yield* Context.get(context, AuditLog)
+      .log(Loaded.entry(config, keys))
+      .pipe(Effect.mapError(({ detail }) => new Loaded.NotTold({ detail })))
     const api = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
     yield* ready({
       api,

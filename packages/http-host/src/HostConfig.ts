@@ -231,6 +231,14 @@ export const settings = {
     doc: "Another limit for a role; of a caller's roles the one with the largest limit counts.",
     fallback: ""
   }),
+  "audit.keys": setting(KeyPairs.signing, {
+    doc: "The keys that sign checkpoints of the audit log; the public parts are told in the tenant's record. Empty: the deployment makes one and keeps it under data.",
+    fallback: ""
+  }),
+  "audit.anchors": setting(Kind.maybe(Kind.words(1024)), {
+    doc: "The file that checkpoints of the audit log are appended to; keep a copy out of the venue's reach. Empty: audit/anchors.jsonl under data.",
+    fallback: ""
+  }),
   "webhooks.keys": setting(KeyPairs.signing, {
     doc: "The keys that sign deliveries; the public parts are told in the tenant's record. Empty: the deployment makes one and keeps it under data.",
     fallback: ""

@@ -3,6 +3,7 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { audit } from "./cli/Audit.ts"
 import { config } from "./cli/Config.ts"
 import { keys } from "./cli/Keys.ts"
 import { migrate } from "./cli/Migrate.ts"
@@ -18,7 +19,7 @@ const bursar = Command.make("bursar").pipe(
   Command.withDescription(
     "Administers assets that are recorded on a shared ledger, for the one party that runs the venue. Settings are variables of the environment or stand in the JSON file that BURSAR_CONFIG names; `bursar config` lists them. Ends with 0 when it did what was asked, 1 when it could not, 2 when the command line is not one."
   ),
-  Command.withSubcommands([start, migrate, config, keys, webhooks, openapi, token])
+  Command.withSubcommands([start, migrate, config, keys, audit, webhooks, openapi, token])
 )
 
 Command.run(bursar, { version, renderErrors: false }).pipe(

@@ -29,7 +29,8 @@ const make = Command.make("make", {}, () =>
         }
       ],
       "webhooks.keys": signs("wh"),
-      "webhooks.sealingKeys": [{ keyId: keyId("se", day), secret: secret("base64") }]
+      "webhooks.sealingKeys": [{ keyId: keyId("se", day), secret: secret("base64") }],
+      "audit.keys": signs("au")
     }
     yield* Outcome.print(JSON.stringify(made, null, 2))
   })

@@ -1,0 +1,50 @@
+/** What the audit log is told of the configuration a host starts with: who may be reached, which keys hold. */
+import { Audit } from "@bursar/engine-core"
+import { Data } from "effect"
+import type { HostConfig } from "./HostConfig.ts"
+import { version } from "./version.ts"
+
+/** The audit log could not be told of the configuration, so nothing is served under it. */
+export class NotTold extends Data.TaggedError("NotTold")<{ readonly detail: string }> {
+  override get message(): string {
+    return `the audit log cannot be told of the configuration: ${this.detail}`
+  }
+}
+
+/** More ids than this are counted instead of named. */
+const namedMax = 50
+
+const named = (ids: ReadonlyArray<string>): string =>
+  ids.length > namedMax
+    ? `${ids.slice(0, namedMax).join(" ")} and ${ids.length - namedMax} more`
+    : ids.join(" ")
+
+interface Key {
+  readonly keyId: string
+}
+
+/** `config.loaded` (contract.md sections 8 and 18): ids of keys, never a key. */
+export const entry = (
+  config: HostConfig,
+  keys: {
+    readonly webhooks: ReadonlyArray<Key>
+    readonly sealing: ReadonlyArray<Key>
+    readonly audit: ReadonlyArray<Key>
+  }
+): Audit.Entry =>
+  Audit.entry({
+    action: "config.loaded",
+    stage: "succeeded",
+    detail: {
+      version,
+      allowAddresses: named(
+        config["webhooks.allowAddresses"].map(({ address, prefix }) => `${address}/${prefix}`)
+      ),
+      allowHttp: String(config["webhooks.allowHttp"]),
+      webhookKeys: named(keys.webhooks.map(({ keyId }) => keyId)),
+      sealingKeys: named(keys.sealing.map(({ keyId }) => keyId)),
+      auditKeys: named(keys.audit.map(({ keyId }) => keyId)),
+      signingKeys: named(config["signing.keys"].map(({ keyId }) => keyId)),
+      cursorKeys: named(config["cursor.keys"].map(({ id }) => String(id)))
+    }
+  })

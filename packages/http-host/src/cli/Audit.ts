@@ -1,0 +1,85 @@
+/** `bursar audit verify`: checks the audit log from its own hashes and signatures. */
+import { AuditRunner } from "@bursar/engine-core"
+import { Data, Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as HostConfig from "../HostConfig.ts"
+import * as AnchorFile from "../outbound/AnchorFile.ts"
+import * as Outcome from "./Outcome.ts"
+
+/** The log is not what it should be, or could not be checked. */
+class NotVerified extends Data.TaggedError("NotVerified")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/** A number of the log. */
+const Seq = Schema.Int.check(
+  Schema.isBetween(
+    { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    { message: "a number of the log is a whole number from 1" }
+  )
+)
+
+const anchorsOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
+  if (Option.isNone(file)) return []
+  const path = file.value
+  const { anchors, broken } = yield* Effect.tryPromise({
+    try: () => AnchorFile.read(path),
+    catch: () => new NotVerified({ detail: `${path} cannot be read` })
+  })
+  if (broken === null) return anchors
+  return yield* new NotVerified({ detail: `line ${broken} of ${path} is not a checkpoint` })
+})
+
+const verify = Command.make(
+  "verify",
+  {
+    fromSeq: Flag.Int("from-seq").pipe(
+      Flag.withSchema(Seq),
+      Flag.withDescription("Begin with this record; what came before is taken as it was"),
+      Flag.optional
+    ),
+    anchors: Flag.String("anchors").pipe(
+      Flag.withDescription("A file of checkpoints that was kept elsewhere, one JSON object a line"),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function* ({ fromSeq, anchors }) {
+    const config = yield* HostConfig.load
+    const kept = yield* anchorsOf(anchors)
+    const { records } = yield* Effect.promise(() => import("../Deployment.ts"))
+    const found = yield* AuditRunner.verifyLog({
+      anchors: kept,
+      ...(Option.isSome(fromSeq) ? { fromSeq: fromSeq.value } : {})
+    }).pipe(
+      Effect.provide(records(config)),
+      Effect.catchTag("Unavailable", ({ detail }) => Effect.fail(new NotVerified({ detail })))
+    )
+    if (found.fault !== null) {
+      const { seq, why } = found.fault
+      return yield* new NotVerified({ detail: `record ${seq} of the audit log: ${why}` })
+    }
+    const range = found.first === null ? "" : `, ${found.first} to ${found.last?.seq ?? 0}`
+    const against = kept.length === 0 ? "" : `, against ${kept.length} checkpoints kept elsewhere`
+    yield* Outcome.print(`the audit log is in order: ${found.records} records${range}${against}`)
+  })
+).pipe(
+  Command.withShortDescription("Check the audit log"),
+  Command.withDescription(
+    "Recomputes the audit log's chain from the stored texts, checks the signature of every checkpoint, and names the first record that is not what it should be; then it ends with 1. A tail that was cut, or a log that was rewritten whole, is seen only with --anchors: checkpoints that were kept out of the venue's reach."
+  ),
+  Command.withExamples([
+    { command: "bursar audit verify", description: "Check the whole log" },
+    {
+      command: "bursar audit verify --anchors /mnt/elsewhere/anchors.jsonl",
+      description: "Check it against what was kept elsewhere"
+    }
+  ])
+)
+
+export const audit = Command.make("audit").pipe(
+  Command.withShortDescription("What is done about the audit log beside the API"),
+  Command.withDescription("What the venue's keeper does about the audit log beside the API."),
+  Command.withSubcommands([verify])
+)

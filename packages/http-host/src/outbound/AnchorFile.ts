@@ -1,0 +1,80 @@
+/** Where checkpoints of the audit log go by default: a file that only grows, and a line of the log. */
+import { Checkpoint } from "@bursar/engine-core"
+import { PlainJson } from "@bursar/engine-core/kernel"
+import { AuditAnchor } from "@bursar/engine-core/ports"
+import { Effect, Layer, Option, Result, Schema } from "effect"
+import { mkdir, open, readFile } from "node:fs/promises"
+import { dirname } from "node:path"
+
+/** So much of a file's end holds its last line: a checkpoint is shorter. */
+const tailBytes = 4_096
+/** A file of checkpoints longer than this is not one: an hourly line takes a century to fill it. */
+const fileMax = 256 * 1024 * 1024
+
+const decode = Schema.decodeUnknownOption(Checkpoint.Anchor)
+
+const anchorOf = (line: string): Option.Option<Checkpoint.Anchor> =>
+  Option.flatMap(Result.getSuccess(PlainJson.parse(line)), (json) => decode(json))
+
+/** The checkpoints of a file, as far as they can be read; the number of a line that is none. */
+export interface Anchors {
+  readonly anchors: ReadonlyArray<Checkpoint.Anchor>
+  /** The first line that is not a checkpoint, counted from 1; null: there is none. */
+  readonly broken: number | null
+}
+
+/** Reads a file of checkpoints: JSON, one a line. */
+export const read = async (file: string): Promise<Anchors> => {
+  const text = await readFile(file, "utf8")
+  if (text.length > fileMax) throw new Error("the file is larger than checkpoints make it")
+  const lines = text.split("\n").filter((line) => line !== "")
+  const anchors = lines.map(anchorOf)
+  const broken = anchors.findIndex(Option.isNone)
+  return {
+    anchors: anchors.flatMap((anchor) => (Option.isSome(anchor) ? [anchor.value] : [])),
+    broken: broken < 0 ? null : broken + 1
+  }
+}
+
+/** Whether a file ends with this line. */
+const endsWith = async (file: string, line: string): Promise<boolean> => {
+  await using handle = await open(file, "a+", 0o600)
+  const { size } = await handle.stat()
+  const length = Math.min(size, tailBytes)
+  const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+  return buffer.toString("utf8").endsWith(line)
+}
+
+/** Appends a line and waits until it is on the disk. */
+const append = async (file: string, line: string): Promise<void> => {
+  await using handle = await open(file, "a", 0o600)
+  await handle.appendFile(line)
+  await handle.sync()
+}
+
+/**
+ * Keeps checkpoints in a file, one line each, and tells each in the log, which may go to a collector.
+ * Copy the file to where the venue's own people cannot change it: only there it shows a log that was
+ * rewritten. Instances that share a file may write the same line twice.
+ */
+export const layer = (file: string): Layer.Layer<never> =>
+  Layer.succeed(AuditAnchor.AuditAnchor, {
+    keep: (anchor) =>
+      Effect.gen(function* () {
+        const line = `${JSON.stringify(anchor)}\n`
+        const kept = yield* Effect.tryPromise({
+          try: async () => {
+            await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+            if (await endsWith(file, line)) return true
+            await append(file, line)
+            return false
+          },
+          catch: (cause) => new AuditAnchor.AnchorUnavailable({ detail: String(cause) })
+        })
+        if (kept) return
+        const { size, head, signature, keyId } = anchor
+        yield* Effect.logInfo("the audit log was signed").pipe(
+          Effect.annotateLogs({ size, head, signature, keyId })
+        )
+      })
+  })

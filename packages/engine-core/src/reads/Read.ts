@@ -5,6 +5,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Range, Records, Stored } from "../records/Records.ts"
+import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import type { Export } from "./Export.ts"
@@ -40,6 +41,8 @@ interface Declared {
   readonly doc: string
   readonly route: ReadRoute
   readonly audience: Audience
+  /** Present where each answer is logged in the audit log: the record that its path names. */
+  readonly audited?: { readonly resourceKind: ResourceKind; readonly named: string }
   /** Whether it takes at and asOf and answers with the ledger time; else its offset is 0. */
   readonly pinned: boolean
 }

@@ -14,6 +14,8 @@ export interface Served {
   readonly doc: string
   readonly route: `${"GET" | "POST" | "DELETE"} /v1/${string}`
   readonly admits: Admits
+  /** What the audit log calls a call of it that was refused, where it is a write. */
+  readonly action?: Vocabulary.AuditAction
   /** The most bytes its body may have; 0: it takes none. */
   readonly bodyMax: number
   readonly refuses: ReadonlyArray<Refusal.Slug>

@@ -31,6 +31,7 @@ export const served = ({
     doc: "Approves a four-eyes action; the last approver's call runs it.",
     route: "POST /v1/approvals/{actionKey}:approve",
     admits: { by: "approver" },
+    action: "approval.approve",
     bodyMax,
     refuses: [
       ...new Set([
@@ -52,6 +53,7 @@ export const served = ({
     doc: "Rejects a four-eyes action, or withdraws it when its maker calls; it never runs.",
     route: "POST /v1/approvals/{actionKey}:reject",
     admits: { by: "role", roles: ["approver", ...makers.filter((role) => role !== "approver")] },
+    action: "approval.reject",
     bodyMax,
     refuses: [
       "auditor-never-approves",

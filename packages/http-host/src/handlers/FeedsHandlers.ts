@@ -1,22 +1,22 @@
-/** The event feed: a page of it, and the cursor it is polled with again. */
-import { EventReads } from "@bursar/engine-core"
+/** The feeds: a page of events or of the audit log, and the cursor it is polled with again. */
+import { AuditReads, EventReads } from "@bursar/engine-core"
 import { Effect } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Answer from "../middleware/Answer.ts"
 import type { ByHand } from "./Handler.ts"
 import { asking, closing, inTime, opening } from "./read.ts"
 
-const ask = asking({
-  params: EventReads.EventParams,
-  standard: new Set(Object.keys(Params.page)),
-  inPath: new Set()
-})
+const standard = new Set(Object.keys(Params.page))
+const inPath = new Set<string>()
+const askEvents = asking({ params: EventReads.EventParams, standard, inPath })
+const askAuditLog = asking({ params: AuditReads.AuditParams, standard, inPath })
 
 export const make = (of: {
   readonly events: EventReads.EventReads["Service"]
+  readonly auditLog: AuditReads.AuditReads["Service"]
 }): Readonly<Record<string, ByHand>> => ({
   "events.list": Effect.fnUntraced(function* ({ arrival, caller }) {
-    const { params, standard } = yield* Effect.fromResult(ask(arrival))
+    const { params, standard } = yield* Effect.fromResult(askEvents(arrival))
     const { value, next, ...around } = yield* inTime(
       of.events.page({
         caller,
@@ -29,6 +29,23 @@ export const make = (of: {
       requestId: arrival.identity.requestId,
       status: 200,
       text: `${opening(around)}[${value.map(EventReads.print).join(",")}]${closing(next)}`
+    })
+  }),
+
+  "auditLog.list": Effect.fnUntraced(function* ({ arrival, caller }) {
+    const { params, standard } = yield* Effect.fromResult(askAuditLog(arrival))
+    const { value, next, ...around } = yield* inTime(
+      of.auditLog.page({
+        caller,
+        params,
+        limit: standard.limit ?? AuditReads.limitDefault,
+        ...(standard.after === undefined ? {} : { after: standard.after })
+      })
+    )
+    return Answer.json({
+      requestId: arrival.identity.requestId,
+      status: 200,
+      text: `${opening(around)}[${value.map(AuditReads.print).join(",")}]${closing(next)}`
     })
   })
 })

@@ -1,5 +1,5 @@
 /** Every route with what answers it: the two generated shapes, and the few written by hand. */
-import { EventReads, FourEyes, Reads } from "@bursar/engine-core"
+import { AuditReads, EventReads, FourEyes, Reads } from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -8,6 +8,7 @@ import type { Interface } from "../api/Interface.ts"
 import type { Route } from "../api/Route.ts"
 import type { Venue } from "../api/SystemApi.ts"
 import { Arrival } from "../middleware/Arrival.ts"
+import * as Audited from "../middleware/Audited.ts"
 import * as Gates from "../middleware/Gates.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { SignedRequests } from "../middleware/SignedRequests.ts"
@@ -58,15 +59,17 @@ const anyName = ({ name }: Route): string | number => name
 /** The handler of a route: its gates, then its answer; a refusal of either becomes a problem. */
 const answering = (serving: Serving) =>
   Effect.gen(function* () {
-    const pass = yield* Gates.make(serving.strangers)
+    const audited = yield* Audited.make
+    const pass = audited(yield* Gates.make(serving.strangers))
     const reads = yield* Reads
     const fourEyes = yield* FourEyes
     const readiness = yield* Readiness
     const { basePath } = serving
     const events = yield* EventReads.EventReads
+    const auditLog = yield* AuditReads.AuditReads
     const byHand: Readonly<Record<string, ByHand>> = {
       ...WritesHandlers.make({ fourEyes, basePath }),
-      ...FeedsHandlers.make({ events })
+      ...FeedsHandlers.make({ events, auditLog })
     }
     const open: Readonly<Record<string, Open>> = SystemHandlers.make({
       ...serving,

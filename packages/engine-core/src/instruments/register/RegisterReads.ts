@@ -104,6 +104,7 @@ export const register = Read.one({
     app: "all",
     registrar: "near"
   },
+  audited: { resourceKind: "instrument", named: "instrumentId" },
   pinned: true,
   params: Schema.Struct({
     instrumentId: InstrumentId,

@@ -33,6 +33,8 @@ export interface WorldOptions {
   readonly readings?: ReadonlyArray<Reading.Reading>
   readonly settings?: Partial<typeof settingsDefaults>
   readonly faults?: SimulatedLedger.Faults.Faults
+  /** Other storage ports than those in memory. */
+  readonly storage?: Layer.Layer<Memory.Storage>
   /** What stands between the engine and its port to the ledger. */
   readonly tamper?: (ledger: Ledger.Ledger["Service"]) => Ledger.Ledger["Service"]
 }
@@ -40,7 +42,7 @@ export interface WorldOptions {
 /** Everything the engine is given, apart from it: two engines may be built over one of these. */
 export const ports = (options: WorldOptions = {}) =>
   Layer.mergeAll(
-    Memory.layer,
+    options.storage ?? Memory.layer,
     NodeCrypto.layer,
     tampered(ledgerOf(options.faults), options.tamper ?? ((ledger) => ledger)),
     Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })

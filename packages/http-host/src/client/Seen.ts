@@ -14,29 +14,36 @@ export const isUnknown = (value: unknown): value is Unknown =>
 /** A text type of listed words, told from `string` and from branded texts by its keys. */
 type IsWord<T extends string> = Record<never, never> extends { [K in T]: 1 } ? false : true
 
+/** JSON as it is, and the numbers in it, have no words that anything declared. */
+type AnyJson<T> = PlainJson.Plain extends T ? true : PlainJson.PlainNumber extends T ? true : false
+
 /** What is declared, with `{ unknown }` wherever a listed word stands. */
-export type Seen<T> = PlainJson.Plain extends T
-  ? T
-  : T extends string
-    ? IsWord<T> extends true
-      ? T | Unknown
-      : T
-    : T extends number | bigint | boolean | null | undefined | PlainJson.PlainNumber
-      ? T
-      : T extends ReadonlyArray<infer U>
-        ? ReadonlyArray<Seen<U>>
-        : { readonly [K in keyof T]: Seen<T[K]> }
+export type Seen<T> =
+  AnyJson<T> extends true
+    ? T
+    : T extends string
+      ? IsWord<T> extends true
+        ? T | Unknown
+        : T
+      : T extends number | bigint | boolean | null | undefined
+        ? T
+        : T extends ReadonlyArray<infer U>
+          ? ReadonlyArray<Seen<U>>
+          : { readonly [K in keyof T]: Seen<T[K]> }
 
 /** What is asked: a text where the declaration has a text of a name of its own, such as an id. */
-export type Told<T> = T extends string
-  ? IsWord<T> extends true
+export type Told<T> =
+  AnyJson<T> extends true
     ? T
-    : string
-  : T extends number | bigint | boolean | null | undefined | PlainJson.PlainNumber
-    ? T
-    : T extends ReadonlyArray<infer U>
-      ? ReadonlyArray<Told<U>>
-      : { readonly [K in keyof T]: Told<T[K]> }
+    : T extends string
+      ? IsWord<T> extends true
+        ? T
+        : string
+      : T extends number | bigint | boolean | null | undefined
+        ? T
+        : T extends ReadonlyArray<infer U>
+          ? ReadonlyArray<Told<U>>
+          : { readonly [K in keyof T]: Told<T[K]> }
 
 type Path = ReadonlyArray<PropertyKey>
 

@@ -1,0 +1,140 @@
+/** Own records (security test 1): whatever route it takes, an investor of one holder never reads another's. */
+import { Catalogue, type Read } from "@bursar/engine-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import {
+  bearer,
+  json,
+  type Listed,
+  open,
+  type Problem,
+  send,
+  slugOf,
+  type Venue
+} from "../venue.ts"
+import { holderIds, instrumentId, move, orderIds } from "./two-holders.ts"
+
+/** What a path's parameter is called, and whose it is; a new name has to be taught here. */
+const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>>> = {
+  holderId: { ...holderIds, never: "holder-zzzz" },
+  subscriptionId: { a: orderIds.a[0], b: orderIds.b[0], never: "order-zz" },
+  instrumentId: { a: instrumentId, b: instrumentId, never: "fund-z" }
+}
+const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
+  read.route.slice("GET ".length).replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) => {
+    const id = ids[name]?.[whose]
+    if (id === undefined) throw new Error(`this test knows no ${name}`)
+    return id
+  })
+
+const own = Catalogue.reads.filter(({ audience }) => audience.investor === "own")
+const named = own.filter(({ route }) => /\{(holderId|subscriptionId)\}/.test(route))
+const lists = own.filter(({ shape }) => shape === "list")
+const filtered = own.filter(({ params, route }) => {
+  const fields: object =
+    "fields" in params && typeof params.fields === "object" ? (params.fields ?? {}) : {}
+  return "holderId" in fields && !route.includes("{holderId}")
+})
+
+describe("an investor of one holder", () => {
+  let venue: Venue
+  let investor = ""
+  let other = ""
+  let operator = ""
+  beforeAll(async () => {
+    venue = await open({ tables: Catalogue })
+    const collections = await move(venue)
+    expect(collections).toContain("subscription")
+    investor = await bearer(["investor"], { holder: holderIds.a, sub: "ines" })
+    other = await bearer(["investor"], { holder: holderIds.b, sub: "ivan" })
+    operator = await bearer(["operator"])
+  })
+  afterAll(() => venue.close())
+
+  const ask = (path: string, as = investor) => send(venue, { path, as })
+  const told = async (answer: Response) => {
+    const { requestId: _, ...rest } = await json<Problem>(answer)
+    return { status: answer.status, rest }
+  }
+
+  it("and the routes of this test are those whose declarations say own", () => {
+    expect(named.length).toBeGreaterThan(2)
+    expect(lists.length).toBeGreaterThan(2)
+    expect(filtered.map(({ name }) => name)).toContain("subscriptions.list")
+  })
+
+  it.each(named.map((read) => [read.name, read] as const))(
+    "asks %s for another's and is told what one is told of what never was",
+    async (_, read) => {
+      expect((await ask(pathOf(read, "a"))).status).toBe(200)
+      expect((await ask(pathOf(read, "b"), operator)).status).toBe(200)
+      const theirs = await told(await ask(pathOf(read, "b")))
+      expect(theirs).toEqual(await told(await ask(pathOf(read, "never"))))
+      expect(theirs.status).toBe(404)
+      // At a point that cannot be answered it learns no more.
+      expect(await told(await ask(`${pathOf(read, "b")}?at=999`))).toEqual(
+        await told(await ask(`${pathOf(read, "never")}?at=999`))
+      )
+    }
+  )
+
+  it.each(lists.map((read) => [read.name, read] as const))(
+    "lists %s, in pages and in streams, without a word of another's",
+    async (_, read) => {
+      for (const query of ["", "?limit=1000", "?limit=1"]) {
+        const answer = await ask(`${pathOf(read, "a")}${query}`)
+        const text = await answer.text()
+        expect([answer.status, query]).toEqual([200, query])
+        for (const theirs of [holderIds.b, ...orderIds.b, "holder-b::"]) {
+          expect(text).not.toContain(theirs)
+        }
+        expect(text).toContain(holderIds.a)
+      }
+      const all = await (await ask(pathOf(read, "a"), operator)).text()
+      if (!read.route.includes("{")) expect(all).toContain(holderIds.b)
+    }
+  )
+
+  it.each(filtered.map((read) => [read.name, read] as const))(
+    "names another in a filter of %s and is denied, alone or beside itself",
+    async (_, read) => {
+      const path = pathOf(read, "a")
+      const answer = await ask(`${path}?holderId=${holderIds.b}`)
+      expect([answer.status, await slugOf(answer)]).toEqual([403, "permission-denied"])
+      const both = await ask(`${path}?holderId=${holderIds.a}&holderId=${holderIds.b}`)
+      expect([400, 403]).toContain(both.status)
+      expect((await ask(`${path}?holderId=${holderIds.a}`)).status).toBe(200)
+    }
+  )
+
+  it("goes on from nobody's place but its own", async () => {
+    const first = async (as: string) =>
+      (await json<Listed>(await ask("/v1/subscriptions?limit=1", as))).next ?? ""
+    const next = (after: string) => ask(`/v1/subscriptions?limit=1&after=${after}`)
+    for (const theirs of [await first(other), await first(operator)]) {
+      const answer = await next(theirs)
+      expect([answer.status, await slugOf(answer)]).toEqual([400, "invalid-request"])
+    }
+    const mine = await json<Listed>(await next(await first(investor)))
+    expect(mine.value.map(({ subscriptionId }) => subscriptionId)).toEqual([orderIds.a[1]])
+  })
+
+  it("reads no operation and no approval, nor the feed", async () => {
+    for (const path of [
+      "/v1/operations",
+      "/v1/operations/op_1",
+      "/v1/approvals",
+      "/v1/approvals/ak_1",
+      "/v1/events"
+    ]) {
+      expect([path, (await ask(path)).status]).toEqual([path, 403])
+    }
+  })
+
+  it("without a holder in its sign-in reads none", async () => {
+    const nobody = await bearer(["investor"])
+    for (const read of own) {
+      const { status } = await ask(pathOf(read, "a"), nobody)
+      expect([read.name, status === 403 || status === 404]).toEqual([read.name, true])
+    }
+  })
+})

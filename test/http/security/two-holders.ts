@@ -1,0 +1,89 @@
+/** Two holders with the same records each, made from what one real story left behind. */
+import { Catalogue, Records } from "@bursar/engine-core"
+import { type Collection, Instant } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Codecs from "../../../packages/engine-core/src/records/Codecs.ts"
+import { world } from "../../engine/world.ts"
+import * as Stage from "../../operations/stage.ts"
+import type { Venue } from "../venue.ts"
+
+/** A record as the store keeps it, and the collection it belongs to. */
+interface Kept {
+  readonly collection: Collection.Collection
+  readonly body: string
+}
+
+/** Of each holder: its id, its orders, and the hint of its party; of both: the instrument. */
+export const holderIds = { a: "holder-aaaa", b: "holder-bbbb" } as const
+export const orderIds = { a: ["order-a1", "order-a2"], b: ["order-b1", "order-b2"] } as const
+export const instrumentId = "fund-a"
+
+/** Everything that the story of one holder's subscription writes about it, and its instrument. */
+const story = Effect.gen(function* () {
+  const stage = yield* Stage.opened()
+  yield* Stage.market(stage)
+  yield* Stage.admitted(stage)
+  const order = { subscriptionId: "s1", instrumentId, holderId: "h1", payment: "wire", amount: 100 }
+  yield* Stage.write("subscription.claim", {}, order)
+  const records = yield* Records
+  const kept: Array<Kept> = []
+  for (const collection of Catalogue.collections) {
+    for (const { record } of yield* records.list(collection, { limit: 100 })) {
+      const body = Codecs.of(collection).encodeRecord(record)
+      if (['"h1"', '"s1"', `"${instrumentId}"`].some((id) => body.includes(id))) {
+        kept.push({ collection, body })
+      }
+    }
+  }
+  return kept
+})
+
+let told: Promise<ReadonlyArray<Kept>> | undefined
+const kept = () => {
+  told ??= Effect.runPromise(
+    story.pipe(Effect.provide(world()), Effect.scoped, Effect.provide(TestClock.layer()))
+  )
+  return told
+}
+
+const renamed = (body: string, of: { readonly holder: "a" | "b"; readonly order: string }) =>
+  body
+    .replaceAll('"h1"', `"${holderIds[of.holder]}"`)
+    .replaceAll('"s1"', `"${of.order}"`)
+    .replaceAll("holder::", `holder-${of.holder}::`)
+
+/** What is named by a contract of the ledger stands on another one for each holder. */
+const apart = ({ collection, body }: Kept, holder: "a" | "b"): string => {
+  const id = collection.id(Codecs.of(collection).decodeRecord(body))
+  return /^[0-9a-f]{32,}$/.test(id) ? body.replaceAll(id, `${id.slice(0, -1)}${holder}`) : body
+}
+
+/** Puts both holders' records into a venue; answers the collections that hold some. */
+export const move = async (venue: Venue): Promise<ReadonlyArray<string>> => {
+  const all = await kept()
+  const written = new Map<string, { readonly collection: Collection.Collection; record: unknown }>()
+  for (const one of all) {
+    const { collection } = one
+    for (const holder of ["a", "b"] as const) {
+      for (const order of orderIds[holder]) {
+        const record = Codecs.of(collection).decodeRecord(
+          renamed(apart(one, holder), { holder, order })
+        )
+        written.set(`${collection.name}/${collection.id(record)}`, { collection, record })
+      }
+    }
+  }
+  await venue.run(
+    Effect.gen(function* () {
+      const records = yield* Records
+      const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
+      yield* records.transact(
+        Effect.forEach(written.values(), ({ collection, record }) =>
+          records.open(collection, record, act)
+        )
+      )
+    })
+  )
+  return [...new Set([...written.values()].map(({ collection }) => collection.name))]
+}

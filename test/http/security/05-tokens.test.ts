@@ -1,5 +1,5 @@
 /** Attacks on sign-in: whatever a token says of itself, it is judged by what the deployment says. */
-import { createHmac, createPublicKey } from "node:crypto"
+import { createHmac, createPublicKey, KeyObject, sign } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { type Caller, Vocabulary } from "@bursar/engine-core"
@@ -17,6 +17,7 @@ import {
   issuer,
   json,
   open,
+  privateKey,
   publicJwk,
   raw,
   send,
@@ -113,6 +114,18 @@ describe("a token that is not", () => {
     ["jku", () => token({ roles: ["operator"] }, { jku: "https://evil.test/jwks" })],
     ["x5u", () => token({ roles: ["operator"] }, { x5u: "https://evil.test/cert" })],
     ["x5c", () => token({ roles: ["operator"] }, { x5c: ["MIIB"] })],
+    [
+      "crit",
+      async () => {
+        const [, payload] = (await token({ roles: ["operator"] })).split(".")
+        const header = base64({ alg: "ES256", typ: "at+jwt", kid: publicJwk.kid, crit: ["exp"] })
+        const signature = sign("sha256", Buffer.from(`${header}.${payload}`), {
+          key: KeyObject.from(privateKey),
+          dsaEncoding: "ieee-p1363"
+        })
+        return `${header}.${payload}.${signature.toString("base64url")}`
+      }
+    ],
     ["a kid that is a path", () => token({ roles: ["operator"] }, { kid: "../../x" })],
     ["wrong issuer", () => token({ roles: ["operator"], iss: "https://evil.test" })],
     ["issuer as a prefix", () => token({ roles: ["operator"], iss: `${issuer}/` })],

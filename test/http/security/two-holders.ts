@@ -53,10 +53,12 @@ const renamed = (body: string, of: { readonly holder: "a" | "b"; readonly order:
     .replaceAll('"s1"', `"${of.order}"`)
     .replaceAll("holder::", `holder-${of.holder}::`)
 
-/** What is named by a contract of the ledger stands on another one for each holder. */
+/** A holder's record whose id says nothing of the holder has another one for each of them. */
 const apart = ({ collection, body }: Kept, holder: "a" | "b"): string => {
   const id = collection.id(Codecs.of(collection).decodeRecord(body))
-  return /^[0-9a-f]{32,}$/.test(id) ? body.replaceAll(id, `${id.slice(0, -1)}${holder}`) : body
+  const made = body.includes('"h1"') && /^([0-9a-f]{32,}|[a-z]+_[0-9A-Z]{26})$/.test(id)
+  const last = id.includes("_") ? holder.toUpperCase() : holder
+  return made ? body.replaceAll(id, `${id.slice(0, -1)}${last}`) : body
 }
 
 /** Puts both holders' records into a venue; answers the collections that hold some. */

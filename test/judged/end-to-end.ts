@@ -17,6 +17,7 @@ import { subscription } from "../../examples/demo/subscription.ts"
 import { desks, type Walk } from "../../examples/demo/walk.ts"
 import { type Answered, call, routesOf } from "./every-route.ts"
 import * as Proxy from "./Proxy.ts"
+import * as Receiver from "./Receiver.ts"
 import type { Json } from "./samples.ts"
 
 const instrument = { instrumentId: "elf-usd", unitDecimals: 6 }
@@ -45,8 +46,29 @@ const bearersOf = async (stack: Stack) => {
   return Object.fromEntries(all) as Readonly<Record<keyof typeof people, string>>
 }
 
+/** What the story has no need of: a webhook that two people agree on, and one that is rejected. */
+const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promise<string> => {
+  const operator = Desk.open(stack.venue, people.operator)
+  const approver = Desk.open(stack.venue, people.approver)
+  const asked = async (webhookId: string) => {
+    const { json } = await operator.post("/v1/webhooks", { webhookId, url, secret })
+    return `/v1/approvals/${Desk.text(json, "actionKey")}`
+  }
+  const { headers } = await approver.post(`${await asked("webhook-1")}:approve`)
+  await Desk.finished(operator, headers.get("location") ?? "")
+  await approver.post(`${await asked("webhook-2")}:reject`, { reason: "one is enough" })
+  const tested = await operator.done("/v1/webhooks/webhook-1:test")
+  if (Desk.member(tested, "result", "delivered") !== true) {
+    throw new Error(`the receiver was not reached: ${JSON.stringify(tested)}`)
+  }
+  return "webhook-1"
+}
+
 /** The ids of what the story left behind, by the names that paths have for them. */
-const knownOf = async (stack: Stack): Promise<Readonly<Record<string, string>>> => {
+const knownOf = async (
+  stack: Stack,
+  receiver: Receiver.Receiver
+): Promise<Readonly<Record<string, string>>> => {
   const auditor = Desk.open(stack.venue, people.auditor)
   const first = async (path: string, name: string) =>
     Desk.text((await auditor.get(path)).json, "value", 0, name)
@@ -54,6 +76,7 @@ const knownOf = async (stack: Stack): Promise<Readonly<Record<string, string>>> 
     instrumentId: instrument.instrumentId,
     holderId,
     subscriptionId: "sub-1",
+    webhookId: await webhooks(stack, receiver),
     tenantId: "venue-1",
     actionKey: await first("/v1/approvals?limit=1", "actionKey"),
     operationId: await first("/v1/operations?limit=1", "operationId")
@@ -87,6 +110,13 @@ const record = async (answers: ReadonlyArray<Answered>): Promise<void> => {
   await writeFile(file, JSON.stringify([...firsts.values()]))
 }
 
+const receiver = await Receiver.start()
+// The host takes its settings from the environment it is started in.
+Object.assign(process.env, {
+  BURSAR_WEBHOOKS_ALLOW_HTTP: "true",
+  BURSAR_WEBHOOKS_PORTS: String(receiver.port),
+  BURSAR_WEBHOOKS_ALLOW_ADDRESSES: "127.0.0.0/8"
+})
 const folder = await mkdtemp(join(tmpdir(), "bursar-judged-"))
 try {
   await briefly({ instruments: [instrument] }, async (stack) => {
@@ -100,7 +130,7 @@ try {
       const judged: Stack = { ...stack, venue: { ...stack.venue, api: proxy.url } }
       await told(judged)
       const bearers = await bearersOf(judged)
-      const known = await knownOf(judged)
+      const known = await knownOf(judged, receiver)
       const { stdout } = await run(process.execPath, [typed], {
         env: {
           ...process.env,
@@ -128,11 +158,17 @@ try {
       const shown = [...Map.groupBy(seen, ({ status }) => status)].toSorted(([a], [b]) => a - b)
       const counts = shown.map(([status, all]) => `${status} ${all.length}×`)
       console.log(`${seen.length} calls of ${routes.length} routes judged: ${counts.join(", ")}`)
+      const genuine = receiver.verdicts.filter((one) => one.genuine).length
+      if (genuine === 0 || genuine < receiver.verdicts.length) {
+        throw new Error(`deliveries are not what they say: ${JSON.stringify(receiver.verdicts)}`)
+      }
+      console.log(`${genuine} deliveries, all genuine`)
       console.log(`only ever refused here: ${refused.join(", ") || "none"}`)
     } finally {
       await proxy.stop()
     }
   })
 } finally {
+  receiver.stop()
   await rm(folder, { recursive: true, force: true })
 }

@@ -3,8 +3,14 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import * as Catalogue from "./catalogue.ts"
 import * as AuditLog from "./feeds/AuditLog.ts"
 import * as AuditReads from "./feeds/AuditReads.ts"
+import * as AuditRunner from "./feeds/AuditRunner.ts"
 import * as EventReads from "./feeds/EventReads.ts"
+import * as Retention from "./feeds/Retention.ts"
+import * as RetentionRunner from "./feeds/RetentionRunner.ts"
+import type { Task } from "./feeds/Schedule.ts"
+import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
 import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
+import type { Collection } from "./kernel/Collection.ts"
 import type { Unavailable } from "./kernel/Refusal.ts"
 import type { Crypto } from "./ports/Crypto.ts"
 import type { Ids } from "./ports/Ids.ts"
@@ -16,8 +22,10 @@ import type {
   Feed,
   Keys,
   ProjectionLog,
+  RateWindow,
   WorkQueue
 } from "./ports/storage/index.ts"
+import { contracts } from "./projection/Contract.ts"
 import * as Follower from "./projection/Follower.ts"
 import type { Reading } from "./projection/Reading.ts"
 import * as ReadsLayer from "./reads/layer.ts"
@@ -34,8 +42,8 @@ export class Engine extends Context.Service<
   Engine,
   {
     /**
-     * Follows the ledger, runs operations and posts to webhooks until interrupted; then it stops
-     * gracefully.
+     * Follows the ledger, runs operations, posts to webhooks and gives scheduled tasks their turns
+     * until interrupted; then it stops gracefully.
      */
     readonly run: Effect.Effect<never>
     /**
@@ -56,13 +64,14 @@ const engine = Layer.effect(
     const follower = yield* Follower.Follower
     const runner = yield* OperationRunner.OperationRunner
     const deliverer = yield* DeliveryRunner.DeliveryRunner
+    const schedules = yield* ScheduleRunner.ScheduleRunner
     return Engine.of({
       run: Effect.scoped(
         Effect.gen(function* () {
           yield* Effect.forkScoped(follower.run)
           // Side by side, so that both are told to stop at the same time.
           const running = yield* Effect.forkScoped(
-            Effect.all([runner.run, deliverer.run], { concurrency: "unbounded" })
+            Effect.all([runner.run, deliverer.run, schedules.run], { concurrency: "unbounded" })
           )
           const [ended] = yield* Fiber.join(running)
           return ended
@@ -94,6 +103,7 @@ export type Ports =
   | WorkQueue
   | Feed
   | ProjectionLog
+  | RateWindow
 
 /** What the engine offers. */
 export type Services =
@@ -107,15 +117,33 @@ export type Services =
   | DeliveryRunner.DeliveryRunner
   | Follower.Follower
   | OperationRunner.OperationRunner
+  | ScheduleRunner.ScheduleRunner
   | Operations.Operations
+
+/** What falls due by the clock alone. */
+const tasksOf = (history: ReadonlyArray<Collection>): ReadonlyArray<Task<Ports | Records>> => [
+  AuditRunner.hourly,
+  AuditRunner.bySize,
+  RetentionRunner.retention([contracts, ...history]),
+  RetentionRunner.sweep
+]
 
 /** The engine with writes and readings of an embedder's own choice. */
 export const layerOf = (of: {
   readonly operations: ReadonlyArray<Operation>
   readonly readings: ReadonlyArray<Reading>
+  /** The collections that readings fold; what the ledger has forgotten of them is forgotten here. */
+  readonly history?: ReadonlyArray<Collection>
 }): Layer.Layer<Services, never, Ports> =>
   engine.pipe(
-    Layer.provideMerge(Layer.mergeAll(OperationRunner.layer, Follower.layer, DeliveryRunner.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        OperationRunner.layer,
+        Follower.layer,
+        DeliveryRunner.layer,
+        ScheduleRunner.layer(tasksOf(of.history ?? []))
+      )
+    ),
     Layer.provideMerge(
       Layer.mergeAll(
         Door.layer,
@@ -137,5 +165,8 @@ export const layerOf = (of: {
 /** The engine with everything this package declares. */
 export const layer: Layer.Layer<Services, never, Ports> = layerOf({
   operations: Catalogue.operations,
-  readings: Catalogue.readings
+  readings: Catalogue.readings,
+  history: Catalogue.collections.filter(
+    ({ keptBy, name }) => keptBy === "ledger" && !Retention.everKept.has(name)
+  )
 })

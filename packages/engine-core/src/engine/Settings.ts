@@ -1,8 +1,10 @@
 /** What a deployment may decide about the engine itself, with the default each has. */
 import { Context } from "effect"
 import type { AuditKey } from "../feeds/Checkpoint.ts"
+import * as Retention from "../feeds/Retention.ts"
 import type { SigningKey } from "../feeds/webhook/DeliveryRules.ts"
 import type { ConfiguredWebhook } from "../feeds/webhook/Webhook.ts"
+import type { LegalHold } from "../ports/storage/Feed.ts"
 import type { SealingKey } from "../writes/Secrets.ts"
 
 export interface Settings {
@@ -39,6 +41,10 @@ export interface Settings {
    * one the log is chained and not signed.
    */
   readonly auditKeys: ReadonlyArray<AuditKey>
+  /** How long what has ended is kept. */
+  readonly retention: Retention.Periods
+  /** Whose records are kept whatever their age. */
+  readonly legalHold: LegalHold
   /** Ledger updates projected in one transaction. */
   readonly batchMax: number
 }
@@ -56,6 +62,8 @@ export const defaults: Settings = {
   webhookKeys: [],
   webhooks: [],
   auditKeys: [],
+  retention: Retention.periods,
+  legalHold: Retention.nobody,
   batchMax: 500
 }
 

@@ -10,6 +10,7 @@ import { Records } from "../records/Records.ts"
 import type { Late } from "./Audit.ts"
 import * as AuditVerify from "./AuditVerify.ts"
 import * as Checkpoint from "./Checkpoint.ts"
+import type { Task } from "./Schedule.ts"
 
 /** The checkpoint that a record of the log tells of. */
 const anchorOf = (tenantId: string, { text }: Pick<AuditRow, "text">): Checkpoint.Anchor => {
@@ -62,6 +63,25 @@ export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords
   if (isDue(audit)) yield* records.transact(records.audit([entry]))
   yield* carry
 })
+
+/** Signs the log every hour in which it grew. */
+export const hourly: Task<Records | Feed | Crypto> = {
+  name: "audit-checkpoint",
+  doc: "Signs the audit log when it has grown, and offers its last checkpoint to its place outside.",
+  every: 3_600_000,
+  run: () => checkpoint({ newRecords: 1 })
+}
+
+/** Records after which the log is signed before the hour is over (contract.md section 18). */
+const recordsMax = 10_000
+
+/** Signs the log when it grows fast. */
+export const bySize: Task<Records | Feed | Crypto> = {
+  name: "audit-checkpoint-by-size",
+  doc: "Signs the audit log before its hour is over where many records came.",
+  every: 60_000,
+  run: () => checkpoint({ newRecords: recordsMax })
+}
 
 /** Records that are read at a time while the log is checked. */
 const readAtOnce = 1_000

@@ -114,6 +114,14 @@ export class Records extends Context.Service<
       fact: NoInfer<F>,
       act: Act
     ) => Effect.Effect<Stored<R>, Unavailable>
+    /**
+     * Deletes records whole, with their facts: retention's end, for records nothing else names. Only
+     * inside `transact`.
+     */
+    readonly forget: <R, F>(
+      collection: Collection<R, F>,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<void, Unavailable>
     /** Announces what no record's fact announces by itself. Only inside `transact`. */
     readonly announce: (announcements: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /** Queues work that starts once the transaction is committed. Only inside `transact`. */

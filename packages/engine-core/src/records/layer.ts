@@ -503,6 +503,17 @@ const make = Effect.gen(function* () {
       Effect.map(within, (work) => void work.announcements.push(...announcements)),
     enqueue: (items) => Effect.map(within, (work) => void work.work.push(...items)),
     whenCommitted: (effect) => Effect.map(within, (work) => void work.committed.push(effect)),
+    forget: (collection, recordIds) => {
+      const of = { collection: collection.name, recordIds }
+      return recordIds.length === 0
+        ? Effect.void
+        : within.pipe(
+            Effect.andThen(documents.forget(of)),
+            Effect.andThen(factLog.forget(of)),
+            Effect.asVoid,
+            stored
+          )
+    },
     audit: (entries) => Effect.map(within, (work) => void work.audit.push(...entries))
   })
 })

@@ -1,0 +1,107 @@
+/** How long each kind of record is kept, and what is left alone whatever its age. */
+import { Schema } from "effect"
+import * as Duration from "../kernel/Duration.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { LegalHold } from "../ports/storage/Feed.ts"
+
+/** What has a period of its own (contract.md section 19); its name is the setting's. */
+export const kept = {
+  operations: {
+    doc: "A finished operation and its keys, from its end on.",
+    period: Duration.of("P7Y")
+  },
+  approvals: {
+    doc: "A decided four-eyes action and its keys, from the decision on; with its operation, when both are due.",
+    period: Duration.of("P7Y")
+  },
+  events: {
+    doc: "A control event; the oldest go first, and a cursor before them has lost its place.",
+    period: Duration.of("P2Y")
+  },
+  deliveries: {
+    doc: "A webhook's delivery that was taken or cancelled.",
+    period: Duration.of("P30D")
+  },
+  exhaustedDeliveries: {
+    doc: "A webhook's delivery that was given up.",
+    period: Duration.of("P90D")
+  }
+} as const satisfies Readonly<
+  Record<string, { readonly doc: string; readonly period: Duration.Duration }>
+>
+export type Kept = keyof typeof kept
+
+/** Null: never deleted. */
+export type Periods = Readonly<Record<Kept, Duration.Duration | null>>
+
+export const periods: Periods = {
+  operations: kept.operations.period,
+  approvals: kept.approvals.period,
+  events: kept.events.period,
+  deliveries: kept.deliveries.period,
+  exhaustedDeliveries: kept.exhaustedDeliveries.period
+}
+
+/** Collections of which every version stays: `at` and `asOf` need them for ever. */
+export const everKept: ReadonlySet<string> = new Set(["policy-version", "restriction", "hold"])
+
+export const nobody: LegalHold = { holderIds: [], instrumentIds: [] }
+
+/** What ended before this instant is due; undefined: nothing ever is. */
+export const dueBefore = (
+  now: Instant.Instant,
+  period: Duration.Duration | null
+): Instant.Instant | undefined => (period === null ? undefined : Instant.subtract(now, period))
+
+/** Whether a record is left alone whatever its age. */
+export const isHeld = (
+  hold: LegalHold,
+  of: { readonly holderId: string | null; readonly instrumentId: string | null }
+): boolean =>
+  (of.holderId !== null && hold.holderIds.includes(of.holderId)) ||
+  (of.instrumentId !== null && hold.instrumentIds.includes(of.instrumentId))
+
+/** What a run is at: kept between its batches, so that a crash loses and doubles nothing. */
+export const Run = Schema.fromJsonString(
+  Schema.Struct({
+    /** When the run began: what was due then goes. */
+    began: Instant.schema,
+    /** Which of the steps, counted from 0. */
+    step: Schema.Int,
+    /** Where in the step; null: at its beginning. */
+    after: Schema.NullOr(Schema.String),
+    counts: Schema.Record(Schema.String, Schema.Int)
+  })
+)
+export type Run = typeof Run.Type
+
+const decodeRun = Schema.decodeUnknownSync(Run)
+const encodeRun = Schema.encodeSync(Run)
+
+/** The run a turn goes on with; an empty state begins one. */
+export const runOf = (state: string, now: Instant.Instant): Run =>
+  state === "" ? { began: now, step: 0, after: null, counts: {} } : decodeRun(state)
+
+export const stateOf = (run: Run): string => encodeRun(run)
+
+/** One batch of a step. */
+export interface Batch {
+  /** How many records went, by what they are. */
+  readonly counts: Readonly<Record<string, number>>
+  /** Where the step goes on; null: it is done. */
+  readonly after: string | null
+}
+
+/** The run after a batch. */
+export const advance = (run: Run, batch: Batch): Run => {
+  const counts: Record<string, number> = { ...run.counts }
+  for (const [name, count] of Object.entries(batch.counts)) {
+    if (count > 0) counts[name] = (counts[name] ?? 0) + count
+  }
+  return {
+    began: run.began,
+    step: batch.after === null ? run.step + 1 : run.step,
+    after: batch.after,
+    counts
+  }
+}

@@ -1,0 +1,283 @@
+/** Deletes what is past its retention: daily, in small batches, each a transaction of its own. */
+import { Effect } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import type { Collection } from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import { Documents } from "../ports/storage/Documents.ts"
+import { Feed } from "../ports/storage/Feed.ts"
+import { Keys } from "../ports/storage/Keys.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import { RateWindow } from "../ports/storage/RateWindow.ts"
+import { stored, unread } from "../records/Away.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import * as Approval from "../writes/Approval.ts"
+import * as Idempotency from "../writes/Idempotency.ts"
+import { operations, type OperationRecord } from "../writes/OperationRecord.ts"
+import * as Audit from "./Audit.ts"
+import * as events from "./events.ts"
+import * as Retention from "./Retention.ts"
+import type { Task } from "./Schedule.ts"
+import { deliveries } from "./webhook/Delivery.ts"
+
+/** Records that go in one transaction (contract.md section 19). */
+export const batchMax = 1_000
+
+const day = 24 * 3_600_000
+
+/** What a batch is asked: the run's own now, and where its step goes on. */
+interface Asked {
+  readonly now: Instant.Instant
+  readonly after: string | null
+}
+
+type Needs = Records | Keys | Feed | ProjectionLog | Documents | Ledger
+
+/** One batch of one step, inside a transaction of its own. */
+type Step = (asked: Asked) => Effect.Effect<Retention.Batch, Unavailable, Needs>
+
+const done: Retention.Batch = { counts: {}, after: null }
+
+const afterOf = (rows: ReadonlyArray<{ readonly sortKey: string }>): string | null =>
+  rows.length < batchMax ? null : (rows.at(-1)?.sortKey ?? null)
+
+/** When an action was decided; null: it awaits somebody. */
+const decidedAt = (action: Approval.Approval): Instant.Instant | null => {
+  switch (action.state) {
+    case "awaiting":
+      return null
+    case "rejected":
+      return action.rejectedAt
+    case "lapsed":
+      return action.expiresAt
+    case "approved":
+      return action.signatures.at(-1)?.at ?? null
+  }
+}
+
+/** Operations that have ended, and with each the action it came of. */
+const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
+  const records = yield* Records
+  const keys = yield* Keys
+  const { retention, legalHold } = yield* Settings
+  const before = Retention.dueBefore(now, retention.operations)
+  const decidedBefore = Retention.dueBefore(now, retention.approvals)
+  if (before === undefined) return done
+  const rows = yield* records.list(operations, {
+    where: { state: ["succeeded", "failed"] },
+    updatedTo: before,
+    limit: batchMax,
+    ...(after === null ? {} : { after })
+  })
+  const open = rows
+    .map(({ record }) => record)
+    .filter((record) => !Retention.isHeld(legalHold, record))
+  const actions = new Map(
+    (yield* records.many(
+      Approval.approvals,
+      open.flatMap(({ actionKey }) => actionKey ?? [])
+    )).map((action) => [action.actionKey, action])
+  )
+  /** An action that stays answers with its operation, so the two go together. */
+  const goes = ({ actionKey }: Stored<OperationRecord>): boolean => {
+    const action = actionKey === null ? undefined : actions.get(actionKey)
+    if (action === undefined) return true
+    const at = decidedAt(action)
+    return decidedBefore !== undefined && at !== null && at < decidedBefore
+  }
+  const due = open.filter(goes)
+  const operationIds = due.map(({ operationId }) => operationId)
+  const actionKeys = due.flatMap(({ actionKey }) =>
+    actionKey !== null && actions.has(actionKey) ? [actionKey] : []
+  )
+  yield* records.forget(operations, operationIds)
+  yield* records.forget(Approval.approvals, actionKeys)
+  yield* stored(
+    keys.free([
+      ...operationIds.map((id) => Idempotency.target("operation", id)),
+      ...actionKeys.map((id) => Idempotency.target("action", id))
+    ])
+  )
+  return {
+    counts: { operations: operationIds.length, approvals: actionKeys.length },
+    after: afterOf(rows)
+  }
+})
+
+/** Actions that never ran. */
+const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
+  const records = yield* Records
+  const keys = yield* Keys
+  const { retention, legalHold } = yield* Settings
+  const before = Retention.dueBefore(now, retention.approvals)
+  if (before === undefined) return done
+  const rows = yield* records.list(Approval.approvals, {
+    where: { state: ["rejected", "lapsed"] },
+    updatedTo: before,
+    limit: batchMax,
+    ...(after === null ? {} : { after })
+  })
+  const due = rows
+    .map(({ record }) => record)
+    .filter((record) => {
+      // What the clock alone has ended was last touched before it ended.
+      const at = decidedAt(record)
+      return at !== null && at < before && !Retention.isHeld(legalHold, record)
+    })
+    .map(({ actionKey }) => actionKey)
+  yield* records.forget(Approval.approvals, due)
+  yield* stored(keys.free(due.map((id) => Idempotency.target("action", id))))
+  return { counts: { approvals: due.length }, after: afterOf(rows) }
+})
+
+const deliveriesStep =
+  (of: {
+    readonly record: "deliveries" | "exhaustedDeliveries"
+    readonly states: ReadonlyArray<string>
+  }): Step =>
+  ({ now }) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const { retention } = yield* Settings
+      const before = Retention.dueBefore(now, retention[of.record])
+      if (before === undefined) return done
+      const rows = yield* records.list(deliveries, {
+        where: { state: of.states },
+        ranges: { endedAt: { to: Instant.sortable(before) } },
+        limit: batchMax
+      })
+      yield* records.forget(
+        deliveries,
+        rows.map(({ record }) => record.deliveryId)
+      )
+      // Nothing of them is passed over: the next batch begins where this one did.
+      return { counts: { [of.record]: rows.length }, after: rows.length < batchMax ? null : "more" }
+    })
+
+const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {
+  const feed = yield* Feed
+  const { retention, legalHold } = yield* Settings
+  const before = Retention.dueBefore(now, retention.events)
+  if (before === undefined) return done
+  const { deleted, passed } = yield* stored(
+    feed.prune({ before: Instant.sortable(before), hold: legalHold, limit: batchMax })
+  )
+  return { counts: { events: deleted }, after: passed === 0 ? null : "more" }
+})
+
+/** What only the ledger could explain goes once the ledger has forgotten it; the horizon moves up. */
+const historySteps = (collections: ReadonlyArray<Collection>): ReadonlyArray<Step> => {
+  const pruned = Effect.gen(function* () {
+    const ledger = yield* Ledger
+    return yield* Effect.mapError(ledger.horizon, unread)
+  }).pipe(
+    Effect.catch((away) =>
+      Effect.as(Effect.logWarning("the ledger is away: history stays for now", away.detail), 0)
+    )
+  )
+  const through =
+    (name: string, prune: (offset: number) => Effect.Effect<number, Unavailable, Needs>): Step =>
+    () =>
+      Effect.gen(function* () {
+        const offset = yield* pruned
+        if (offset === 0) return done
+        const gone = yield* prune(offset)
+        return { counts: { [name]: gone }, after: gone < batchMax ? null : "more" }
+      })
+  return [
+    through("updates", (offset) =>
+      Effect.flatMap(ProjectionLog, (log) => stored(log.prune({ offset, limit: batchMax })))
+    ),
+    through("journalEvents", (offset) =>
+      Effect.flatMap(Feed, (feed) =>
+        stored(feed.pruneJournal({ through: offset, limit: batchMax }))
+      )
+    ),
+    ...collections.map(({ name }) =>
+      through("versions", (offset) =>
+        Effect.flatMap(Documents, (documents) =>
+          stored(documents.prune({ collection: name, through: offset, limit: batchMax }))
+        )
+      )
+    )
+  ]
+}
+
+/** What is told once a run is over: one event and one record of the audit log. */
+const tell = Effect.fnUntraced(function* ({ began, counts }: Retention.Run) {
+  const records = yield* Records
+  const { tenantId } = yield* Settings
+  const before = Instant.format(began)
+  const { type, payload } = events.make("retention.pruned", { counts, before: began })
+  yield* records.announce([
+    {
+      type,
+      // It is about no record of any kind: the venue itself, which comes nearest to a source.
+      resourceKind: "external-source",
+      resourceId: tenantId,
+      instrumentId: null,
+      party: null,
+      holderIds: [],
+      payload
+    }
+  ])
+  yield* records.audit([
+    Audit.entry({ action: "retention.prune", stage: "succeeded", detail: { ...counts, before } })
+  ])
+})
+
+/**
+ * The daily run. `history` are the collections whose closed versions the ledger alone dates; those
+ * that `at` and `asOf` need for ever (policies, restrictions, holds) are not among them.
+ */
+export const retention = (history: ReadonlyArray<Collection>): Task<Needs> => {
+  const steps: ReadonlyArray<Step> = [
+    operationsStep,
+    approvalsStep,
+    eventsStep,
+    deliveriesStep({ record: "deliveries", states: ["taken", "cancelled"] }),
+    deliveriesStep({ record: "exhaustedDeliveries", states: ["exhausted"] }),
+    ...historySteps(history)
+  ]
+  return {
+    name: "retention",
+    doc: "Deletes what is past its retention.",
+    every: day,
+    run: Effect.fnUntraced(function* (turn) {
+      const records = yield* Records
+      const run = Retention.runOf(turn.state, yield* Instant.now)
+      yield* records.transactAlone(
+        Effect.gen(function* () {
+          yield* turn.hold
+          const step = steps[run.step]
+          if (step === undefined) {
+            yield* tell(run)
+            return yield* turn.next({ delay: day, state: "" })
+          }
+          const batch = yield* step({ now: run.began, after: run.after })
+          yield* turn.next({ delay: 0, state: Retention.stateOf(Retention.advance(run, batch)) })
+        })
+      )
+    })
+  }
+}
+
+/** Microseconds for which a caller's budget has been whole before it is forgotten. */
+const idle = 600_000_000
+
+/** Nonces, keys that no longer bind and idle budgets: what nobody can ask for any more. */
+export const sweep: Task<Keys | RateWindow> = {
+  name: "sweep",
+  doc: "Forgets nonces past their window, keys that no longer bind, and budgets of nobody.",
+  every: 600_000,
+  run: Effect.fnUntraced(function* () {
+    const keys = yield* Keys
+    const budgets = yield* RateWindow
+    const before = Instant.sortable(yield* Instant.now)
+    const all = (batch: Effect.Effect<number, Unavailable>) =>
+      Effect.repeat(batch, { while: (gone) => gone >= batchMax })
+    yield* all(stored(keys.forget({ before, limit: batchMax })))
+    yield* all(stored(budgets.forget({ idle, limit: batchMax })))
+  })
+}

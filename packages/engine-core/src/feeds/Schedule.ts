@@ -1,0 +1,32 @@
+/** What falls due by the clock alone: a task, how often it is looked at, and what a look does. */
+import type { Effect } from "effect"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { LeaseLost } from "../ports/storage/StorageError.ts"
+
+/** One turn of a task, which no other instance has at the same time. */
+export interface Turn {
+  /** What the last turn left; empty at the first. */
+  readonly state: string
+  /** Takes the turn for the transaction around it, or says that it is somebody else's by now. */
+  readonly hold: Effect.Effect<void, LeaseLost | Unavailable>
+  /**
+   * Ends the turn: the next one comes after so many milliseconds of the store's clock, with this
+   * state. Inside a transaction it stands or falls with what the turn did. A task that does not end
+   * its turn has the next one after its own interval, with the state it had.
+   */
+  readonly next: (of: {
+    readonly delay: number
+    readonly state: string
+  }) => Effect.Effect<void, LeaseLost | Unavailable>
+}
+
+/** A task, declared once; several instances of a deployment have its turns one after the other. */
+export interface Task<R = never> {
+  /** Unique, and kept: a turn that waits is found by it. */
+  readonly name: string
+  /** One sentence: what it does. */
+  readonly doc: string
+  /** Milliseconds between turns; the first one comes as long after the first start. */
+  readonly every: number
+  readonly run: (turn: Turn) => Effect.Effect<void, LeaseLost | Unavailable, R>
+}

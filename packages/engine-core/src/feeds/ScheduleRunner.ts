@@ -1,0 +1,146 @@
+/** Gives scheduled tasks their turns: each once, whichever instances run, whatever crashes in between. */
+import { Cause, Context, Duration, Effect, Layer } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { LeaseLost } from "../ports/storage/StorageError.ts"
+import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
+import { stored } from "../records/Away.ts"
+import { Records } from "../records/Records.ts"
+import type { Task, Turn } from "./Schedule.ts"
+
+/** The queue whose items are tasks. */
+export const queue = "schedules"
+
+/** Milliseconds until a task that failed has its next turn. */
+const failedFor = 60_000
+
+/** Milliseconds for which a task that this version does not know is left to those that do. */
+const unknownFor = 3_600_000
+
+/** Turns that one instance has at a time. */
+const atOnce = 4
+
+export class ScheduleRunner extends Context.Service<
+  ScheduleRunner,
+  {
+    /** Gives every task that is due its turn; answers how many. For tests and embedders. */
+    readonly once: Effect.Effect<number, Unavailable>
+    /** Gives turns until interrupted; a turn under way is given back and had again. */
+    readonly run: Effect.Effect<never>
+  }
+>()("@bursar/engine-core/feeds/ScheduleRunner") {}
+
+const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
+  const records = yield* Records
+  const work = yield* WorkQueue
+  const settings = yield* Settings
+  const context = yield* Effect.context<R>()
+  const byName = new Map(tasks.map((task) => [task.name, task]))
+  if (byName.size !== tasks.length) throw new Error("two tasks have one name")
+  const worker = `schedules-${Math.floor(Number(yield* Instant.now) / 1e3)}`
+  let isSet = false
+
+  /** Tasks that wait already are left as they are, by whichever instance they were set. */
+  const set = Effect.suspend(() =>
+    isSet
+      ? Effect.void
+      : Effect.map(
+          records.transact(
+            records.enqueue(
+              tasks.map(({ name, every }) => ({
+                queue,
+                itemId: name,
+                resource: name,
+                payload: "",
+                delay: every
+              }))
+            )
+          ),
+          () => {
+            isSet = true
+          }
+        )
+  )
+
+  const kept = (lease: Lease) =>
+    stored(work.renew(lease, settings.lease)).pipe(
+      Effect.delay(Duration.millis(settings.lease / 3)),
+      Effect.forever
+    )
+
+  const take = (task: Task<R>, lease: Lease): Effect.Effect<void, LeaseLost | Unavailable> => {
+    let over = false
+    const turn: Turn = {
+      state: lease.payload,
+      hold: stored(work.hold(lease)),
+      next: ({ delay, state }) =>
+        Effect.andThen(
+          stored(work.release(lease, { delay, payload: state })),
+          Effect.sync(() => {
+            over = true
+          })
+        )
+    }
+    return task
+      .run(turn)
+      .pipe(
+        Effect.provideContext(context),
+        Effect.andThen(
+          Effect.suspend(() =>
+            over ? Effect.void : turn.next({ delay: task.every, state: lease.payload })
+          )
+        )
+      )
+  }
+
+  const one = (lease: Lease): Effect.Effect<void> => {
+    const task = byName.get(lease.itemId)
+    const release = (delay: number) => stored(work.release(lease, { delay }))
+    const turn = task === undefined ? release(unknownFor) : take(task, lease)
+    return Effect.raceFirst(turn, kept(lease)).pipe(
+      Effect.catchTag("LeaseLost", () =>
+        Effect.logDebug(`the turn of ${lease.itemId} is somebody else's`)
+      ),
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError(`task ${lease.itemId} failed`, cause).pipe(
+              Effect.andThen(release(failedFor)),
+              Effect.catchCause((again) =>
+                Effect.logError(`the turn of ${lease.itemId} runs out by itself`, again)
+              )
+            )
+      ),
+      Effect.orDie,
+      Effect.onInterrupt(() => Effect.ignore(release(0))),
+      Effect.withSpan("schedule", { attributes: { task: lease.itemId } })
+    )
+  }
+
+  const once = Effect.gen(function* () {
+    yield* set
+    const leases = yield* stored(
+      work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
+    )
+    yield* Effect.forEach(leases, one, { concurrency: "unbounded", discard: true })
+    return leases.length
+  })
+
+  const pause = Effect.sleep(Duration.millis(settings.poll))
+  const cycle = Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)).pipe(
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : Effect.andThen(Effect.logError("the schedules could not be read", cause), pause)
+    ),
+    Effect.orDie
+  )
+
+  return ScheduleRunner.of({ once, run: Effect.forever(cycle) })
+})
+
+export const layer = <R>(
+  tasks: ReadonlyArray<Task<R>>
+): Layer.Layer<ScheduleRunner, never, Records | WorkQueue | R> =>
+  Layer.effect(ScheduleRunner, make(tasks))

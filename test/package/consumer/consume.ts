@@ -4,6 +4,8 @@ import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Host from "@bursar/http-host"
+import * as Client from "@bursar/http-host/client"
+import * as WebhookReceiver from "@bursar/http-host/webhook-receiver"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -12,6 +14,10 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import * as Actors from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer } from "effect"
+
+// A client finds a write by its kind, with the types of its input.
+const claim: "subscription.claim" = Client.operation("subscription.claim").kind
+const holders: "holders.list" = Client.read("holders.list").name
 
 const node = SimulatedLedger.layerMemory({ ledgerId: "consumer", participantId: "node-1" })
 
@@ -79,7 +85,10 @@ const program = Effect.gen(function* () {
     operations: Catalogue.operations.length,
     template: Templates.Holding.typeRef.entity,
     third: Decimal.format(half),
-    entries: [Host, Postgres, Embedded, Door, Actors].every((one) => Object.keys(one).length > 0)
+    found: [claim, holders],
+    entries: [Host, Client, WebhookReceiver, Postgres, Embedded, Door, Actors].every(
+      (one) => Object.keys(one).length > 0
+    )
   }
 })
 

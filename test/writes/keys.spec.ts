@@ -120,13 +120,30 @@ describe("a key made of the body", () => {
     }).pipe(engine())
   )
 
-  it.effect("of an action that awaits is found behind a hundred decided ones", () =>
+  // Switched off to see it red: the further pages of `matching` in the door.
+  it.effect("of an action that awaits is missed behind a hundred that others made", () =>
     Effect.gen(function* () {
       const made = yield* make(olga, "first")
+      for (let at = 0; at < 101; at++) {
+        yield* TestClock.adjust(1)
+        yield* make(Calls.person(`maker-${at}`, "operator"), `k${at}`)
+      }
+      assert.strictEqual(keyOf(yield* make(olga, "second")), keyOf(made))
+      assert.strictEqual(yield* Calls.slug(make(ann)), "approval-ambiguous")
+      const signed = yield* make(ann, "second")
+      assert.strictEqual(keyOf(signed), keyOf(made))
+    }).pipe(engine())
+  )
+
+  it.effect("of an action that ran is missed behind a hundred that ran since", () =>
+    Effect.gen(function* () {
+      const made = yield* make(olga, "first")
+      yield* TestClock.adjust(1)
       const other = Calls.person("otto", "operator")
       for (let at = 0; at < 101; at++) {
         const theirs = yield* make(other, `k${at}`)
         yield* Calls.approve(keyOf(theirs), ann)
+        yield* TestClock.adjust(1)
       }
       assert.strictEqual(keyOf(yield* make(olga, "second")), keyOf(made))
       const signed = yield* make(ann, "second")

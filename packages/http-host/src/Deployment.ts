@@ -147,7 +147,16 @@ const engineSettings = (config: HostConfig, keys: Keys) =>
     webhooks: config["webhooks.configured"],
     webhookKeys: keys.webhooks,
     sealingKeys: keys.sealing,
-    auditKeys: keys.audit
+    auditKeys: keys.audit,
+    retention: {
+      operations: config["retention.operations"],
+      approvals: config["retention.approvals"],
+      events: config["retention.events"],
+      deliveries: config["retention.deliveries"],
+      exhaustedDeliveries: config["retention.exhaustedDeliveries"]
+    },
+    auditLogKept: config["retention.auditLog"],
+    legalHold: config["retention.legalHold"]
   })
 
 const sender = (config: HostConfig) =>

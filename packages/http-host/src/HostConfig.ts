@@ -1,5 +1,6 @@
 /** Everything a deployment may decide: every setting with its default, its limit and one sentence. */
-import { Vocabulary } from "@bursar/engine-core"
+import { Retention, Vocabulary } from "@bursar/engine-core"
+import { Duration } from "@bursar/engine-core/kernel"
 import { Data, Effect, Record, Result, Schema } from "effect"
 import * as KeyPairs from "./config/KeyPairs.ts"
 import * as Kind from "./config/Kind.ts"
@@ -75,6 +76,42 @@ const callLimits = Kind.empty(
     schema: Schema.Struct(
       Record.fromIterableWith(Vocabulary.Role.members, (role) => [role, Schema.optionalKey(Calls)])
     )
+  })
+)
+
+/** Long enough for any law, and far from where the calendar ends. */
+const yearsMax = 100
+
+const keptFor: Kind.Kind<Duration.Duration> = Kind.text(
+  `an ISO 8601 duration of at most ${yearsMax} years, such as P7Y or P30D`,
+  (text) => {
+    const read = Kind.period.read(text)
+    if (Result.isFailure(read)) return undefined
+    const { years, months, days, time } = read.success
+    const inDays = days + Number(time / Duration.NANOS_PER_DAY)
+    return years + months / 12 + inDays / 365 <= yearsMax ? read.success : undefined
+  }
+)
+
+/** How long something is kept after it has ended; empty: for ever. */
+const kept = (record: Retention.Kept): Setting<Duration.Duration | null> => {
+  const { doc, period } = Retention.kept[record]
+  return setting(Kind.maybe(keptFor), {
+    doc: `How long this is kept: ${doc.charAt(0).toLowerCase()}${doc.slice(1)} Empty: for ever.`,
+    fallback: Duration.format(period)
+  })
+}
+
+const heldIds = Schema.Array(
+  Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/))
+).check(Schema.isMaxLength(10_000))
+
+const legalHold = Kind.empty(
+  Retention.nobody,
+  Kind.structured({
+    limit:
+      'a JSON object of at most 10000 ids each, such as {"holderIds": ["h-1"], "instrumentIds": []}',
+    schema: Schema.Struct({ holderIds: heldIds, instrumentIds: heldIds })
   })
 )
 
@@ -237,6 +274,19 @@ export const settings = {
   }),
   "audit.anchors": setting(Kind.maybe(Kind.words(1024)), {
     doc: "The file that checkpoints of the audit log are appended to; keep a copy out of the venue's reach. Empty: audit/anchors.jsonl under data.",
+    fallback: ""
+  }),
+  "retention.operations": kept("operations"),
+  "retention.approvals": kept("approvals"),
+  "retention.events": kept("events"),
+  "retention.deliveries": kept("deliveries"),
+  "retention.exhaustedDeliveries": kept("exhaustedDeliveries"),
+  "retention.auditLog": setting(Kind.maybe(keptFor), {
+    doc: "How long the audit log is kept; bursar audit prune deletes what is older, up to a checkpoint. Empty: for ever.",
+    fallback: ""
+  }),
+  "retention.legalHold": setting(legalHold, {
+    doc: "The holders and instruments of which nothing is deleted, whatever its age.",
     fallback: ""
   }),
   "webhooks.keys": setting(KeyPairs.signing, {

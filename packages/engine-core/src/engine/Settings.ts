@@ -4,6 +4,7 @@ import type { AuditKey } from "../feeds/Checkpoint.ts"
 import * as Retention from "../feeds/Retention.ts"
 import type { SigningKey } from "../feeds/webhook/DeliveryRules.ts"
 import type { ConfiguredWebhook } from "../feeds/webhook/Webhook.ts"
+import type { Duration } from "../kernel/Duration.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
 import type { SealingKey } from "../writes/Secrets.ts"
 
@@ -43,6 +44,8 @@ export interface Settings {
   readonly auditKeys: ReadonlyArray<AuditKey>
   /** How long what has ended is kept. */
   readonly retention: Retention.Periods
+  /** How long the audit log is kept: what `bursar audit prune` prunes; null: for ever. */
+  readonly auditLogKept: Duration | null
   /** Whose records are kept whatever their age. */
   readonly legalHold: LegalHold
   /** Ledger updates projected in one transaction. */
@@ -63,6 +66,7 @@ export const defaults: Settings = {
   webhooks: [],
   auditKeys: [],
   retention: Retention.periods,
+  auditLogKept: null,
   legalHold: Retention.nobody,
   batchMax: 500
 }

@@ -2,14 +2,16 @@
 import { Effect } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
 import { AuditAnchor } from "../ports/AuditAnchor.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { type AuditRow, Feed } from "../ports/storage/Feed.ts"
 import { stored } from "../records/Away.ts"
 import { Records } from "../records/Records.ts"
-import type { Late } from "./Audit.ts"
+import * as Audit from "./Audit.ts"
 import * as AuditVerify from "./AuditVerify.ts"
 import * as Checkpoint from "./Checkpoint.ts"
+import * as Retention from "./Retention.ts"
 import type { Task } from "./Schedule.ts"
 
 /** The checkpoint that a record of the log tells of. */
@@ -54,7 +56,7 @@ export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords
     head.seq - head.checkpoint >= Math.max(1, of.newRecords)
   // Looked at first, so that a log at rest is not even touched.
   const { audit } = yield* stored(feed.head)
-  const entry: Late = (head) =>
+  const entry: Audit.Late = (head) =>
     isDue(head)
       ? Checkpoint.entryOf(
           Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, key)
@@ -82,6 +84,53 @@ export const bySize: Task<Records | Feed | Crypto> = {
   every: 60_000,
   run: () => checkpoint({ newRecords: recordsMax })
 }
+
+/** What a pruning of the log found to do. */
+export type Pruned =
+  | { readonly was: "pruned"; readonly deleted: number; readonly start: number }
+  /** No checkpoint is old enough, or the log begins with the one that is. */
+  | { readonly was: "nothing due" }
+  /** The settings keep the log for ever. */
+  | { readonly was: "kept for ever" }
+
+/**
+ * Deletes what is older than the settings keep of the log, up to a checkpoint that stays as its new
+ * start, and says so in the log itself. A store lets only its pruning role do it: under another it
+ * dies and nothing is deleted (contract.md sections 18, 19).
+ */
+export const prune: Effect.Effect<Pruned, Unavailable, Records | Feed> = Effect.gen(function* () {
+  const feed = yield* Feed
+  const records = yield* Records
+  const { auditLogKept } = yield* Settings
+  const before = Retention.dueBefore(yield* Instant.now, auditLogKept)
+  if (before === undefined) return { was: "kept for ever" }
+  const found = yield* stored(
+    feed.readAudit({
+      order: "desc",
+      limit: 1,
+      action: ["audit.checkpoint"],
+      to: Instant.sortable(before)
+    })
+  )
+  const [checkpoint] = found.records
+  if (checkpoint === undefined || checkpoint.seq <= found.prunedTo + 1) {
+    return { was: "nothing due" }
+  }
+  const start = checkpoint.seq
+  return yield* records.transactAlone(
+    Effect.gen(function* () {
+      const deleted = yield* stored(feed.pruneAudit({ before: start }))
+      yield* records.audit([
+        Audit.entry({
+          action: "retention.prune",
+          stage: "succeeded",
+          detail: { auditLog: deleted, auditStart: start }
+        })
+      ])
+      return { was: "pruned", deleted, start } as const
+    })
+  )
+})
 
 /** Records that are read at a time while the log is checked. */
 const readAtOnce = 1_000

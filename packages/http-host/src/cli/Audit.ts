@@ -1,4 +1,4 @@
-/** `bursar audit verify`: checks the audit log from its own hashes and signatures. */
+/** `bursar audit`: checks the audit log from its own hashes and signatures, and prunes it. */
 import { AuditRunner } from "@bursar/engine-core"
 import { Data, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -8,6 +8,13 @@ import * as Outcome from "./Outcome.ts"
 
 /** The log is not what it should be, or could not be checked. */
 class NotVerified extends Data.TaggedError("NotVerified")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/** The log was not pruned, and nothing of it is gone. */
+class NotPruned extends Data.TaggedError("NotPruned")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
@@ -78,8 +85,36 @@ const verify = Command.make(
   ])
 )
 
+const prune = Command.make("prune", {}, () =>
+  Effect.gen(function* () {
+    const config = yield* HostConfig.load
+    const { records } = yield* Effect.promise(() => import("../Deployment.ts"))
+    const found = yield* AuditRunner.prune.pipe(
+      Effect.provide(records(config)),
+      Effect.catchTag("Unavailable", ({ detail }) => Effect.fail(new NotPruned({ detail }))),
+      // The store dies when its role may not prune, and says what to ask an administrator for.
+      Effect.catchDefect((cause) => Effect.fail(new NotPruned({ detail: String(cause) })))
+    )
+    if (found.was === "kept for ever") {
+      return yield* new NotPruned({
+        detail: "retention.auditLog is empty: the log is kept for ever"
+      })
+    }
+    yield* Outcome.print(
+      found.was === "pruned"
+        ? `deleted: ${found.deleted} records; the audit log begins with checkpoint ${found.start}`
+        : "deleted: 0 records; no checkpoint is older than retention.auditLog"
+    )
+  })
+).pipe(
+  Command.withShortDescription("Delete the oldest part of the audit log"),
+  Command.withDescription(
+    "Deletes what is older than retention.auditLog, up to a checkpoint that stays as the log's new start, and tells of it in the log. The database's own role must be a member of the role bursar_pruner; nothing else deletes from the log. Keep a copy of what goes, and of the checkpoints, elsewhere first."
+  )
+)
+
 export const audit = Command.make("audit").pipe(
   Command.withShortDescription("What is done about the audit log beside the API"),
   Command.withDescription("What the venue's keeper does about the audit log beside the API."),
-  Command.withSubcommands([verify])
+  Command.withSubcommands([verify, prune])
 )

@@ -1,8 +1,10 @@
 /** Whoever takes an event when it is written gets it once, and nobody else does, in whatever order things happen. */
-import { EventReads } from "@bursar/engine-core"
+import { EventReads, Vocabulary } from "@bursar/engine-core"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { deliveriesOf } from "../../packages/engine-core/src/feeds/webhook/DeliveryRules.ts"
+import { WebhookId } from "../../packages/engine-core/src/feeds/webhook/Webhook.ts"
 import * as W from "./webhooks.ts"
 
 type Step =
@@ -103,4 +105,30 @@ describe("every event", () => {
       { numRuns: 40 }
     )
   }, 60_000)
+})
+
+describe("an event of the ledger", () => {
+  const row = (type: string, kind: string) => ({
+    seq: 1,
+    kind,
+    type,
+    at: null,
+    offset: null,
+    instrumentId: null,
+    party: null,
+    resourceKind: "contract",
+    resourceId: "c-1",
+    holderIds: [],
+    payload: "{}",
+    source: null
+  })
+  const everything = [{ webhookId: WebhookId.make("wh-1"), events: [] }]
+
+  it.each(Object.keys(Vocabulary.journalEvents))("%s is posted to nobody", (type) => {
+    expect(deliveriesOf(row(type, "journal"), everything, () => "")).toEqual([])
+  })
+
+  it.each(Object.keys(Vocabulary.controlEvents))("%s, an act of the engine, is", (type) => {
+    expect(deliveriesOf(row(type, "control"), everything, () => "")).toHaveLength(1)
+  })
 })

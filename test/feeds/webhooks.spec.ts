@@ -245,6 +245,31 @@ describe("removal", () => {
       }).pipe(Effect.provide(W.posting(receivers)))
     }
   )
+
+  it.effect("while an attempt is under way lets it end, and notes nothing of it", () => {
+    // Red when the runner does not look at the state again before it notes.
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      yield* start
+      yield* W.register(bodyOf("wh-1"))
+      receivers.answer = () => Effect.as(Effect.sleep(5_000), { status: 500, retryAfter: null })
+      yield* W.happen("slowly")
+      const settling = yield* Effect.forkChild(W.settle)
+      yield* TestClock.adjust(1_000)
+      expect(receivers.got).toHaveLength(1)
+      yield* remove("wh-1")
+      yield* TestClock.adjust(10_000)
+      yield* Fiber.join(settling)
+      yield* W.pass(86_400_000)
+      const kept = yield* W.kept("wh-1")
+      expect(kept.map(({ state, attempts }) => [state, attempts])).toEqual([
+        ["cancelled", 0],
+        ["cancelled", 0]
+      ])
+      expect(receivers.got).toHaveLength(1)
+      expect(yield* W.queued("wh-1")).toBe(0)
+    }).pipe(Effect.provide(W.posting(receivers)))
+  })
 })
 
 describe("the configuration's webhooks", () => {

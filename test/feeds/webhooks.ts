@@ -69,8 +69,8 @@ export class Receivers {
 export const plainWorld = () => world({ settings })
 
 /** Everything an engine that posts is given, so that several may be built over it. */
-export const ports = (receivers: Receivers) =>
-  Layer.merge(worldPorts(), Layer.succeed(WebhookSender.WebhookSender, receivers.sender))
+export const ports = (receivers: Receivers, options: WorldOptions = {}) =>
+  Layer.merge(worldPorts(options), Layer.succeed(WebhookSender.WebhookSender, receivers.sender))
 
 /** An engine over ports that outlive it, with settings of its own. */
 export const engineOver = (

@@ -1,0 +1,574 @@
+/** The audit log: its vectors, its chain, its signatures, and what checking it finds. */
+import { Audit, AuditLog, AuditRunner, AuditVerify, Checkpoint, Records } from "@bursar/engine-core"
+import { Instant, PlainJson } from "@bursar/engine-core/kernel"
+import { AuditAnchor, type AuditRow, Crypto, Feed } from "@bursar/engine-core/ports"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import { Context, Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { auditStages, ownActions } from "../../packages/engine-core/src/vocabulary/AuditAction.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+
+const runs = Number(process.env["RUNS"] ?? 100)
+
+const crypto = Context.get(
+  Effect.runSync(Effect.scoped(Layer.build(NodeCrypto.layerCrypto))),
+  Crypto
+)
+
+/** The contract's test secret: 00 11 22 … ff, twice. */
+const seed = Uint8Array.from({ length: 32 }, (_, at) => (at % 16) * 0x11)
+const tenantId = "venue-1"
+
+/** The vector of contract.md section 18. */
+const vector = {
+  text: `{"action":"reserve.propose","actionKey":"ak_01","actor":"svc-operator","at":"2026-01-01T00:00:00.000000Z","bodyHash":"2783d9ec6f38e2e2f32a0f7e9dfcac602bdb902f6268bacf4b710bfaf41eefce","detail":null,"keyId":null,"method":"POST","operationId":null,"prevHash":"${"0".repeat(64)}","problem":null,"requestId":"req-1","resourceId":"res-1","resourceKind":"reserve","role":"operator","route":"/v1/reserves","seq":1,"stage":"requested","status":202,"traceId":null}`,
+  hash: "8eedc4e0ee6572e0bed4524df9a7f6fa49715c4b04fe36568bf2001547cc5ad6",
+  signature:
+    "H17fJZoEv80M1Pe8giBNohLFyzoZENic3VK5riUdsKHDx0d1JFHdXOqv6Njj8ymBVUW21H0XD97c6YHwA6JSCg=="
+}
+
+const proposed = Audit.entry({
+  action: "reserve.propose",
+  stage: "requested",
+  actor: "svc-operator",
+  role: "operator",
+  method: "POST",
+  route: "/v1/reserves",
+  resourceKind: "reserve",
+  resourceId: "res-1",
+  actionKey: "ak_01",
+  requestId: "req-1",
+  status: 202,
+  bodyHash: "2783d9ec6f38e2e2f32a0f7e9dfcac602bdb902f6268bacf4b710bfaf41eefce"
+})
+
+const empty = { seq: 0, hash: Audit.origin, checkpoint: 0 }
+const start = Instant.of("2026-01-01T00:00:00Z")
+
+const chained = (entries: ReadonlyArray<Audit.Entry | Audit.Late>, head = empty, at = start) =>
+  Audit.chain({ tenantId, head, at, sha256: crypto.sha256 }, entries)
+
+describe("the vectors of the contract", () => {
+  it("a record's text or its hash is another than outsiders compute", () => {
+    const [row] = chained([proposed])
+    expect(row?.text).toBe(vector.text)
+    expect(row?.hash).toBe(vector.hash)
+  })
+
+  it("a checkpoint's signature is another than outsiders compute", () => {
+    const anchor = Checkpoint.sign(
+      crypto,
+      { tenantId, size: 1, head: vector.hash },
+      { keyId: "au-1", seed }
+    )
+    expect(anchor.signature).toBe(vector.signature)
+  })
+})
+
+const text = fc.option(fc.string({ unit: "grapheme", maxLength: 12 }), { nil: null })
+const actions = ["instrument.pause", ...Object.keys(ownActions)].filter(
+  (one) => one !== "audit.checkpoint" && one !== "retention.prune"
+) as ReadonlyArray<Audit.Entry["action"]>
+const entry: fc.Arbitrary<Audit.Entry> = fc
+  .record({
+    action: fc.constantFrom(...actions),
+    stage: fc.constantFrom(...(Object.keys(auditStages) as ReadonlyArray<Audit.Entry["stage"]>)),
+    actor: text,
+    resourceKind: text,
+    resourceId: text,
+    route: text,
+    status: fc.option(fc.integer({ min: 100, max: 599 }), { nil: null }),
+    detail: fc.option(
+      fc.dictionary(
+        fc.string({ minLength: 1, maxLength: 5 }),
+        fc.oneof(fc.string({ maxLength: 5 }), fc.maxSafeInteger())
+      ),
+      { nil: null }
+    )
+  })
+  .map((of) => Audit.entry(of))
+const key = { keyId: "au-1", seed, notBefore: start, notAfter: null }
+const sign: Audit.Late = (head) =>
+  Checkpoint.entryOf(Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, key))
+
+/** A log made in several transactions, signed now and then; nowhere before its second record. */
+const log = fc
+  .array(fc.array(entry, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 })
+  .map((transactions) => {
+    const rows: Array<AuditRow> = []
+    const anchors: Array<Checkpoint.Anchor> = []
+    let head = empty
+    transactions.forEach((entries, index) => {
+      const at = Instant.fromEpochMicros(Instant.toEpochMicros(start) + BigInt(index))
+      const more = chained(index % 2 === 1 ? [...entries, sign] : entries, head, at)
+      rows.push(...more)
+      const last = more.at(-1)
+      if (last === undefined) return
+      if (last.action === "audit.checkpoint") {
+        const size = last.seq - 1
+        anchors.push(Checkpoint.sign(crypto, { tenantId, size, head: last.prevHash }, key))
+      }
+      head = { seq: last.seq, hash: last.hash, checkpoint: 0 }
+    })
+    return { rows, anchors, head }
+  })
+
+const publicKeys = AuditRunner.publicKeysOf(crypto, [key])
+const trust = (anchors: ReadonlyArray<Checkpoint.Anchor> = []): AuditVerify.Trust => ({
+  tenantId,
+  crypto,
+  publicKeys,
+  anchors,
+  from: "start"
+})
+
+const faultOf = (
+  rows: ReadonlyArray<AuditRow>,
+  head: { readonly seq: number; readonly hash: string },
+  anchors?: ReadonlyArray<Checkpoint.Anchor>
+) => AuditVerify.verify(trust(anchors), rows, head).fault
+
+const at = (rows: ReadonlyArray<AuditRow>, place: number): AuditRow => {
+  const row = rows[place % rows.length]
+  if (row === undefined) throw new Error("an empty log")
+  return row
+}
+
+/** A log whose every hash is made anew from a place on, as whoever holds the database could. */
+const rewritten = (rows: ReadonlyArray<AuditRow>, from: number): ReadonlyArray<AuditRow> => {
+  let prevHash = at(rows, from).prevHash
+  return rows.map((row, index) => {
+    if (index < from) return row
+    const said = JSON.parse(row.text) as Record<string, unknown>
+    const text = PlainJson.canonical(
+      Result.getOrThrow(
+        PlainJson.parse(
+          JSON.stringify({ ...said, prevHash, ...(index === from ? { requestId: "forged" } : {}) })
+        )
+      )
+    )
+    const hash = crypto.sha256(Audit.hashed(tenantId, text))
+    const forged = { ...row, text, prevHash, hash }
+    prevHash = hash
+    return forged
+  })
+}
+
+describe("a log that is checked", () => {
+  it("is found at fault though nobody touched it, or its records do not follow one another", () => {
+    fc.assert(
+      fc.property(log, ({ rows, head, anchors }) => {
+        expect(faultOf(rows, head, anchors)).toBeNull()
+        rows.forEach((row, index) => {
+          expect(row.seq).toBe(index + 1)
+          expect(row.prevHash).toBe(index === 0 ? Audit.origin : rows[index - 1]?.hash)
+        })
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("what the log answers of a record is not what was hashed, and the hash", () => {
+    fc.assert(
+      fc.property(log, ({ rows }) => {
+        for (const row of rows) {
+          const { hash, ...said } = JSON.parse(Audit.print(row)) as Record<string, unknown>
+          expect(hash).toBe(row.hash)
+          const canonical = PlainJson.canonical(
+            Result.getOrThrow(PlainJson.parse(JSON.stringify(said)))
+          )
+          expect(canonical).toBe(row.text)
+          expect(Object.keys(said)).toHaveLength(20)
+          expect(said["at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+        }
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  // Each of these is red when its line of faultOf, endFault or Checkpoint.fault is taken out.
+  type Tampering = (
+    rows: ReadonlyArray<AuditRow>,
+    place: number
+  ) => { readonly rows: ReadonlyArray<AuditRow>; readonly seq: number }
+  it.each<[what: string, tamper: Tampering]>([
+    [
+      "a changed text",
+      (rows, place) => {
+        const { seq, text } = at(rows, place)
+        const changed = text.replace(/"stage":"[a-z]+"/, '"stage":"forged"')
+        return { rows: rows.map((row) => (row.seq === seq ? { ...row, text: changed } : row)), seq }
+      }
+    ],
+    [
+      "a changed hash",
+      (rows, place) => {
+        const { seq } = at(rows, place)
+        const hash = "f".repeat(64)
+        return { rows: rows.map((row) => (row.seq === seq ? { ...row, hash } : row)), seq }
+      }
+    ],
+    [
+      "a changed column beside the text",
+      (rows, place) => {
+        const { seq } = at(rows, place)
+        return {
+          rows: rows.map((row) => (row.seq === seq ? { ...row, actor: "forged" } : row)),
+          seq
+        }
+      }
+    ],
+    [
+      "a record put in again",
+      (rows, place) => {
+        const row = at(rows, place)
+        const index = rows.indexOf(row)
+        return { rows: [...rows.slice(0, index + 1), row, ...rows.slice(index + 1)], seq: row.seq }
+      }
+    ]
+  ])("%s is not found, or not named by its number", (_, tamper) => {
+    fc.assert(
+      fc.property(log, fc.nat(), ({ rows, head }, place) => {
+        const forged = tamper(rows, place)
+        expect(faultOf(forged.rows, head)?.seq).toBe(forged.seq)
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("a record that is gone is not found, or not named by its number", () => {
+    fc.assert(
+      fc.property(log, fc.nat(), ({ rows, head }, place) => {
+        fc.pre(rows.length > 1)
+        const { seq } = at(rows, place)
+        const fault = faultOf(
+          rows.filter((row) => row.seq !== seq),
+          head
+        )
+        // Without the first one the log begins with the second.
+        expect(fault?.seq).toBe(seq === 1 ? 2 : seq)
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("two records that changed places are not found", () => {
+    fc.assert(
+      fc.property(log, fc.nat(), ({ rows, head }, place) => {
+        fc.pre(rows.length > 1)
+        const index = place % (rows.length - 1)
+        const swapped = rows.toSpliced(index, 2, at(rows, index + 1), at(rows, index))
+        expect(faultOf(swapped, head)).not.toBeNull()
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("a tail that was cut, its head with it, is not found with anchors", () => {
+    fc.assert(
+      fc.property(log, fc.nat(), ({ rows, anchors }, place) => {
+        const size = anchors.at(-1)?.size ?? 0
+        fc.pre(size > 1)
+        const left = rows.slice(0, place % size)
+        const last = left.at(-1) ?? { seq: 0, hash: Audit.origin }
+        // Nothing but the anchors tells.
+        expect(faultOf(left, last)).toBeNull()
+        expect(faultOf(left, last, anchors)?.seq).toBe(left.length + 1)
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("a tail that was cut is not found by the head that the store keeps", () => {
+    fc.assert(
+      fc.property(log, fc.nat(), ({ rows, head }, place) => {
+        const left = rows.slice(0, place % rows.length)
+        expect(faultOf(left, head)?.seq).toBe(left.length + 1)
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("a log whose every hash was made anew is not found with anchors", () => {
+    fc.assert(
+      fc.property(fc.array(entry, { minLength: 2, maxLength: 8 }), fc.nat(), (entries, place) => {
+        const rows = chained(entries)
+        const last = at(rows, rows.length - 1)
+        const anchor = Checkpoint.sign(crypto, { tenantId, size: last.seq, head: last.hash }, key)
+        const forged = rewritten(rows, place % rows.length)
+        const head = at(forged, forged.length - 1)
+        expect(faultOf(forged, head)).toBeNull()
+        expect(faultOf(forged, head, [anchor])?.seq).toBe(last.seq)
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("a checkpoint that another key signed, or that is of another record, is taken", () => {
+    const other = { keyId: "au-1", seed: new Uint8Array(32) }
+    const forged: Audit.Late = (head) =>
+      Checkpoint.entryOf(
+        Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, other)
+      )
+    const elsewhere: Audit.Late = (head) =>
+      Checkpoint.entryOf(
+        Checkpoint.sign(crypto, { tenantId, size: head.seq + 1, head: head.hash }, key)
+      )
+    const unknown: Audit.Late = (head) =>
+      Checkpoint.entryOf(
+        Checkpoint.sign(
+          crypto,
+          { tenantId, size: head.seq, head: head.hash },
+          { ...key, keyId: "x" }
+        )
+      )
+    for (const late of [forged, elsewhere, unknown]) {
+      const rows = chained([proposed, late])
+      expect(faultOf(rows, at(rows, 1))?.seq).toBe(2)
+    }
+    const rows = chained([proposed, sign])
+    expect(faultOf(rows, at(rows, 1))).toBeNull()
+    // An anchor that nobody signed proves nothing, and is told.
+    const lie = { ...Checkpoint.sign(crypto, { tenantId, size: 1, head: vector.hash }, key) }
+    expect(
+      faultOf(rows, at(rows, 1), [{ ...lie, signature: vector.signature.toLowerCase() }])
+    ).not.toBeNull()
+  })
+
+  it("a log that begins later is taken though it does not say that it was pruned", () => {
+    const pruned = (from: number) =>
+      Audit.entry({ action: "retention.prune", stage: "succeeded", detail: { auditStart: from } })
+    const rows = chained([proposed, proposed, sign, proposed])
+    expect(faultOf(rows.slice(2), at(rows, 3))?.seq).toBe(3)
+    const told = chained([proposed, proposed, sign, proposed, pruned(3)])
+    expect(faultOf(told.slice(2), at(told, 4))).toBeNull()
+    // It begins with no checkpoint, or with another than it says.
+    expect(faultOf(told.slice(1), at(told, 4))?.seq).toBe(2)
+    const less = chained([proposed, sign, proposed, sign, pruned(2)])
+    expect(faultOf(less.slice(3), at(less, 4))?.seq).toBe(4)
+    // Begun in the middle on purpose, what came before is taken as it was.
+    const middle = { ...trust(), from: "middle" as const }
+    expect(AuditVerify.verify(middle, rows.slice(1), at(rows, 3)).fault).toBeNull()
+  })
+})
+
+describe("an outsider with a shell", () => {
+  const has = (tool: string) => {
+    try {
+      execFileSync("which", [tool])
+      return true
+    } catch {
+      return false
+    }
+  }
+  it.skipIf(!has("sha256sum"))("another hash than sha256sum's (skipped without sha256sum)", () => {
+    const rows = chained([proposed, proposed, sign])
+    for (const row of rows) {
+      const input = `bursar-audit-v1\n${tenantId}\n${row.text}`
+      const [digest] = execFileSync("sha256sum", { input }).toString().split(" ")
+      expect(digest).toBe(row.hash)
+    }
+  })
+
+  it.skipIf(!has("openssl"))("a signature that openssl refuses (skipped without openssl)", () => {
+    const folder = mkdtempSync(join(tmpdir(), "bursar-audit-"))
+    const file = (name: string, bytes: Uint8Array | string) => {
+      const path = join(folder, name)
+      writeFileSync(path, bytes)
+      return path
+    }
+    try {
+      const publicKey = Buffer.concat([
+        Buffer.from("302a300506032b6570032100", "hex"),
+        crypto.ed25519.publicKey(seed)
+      ])
+      const says = (signature: string) => {
+        try {
+          return execFileSync(
+            "openssl",
+            [
+              ...["pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-rawin"],
+              ...["-inkey", file("key.der", publicKey)],
+              ...[
+                "-in",
+                file("text", `bursar-audit-checkpoint-v1\n${tenantId}\n1\n${vector.hash}`)
+              ],
+              ...["-sigfile", file("signature", Buffer.from(signature, "base64"))]
+            ],
+            { stdio: ["ignore", "pipe", "ignore"] }
+          ).toString()
+        } catch {
+          return "refused"
+        }
+      }
+      expect(says(vector.signature)).toContain("Signature Verified Successfully")
+      expect(says(`AA${vector.signature.slice(2)}`)).toBe("refused")
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+// ---- the log of an engine -----------------------------------------------------------------------
+
+const rows = Effect.flatMap(Feed, (feed) =>
+  Effect.map(feed.readAudit({ order: "asc", limit: 10_000 }), ({ records }) => records)
+)
+
+const refusedBy = (actor: string | null) =>
+  Effect.flatMap(AuditLog, ({ note }) =>
+    note(Audit.entry({ action: "access.refused", stage: "refused", actor, status: 401 }))
+  )
+
+const inWorld = <A, E, R>(effect: Effect.Effect<A, E, R>, settings = { auditKeys: [key] }) =>
+  Calls.runCase(Effect.provide(effect, world({ operations: [], settings })) as Effect.Effect<A, E>)
+
+describe("refused calls", () => {
+  it("more than 60 of a subject and minute are logged one by one, or the rest is not counted", () =>
+    inWorld(
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Instant.toEpochMillis(start))
+        for (let n = 0; n < 75; n++) yield* refusedBy("eve")
+        for (let n = 0; n < 61; n++) yield* refusedBy(null)
+        yield* refusedBy("ann")
+        expect(yield* rows).toHaveLength(121)
+        // The minute ends, and a new one begins.
+        yield* TestClock.adjust("1 minute")
+        const counted = (yield* rows).slice(121)
+        expect(
+          counted.map(({ actor, text }) => [actor, (JSON.parse(text) as Audit.Entry).detail])
+        ).toEqual([
+          ["eve", { count: 15 }],
+          [null, { count: 1 }]
+        ])
+        yield* refusedBy("eve")
+        expect(yield* rows).toHaveLength(124)
+        yield* TestClock.adjust("5 minutes")
+        expect(yield* rows).toHaveLength(124)
+      })
+    ))
+
+  it("what is counted is lost when the engine stops", async () => {
+    const kept = await Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const feed = yield* Feed
+          // An engine of its own over the same store, which stops first.
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const { note } = Context.get(yield* Layer.build(Layer.fresh(auditLogLayer)), AuditLog)
+              const refused = Audit.entry({
+                action: "access.refused",
+                stage: "refused",
+                actor: "eve"
+              })
+              for (let n = 0; n < 63; n++) yield* note(refused)
+            })
+          )
+          return yield* feed.readAudit({ order: "desc", limit: 1 })
+        })
+      ).pipe(Effect.provide(world({ operations: [] })))
+    )
+    expect(kept.records[0]?.seq).toBe(61)
+    expect(JSON.parse(kept.records[0]?.text ?? "{}")).toMatchObject({ detail: { count: 3 } })
+  })
+})
+
+const auditLogLayer = (await import("../../packages/engine-core/src/feeds/AuditLog.ts")).layer
+
+describe("checkpoints", () => {
+  const some = (count: number) =>
+    Effect.flatMap(Records, (records) =>
+      records.transact(records.audit(Array.from({ length: count }, () => proposed)))
+    )
+  const kept: Array<Checkpoint.Anchor> = []
+  let away = false
+  const place = Effect.provideService(AuditAnchor.AuditAnchor, {
+    keep: (anchor: Checkpoint.Anchor) =>
+      away
+        ? Effect.fail(new AuditAnchor.AnchorUnavailable({ detail: "away" }))
+        : Effect.sync(() => void kept.push(anchor))
+  })
+
+  it("a log at rest is signed again, one that grew is not, or a checkpoint does not leave", () =>
+    inWorld(
+      Effect.gen(function* () {
+        const sign = AuditRunner.checkpoint({ newRecords: 1 })
+        yield* sign
+        expect(yield* rows).toHaveLength(0)
+        yield* some(3)
+        away = true
+        yield* sign
+        yield* sign
+        expect((yield* rows).map(({ action }) => action).slice(3)).toEqual(["audit.checkpoint"])
+        expect(kept).toEqual([])
+        away = false
+        yield* sign
+        yield* sign
+        // Offered again, and always the same one.
+        expect(new Set(kept.map(({ size }) => size))).toEqual(new Set([3]))
+        expect(yield* rows).toHaveLength(4)
+        yield* some(1)
+        yield* AuditRunner.checkpoint({ newRecords: 2 })
+        expect(yield* rows).toHaveLength(5)
+        yield* some(1)
+        yield* AuditRunner.checkpoint({ newRecords: 2 })
+        expect(kept.at(-1)?.size).toBe(6)
+        const found = yield* AuditRunner.verifyLog({ anchors: kept })
+        expect(found).toMatchObject({ fault: null, records: 7 })
+      }).pipe(place)
+    ))
+
+  it("a log without keys is signed", () =>
+    inWorld(
+      Effect.gen(function* () {
+        yield* some(3)
+        yield* AuditRunner.checkpoint({ newRecords: 1 })
+        expect(yield* rows).toHaveLength(3)
+      }),
+      { auditKeys: [] }
+    ))
+
+  it("an old key signs though a newer one holds, or nothing signs once all have ended", () => {
+    const later = Instant.of("2026-06-01T00:00:00Z")
+    const old = { ...key, keyId: "old", notAfter: later }
+    const next = {
+      ...key,
+      keyId: "next",
+      notBefore: Instant.of("2026-03-01T00:00:00Z"),
+      notAfter: later
+    }
+    const by = (at: string) => Checkpoint.keyAt([old, next], Instant.of(at))?.keyId
+    expect(by("2026-02-01T00:00:00Z")).toBe("old")
+    expect(by("2026-04-01T00:00:00Z")).toBe("next")
+    expect(by("2026-07-01T00:00:00Z")).toBe("next")
+    expect(Checkpoint.keyAt([], start)).toBeUndefined()
+  })
+
+  it("a pruned log has lost more than was due, its checkpoint, or its word for it", () =>
+    inWorld(
+      Effect.gen(function* () {
+        const sign = AuditRunner.checkpoint({ newRecords: 1 })
+        expect(yield* AuditRunner.prune).toEqual({ was: "nothing due" })
+        yield* some(3)
+        yield* sign
+        yield* TestClock.adjust("40 days")
+        yield* some(1)
+        yield* sign
+        yield* TestClock.adjust("10 days")
+        yield* some(1)
+        expect(yield* AuditRunner.prune).toEqual({ was: "pruned", deleted: 3, start: 4 })
+        expect((yield* rows).map(({ seq }) => seq)).toEqual([4, 5, 6, 7, 8])
+        expect(yield* AuditRunner.verifyLog({ anchors: [] })).toMatchObject({ fault: null })
+        expect(yield* AuditRunner.prune).toEqual({ was: "nothing due" })
+      }),
+      { auditKeys: [key], auditLogKept: { years: 0, months: 0, days: 30, time: 0n } } as never
+    ))
+})

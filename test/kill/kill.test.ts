@@ -1,4 +1,7 @@
-/** kill -9 at any message to the database: each operation commits once on the ledger, and ends. */
+/**
+ * kill -9 at any message to the database, so before and after every step of both transactions of a
+ * write: what is there is all rows or none, each operation commits once on the ledger, and ends.
+ */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,11 +11,27 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Host from "./host.ts"
+import * as Whole from "./whole.ts"
 
 /** Messages to the database after which the host is killed; spread over the life of the writes. */
 const points = [
   1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 21, 25, 29, 33, 38, 43, 48, 54, 60, 67, 75, 84, 95, 110
 ] as const
+
+/** Nobody takes what is posted there: every event has its delivery, and each stays due. */
+const settings = {
+  BURSAR_WEBHOOKS_ALLOW_HTTP: "true",
+  BURSAR_WEBHOOKS_PORTS: "1",
+  BURSAR_WEBHOOKS_ALLOW_ADDRESSES: "127.0.0.0/8",
+  BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
+    {
+      webhookId: "keeper",
+      url: "http://127.0.0.1:1/",
+      events: [],
+      secrets: [`whsec_${Buffer.alloc(32, 9).toString("base64")}`]
+    }
+  ])
+}
 
 /** Writes made at each point: registrations, each one command on the ledger. */
 const together = 3
@@ -96,41 +115,61 @@ const onLedger = (holderIds: ReadonlyArray<string>) =>
     Effect.runPromise
   )
 
+/** The host that is up: whoever took over at one point is the one that is killed at the next. */
+let host: Host.Host | undefined
+
+const up = async (): Promise<Host.Host> => {
+  host ??= await Host.start({
+    databaseUrl: url,
+    dataFolder: folder,
+    jwksUrl: identity.jwksUrl,
+    settings
+  })
+  return host
+}
+
+const down = async (): Promise<void> => {
+  host?.kill()
+  await host?.ended
+  host = undefined
+}
+
 describe("the host killed at its", () => {
+  afterAll(down)
+
   for (const [index, point] of points.entries()) {
     const when = index % 2 === 0 ? "before" : "after"
     it(`message ${point} to the database (${when} it is sent): each write commits once and ends`, async () => {
       const names = Array.from({ length: together }, (_, n) => `h${point}-${n}`)
       const writes = names.map((holderId) => ({ holderId, key: `k-${holderId}` }))
-      const of = { databaseUrl: url, dataFolder: folder, jwksUrl: identity.jwksUrl, when } as const
-      const first = await Host.start(of)
-      first.arm(point)
+      const first = await up()
+      first.arm(point, when)
       // Some answers are lost with the host: what a caller then does is send the same again.
       await Promise.allSettled(writes.map((made) => post(first, made)))
       await Promise.race([first.ended, new Promise((done) => setTimeout(done, 3_000))])
-      first.kill()
-      await first.ended
-      const second = await Host.start(of)
-      try {
-        for (const made of writes) {
-          const answer = await post(second, made)
-          expect([200, 202], await answer.clone().text()).toContain(answer.status)
-          const { operationId } = (await answer.json()) as { readonly operationId: string }
-          expect(await ended(second, operationId)).toBe("succeeded")
-        }
-        const counted = await onLedger(names)
-        for (const name of names) expect(counted.get(name), name).toBe(1)
-        for (const name of names) {
-          const feed = (await get(
-            second,
-            `/v1/events?resourceKind=holder&resourceId=${name}&type=operation.succeeded`
-          )) as { readonly value: ReadonlyArray<unknown> }
-          expect(feed.value, name).toHaveLength(1)
-        }
-      } finally {
-        second.kill()
-        await second.ended
+      await down()
+      expect(await Whole.wrong(url)).toEqual([])
+      const second = await up()
+      for (const made of writes) {
+        const answer = await post(second, made)
+        expect([200, 202], await answer.clone().text()).toContain(answer.status)
+        const { operationId } = (await answer.json()) as { readonly operationId: string }
+        expect(await ended(second, operationId)).toBe("succeeded")
+      }
+      const counted = await onLedger(names)
+      for (const name of names) expect(counted.get(name), name).toBe(1)
+      for (const name of names) {
+        const feed = (await get(
+          second,
+          `/v1/events?resourceKind=holder&resourceId=${name}&type=operation.succeeded`
+        )) as { readonly value: ReadonlyArray<unknown> }
+        expect(feed.value, name).toHaveLength(1)
       }
     }, 90_000)
   }
+
+  it("last message leaves anything but whole rows", async () => {
+    await down()
+    expect(await Whole.wrong(url)).toEqual([])
+  }, 60_000)
 })

@@ -6,12 +6,13 @@ import { Socket } from "node:net"
 
 const port = Number(process.env["TRIPWIRE_PORT"])
 /** `before`: the message never leaves; `after`: it has been handed to the kernel. */
-const when = process.env["TRIPWIRE_WHEN"]
+let when = "after"
 let left = Number.POSITIVE_INFINITY
 
 process.on("message", (message) => {
   if (typeof message === "object" && message !== null && "arm" in message) {
     left = Number(message.arm)
+    when = String(Reflect.get(message, "when"))
   }
 })
 

@@ -1,0 +1,115 @@
+/** What must hold of a database at every moment, however whoever wrote to it ended: all rows, or none. */
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+
+/** Each names what would be wrong, and selects whatever is. */
+const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
+  [
+    "a fact without its version, or a version without its fact",
+    `select coalesce(f.collection, d.collection) || '/' || coalesce(f.record_id, d.record_id)
+       || '@' || coalesce(f.version, d.version) as wrong
+     from bursar.fact f full join bursar.document d
+       on (d.collection, d.record_id, d.version) = (f.collection, f.record_id, f.version)
+     where f.version is null or d.version is null`
+  ],
+  [
+    "a gap in the feed, or a head beside its end",
+    `select h.seq || ' ' || count(e.seq) || ' ' || coalesce(max(e.seq), 0) as wrong
+     from bursar.head h left join bursar.event e on true group by h.seq
+     having count(e.seq) <> h.seq or coalesce(max(e.seq), 0) <> h.seq`
+  ],
+  [
+    "an audit record that does not follow the one before it",
+    `select a.seq::text as wrong from bursar.audit a left join bursar.audit b on b.seq = a.seq - 1
+     where a.prev_hash <> coalesce(b.hash, repeat('0', 64)) or (b.seq is null and a.seq > 1)`
+  ],
+  [
+    "a head beside the audit log's end",
+    `select h.audit_seq || ' ' || coalesce(a.seq, 0) as wrong from bursar.head h
+     left join (select seq, hash from bursar.audit order by seq desc limit 1) a on true
+     where (h.audit_seq, h.audit_hash) <> (coalesce(a.seq, 0), coalesce(a.hash, repeat('0', 64)))`
+  ],
+  [
+    "an event without its one delivery, or a delivery without its event",
+    `select coalesce(e.seq::text, d.record_id) as wrong
+     from (select * from bursar.event where kind = 'control') e
+     full join (
+       select record_id, (body::json ->> 'seq')::int8 as seq from bursar.document
+       where collection = 'delivery' and version = 1) d on d.seq = e.seq
+     where e.seq is null or d.seq is null
+     union all
+     select body::json ->> 'seq' from bursar.document
+     where collection = 'delivery' and version = 1
+     group by 1 having count(*) > 1`
+  ],
+  [
+    "a delivery that is due and not queued, or queued and over",
+    `select coalesce(d.record_id, w.item_id) as wrong
+     from (select record_id from bursar.document
+           where collection = 'delivery' and to_offset is null
+             and body::json ->> 'state' = 'pending') d
+     full join (select item_id from bursar.work where queue like 'deliveries:%') w
+       on w.item_id = d.record_id
+     where d.record_id is null or w.item_id is null`
+  ],
+  [
+    "an operation that is to run and not queued, or queued and over",
+    `select coalesce(o.record_id, w.item_id) as wrong
+     from (select record_id from bursar.document
+           where collection = 'operation' and to_offset is null
+             and body::json ->> 'state' in ('queued', 'running')) o
+     full join (select item_id from bursar.work where queue = 'operations') w
+       on w.item_id = o.record_id
+     where o.record_id is null or w.item_id is null`
+  ],
+  [
+    "an operation without its one key, or a key without its operation",
+    `select coalesce(o.record_id, k.target) as wrong
+     from (select record_id from bursar.document where collection = 'operation' and version = 1) o
+     full join (select target from bursar.key) k on k.target = 'operation:' || o.record_id
+     where o.record_id is null or k.target is null`
+  ],
+  [
+    "an operation whose state, events and audit records tell different stories",
+    `with operation as (
+       select record_id as id, body::json ->> 'state' as state from bursar.document
+       where collection = 'operation' and to_offset is null
+     ), told as (
+       select payload::json ->> 'operationId' as id, string_agg(type, ' ' order by seq) as events
+       from bursar.event where type like 'operation.%' group by 1
+     ), logged as (
+       select text::json ->> 'operationId' as id,
+         string_agg(text::json ->> 'stage', ' ' order by seq) as stages
+       from bursar.audit where text::json ->> 'operationId' is not null group by 1
+     )
+     select coalesce(o.id, t.id, l.id) || ' is ' || coalesce(o.state, 'nowhere') || ', told '
+       || coalesce(t.events, 'nothing') || ', logged ' || coalesce(l.stages, 'nothing') as wrong
+     from operation o full join told t on t.id = o.id
+       full join logged l on l.id = coalesce(o.id, t.id)
+     where (o.state, coalesce(t.events, ''), coalesce(l.stages, '')) not in (
+       ('queued', '', 'requested'),
+       ('running', '', 'requested started'),
+       ('succeeded', 'operation.succeeded', 'requested started succeeded'))
+       or o.state is null`
+  ]
+]
+
+/** Waits until nobody is at the database any more, and answers all that is wrong with what is there. */
+export const wrong = (url: string): Promise<ReadonlyArray<string>> =>
+  Effect.gen(function* () {
+    const connection = yield* PgConnection.make({ url: Redacted.make(url) })
+    // What a killed host had sent may still be at work for a moment.
+    for (;;) {
+      const { rows } = yield* connection.query(
+        "select 1 from pg_stat_activity where application_name like 'bursar%'"
+      )
+      if (rows.length === 0) break
+      yield* Effect.sleep("20 millis")
+    }
+    const found: Array<string> = []
+    for (const [what, sql] of wrongs) {
+      const { rows } = yield* connection.query(sql)
+      found.push(...rows.map((row) => `${what}: ${String(row["wrong"])}`))
+    }
+    return found
+  }).pipe(Effect.scoped, Effect.timeout("20 seconds"), Effect.runPromise)

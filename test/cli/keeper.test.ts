@@ -205,7 +205,7 @@ describe("bursar audit verify", () => {
   }, 60_000)
 })
 
-describe("bursar keys make", () => {
+describe("bursar keys make", { timeout: 60_000 }, () => {
   it("makes, for every setting that holds keys, a fresh one that the setting takes", async () => {
     const [one, two] = await Promise.all([run(["keys", "make"]), run(["keys", "make"])])
     expect([one.code, one.err]).toEqual([0, ""])

@@ -62,7 +62,7 @@ describe.concurrent("bursar start", () => {
       const metrics = async () => (await fetch(`${at.management}/metrics`)).text()
       // The first look at the figures begins when the venue is up.
       await expect
-        .poll(metrics, { timeout: 20_000 })
+        .poll(metrics, { timeout: 40_000 })
         .toMatch(/^bursar_audit_checkpoint_age_seconds [0-9.]+$/m)
       const figures = await metrics()
       expect(figures).toMatch(/^# TYPE http_server_request_duration_seconds histogram$/m)
@@ -74,12 +74,12 @@ describe.concurrent("bursar start", () => {
         expect(await status(at.api + path)).toBe(404)
 
       proxy.close()
-      await expect.poll(() => status(health), { timeout: 20_000, interval: 250 }).toBe(503)
+      await expect.poll(() => status(health), { timeout: 40_000, interval: 250 }).toBe(503)
       expect([await status(live), await status(ready)]).toEqual([200, 503])
       expect(child.exitCode).toBeNull()
 
       proxy.open()
-      await expect.poll(() => status(health), { timeout: 20_000, interval: 250 }).toBe(200)
+      await expect.poll(() => status(health), { timeout: 40_000, interval: 250 }).toBe(200)
       expect(await status(ready)).toBe(200)
     } finally {
       child.kill("SIGTERM")
@@ -97,7 +97,7 @@ describe.concurrent("bursar start", () => {
     expect(log()).toContain('"msg":"answered"')
     // The database's address has a password in it.
     expect(log()).not.toContain(new URL(proxy.url).password || proxy.url)
-  }, 60_000)
+  }, 90_000)
 
   it("is called serve as well, and a second migration finds nothing to do", async () => {
     const other = await venueOf("two")
@@ -106,7 +106,7 @@ describe.concurrent("bursar start", () => {
     expect(await ended).toBe(0)
     const migrated = await run(["migrate"], other)
     expect([migrated.code, migrated.out]).toEqual([0, "the database is up to date\n"])
-  }, 60_000)
+  }, 90_000)
 
   it("that cannot have its port, or its database, ends with 1 and says why in a line", async () => {
     const other = await venueOf("three")
@@ -121,5 +121,5 @@ describe.concurrent("bursar start", () => {
     }
     expect(port.err).toContain(`127.0.0.1:${taken}`)
     expect(database.err).not.toContain("planted-secret")
-  }, 60_000)
+  }, 90_000)
 })

@@ -208,7 +208,7 @@ describe("a write whose outcome is unknown", () => {
                 retryAfter: Duration.seconds(1)
               })
             )
-          : Effect.fail(new Ledger.Refused({ ...stale, code: "DAML_FAILURE" }))
+          : Effect.fail(new Ledger.Refused({ ...stale, cause: stale.cause, code: "DAML_FAILURE" }))
       )
       yield* restless(90)
       assert.strictEqual(yield* stateOf(id), "running")

@@ -1,5 +1,5 @@
 /** Writes that finish in their call and leave no operation: each keeps a row of its own for its key. */
-import { Deferred, Effect } from "effect"
+import { Effect } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { KeyRow, Keys } from "../ports/storage/Keys.ts"
@@ -30,21 +30,18 @@ export const run = <A, E, R>(
   row: KeyRow,
   effect: (claimed: Claimed) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Refusals | Unavailable, R> =>
-  Effect.flatMap(Deferred.make<never, Refusals>(), (tooLong) => {
-    const tooLate = Effect.andThen(
-      Effect.andThen(Effect.sleep(waitMillis), Deferred.fail(tooLong, inProgress)),
-      Effect.never
-    )
-    const held = Effect.gen(function* () {
+  // Alone: whoever shared the transaction would wait as well.
+  of.records.transactAlone(
+    Effect.gen(function* () {
       const now = Instant.sortable(yield* Instant.now)
-      const claim = yield* Effect.raceFirst(stored(of.keys.claim({ ...row, now })), tooLate)
+      const claim = yield* Effect.timeoutOrElse(stored(of.keys.claim({ ...row, now })), {
+        duration: waitMillis,
+        orElse: () => Effect.fail(inProgress)
+      })
       if (claim.claimed) return yield* effect({ first: true })
       if (claim.winner.fingerprint !== row.fingerprint) {
         return yield* Effect.fail(refused("idempotency-key-reused"))
       }
       return yield* effect({ first: false, target: claim.winner.target })
     })
-    // Whoever shared the transaction would wait as well. Ended from outside, so that the store lets
-    // go of what it waits for.
-    return Effect.raceFirst(of.records.transactAlone(held), Deferred.await(tooLong))
-  })
+  )

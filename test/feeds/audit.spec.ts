@@ -342,6 +342,12 @@ describe("a log that is checked", () => {
     ).not.toBeNull()
   })
 
+  it("a record that was put in at the end, though rightly chained, is taken", () => {
+    const told = chained([proposed, proposed])
+    expect(faultOf(told, at(told, 0))?.seq).toBe(2)
+    expect(AuditVerify.verify(trust(), told, { ...at(told, 0), atEnd: 2 }).fault).toBeNull()
+  })
+
   it("a log that begins later is taken though it does not say that it was pruned", () => {
     const pruned = (from: number) =>
       Audit.entry({ action: "retention.prune", stage: "succeeded", detail: { auditStart: from } })

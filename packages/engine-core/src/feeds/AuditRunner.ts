@@ -174,5 +174,6 @@ export const verifyLog = Effect.fnUntraced(function* (of: {
     for (const record of records) at = AuditVerify.step(trust, at, record)
     after = last.seq
   }
-  return AuditVerify.end(trust, at, head)
+  const { audit: then } = yield* stored(feed.head)
+  return AuditVerify.end(trust, at, { ...head, atEnd: then.seq })
 })

@@ -173,11 +173,17 @@ const saysPruned = (row: AuditRow, first: number): boolean => {
   return start !== undefined && Number(start) >= first
 }
 
+/** Where the store says that the log stands. */
+export interface Head extends Omit<AuditHead, "checkpoint"> {
+  /** Where it stands once all records are read: more may have come meanwhile, but not beyond it. */
+  readonly atEnd?: number
+}
+
 /**
- * What the whole check found. `head` is where the store says that the log stands; with anchors it
- * is seen even when the store was told otherwise.
+ * What the whole check found against where the store says that the log stands; with anchors it is
+ * seen even when the store was told otherwise.
  */
-export const end = (trust: Trust, at: Progress, head: Omit<AuditHead, "checkpoint">): Progress => {
+export const end = (trust: Trust, at: Progress, head: Head): Progress => {
   if (at.fault !== null) return at
   const fault = endFault(trust, at, head)
   return fault === undefined ? at : { ...at, fault }
@@ -186,7 +192,7 @@ export const end = (trust: Trust, at: Progress, head: Omit<AuditHead, "checkpoin
 const endFault = (
   trust: Trust,
   { first, last, begins }: Progress,
-  head: Omit<AuditHead, "checkpoint">
+  head: Head
 ): Fault | undefined => {
   for (const anchor of trust.anchors) {
     if (anchor.tenantId !== trust.tenantId) {
@@ -207,6 +213,10 @@ const endFault = (
   if (last !== null && last.seq === head.seq && last.hash !== head.hash) {
     return { seq: end, why: "the log's head has another hash" }
   }
+  const atEnd = head.atEnd ?? head.seq
+  if (end > atEnd) {
+    return { seq: atEnd + 1, why: `the log's head stands at ${atEnd}: what follows was put in` }
+  }
   if (last === null && head.seq > 0 && trust.from === "start") {
     return { seq: 1, why: `the log is empty and its head stands at ${head.seq}` }
   }
@@ -217,11 +227,7 @@ const endFault = (
 }
 
 /** The check of a whole log that is at hand. */
-export const verify = (
-  trust: Trust,
-  rows: Iterable<AuditRow>,
-  head: Omit<AuditHead, "checkpoint">
-): Progress => {
+export const verify = (trust: Trust, rows: Iterable<AuditRow>, head: Head): Progress => {
   let at = start
   for (const row of rows) at = step(trust, at, row)
   return end(trust, at, head)

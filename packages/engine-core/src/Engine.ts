@@ -34,6 +34,7 @@ import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
 import * as Door from "./writes/Door.ts"
 import type { FourEyes } from "./writes/FourEyes.ts"
+import * as LapseRunner from "./writes/LapseRunner.ts"
 import type { Operation } from "./writes/Operation.ts"
 import * as OperationRunner from "./writes/OperationRunner.ts"
 import * as Operations from "./writes/Operations.ts"
@@ -125,7 +126,8 @@ const tasksOf = (history: ReadonlyArray<Collection>): ReadonlyArray<Task<Ports |
   AuditRunner.hourly,
   AuditRunner.bySize,
   RetentionRunner.retention([contracts, ...history]),
-  RetentionRunner.sweep
+  RetentionRunner.sweep,
+  LapseRunner.lapses
 ]
 
 /** The engine with writes and readings of an embedder's own choice. */

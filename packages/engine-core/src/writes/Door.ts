@@ -19,6 +19,7 @@ import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
 import { type Answer, type Call, type Decided, FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as InCallDoor from "./InCallDoor.ts"
+import * as LapseRunner from "./LapseRunner.ts"
 import * as Logged from "./Logged.ts"
 import { finishesInCall, type Operation, pathNames } from "./Operation.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
@@ -612,6 +613,7 @@ const make = Effect.gen(function* () {
         { cause: { by: "request", requestId: call.identity.requestId }, now }
       )
       .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
+    yield* records.enqueue(LapseRunner.itemsOf(made, now))
     yield* records.audit([Logged.awaiting(operation, made, { ...call, fingerprint })])
     return actionAnswer(made, { status: 202, replayed: false })
   })

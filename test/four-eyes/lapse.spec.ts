@@ -1,0 +1,118 @@
+/** Actions that nobody decides in time, in a deployment that lets none wait for ever: contract.md section 4.8. */
+import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Toys from "../engine/toys.ts"
+import { world } from "../engine/world.ts"
+
+const olga = Calls.person("olga", "operator")
+const ann = Calls.person("ann", "approver")
+
+const make = (key: string) =>
+  Effect.map(
+    Calls.submit(Toys.double, olga, {
+      params: { counterId: `c-${key}` },
+      body: '{"by":1}',
+      key
+    }),
+    (answer) => String(Calls.field(answer, "actionKey"))
+  )
+
+const turns = Effect.flatMap(ScheduleRunner, ({ once }) => once)
+
+const told = Effect.flatMap(EventReads.EventReads, (feed) =>
+  Effect.map(
+    feed.page({ caller: olga, params: { type: ["approval.lapsed"] }, limit: 1000 }),
+    ({ value }) => value.map(({ resourceId, payload }) => ({ resourceId, payload }))
+  )
+)
+
+const lapsed = (key: string) => ({
+  resourceId: `c-${key}`,
+  payload: { state: "lapsed", kind: "instrument.record", makerRole: "operator" }
+})
+
+const hour = 3_600_000
+const engine = (approvalExpiry: number | null = hour) =>
+  Effect.provide(world({ operations: Toys.toys, settings: { approvalExpiry } }))
+
+describe("an action whose time is over", () => {
+  // Switched off to see it red: the door's `enqueue`; the task in Engine.ts.
+  it.effect("is announced by nobody, or by every turn anew", () =>
+    Effect.gen(function* () {
+      yield* turns
+      const first = yield* make("1")
+      yield* TestClock.adjust("30 minutes")
+      const second = yield* make("2")
+      yield* turns
+      assert.deepStrictEqual(yield* told, [])
+      yield* TestClock.adjust("30 minutes")
+      for (let at = 0; at < 3; at++) {
+        yield* turns
+        yield* TestClock.adjust("1 minute")
+      }
+      assert.deepStrictEqual(yield* told, [lapsed("1")])
+      yield* TestClock.adjust("1 hour")
+      yield* Effect.all([turns, turns, turns], { concurrency: "unbounded" })
+      assert.deepStrictEqual(yield* told, [lapsed("1"), lapsed("2")])
+      for (const action of [first, second]) {
+        assert.strictEqual(yield* Calls.slug(Calls.approve(action, ann)), "approval-decided")
+      }
+    }).pipe(engine())
+  )
+
+  // Switched off to see it red: that `lapse` looks at the state.
+  it.effect("is announced as lapsed though it was decided in time", () =>
+    Effect.gen(function* () {
+      yield* turns
+      yield* Calls.approve(yield* make("1"), ann)
+      yield* Calls.reject(yield* make("2"), ann)
+      yield* Calls.settle
+      yield* TestClock.adjust("2 hours")
+      yield* turns
+      assert.deepStrictEqual(yield* told, [])
+    }).pipe(engine())
+  )
+
+  it.effect("is kept as it is shown: one more version, and the same record", () =>
+    Effect.gen(function* () {
+      yield* turns
+      const action = yield* make("1")
+      yield* TestClock.adjust("2 hours")
+      const records = yield* Records
+      const shown = yield* records.get(approvals, action)
+      yield* turns
+      const kept = yield* records.get(approvals, action)
+      assert.strictEqual(kept.version, shown.version + 1)
+      const same = { version: 0, updatedAt: 0 }
+      assert.deepStrictEqual({ ...kept, ...same }, { ...shown, ...same })
+    }).pipe(engine())
+  )
+
+  // Switched off to see it red: the loop in `lapses`.
+  it.effect("waits another minute behind a hundred others", () =>
+    Effect.gen(function* () {
+      yield* turns
+      yield* Effect.forEach(Array.from({ length: 150 }), (_, at) => make(String(at)))
+      yield* TestClock.adjust("2 hours")
+      yield* turns
+      assert.strictEqual((yield* told).length, 150)
+    }).pipe(engine())
+  )
+})
+
+describe("a deployment without an end to waiting", () => {
+  it.effect("lets an action lapse", () =>
+    Effect.gen(function* () {
+      yield* turns
+      const action = yield* make("1")
+      yield* TestClock.adjust("4000 days")
+      yield* turns
+      assert.deepStrictEqual(yield* told, [])
+      assert.strictEqual(yield* Calls.slug(Calls.approve(action, ann)), "no refusal")
+    }).pipe(engine(null))
+  )
+})

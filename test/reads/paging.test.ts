@@ -1,7 +1,7 @@
 /** Ten thousand records, page by page, while others insert and change: the pinned set, each once. */
 import { Reads, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
-import { Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { seed } from "../engine/seed.ts"
 import { engine, stores } from "../engine/stores.ts"
@@ -19,7 +19,10 @@ const act = Effect.map(Instant.now, (now) => ({
 
 /** Inserts between the records of the list and changes some of them, until it is told to stop. */
 let written = 0
-const others = Effect.fnUntraced(function* (until: Ref.Ref<boolean>) {
+const others = Effect.fnUntraced(function* (
+  until: Ref.Ref<boolean>,
+  begun: Deferred.Deferred<void>
+) {
   const records = yield* Records
   const first = written
   while (!(yield* Ref.get(until))) {
@@ -35,6 +38,7 @@ const others = Effect.fnUntraced(function* (until: Ref.Ref<boolean>) {
       })
     )
     written += 1
+    yield* Deferred.succeed(begun, undefined)
     yield* Effect.yieldNow
   }
   return written - first
@@ -97,6 +101,7 @@ for (const { name, ports } of stores) {
             expect(expected.length).toBeGreaterThanOrEqual(count)
             const seen: Array<string> = []
             const done = yield* Ref.make(false)
+            const begun = yield* Deferred.make<void>()
             let writing: Fiber.Fiber<number, unknown> | undefined
             let after: string | undefined
             let turn = 0
@@ -110,7 +115,9 @@ for (const { name, ports } of stores) {
                 seen.push(...answer.value.map(shown))
                 after = answer.next ?? undefined
                 if (after === undefined) break
-                writing ??= yield* Effect.forkChild(Effect.provide(others(done), two))
+                writing ??= yield* Effect.forkChild(Effect.provide(others(done, begun), two))
+                // However fast the pages are, something is written between the first and the second.
+                yield* Deferred.await(begun)
               }
             }
             yield* Ref.set(done, true)

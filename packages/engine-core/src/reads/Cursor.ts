@@ -1,5 +1,5 @@
 /** The place a list goes on from: signed, so that only a list that issued it takes it back. */
-import { Bytes, Result } from "effect"
+import { Result } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import { type Refused, refuse } from "../kernel/Refusal.ts"
@@ -68,11 +68,19 @@ const decodeBytes = (text: string): Uint8Array | undefined => {
   return encodeBytes(bytes) === text ? bytes : undefined
 }
 
+const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
 /** Each field after its length, two bytes with the larger one first. */
 const join = (fields: ReadonlyArray<Uint8Array>): Uint8Array =>
-  Bytes.concat(
-    fields.flatMap((field) => [Uint8Array.of(field.length >> 8, field.length & 0xff), field])
-  )
+  concat(fields.flatMap((field) => [Uint8Array.of(field.length >> 8, field.length & 0xff), field]))
 
 const split = (bytes: Uint8Array): ReadonlyArray<Uint8Array> | undefined => {
   const fields: Array<Uint8Array> = []
@@ -136,8 +144,8 @@ export const make = (
       const [key] = keys
       const texts = [String(offset), ...values].map((value) => encoder.encode(value))
       const payload = join([encoder.encode(list), digest(bound), ...texts])
-      const head = Bytes.concat([Uint8Array.of(format, key.id), payload])
-      const text = encodeBytes(Bytes.concat([head, mac(key, head)]))
+      const head = concat([Uint8Array.of(format, key.id), payload])
+      const text = encodeBytes(concat([head, mac(key, head)]))
       if (text.length > textMax) throw new Error(`a cursor of ${list} is too long`)
       return text
     },

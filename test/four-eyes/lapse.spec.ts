@@ -1,5 +1,6 @@
 /** Actions that nobody decides in time, in a deployment that lets none wait for ever: contract.md section 4.8. */
 import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -74,6 +75,27 @@ describe("an action whose time is over", () => {
       yield* TestClock.adjust("2 hours")
       yield* turns
       assert.deepStrictEqual(yield* told, [])
+      // Nor does it stay in the queue, to be looked at again for ever.
+      const { waiting, leased } = yield* (yield* WorkQueue).depth("lapses")
+      assert.deepStrictEqual([waiting, leased], [0, 0])
+    }).pipe(engine())
+  )
+
+  // Switched off to see it red: that `lapse` looks at the engine's clock.
+  it.effect("is announced before its time because the store's clock runs ahead", () =>
+    Effect.gen(function* () {
+      yield* turns
+      const action = yield* make("1")
+      const work = yield* WorkQueue
+      yield* work.settle({ queue: "lapses", itemIds: [action] })
+      const item = { queue: "lapses", itemId: action, resource: action, payload: "", delay: 0 }
+      yield* work.enqueue([item])
+      yield* TestClock.adjust("59 minutes")
+      yield* turns
+      assert.deepStrictEqual(yield* told, [])
+      yield* TestClock.adjust("1 minute")
+      yield* turns
+      assert.deepStrictEqual(yield* told, [lapsed("1")])
     }).pipe(engine())
   )
 

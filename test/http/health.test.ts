@@ -1,7 +1,7 @@
 /** Readiness by what it looks at: a ledger that stops degrades the venue, a process that hangs is not alive. */
 import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
+import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import { Management, Readiness, Vitals } from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
@@ -10,7 +10,7 @@ import { describe, expect, it } from "@effect/vitest"
 
 /** A ledger of which nothing but its end is asked, and that can be stopped. */
 const stoppable = () => {
-  let end: number | "stopped" = 0
+  let end: number | "stopped" | "hung" = 0
   const unasked = Effect.die(new Error("this is not asked"))
   const ledger: Partial<Ledger.Ledger["Service"]> = {
     updates: () => Stream.never,
@@ -21,7 +21,9 @@ const stoppable = () => {
         ? Effect.fail(
             new Ledger.Unreachable({ detail: "stopped", retryAfter: Duration.seconds(1) })
           )
-        : Effect.succeed(Offset.of(end))
+        : end === "hung"
+          ? Effect.never
+          : Effect.succeed(Offset.of(end))
     )
   }
   return {
@@ -54,6 +56,44 @@ describe("readiness", () => {
     }).pipe(Effect.provide(readinessOf(ledger.layer)))
   })
 
+  // Red without a time of its own for the ledger's answer: the whole look ran out, as if the store were away.
+  it.effect("is degraded while the ledger hangs, and neither slow nor away because of it", () => {
+    const ledger = stoppable()
+    return Effect.gen(function* () {
+      ledger.set("hung")
+      yield* TestClock.adjust("1 minute")
+      expect(yield* seen).toBe("degraded")
+      ledger.set(0)
+      yield* TestClock.adjust("4 seconds")
+      expect(yield* seen).toBe("up")
+    }).pipe(Effect.provide(readinessOf(ledger.layer)))
+  })
+
+  // Red when the lag is counted from when the projection last was at the very end.
+  it.effect(
+    "is up though the ledger is always a little ahead, and degraded when one offset waits",
+    () => {
+      const ledger = stoppable()
+      return Effect.gen(function* () {
+        const log = yield* ProjectionLog
+        const { epoch } = yield* Effect.map(log.takeOver({ participant: "p" }), (head) => ({
+          epoch: head.writerEpoch
+        }))
+        for (let offset = 1; offset <= 60; offset++) {
+          ledger.set(offset)
+          yield* TestClock.adjust("2 seconds")
+          yield* log.advance({ epoch, from: offset - 1, to: offset, ledgerTime: null, updates: [] })
+        }
+        expect(yield* seen).toBe("up")
+        for (let offset = 61; offset <= 100; offset++) {
+          ledger.set(offset)
+          yield* TestClock.adjust("2 seconds")
+        }
+        expect(yield* seen).toBe("degraded")
+      }).pipe(Effect.provide(readinessOf(ledger.layer)))
+    }
+  )
+
   it.effect(
     "is degraded once the projection has been behind for more than a minute, not before",
     () => {
@@ -75,7 +115,8 @@ describe("readiness", () => {
 const readinessOf = (ledger: Layer.Layer<Ledger.Ledger>) =>
   Readiness.layer({ version: "1" }).pipe(
     Layer.provide(Vitals.layer),
-    Layer.provide(Layer.mergeAll(Memory.layer, ledger))
+    Layer.provide(ledger),
+    Layer.provideMerge(Memory.layer)
   )
 
 describe("the management listener", () => {

@@ -11,7 +11,7 @@ export interface Vitals {
   readonly ledgerEnd: Offset.Offset | null
   /** Seconds for which the oldest claimable operation has waited; 0 when none does. */
   readonly oldestQueuedSeconds: number
-  /** Seconds since the projection last caught up with the ledger; 0 while it keeps up. */
+  /** Seconds for which the oldest offset that is not projected is known; 0 while there is none. */
   readonly lagSeconds: number
   readonly migrationsPending: boolean
 }

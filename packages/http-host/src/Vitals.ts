@@ -12,6 +12,9 @@ import { Vital } from "./Readiness.ts"
 
 const queue = "operations"
 
+/** A ledger that says nothing for this long is away; a look has to end before the store counts as away. */
+const ledgerWithin = "1 second"
+
 const away = ({ detail, retryAfter }: StorageUnavailable) =>
   Refusal.unavailable("not-ready", detail, retryAfter)
 
@@ -22,21 +25,31 @@ export const layer: Layer.Layer<Vital, never, Ledger.Ledger | ProjectionLog | Wo
       const ledger = yield* Ledger.Ledger
       const log = yield* ProjectionLog
       const work = yield* WorkQueue
-      let behindSince: number | null = null
+      /** An end of the ledger that is not projected yet, and since when it is known. */
+      let awaited: { readonly end: number; readonly since: number } | null = null
+
+      const ledgerEnd = ledger.ledgerEnd.pipe(
+        Effect.timeout(ledgerWithin),
+        Effect.catch(() => Effect.succeed(null))
+      )
+      const store = Effect.all([log.head, work.depth(queue)]).pipe(Effect.mapError(away))
 
       return {
         look: Effect.gen(function* () {
-          const head = yield* Effect.mapError(log.head, away)
-          const depth = yield* Effect.mapError(work.depth(queue), away)
-          const end = yield* Effect.catch(ledger.ledgerEnd, () => Effect.succeed(null))
+          // Side by side, so that a slow ledger takes nothing of the store's time.
+          const [[head, depth], end] = yield* Effect.all([store, ledgerEnd], {
+            concurrency: "unbounded"
+          })
           const now = yield* Clock.currentTimeMillis
-          const behind = end !== null && end > head.offset
-          behindSince = behind ? (behindSince ?? now) : null
+          // What came after that end is younger: a busy ledger is not one that is far ahead.
+          const reached = awaited !== null && awaited.end <= head.offset
+          if (reached || (end !== null && end <= head.offset)) awaited = null
+          if (awaited === null && end !== null && end > head.offset) awaited = { end, since: now }
           return {
             projectionOffset: Offset.of(head.offset),
             ledgerEnd: end,
             oldestQueuedSeconds: (depth.oldestMillis ?? 0) / 1000,
-            lagSeconds: behindSince === null ? 0 : (now - behindSince) / 1000,
+            lagSeconds: awaited === null ? 0 : (now - awaited.since) / 1000,
             // The store brings its schema up to date before it is opened.
             migrationsPending: false
           }

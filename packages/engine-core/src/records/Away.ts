@@ -4,9 +4,21 @@ import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { ReadError } from "../ports/Ledger.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
 
+/** What was made of a deadlock: to a caller it is a store that is away, to a transaction a reason to begin anew. */
+const deadlocks = new WeakSet<object>()
+
 /** A store that is away is the engine not being ready: nothing else is known to be wrong. */
-export const away = (error: StorageUnavailable): Unavailable =>
-  unavailable("not-ready", "The engine's store is not available.", error.retryAfter)
+export const away = (error: StorageUnavailable): Unavailable => {
+  const made = unavailable("not-ready", "The engine's store is not available.", error.retryAfter)
+  if (error.isDeadlock === true) deadlocks.add(made)
+  return made
+}
+
+/** Whether the store ended this transaction because it and another waited for each other. */
+export const isDeadlock = (error: unknown): boolean =>
+  typeof error === "object" &&
+  error !== null &&
+  (deadlocks.has(error) || ("isDeadlock" in error && error.isDeadlock === true))
 
 /** An effect on storage, in the engine's words. */
 export const stored = <A, E, R>(

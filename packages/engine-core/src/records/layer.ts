@@ -22,7 +22,7 @@ import { type EventRow, Feed, type FeedHead } from "../ports/storage/Feed.ts"
 import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
-import { away, stored } from "./Away.ts"
+import { away, isDeadlock, stored } from "./Away.ts"
 import * as RecordView from "../reads/RecordView.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  /** One transaction by itself, again when another writer was first. */
+  /** One transaction by itself, again when another writer was first, or it was in another's way. */
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> => {
     const attempt: Effect.Effect<A, E | VersionMoved | StorageUnavailable, R> = Effect.suspend(
       () => {
@@ -182,9 +182,10 @@ const make = Effect.gen(function* () {
     const again = (left: number): Effect.Effect<A, E | Unavailable, R> =>
       attempt.pipe(
         Effect.catchIf(
-          (error): error is VersionMoved | StorageUnavailable => isMoved(error) || isAway(error),
+          (error): error is Exclude<typeof error, E> =>
+            isMoved(error) || isAway(error) || isDeadlock(error),
           (error): Effect.Effect<A, E | Unavailable, R> => {
-            if (isAway(error)) return Effect.fail(away(error))
+            if (isAway(error) && !isDeadlock(error)) return Effect.fail(away(error))
             return left > 0
               ? again(left - 1)
               : Effect.fail(

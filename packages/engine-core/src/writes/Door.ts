@@ -541,9 +541,10 @@ const make = Effect.gen(function* () {
       if (candidates.length > 1) return yield* Effect.fail(refused("approval-ambiguous"))
       const [candidate] = candidates
       if (candidate !== undefined) {
-        yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
-        // The signer has used the key from now on: with another request it is refused.
+        // The signer has used the key from now on: with another request it is refused. The key before
+        // the action, as `approve` and `reject` take them, so that none waits for another in a ring.
         if (keyed.isSent) yield* bindTo(candidate.actionKey, keyed)
+        yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
         return yield* sign(yield* approvalById(candidate.actionKey), call, {
           now,
           outside: of.outside,

@@ -12,6 +12,9 @@ const AWAY: ReadonlySet<string> = new Set([
   "StatementTimeoutError"
 ])
 
+/** A transaction that the database ended for another's sake. */
+const DEADLOCKS: ReadonlySet<string> = new Set(["DeadlockError", "SerializationError"])
+
 /**
  * SQLSTATE by class or code: connections (08), resources (53), an operator (57P), the system (58),
  * a transaction ended for idling, and a server that has become a read-only standby.
@@ -35,7 +38,8 @@ export const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable>
     ? Effect.fail(
         new StorageUnavailable({
           detail: `${error.reason._tag}${state === "" ? "" : ` ${state}`}`,
-          retryAfter: RETRY_SECONDS
+          retryAfter: RETRY_SECONDS,
+          isDeadlock: DEADLOCKS.has(error.reason._tag)
         })
       )
     : Effect.die(error)

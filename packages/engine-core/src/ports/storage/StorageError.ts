@@ -6,6 +6,8 @@ export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{
   readonly detail: string
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfter: number
+  /** Two transactions waited for each other, and the store ended this one: run anew it goes through. */
+  readonly isDeadlock?: boolean
 }> {}
 
 /** Another writer appended to this record first: load it again and decide again. */

@@ -112,23 +112,25 @@ const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   const { retention, legalHold } = yield* Settings
   const before = Retention.dueBefore(now, retention.approvals)
   if (before === undefined) return done
+  // By when they were made: what the clock has ended may be noted much later than it ended.
   const rows = yield* records.list(Approval.approvals, {
     where: { state: ["rejected", "lapsed"] },
-    updatedTo: before,
     limit: batchMax,
     ...(after === null ? {} : { after })
   })
   const due = rows
     .map(({ record }) => record)
     .filter((record) => {
-      // What the clock alone has ended was last touched before it ended.
       const at = decidedAt(record)
       return at !== null && at < before && !Retention.isHeld(legalHold, record)
     })
     .map(({ actionKey }) => actionKey)
   yield* records.forget(Approval.approvals, due)
   yield* stored(keys.free(due.map((id) => Idempotency.target("action", id))))
-  return { counts: { approvals: due.length }, after: afterOf(rows) }
+  // Nothing is decided before it is made: what follows is not due either.
+  const last = rows.at(-1)?.record
+  const ends = last === undefined || last.createdAt >= before
+  return { counts: { approvals: due.length }, after: ends ? null : afterOf(rows) }
 })
 
 const deliveriesStep =

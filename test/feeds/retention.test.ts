@@ -1,0 +1,100 @@
+/** Retention on each store: three instances, real clocks, one run; what is held and what is open stays. */
+import { Engine, Records, ScheduleRunner, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Duration } from "@bursar/engine-core/kernel"
+import { Feed, Keys } from "@bursar/engine-core/ports"
+import { Context, Effect, Layer } from "effect"
+import { describe, expect, it } from "vitest"
+import { retention } from "../../packages/engine-core/src/feeds/RetentionRunner.ts"
+import { layer as runnerLayer } from "../../packages/engine-core/src/feeds/ScheduleRunner.ts"
+import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
+import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import { stores } from "../engine/stores.ts"
+import * as Toys from "../engine/toys.ts"
+
+const nothing = Duration.zero
+const settings = Layer.succeed(Settings, {
+  ...settingsDefaults,
+  cursorKeys: [{ id: 1, secret: new Uint8Array(32).fill(7) }],
+  retention: {
+    operations: nothing,
+    approvals: nothing,
+    events: nothing,
+    deliveries: nothing,
+    exhaustedDeliveries: nothing
+  }
+})
+
+const olga = Calls.person("olga", "operator")
+const ann = Calls.person("ann", "approver")
+
+for (const { name, ports } of stores) {
+  describe(`retention on ${name}`, () => {
+    it("is run twice, leaves what is due, or takes what is open", () =>
+      Effect.runPromise(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const asked = (key: string) => ({ params: { counterId: "a" }, body: '{"by":1}', key })
+            yield* Calls.submit(Toys.single, olga, asked("k1"))
+            const made = yield* Calls.submit(Toys.double, olga, asked("k2"))
+            yield* Calls.approve(String(Calls.field(made, "actionKey")), ann)
+            yield* Calls.settle
+            const awaiting = yield* Calls.submit(Toys.double, olga, asked("k3"))
+            const queued = yield* Calls.submit(Toys.single, olga, asked("k4"))
+            const task = { ...retention([]), every: 0 }
+            const instances = yield* Effect.forEach([1, 2, 3], () =>
+              Effect.map(Layer.build(Layer.fresh(runnerLayer([task]))), (built) =>
+                Context.get(built, ScheduleRunner)
+              )
+            )
+            const feed = yield* Feed
+            // The queue holds tasks of the engine itself, which are not due for long.
+            for (let rounds = 0; rounds < 60; rounds++) {
+              yield* Effect.all(
+                instances.map(({ once }) => once),
+                { concurrency: "unbounded" }
+              )
+            }
+            const records = yield* Records
+            const [left, actions] = [
+              yield* records.list(operations, { limit: 10 }),
+              yield* records.list(approvals, { limit: 10 })
+            ]
+            expect(left.map(({ record }) => record.operationId)).toEqual([
+              Calls.field(queued, "operationId")
+            ])
+            expect(actions.map(({ record }) => record.actionKey)).toEqual([
+              Calls.field(awaiting, "actionKey")
+            ])
+            const { events } = yield* feed.read({ order: "asc", limit: 100 })
+            expect(
+              events.map(({ type, payload }) => [
+                type,
+                (JSON.parse(payload) as { readonly counts: object }).counts
+              ])
+            ).toEqual([["retention.pruned", { operations: 2, approvals: 1, events: 5 }]])
+            const keys = yield* Keys
+            const bound = yield* Effect.forEach(["k1", "k2", "k3", "k4"], (key) =>
+              keys.find({
+                scope: `${settingsDefaults.tenantId}/olga`,
+                key,
+                now: "2026-01-01T00:00:00.000000000Z"
+              })
+            )
+            expect(bound.map(({ _tag }) => _tag)).toEqual(["None", "None", "Some", "Some"])
+            // What went is gone whole: the same key makes a new operation.
+            const again = yield* Calls.submit(Toys.single, olga, asked("k1"))
+            expect(again.status).toBe(202)
+          })
+        ).pipe(
+          Effect.provide(
+            Engine.layerOf({ operations: [Toys.single, Toys.double], readings: [] }).pipe(
+              Layer.provideMerge(settings),
+              Layer.provideMerge(ports),
+              Layer.provideMerge(settings)
+            )
+          )
+        )
+      ))
+  })
+}

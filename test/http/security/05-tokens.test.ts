@@ -192,6 +192,44 @@ describe("claims", () => {
     expect(await statusOf(await token({ roles: ["god", "operator"] }))).toBe(200)
   })
 
+  it("a subject is 1 to 256 printable characters, and none is taken for another", async () => {
+    const asked = async (sub: string) => statusOf(await token({ roles: ["operator"], sub }))
+    for (const sub of ["", "a\n", "\u0000", "zoë", "\u007f", "x".repeat(257)]) {
+      expect([sub, await asked(sub)]).toEqual([sub, 401])
+    }
+    for (const sub of ["x".repeat(256), "a b", "~"])
+      expect([sub, await asked(sub)]).toEqual([sub, 200])
+  })
+
+  it("a name and an e-mail are cut at 256 characters, and no text is none", async () => {
+    const as = await bearer(["operator"], { sub: "long", name: "n".repeat(300), email: 5 })
+    const made = await send(venue, {
+      method: "POST",
+      path: "/v1/holders:onboard",
+      as,
+      body: '{"holderId":"long-1"}'
+    })
+    expect(await json<object>(made)).toMatchObject({
+      actorName: "n".repeat(256),
+      actorEmail: null
+    })
+  })
+
+  it("an operation runs under the first of the route's roles, in whatever order they are held", async () => {
+    for (const [index, roles] of [
+      ["app", "operator"],
+      ["operator", "app"]
+    ].entries()) {
+      const made = await send(venue, {
+        method: "POST",
+        path: "/v1/holders",
+        as: await bearer(roles, { sub: `two-roles-${index}` }),
+        body: `{"holderId":"two-roles-${index}","text":"one","amount":1,"owner":null}`
+      })
+      expect(await json<object>(made)).toMatchObject({ role: "operator" })
+    }
+  })
+
   it("a name cannot lead a terminal or a log astray", async () => {
     const as = await bearer(["operator"], { sub: "ansi", name: "\u001b[31mBob\r\nX-Evil: 1\u0000" })
     const made = await send(venue, {
@@ -326,6 +364,22 @@ describe("the list of algorithms", () => {
 })
 
 describe("verified tokens", () => {
+  // Switched off to see it red: `Jwks.keptFor` in `remember` (middleware/Authentication.ts).
+  effectIt.effect("outlive the key they were signed with by ten minutes and no more", () => {
+    let keys = [publicJwk]
+    const provider = Jwks.layerRemote(Effect.sync(() => ({ keys })))
+    return Effect.gen(function* () {
+      const { caller } = yield* Authentication.Authentication
+      const as = yield* Effect.promise(() => bearer(["operator"], { exp: 86_400 }))
+      yield* caller([as])
+      keys = []
+      yield* TestClock.adjust("9 minutes")
+      expect((yield* caller([as])).sub).toBe("operator-1")
+      yield* TestClock.adjust("61 seconds")
+      expect((yield* Effect.flip(caller([as]))).slug).toBe("unauthenticated")
+    }).pipe(Effect.provide(signIn(provider)))
+  })
+
   effectIt.effect("are remembered until they expire, and then verified anew", () => {
     let looked = 0
     const counting = Layer.effect(

@@ -41,11 +41,16 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
       const jwks = yield* Jwks.Jwks
       const remembered = new Map<string, Remembered>()
 
-      const remember = (digest: string, caller: Caller.Caller, payload: JWTPayload): void => {
+      const remember = (
+        digest: string,
+        { caller, payload, now }: { caller: Caller.Caller; payload: JWTPayload; now: number }
+      ): void => {
         const oldest = remembered.size < rememberedMax ? undefined : remembered.keys().next().value
         if (oldest !== undefined) remembered.delete(oldest)
-        // Without the tolerance: in its last minute a token is verified anew each time.
-        remembered.set(digest, { caller, until: (payload.exp ?? 0) * 1000 })
+        // Without the tolerance: in its last minute a token is verified anew each time. And no longer
+        // than the keys are kept: a key that the provider takes back takes its tokens with it.
+        const until = Math.min((payload.exp ?? 0) * 1000, now + Jwks.keptFor)
+        remembered.set(digest, { caller, until })
       }
 
       const verify = Effect.fnUntraced(function* (token: string, now: number) {
@@ -85,7 +90,7 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
           const payload = yield* verify(token, now)
           const caller = callerOf(payload)
           if (caller === undefined) return yield* Effect.fail(invalid)
-          remember(digest, caller, payload)
+          remember(digest, { caller, payload, now })
           return caller
         })
       }

@@ -20,10 +20,24 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
 /** Any number, but the same in every host: only one of them migrates at a time. */
 const LOCK = 4_217_001
 
+type Say = (
+  sql: string,
+  parameters?: ReadonlyArray<unknown>
+) => Effect.Effect<PgConnection.Result, SqlError>
+
+/** Where nothing is left to do a host needs no right to change the schema: only its owner migrates. */
+const isDone = (say: Say): Effect.Effect<boolean, SqlError> =>
+  Effect.gen(function* () {
+    const { rows } = yield* say("select to_regclass('bursar.migration') is not null as there")
+    if (rows[0]?.["there"] !== true) return false
+    const done = yield* say("select id from bursar.migration")
+    const ids = new Set(done.rows.map((row) => row["id"]))
+    return MIGRATIONS.every(({ id }) => ids.has(id))
+  })
+
 /** All in one transaction: a host that is killed midway leaves the schema as it was. */
 export const run = (connection: PgConnection.PgConnection): Effect.Effect<void, SqlError> => {
-  const say = (sql: string, parameters: ReadonlyArray<unknown> = []) =>
-    connection.query(sql, parameters, false)
+  const say: Say = (sql, parameters = []) => connection.query(sql, parameters, false)
   const migrate = Effect.gen(function* () {
     yield* say("begin")
     yield* say("select pg_advisory_xact_lock($1::int8)", [String(LOCK)])
@@ -42,5 +56,7 @@ export const run = (connection: PgConnection.PgConnection): Effect.Effect<void, 
     }
     yield* say("commit")
   })
-  return Effect.onError(migrate, () => Effect.ignore(say("rollback")))
+  return Effect.flatMap(isDone(say), (done) =>
+    done ? Effect.void : Effect.onError(migrate, () => Effect.ignore(say("rollback")))
+  )
 }

@@ -224,7 +224,7 @@ class Book {
       if (ran !== undefined) return { status: 200, operation: ran.operationId }
     }
     // f
-    if (!of.maker && others.some((one) => one.state === "rejected")) {
+    if (!of.maker && same.some((one) => one.state === "rejected")) {
       return { slug: "approval-rejected" }
     }
     // h, g

@@ -560,8 +560,8 @@ const make = Effect.gen(function* () {
     }
     // f: whoever may not make one is told that it was rejected.
     if (of.role === undefined) {
-      const [rejected] = yield* matching({ fingerprint, state: "rejected" }, (action) =>
-        Effect.succeed(action.maker !== caller.sub)
+      const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () =>
+        Effect.succeed(true)
       )
       if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected"))
       // h

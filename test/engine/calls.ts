@@ -24,12 +24,13 @@ export const submit = (
     readonly params: Readonly<Record<string, string>>
     readonly body?: string
     readonly key?: string | null
+    readonly identity?: Caller.RequestIdentity
   }
 ) =>
   Effect.flatMap(FourEyes, (door) =>
     door.submit(operation, {
       caller,
-      identity: identity(),
+      identity: of.identity ?? identity(),
       key: of.key ?? null,
       path: operation.route
         .slice(operation.route.indexOf(" ") + 1)

@@ -342,6 +342,30 @@ describe("a log that is checked", () => {
     ).not.toBeNull()
   })
 
+  it("a record whose hash was made anew with it is taken by the one that follows it", () => {
+    fc.assert(
+      fc.property(log, fc.nat(), ({ rows, head }, place) => {
+        const { seq } = at(rows, place)
+        const forged = rows.map((row) => {
+          if (row.seq !== seq) return row
+          const text = row.text.replace(/"stage":"[a-z]+"/, '"stage":"forged"')
+          return { ...row, text, hash: crypto.sha256(Audit.hashed(tenantId, text)) }
+        })
+        // After the last one nothing follows but the head.
+        expect(faultOf(forged, head)?.seq).toBe(Math.min(seq + 1, rows.length))
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it("a log that follows another, or leaves numbers out though it is rightly chained, is taken", () => {
+    const elsewhere = chained([proposed], { ...empty, hash: "f".repeat(64) })
+    expect(faultOf(elsewhere, at(elsewhere, 0))?.seq).toBe(1)
+    const first = chained([proposed])
+    const later = chained([proposed], { seq: 4, hash: at(first, 0).hash, checkpoint: 0 })
+    expect(faultOf([...first, ...later], at(later, 0))?.seq).toBe(2)
+  })
+
   it("a record that was put in at the end, though rightly chained, is taken", () => {
     const told = chained([proposed, proposed])
     expect(faultOf(told, at(told, 0))?.seq).toBe(2)

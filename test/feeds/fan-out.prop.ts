@@ -125,10 +125,14 @@ describe("an event of the ledger", () => {
   const everything = [{ webhookId: WebhookId.make("wh-1"), events: [] }]
 
   it.each(Object.keys(Vocabulary.journalEvents))("%s is posted to nobody", (type) => {
-    expect(deliveriesOf(row(type, "journal"), everything, () => "")).toEqual([])
+    expect(
+      deliveriesOf(row(type, "journal"), everything, { operationOf: () => "", trace: null })
+    ).toEqual([])
   })
 
   it.each(Object.keys(Vocabulary.controlEvents))("%s, an act of the engine, is", (type) => {
-    expect(deliveriesOf(row(type, "control"), everything, () => "")).toHaveLength(1)
+    expect(
+      deliveriesOf(row(type, "control"), everything, { operationOf: () => "", trace: null })
+    ).toHaveLength(1)
   })
 })

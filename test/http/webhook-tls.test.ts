@@ -40,7 +40,7 @@ const post = (name: string, authorities?: string) => {
   const url = `https://${name}:${port}/`
   return Effect.runPromise(
     Effect.flatMap(WebhookSender.WebhookSender, (sender) =>
-      sender.post({ url, headers: {}, body: "{}" })
+      sender.post({ url, headers: {}, body: "{}", trace: null })
     ).pipe(Effect.provide(layer))
   )
 }

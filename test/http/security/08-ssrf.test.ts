@@ -58,7 +58,9 @@ const answers =
     )
 
 const post = (sender: WebhookSender.Sender, url: string) =>
-  Effect.runPromise(sender.post({ url, headers: { "webhook-id": "evt_1" }, body: "{}" }))
+  Effect.runPromise(
+    sender.post({ url, headers: { "webhook-id": "evt_1" }, body: "{}", trace: null })
+  )
 
 const loopback = [networkOf("127.0.0.0/8")!]
 

@@ -3,6 +3,7 @@ import type { EventType } from "../vocabulary/EventType.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type * as Instant from "./Instant.ts"
 import type { Plain } from "./PlainJson.ts"
+import type { Trace } from "./Trace.ts"
 
 export interface Announcement {
   readonly type: EventType
@@ -19,4 +20,6 @@ export interface Announcement {
     readonly offset: number
     readonly source: string
   }
+  /** The trace of the act that announces it. */
+  readonly trace?: Trace | null
 }

@@ -1,5 +1,6 @@
 /** Who posts a delivery to its receiver, and says which addresses deliveries may go to. */
 import { Context, Effect } from "effect"
+import type { Trace } from "../kernel/Trace.ts"
 
 /** Why an attempt was not taken, in the words a caller may read (contract.md section 8). */
 export const failures = ["dns", "address-refused", "connect", "tls", "timeout", "status"] as const
@@ -10,6 +11,8 @@ export interface Post {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The trace it is part of, to be passed on under a new parent id; null: none is known. */
+  readonly trace: Trace | null
 }
 
 /** What came of an attempt: a status, or why there is none. */

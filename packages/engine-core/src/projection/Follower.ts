@@ -3,6 +3,7 @@ import { Cause, Context, Duration, Effect, Exit, Layer, Option, Queue, Stream } 
 import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
+import * as Trace from "../kernel/Trace.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
@@ -137,7 +138,8 @@ const make = Effect.gen(function* () {
     const act: Act = {
       cause: { by: "operation", operationId: record.operationId },
       now,
-      offset: update.offset
+      offset: update.offset,
+      trace: Trace.of(record.traceId, record.traceFlags)
     }
     const marked =
       record.updateId === update.updateId

@@ -3,6 +3,7 @@ import type { Cause } from "../kernel/Fact.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
+import type { Trace } from "../kernel/Trace.ts"
 import type { Sealed } from "../writes/Secrets.ts"
 
 export interface Act {
@@ -15,6 +16,8 @@ export interface Act {
    * has been read already never changes.
    */
   readonly offset?: Offset.Offset
+  /** The trace of the call it is made for; what it announces is posted under it. */
+  readonly trace?: Trace | null
 }
 
 /** An operation's act, as its `run` and `plan` see it. */

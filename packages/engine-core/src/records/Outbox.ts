@@ -13,6 +13,7 @@ import { active, activeMax, isActive, type Webhook, webhooks } from "../feeds/we
 import { causeText } from "../kernel/Fact.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
+import type { Trace } from "../kernel/Trace.ts"
 import type { Documents, StoredVersion } from "../ports/storage/Documents.ts"
 import type { EventRow, FeedHead } from "../ports/storage/Feed.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
@@ -98,11 +99,13 @@ export interface Outbox {
    * What this transaction owes, asked once it has taken the feed's head: so the webhooks are those
    * that all transactions before it left, and no other adds deliveries meanwhile.
    */
-  readonly owed: (
-    work: UnitOfWork.UnitOfWork,
-    head: FeedHead,
-    events: ReadonlyArray<EventRow>
-  ) => Effect.Effect<Owed, StorageUnavailable>
+  readonly owed: (of: {
+    readonly work: UnitOfWork.UnitOfWork
+    readonly head: FeedHead
+    readonly events: ReadonlyArray<EventRow>
+    /** The trace of each of the events. */
+    readonly traces: ReadonlyArray<Trace | null>
+  }) => Effect.Effect<Owed, StorageUnavailable>
 }
 
 export const make = (documents: Documents["Service"]): Outbox => {
@@ -170,11 +173,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
     return drafts
   })
 
-  const owed = Effect.fnUntraced(function* (
-    work: UnitOfWork.UnitOfWork,
-    head: FeedHead,
-    events: ReadonlyArray<EventRow>
-  ) {
+  const owed: Outbox["owed"] = Effect.fnUntraced(function* ({ work, head, events, traces }) {
     const changed = work.drafts.some(({ collection }) => collection === webhooks.name)
     if (!changed && known?.moved === head.webhooksMoved && known.all.length === 0) return nothing
     if (!changed && events.length === 0) return nothing
@@ -188,8 +187,11 @@ export const make = (documents: Documents["Service"]): Outbox => {
     const takers = all.filter(({ webhookId }) => !gone.has(webhookId))
     const drafts: Array<UnitOfWork.Draft> = []
     const items: Array<WorkItem> = []
-    for (const event of takers.length === 0 ? [] : events) {
-      const owed = DeliveryRules.deliveriesOf(event, takers, operationOf)
+    for (const [index, event] of takers.length === 0 ? [] : events.entries()) {
+      const owed = DeliveryRules.deliveriesOf(event, takers, {
+        operationOf,
+        trace: traces[index] ?? null
+      })
       drafts.push(...owed.map(opened))
       items.push(...itemsOf(event, owed))
     }

@@ -127,7 +127,8 @@ const make = Effect.gen(function* () {
     const events = untold.map((announcement, index) =>
       eventRow(announcement, head, head.seq + 1 + index)
     )
-    const owed = yield* outbox.owed(work, head, events)
+    const traces = untold.map(({ trace }) => trace ?? null)
+    const owed = yield* outbox.owed({ work, head, events, traces })
     const drafts = [...work.drafts, ...owed.drafts]
     if (drafts.length > 0) {
       yield* factLog.append(
@@ -440,7 +441,7 @@ const make = Effect.gen(function* () {
       // What a call opened is answered before the stamp is known, and must not change by it.
       createdAt: collection.keptBy === "own" ? act.now : undefined
     })
-    work.announcements.push(...collection.announce(record, undefined))
+    work.announcements.push(...traced(collection.announce(record, undefined), act))
     return { ...record, version: 1, createdAt: act.now, updatedAt: act.now } as Stored<R>
   })
 
@@ -473,7 +474,7 @@ const make = Effect.gen(function* () {
         body: codecs.encodeRecord(self),
         createdAt
       })
-      work.announcements.push(...collection.announce(self, one))
+      work.announcements.push(...traced(collection.announce(self, one), act))
     }
     if (ripe !== undefined) {
       // Decided upon as the clock had made it: those moves stand, though the act's own now is older.
@@ -518,6 +519,12 @@ const make = Effect.gen(function* () {
     audit: (entries) => Effect.map(within, (work) => void work.audit.push(...entries))
   })
 })
+
+const traced = (
+  announcements: ReadonlyArray<Announcement>,
+  { trace }: Act
+): ReadonlyArray<Announcement> =>
+  trace === undefined ? announcements : announcements.map((one) => ({ ...one, trace }))
 
 /** A record that no offset dates is at 0; an update's fact holds from its own offset. */
 const offsetOf = (keptBy: "ledger" | "engine" | "own", act: Act): number | undefined => {

@@ -52,7 +52,8 @@ export const Approval = Schema.Struct({
   operationId: Schema.NullOr(Schema.String),
   expiresAt: Schema.NullOr(Instant.schema),
   requestId: Schema.String,
-  traceId: Schema.NullOr(Schema.String)
+  traceId: Schema.NullOr(Schema.String),
+  traceFlags: Schema.optionalKey(Integer.schema)
 })
 export type Approval = typeof Approval.Type
 

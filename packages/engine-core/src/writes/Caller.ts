@@ -16,6 +16,8 @@ export interface Caller {
 export interface RequestIdentity {
   readonly requestId: string
   readonly traceId: string | null
+  /** The flags of that trace, to be passed on; absent: it is recorded, and no more is known. */
+  readonly traceFlags?: number
   /** The signing key whose signature over the request was found in order; null: it is not signed. */
   readonly keyId: string | null
 }

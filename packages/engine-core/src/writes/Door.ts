@@ -5,6 +5,7 @@ import type { Plain } from "../kernel/PlainJson.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import * as Shape from "../kernel/Shape.ts"
+import * as Trace from "../kernel/Trace.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
@@ -113,6 +114,11 @@ export const decodeInput = (
   )
 }
 
+/** What is kept of a call's trace, to pass it on. */
+type Kept = Pick<RequestIdentity, "traceId" | "traceFlags">
+const traceOf = ({ traceId, traceFlags }: Kept) => Trace.of(traceId, traceFlags)
+const flagsOf = ({ traceFlags }: Kept) => (traceFlags === undefined ? {} : { traceFlags })
+
 const denied = (detail: string) => Effect.fail(refused("permission-denied", { detail }))
 
 const make = Effect.gen(function* () {
@@ -177,7 +183,7 @@ const make = Effect.gen(function* () {
   const actOf = (
     operationId: string,
     now: Instant.Instant,
-    of: Pick<OperationAct, "actor" | "signedBy" | "sealed">
+    of: Pick<OperationAct, "actor" | "signedBy" | "sealed" | "trace">
   ): OperationAct => ({
     cause: { by: "operation", operationId },
     now,
@@ -237,9 +243,10 @@ const make = Effect.gen(function* () {
           signedBy: action === null ? null : Approval.signedBy(action),
           requestId: of.identity.requestId,
           traceId: of.identity.traceId,
+          ...flagsOf(of.identity),
           step: null
         },
-        { cause: { by: "operation", operationId }, now: of.now }
+        { cause: { by: "operation", operationId }, now: of.now, trace: traceOf(of.identity) }
       )
       .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an operation id came twice"))))
     if (of.by === "call") return opened
@@ -404,7 +411,8 @@ const make = Effect.gen(function* () {
     const act = actOf(operationId, now, {
       actor: before.maker,
       signedBy: [...Approval.signedBy(before), caller.sub],
-      sealed: before.sealed ?? null
+      sealed: before.sealed ?? null,
+      trace: traceOf(before)
     })
     const input = inputOf(operation, before)
     if (fact.on === "approve") yield* precheck(operation, input, { act, outside: of.outside })
@@ -413,7 +421,8 @@ const make = Effect.gen(function* () {
         fact.on === "approve"
           ? { by: "operation", operationId }
           : { by: "request", requestId: identity.requestId },
-      now
+      now,
+      trace: traceOf(identity)
     })
     const status = fact.on === "approve" && of.by === "call" ? 204 : 202
     yield* records.audit([Logged.signed(after, { caller, identity, route, status })])
@@ -428,7 +437,12 @@ const make = Effect.gen(function* () {
       actorName: before.makerName,
       actorEmail: before.makerEmail,
       role: before.makerRole,
-      identity: { requestId: before.requestId, traceId: before.traceId, keyId: null },
+      identity: {
+        requestId: before.requestId,
+        traceId: before.traceId,
+        ...flagsOf(before),
+        keyId: null
+      },
       action: after,
       now,
       by: of.by
@@ -609,9 +623,14 @@ const make = Effect.gen(function* () {
               ? null
               : Instant.fromEpochMillis(Instant.toEpochMillis(now) + settings.approvalExpiry),
           requestId: call.identity.requestId,
-          traceId: call.identity.traceId
+          traceId: call.identity.traceId,
+          ...flagsOf(call.identity)
         },
-        { cause: { by: "request", requestId: call.identity.requestId }, now }
+        {
+          cause: { by: "request", requestId: call.identity.requestId },
+          now,
+          trace: traceOf(call.identity)
+        }
       )
       .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
     yield* records.enqueue(LapseRunner.itemsOf(made, now))
@@ -727,7 +746,11 @@ const make = Effect.gen(function* () {
             key: of.key,
             reason: of.reason
           },
-          { cause: { by: "request", requestId: of.identity.requestId }, now }
+          {
+            cause: { by: "request", requestId: of.identity.requestId },
+            now,
+            trace: traceOf(of.identity)
+          }
         )
         const how = isMaker ? "withdraw" : "reject"
         yield* records.audit([Logged.rejected(after, { ...of, how })])

@@ -1,25 +1,5 @@
 /** Which two calls are the same write: the key it is named by, the fingerprint of what it says. */
-import { Result } from "effect"
 import * as PlainJson from "../kernel/PlainJson.ts"
-import { type Refused, refuse } from "../kernel/Refusal.ts"
-
-const keyPattern = /^[\x21-\x7e]{1,255}$/
-
-/** The value of an Idempotency-Key header; a structured-field string is unquoted first. */
-export const parseKey = (header: string): Result.Result<string, Refused<"invalid-request">> => {
-  const quoted = /^"([\x20-\x21\x23-\x5b\x5d-\x7e]*)"$/.exec(header)
-  const key = quoted === null ? header : (quoted[1] ?? "")
-  return keyPattern.test(key)
-    ? Result.succeed(key)
-    : refuse("invalid-request", {
-        errors: [
-          {
-            pointer: "/header/idempotency-key",
-            detail: "An idempotency key is 1 to 255 characters from ! to ~."
-          }
-        ]
-      })
-}
 
 /**
  * The text whose SHA-256 is a call's fingerprint: method, path, raw query and canonical body, so

@@ -72,6 +72,7 @@ export const OperationRecord = Schema.Struct({
   signedBy: Schema.NullOr(Schema.Array(Schema.String)),
   requestId: Schema.String,
   traceId: Schema.NullOr(Schema.String),
+  traceFlags: Schema.optionalKey(Integer.schema),
   /** The ledger step it is at; null before the first, and for a write of the engine's own records. */
   step: Schema.NullOr(Step)
 })

@@ -15,6 +15,7 @@ import {
 import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { refused, unavailable, type Refused, type Unavailable } from "../kernel/Refusal.ts"
+import * as Trace from "../kernel/Trace.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { WebhookSender } from "../ports/WebhookSender.ts"
@@ -97,6 +98,8 @@ const make = Effect.gen(function* () {
 
   /** Claims whose submission was sent and not answered: it may commit, whatever became of the claim. */
   const unanswered = new WeakSet<Lease>()
+  /** The trace of the call behind each claim, for what the claim asks of others. */
+  const traces = new WeakMap<Lease, Trace.Trace | null>()
 
   /** Gives the item back; its payload says that everything this claim sent has been answered. */
   const release = (lease: Lease, delay: number) =>
@@ -116,7 +119,8 @@ const make = Effect.gen(function* () {
     venue: ledger.venue,
     actor: record.actor,
     signedBy: record.signedBy ?? [],
-    sealed: record.sealed ?? null
+    sealed: record.sealed ?? null,
+    trace: Trace.of(record.traceId, record.traceFlags)
   })
 
   /** The stored request, its secrets as they were sent. */
@@ -136,7 +140,8 @@ const make = Effect.gen(function* () {
   const note = (record: Stored<OperationRecord>, fact: Fact, now: Instant.Instant) =>
     records.record(operations, record, fact, {
       cause: { by: "operation", operationId: record.operationId },
-      now
+      now,
+      trace: Trace.of(record.traceId, record.traceFlags)
     })
 
   /**
@@ -163,8 +168,13 @@ const make = Effect.gen(function* () {
       : Effect.succeed(record)
 
   const load = (lease: Lease) =>
-    Effect.catchTag(records.get(operations, lease.itemId), "Refused", () =>
-      Effect.die(new Error(`operation ${lease.itemId} is queued but not recorded`))
+    records.get(operations, lease.itemId).pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error(`operation ${lease.itemId} is queued but not recorded`))
+      ),
+      Effect.tap(({ traceId, traceFlags }) =>
+        Effect.sync(() => traces.set(lease, Trace.of(traceId, traceFlags)))
+      )
     )
 
   /** Ends an operation that was refused when it ran. */
@@ -334,13 +344,26 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const submission = (step: Step, dedup: Ledger.Dedup): Ledger.Submission => ({
+  const submission = (
+    step: Step,
+    dedup: Ledger.Dedup,
+    traceparent: string | undefined
+  ): Ledger.Submission => ({
     commandId: step.commandId,
     commands: step.commands,
     dedup,
     workflowId: step.commandId.slice(0, step.commandId.indexOf(":")),
-    ...(step.disclosed.length === 0 ? {} : { disclosed: step.disclosed })
+    ...(step.disclosed.length === 0 ? {} : { disclosed: step.disclosed }),
+    ...(traceparent === undefined ? {} : { traceparent })
   })
+
+  /** What a submission tells the ledger of the call it is made for: its trace, under a new parent. */
+  const tracedBy = (lease: Lease) => {
+    const trace = traces.get(lease) ?? null
+    return trace === null
+      ? Effect.succeed(undefined)
+      : Effect.map(ids.bytes(8), (span) => Trace.traceparent(trace, span))
+  }
 
   const sinceMillis = (now: Instant.Instant, then: Instant.Instant): number =>
     Instant.toEpochMillis(now) - Instant.toEpochMillis(then)
@@ -425,9 +448,9 @@ const make = Effect.gen(function* () {
     step: Step,
     dedup: Ledger.Dedup = { _tag: "Since", offset: step.dedupOffset }
   ): Effect.Effect<void, Refused | Unavailable | LeaseLost> => {
-    const sent = Effect.suspend(() => {
+    const sent = Effect.flatMap(tracedBy(lease), (traceparent) => {
       unanswered.add(lease)
-      return Effect.result(ledger.submit(submission(step, dedup)))
+      return Effect.result(ledger.submit(submission(step, dedup, traceparent)))
     })
     return Effect.flatMap(sent, (answer) => {
       unanswered.delete(lease)

@@ -106,7 +106,7 @@ export const front = <E, R, PE, PR>(of: {
       }
       const arrival = {
         request,
-        identity: { requestId, traceId: trace.traceId, keyId: null },
+        identity: { requestId, traceId: trace.traceId, traceFlags: trace.flags, keyId: null },
         route: finding.route,
         params: finding.params,
         path,

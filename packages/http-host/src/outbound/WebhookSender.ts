@@ -133,14 +133,14 @@ export const make = (options: Options, ids: Ids["Service"]): WebhookSender.Sende
     sends: "yes",
     judge: (url) =>
       Effect.match(locate(url), { onSuccess: () => undefined, onFailure: ({ said }) => said }),
-    post: ({ url, headers, body }) =>
+    post: ({ url, headers, body, trace: part }) =>
       Effect.gen(function* () {
         const began = performance.now()
         const target = yield* Effect.timeoutOrElse(locate(url), {
           duration: within.connect,
           orElse: () => Effect.fail(new WebhookTarget.NoTarget({ failure: "dns", said: "" }))
         })
-        const trace = yield* Effect.provideService(TraceContext.outgoing, Ids, ids)
+        const trace = yield* Effect.provideService(TraceContext.outgoingFor(part), Ids, ids)
         const bytes = Buffer.from(body, "utf8")
         return yield* send(target, {
           headers: { ...headers, ...trace, "content-length": String(bytes.length) },

@@ -1,4 +1,5 @@
 /** The trace a request belongs to (W3C Trace Context): read from its caller, passed on to others. */
+import { Trace } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import { Context, Effect } from "effect"
 
@@ -136,6 +137,16 @@ export const print = (of: TraceContext): Readonly<Record<string, string>> => ({
   traceparent: `00-${of.traceId}-${of.spanId}-${of.flags.toString(16).padStart(2, "0")}`,
   ...(of.state === null ? {} : { tracestate: of.state })
 })
+
+/** The headers of a call made later for an act whose trace is kept; a new trace where none is. */
+export const outgoingFor = (
+  trace: Trace.Trace | null
+): Effect.Effect<Readonly<Record<string, string>>, never, Ids> =>
+  Effect.gen(function* () {
+    if (trace === null) return print(yield* join(null))
+    const span = yield* (yield* Ids).bytes(spanBytes)
+    return { traceparent: Trace.traceparent(trace, span) }
+  })
 
 /** The headers of a call that is made for the work at hand: a new parent id, a new trace outside any. */
 export const outgoing: Effect.Effect<Readonly<Record<string, string>>, never, Ids> = Effect.gen(

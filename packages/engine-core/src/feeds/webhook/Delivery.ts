@@ -5,6 +5,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import { Trace } from "../../kernel/Trace.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
 import { DeliveryMachine } from "./DeliveryMachine.ts"
 
@@ -37,6 +38,8 @@ export const Delivery = Schema.Struct({
   state: DeliveryMachine.schema,
   attempts: Integer.schema,
   last: Schema.NullOr(Attempt),
+  /** The trace of the act that the event announces. */
+  trace: Schema.NullOr(Trace),
   endedAt: Schema.NullOr(Instant.schema)
 })
 export type Delivery = typeof Delivery.Type
@@ -74,7 +77,7 @@ export const evolve = (self: Delivery, fact: Fact): Delivery =>
 
 /** A delivery as it opens, with its event. */
 export const pending = (
-  of: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "type">
+  of: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "type" | "trace">
 ): Delivery => ({ ...of, state: "pending", attempts: 0, last: null, endedAt: null })
 
 /** What is not over yet is listed by these columns. */

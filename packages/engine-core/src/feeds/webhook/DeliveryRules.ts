@@ -1,6 +1,7 @@
 /** The arithmetic of deliveries: who gets an event, when it is tried again, what an attempt is signed with. */
 import * as Base64 from "../../kernel/Base64.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import type { Trace } from "../../kernel/Trace.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
 import type { EventRow } from "../../ports/storage/Feed.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
@@ -80,7 +81,7 @@ const isTestOf = (event: EventRow, webhook: Pick<Webhook, "webhookId">): boolean
 export const deliveriesOf = (
   event: EventRow,
   webhooks: ReadonlyArray<Pick<Webhook, "webhookId" | "events">>,
-  operationOf: (event: EventRow) => string
+  of: { readonly operationOf: (event: EventRow) => string; readonly trace: Trace | null }
 ): ReadonlyArray<Delivery> => {
   const { kind, type, seq } = event
   if (kind !== "control" || !EventType.has(type)) return []
@@ -88,8 +89,8 @@ export const deliveriesOf = (
     const { webhookId } = webhook
     const tested = isTestOf(event, webhook)
     if (!tested && !takes(webhook, type)) return []
-    const deliveryId = tested ? testDelivery(operationOf(event)) : `${seq}.${webhookId}`
-    return [pending({ deliveryId, webhookId, seq, type })]
+    const deliveryId = tested ? testDelivery(of.operationOf(event)) : `${seq}.${webhookId}`
+    return [pending({ deliveryId, webhookId, seq, type, trace: of.trace })]
   })
 }
 

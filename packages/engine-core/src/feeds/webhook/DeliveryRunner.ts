@@ -64,7 +64,7 @@ const secretsOf = Effect.fnUntraced(function* (webhook: Webhook) {
 /** Makes one attempt; what came of it is still to be noted. */
 export const attempt = Effect.fnUntraced(function* (of: {
   readonly webhook: Webhook
-  readonly delivery: Pick<Delivery, "seq" | "attempts">
+  readonly delivery: Pick<Delivery, "seq" | "attempts" | "trace">
   readonly body: string
 }) {
   const { webhook, delivery, body } = of
@@ -89,7 +89,7 @@ export const attempt = Effect.fnUntraced(function* (of: {
     attempt: delivery.attempts + 1
   })
   const answered = yield* sender
-    .post({ url: webhook.url, headers, body })
+    .post({ url: webhook.url, headers, body, trace: delivery.trace })
     .pipe(Effect.timeoutOption(Duration.millis(attemptWithin)))
   const at = yield* Instant.now
   return tried(

@@ -42,7 +42,7 @@ export const replay = Effect.fn("webhook.replay")(function* (of: {
           const { seq, type } = event
           if (!EventType.has(type)) continue
           const deliveryId = `${seq}.${webhookId}.${replayId}`
-          const opened = pending({ deliveryId, webhookId, seq, type })
+          const opened = pending({ deliveryId, webhookId, seq, type, trace: null })
           const act = { cause: { by: "event" as const, seq }, now }
           yield* records
             .open(deliveries, opened, act)

@@ -1,0 +1,27 @@
+/** The trace that an act belongs to, kept so that what is done for it later is found with it. */
+import { Schema } from "effect"
+import * as Integer from "./Integer.ts"
+
+/** W3C Trace Context, without a span: those who go on make spans of their own. */
+export const Trace = Schema.Struct({
+  /** 32 lower-case hex digits. */
+  traceId: Schema.String,
+  /** The flags to pass on: whether it is recorded, and whether its id is random. */
+  flags: Integer.schema
+})
+export type Trace = typeof Trace.Type
+
+/** Recorded by somebody; of its id nothing is known. */
+export const sampled = 0b01
+
+/** The trace of an id, where there is one. */
+export const of = (traceId: string | null, flags: number | undefined): Trace | null =>
+  traceId === null ? null : { traceId, flags: flags ?? sampled }
+
+/** The header `traceparent` of a call made for the trace, under a span of 8 bytes that begins with it. */
+export const traceparent = ({ traceId, flags }: Trace, span: Uint8Array): string => {
+  const hex = (byte: number): string => byte.toString(16).padStart(2, "0")
+  const spanId = [...span].map(hex).join("")
+  // All zeros name no span.
+  return `00-${traceId}-${/^0+$/.test(spanId) ? "0000000000000001" : spanId}-${hex(flags)}`
+}

@@ -1,5 +1,13 @@
 /** The audit log: its vectors, its chain, its signatures, and what checking it finds. */
-import { Audit, AuditLog, AuditRunner, AuditVerify, Checkpoint, Records } from "@bursar/engine-core"
+import {
+  Audit,
+  AuditLog,
+  AuditReads,
+  AuditRunner,
+  AuditVerify,
+  Checkpoint,
+  Records
+} from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { AuditAnchor, type AuditRow, Crypto, Feed } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -589,6 +597,16 @@ describe("checkpoints", () => {
         expect(yield* AuditRunner.prune).toEqual({ was: "nothing due" })
         yield* some(3)
         yield* sign
+        const reads = yield* AuditReads.AuditReads
+        const page = (after?: string) =>
+          reads.page({
+            caller: Calls.person("aida", "auditor"),
+            params: {},
+            limit: 2,
+            ...(after === undefined ? {} : { after })
+          })
+        const early = yield* page()
+        const late = yield* page(early.next)
         yield* TestClock.adjust("40 days")
         yield* some(1)
         yield* sign
@@ -597,6 +615,11 @@ describe("checkpoints", () => {
         expect(yield* AuditRunner.prune).toEqual({ was: "pruned", deleted: 3, start: 4 })
         expect((yield* rows).map(({ seq }) => seq)).toEqual([4, 5, 6, 7, 8])
         expect(yield* AuditRunner.verifyLog({ anchors: [] })).toMatchObject({ fault: null })
+        // A reader that had come past what is gone reads on; another is told.
+        expect((yield* page(late.next)).value.map(({ text }) => text)).toEqual(
+          (yield* rows).slice(1, 3).map(({ text }) => text)
+        )
+        expect((yield* Effect.flip(page(early.next))).slug).toBe("cursor-expired")
         expect(yield* AuditRunner.prune).toEqual({ was: "nothing due" })
       }),
       { auditKeys: [key], auditLogKept: { years: 0, months: 0, days: 30, time: 0n } } as never

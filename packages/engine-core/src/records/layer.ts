@@ -39,8 +39,14 @@ const attemptsMax = 16
 /** How many decoded versions are remembered; a version never changes, so it is never stale. */
 const cacheMax = 10_000
 
-/** The largest payload of an event, in characters (contract.md section 7). */
+/** The largest payload of an event, in bytes (contract.md section 7). */
 const payloadMax = 16_384
+
+const encoder = new TextEncoder()
+
+/** A character is at most three bytes, so a short text need not be encoded to be known for short. */
+const isTooLarge = (payload: string): boolean =>
+  payload.length * 3 > payloadMax && encoder.encode(payload).length > payloadMax
 
 /** Which stored version a resolved pin selects, by who keeps the collection. */
 export const storedPin = (
@@ -64,7 +70,7 @@ const movedAt = (collection: { readonly name: string }, recordId: string, expect
 
 const eventRow = (announcement: Announcement, head: FeedHead, seq: number): EventRow => {
   const payload = PlainJson.stringify(announcement.payload)
-  if (payload.length > payloadMax) {
+  if (isTooLarge(payload)) {
     throw new Error(`the payload of ${announcement.type} is larger than an event may carry`)
   }
   return {

@@ -605,6 +605,9 @@ describe("checkpoints", () => {
             limit: 2,
             ...(after === undefined ? {} : { after })
           })
+        const stranger = Calls.person("mo", "monitor", "approver", "app")
+        const refused = reads.page({ caller: stranger, params: {}, limit: 1 })
+        expect((yield* Effect.flip(refused)).slug).toBe("permission-denied")
         const early = yield* page()
         const late = yield* page(early.next)
         yield* TestClock.adjust("40 days")

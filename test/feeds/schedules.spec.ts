@@ -96,10 +96,13 @@ describe("a task", () => {
         yield* TestClock.adjust("10 minutes")
         yield* runner.once
         expect([tries, turns.length]).toEqual([1, 1])
+        // Longer than a lease: it was given back, and for a minute.
+        yield* TestClock.adjust("45 seconds")
         yield* runner.once
         expect(tries).toBe(1)
-        yield* TestClock.adjust("1 minute")
+        yield* TestClock.adjust("15 seconds")
         yield* runner.once
+        expect(tries).toBe(2)
         yield* TestClock.adjust("1 minute")
         yield* runner.once
         yield* TestClock.adjust("1 minute")
@@ -185,6 +188,9 @@ describe("a task", () => {
         const old = yield* instance([known.task])
         yield* old.once
         expect([later.turns.length, known.turns.length]).toEqual([0, 1])
+        // It is left to those that know it, not asked for every minute.
+        yield* TestClock.adjust("5 minutes")
+        expect(yield* old.once).toBe(0)
         yield* TestClock.adjust("1 hour")
         yield* (yield* instance([later.task])).once
         expect(later.turns).toHaveLength(1)

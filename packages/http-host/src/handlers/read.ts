@@ -58,8 +58,8 @@ export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
     if (shared.at !== undefined && shared.asOf !== undefined) doubled.push(...bothPoints)
     const misplaced =
       doubled.length === 0 ? Result.void : Refusal.refuse("invalid-request", { errors: doubled })
-    const point = named(standard.decode(shared, place))
-    const decoded = named(own.decode(rest, place))
+    const point = named(standard.decode(shared, place), query.success)
+    const decoded = named(own.decode(rest, place), query.success)
     const refused = Together.together([misplaced, point, decoded])
     if (refused !== undefined) return Result.fail(refused)
     return Result.flatMap(point, (standard) =>
@@ -77,20 +77,28 @@ const takenBy = (read: Read.Read): Taking<unknown> => ({
 type Judged<A> = Result.Result<A, Refusal.Refused<"invalid-request">>
 
 /** A fault of a parameter is named by the parameter, whichever of its values is at fault. */
-const named = <A>(judged: Judged<A>): Judged<A> =>
-  Result.mapError(judged, ({ slug, told }) =>
-    Refusal.refused(slug, {
+const named = <A>(judged: Judged<A>, query: Query.Query): Judged<A> =>
+  Result.mapError(judged, ({ slug, told }) => {
+    const faults = new Map(
+      told.errors?.map(({ pointer, detail }) => {
+        const [, place = "", name = ""] = pointer.split("/")
+        const parameter = `/${place}/${name}`
+        // A list where one text is expected: of a list that may be one, a single text is at fault.
+        const isRepeated = pointer === parameter && Array.isArray(query[name])
+        return [
+          parameter,
+          { pointer: parameter, detail: isRepeated ? "it is given more than once" : detail }
+        ] as const
+      })
+    )
+    const errors = [...faults.values()]
+    const [first] = errors
+    return Refusal.refused(slug, {
       ...told,
-      errors: [
-        ...new Map(
-          told.errors?.map(({ pointer, detail }) => {
-            const parameter = pointer.split("/").slice(0, 3).join("/")
-            return [parameter, { pointer: parameter, detail }] as const
-          })
-        ).values()
-      ]
+      ...(first === undefined ? {} : { detail: first.detail }),
+      errors
     })
-  )
+  })
 
 const unknownParameter = (name: string): Refusal.Fault => ({
   pointer: Query.pointer(name),

@@ -6,7 +6,8 @@ import {
   AuditRunner,
   AuditVerify,
   Checkpoint,
-  Records
+  Records,
+  ScheduleRunner
 } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { AuditAnchor, type AuditRow, Crypto, Feed } from "@bursar/engine-core/ports"
@@ -527,6 +528,8 @@ describe("checkpoints", () => {
       records.transact(records.audit(Array.from({ length: count }, () => proposed)))
     )
   const kept: Array<Checkpoint.Anchor> = []
+  /** What an engine's own tasks have carried out. */
+  const placed: Array<Checkpoint.Anchor> = []
   let away = false
   const place = Effect.provideService(AuditAnchor.AuditAnchor, {
     keep: (anchor: Checkpoint.Anchor) =>
@@ -562,6 +565,45 @@ describe("checkpoints", () => {
         const found = yield* AuditRunner.verifyLog({ anchors: kept })
         expect(found).toMatchObject({ fault: null, records: 7 })
       }).pipe(place)
+    ))
+
+  it("an hour in which the log grew, or ten thousand records, go by unsigned", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { once } = yield* ScheduleRunner
+        const signed = Effect.map(rows, (all) =>
+          all.flatMap(({ action, seq }) => (action === "audit.checkpoint" ? [seq] : []))
+        )
+        yield* once
+        yield* some(1)
+        yield* TestClock.adjust("59 minutes")
+        yield* once
+        expect(yield* signed).toEqual([])
+        yield* TestClock.adjust("1 minute")
+        yield* once
+        expect(yield* signed).toEqual([2])
+        expect(placed.map(({ size }) => size)).toEqual([1])
+        yield* some(9_999)
+        yield* TestClock.adjust("1 minute")
+        yield* once
+        expect(yield* signed).toEqual([2])
+        yield* some(1)
+        yield* TestClock.adjust("1 minute")
+        yield* once
+        const { audit } = yield* Effect.flatMap(Feed, ({ head }) => head)
+        expect([audit.seq, audit.checkpoint]).toEqual([10_003, 10_003])
+        expect(placed.at(-1)?.size).toBe(10_002)
+      }).pipe(
+        Effect.provide(
+          world({ operations: [], settings: { auditKeys: [key] } }).pipe(
+            Layer.provide(
+              Layer.succeed(AuditAnchor.AuditAnchor, {
+                keep: (anchor) => Effect.sync(() => void placed.push(anchor))
+              })
+            )
+          )
+        )
+      ) as Effect.Effect<void>
     ))
 
   it("a log without keys is signed", () =>

@@ -299,7 +299,7 @@ describe("what an answer says leads nowhere", () => {
         Host.WebhookSender.layer({
           ports: [port], http: "allowed", allowAddresses: [Host.WebhookAddresses.networkOf("127.0.0.0/8")]
         }).pipe(Layer.provide(NodeCrypto.layer))))
-      const post = { url: "http://127.0.0.1:" + port + "/", headers: {}, body: "{}" }
+      const post = { url: "http://127.0.0.1:" + port + "/", headers: {}, body: "{}", trace: null }
       console.log(JSON.stringify(await Effect.runPromise(sender.post(post))))`
     const address = `http://127.0.0.1:${proxy.port}`
     const env = {

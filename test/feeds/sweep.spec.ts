@@ -1,0 +1,78 @@
+/** The figures of retention that no setting changes: how much goes at once, and how long a budget may rest. */
+import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Decimal, Duration } from "@bursar/engine-core/kernel"
+import { Feed, RateWindow } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { describe, expect, it } from "vitest"
+import * as events from "../../packages/engine-core/src/feeds/events.ts"
+import { periods } from "../../packages/engine-core/src/feeds/Retention.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+
+const turns = Effect.flatMap(ScheduleRunner, ({ once }) =>
+  Effect.repeat(once, { while: (n) => n > 0 })
+)
+
+const recovered = events.make("holder.recovered", {
+  operationId: "op_1",
+  from: { holderId: "old" },
+  to: { holderId: "new" },
+  quantity: Decimal.one
+})
+
+describe("a turn of retention", () => {
+  // Red when `batchMax` of RetentionRunner.ts is another.
+  it("takes more than a thousand events at once, or fewer while there are more", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const records = yield* Records
+        const feed = yield* Feed
+        const { once } = yield* ScheduleRunner
+        const event = {
+          ...recovered,
+          resourceKind: "holder" as const,
+          resourceId: "new",
+          instrumentId: null,
+          party: null,
+          holderIds: ["old", "new"]
+        }
+        yield* records.transact(records.announce(Array.from({ length: 1_500 }, () => event)))
+        const { seq } = yield* feed.head
+        yield* turns
+        yield* TestClock.adjust("3 days")
+        const places = [0]
+        while ((yield* once) > 0) {
+          const { prunedTo } = yield* feed.head
+          if (prunedTo > (places.at(-1) ?? 0)) places.push(prunedTo)
+        }
+        expect(places).toEqual([0, 1_000, seq])
+      }).pipe(
+        Effect.provide(
+          world({ settings: { retention: { ...periods, events: Duration.of("P1D") } } })
+        )
+      )
+    ))
+})
+
+describe("a budget that nobody uses", () => {
+  // Red when `idle` of RetentionRunner.ts is another. The sweep's turns are ten minutes apart.
+  it.each([
+    ["not yet after 9 minutes 59", 1, 1],
+    ["at the first sweep after ten minutes", 2, 0]
+  ] as const)("is forgotten otherwise than by its rest: %s", (_, sweeps, left) =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const budgets = yield* RateWindow
+        yield* turns
+        yield* TestClock.adjust("1 second")
+        yield* budgets.take({ subject: "olga", cost: 1, interval: 1, tolerance: 1_000 })
+        for (let had = 0; had < sweeps; had++) {
+          yield* TestClock.adjust("10 minutes")
+          yield* turns
+        }
+        expect(yield* budgets.forget({ idle: 0, limit: 10 })).toBe(left)
+      }).pipe(Effect.provide(world()))
+    )
+  )
+})

@@ -1,0 +1,183 @@
+/**
+ * Security test 24: whatever is claimed, delivered, settled, signed and held at the same time, and in
+ * whatever order the store and the ledger hear of it, units, cash and the register add up.
+ *
+ * No route opens a hold yet, and no act is judged by one: what takes an instrument out of dealing
+ * today is its registrar, who retires its configuration. That is the hold here.
+ */
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as Calls from "../../engine/calls.ts"
+import * as Passing from "../../engine/passing.ts"
+import * as Stage from "../../operations/stage.ts"
+import * as Floor from "./dealing-floor.ts"
+import * as Books from "./floor-books.ts"
+import * as Interleaved from "./interleaved.ts"
+
+/** `RUNS=2000 SEED=7` walks further, or elsewhere. */
+const runs = Number(process.env["RUNS"] ?? 30)
+const seed = Number(process.env["SEED"] ?? 24)
+
+/** What commands know beforehand: only what was asked for, never what came of it. */
+interface Model {
+  isHeld: boolean
+}
+
+interface Real {
+  readonly floor: Floor.Floor
+  readonly audit: () => Promise<Books.Seen>
+  /** Begins something and waits for nobody: its turns come among those of all others. */
+  readonly begin: (label: string, what: Effect.Effect<unknown, unknown, Floor.Here>) => void
+}
+
+const command = (
+  label: string,
+  what: (floor: Floor.Floor) => Effect.Effect<unknown, unknown, Floor.Here>,
+  held: { readonly from: "held" | "dealing" | "either"; readonly to?: "held" | "dealing" } = {
+    from: "either"
+  }
+): fc.AsyncCommand<Model, Real> => ({
+  check: (model) => held.from === "either" || model.isHeld === (held.from === "held"),
+  run: async (model, { audit, begin, floor }) => {
+    await audit()
+    if (held.to !== undefined) model.isHeld = held.to === "held"
+    begin(label, what(floor))
+  },
+  toString: () => label
+})
+
+const orderId = fc.constantFrom(...Floor.orderIds)
+const delivered = fc.constant(Floor.orderIds[0])
+const priced = fc.constantFrom(Floor.orderIds[1], Floor.orderIds[2])
+const maker = fc.constantFrom<Floor.Who>("olga", "otto")
+const signer = fc.constantFrom<Floor.Who>("ada", "ada", "otto", "olga")
+const key = fc.constantFrom(null, null, "k1", "k2")
+
+const request = (subscriptionId: fc.Arbitrary<string>) =>
+  fc.record({
+    subscriptionId,
+    who: maker,
+    key,
+    holderId: fc.constantFrom(...Floor.holderIds),
+    line: fc.constantFrom(1, 1, 2)
+  })
+
+const asked = (verb: string, subscriptionId: fc.Arbitrary<string>) =>
+  request(subscriptionId).map(({ line, ...of }) => {
+    const paying = verb === "deliver" ? { ...of, line } : of
+    const named = `${of.who} ${verb}s ${of.subscriptionId} key ${of.key} line ${line}`
+    return command(named, () => Floor.submit(`subscription.${verb}`, paying))
+  })
+
+const signed = request(priced).map((of) =>
+  command(`${of.who} has ${of.subscriptionId} delivered, key ${of.key} line ${of.line}`, () =>
+    Floor.deliverSigned(of)
+  )
+)
+
+const instance = fc
+  .constantFrom(0, 1)
+  .map((index) =>
+    command(`instance ${index} works`, ({ instances }) => instances[index] ?? Effect.void)
+  )
+
+const every: ReadonlyArray<fc.Arbitrary<fc.AsyncCommand<Model, Real>>> = [
+  asked("claim", orderId),
+  asked("claim", orderId),
+  asked("deliver", priced),
+  signed,
+  signed,
+  asked("deliver", orderId),
+  asked("settle", delivered),
+  asked("settle", priced),
+  asked("withdraw", orderId),
+  asked("release", orderId),
+  orderId.map((id) => command(`${id} is attested`, (floor) => Floor.attest(floor, id))),
+  fc
+    .record({ nth: fc.nat(4), who: signer })
+    .map(({ nth, who }) => command(`${who} approves ${nth}`, () => Floor.approve(nth, who))),
+  fc
+    .record({ nth: fc.nat(4), who: signer })
+    .map(({ nth, who }) => command(`${who} approves ${nth}`, () => Floor.approve(nth, who))),
+  instance,
+  instance,
+  instance,
+  fc.constant(command("the instrument is held", Floor.hold, { from: "dealing", to: "held" })),
+  fc.constant(command("the hold is lifted", Floor.lift, { from: "held", to: "dealing" }))
+]
+
+/** How often each thing came about, over all walks: a walk in which nothing happens proves nothing. */
+const tally = new Map<string, number>()
+const count = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1)
+
+const walk = (commands: Iterable<fc.AsyncCommand<Model, Real>>, scheduler: fc.Scheduler) => {
+  const turns: Interleaved.Turns = { scheduler: null }
+  return Calls.runCase(
+    Effect.gen(function* () {
+      const floor = yield* Floor.open
+      const run = Effect.runPromiseWith(yield* Effect.context<Floor.Here>())
+      const broken: Array<unknown> = []
+      let underWay = 0
+      const real: Real = {
+        floor,
+        audit: () => run(Books.audit),
+        begin: (label, what) => {
+          underWay += 1
+          run(what).then(
+            (answer) => {
+              underWay -= 1
+              count(`${label.split(" ")[1]}: ${String(answer)}`)
+            },
+            (error) => broken.push(error)
+          )
+        }
+      }
+      turns.scheduler = scheduler
+      yield* Effect.promise(() =>
+        fc.scheduledModelRun(scheduler, () => ({ model: { isHeld: false }, real }), commands)
+      )
+      turns.scheduler = null
+      // Nobody waits for a turn any more, only for the clock.
+      const rest = Effect.andThen(Stage.settle, Effect.map(Books.audit, Books.isAtRest))
+      const atRest = yield* Passing.until(
+        Effect.map(rest, (isAtRest) => isAtRest && underWay === 0),
+        60
+      )
+      expect(broken).toEqual([])
+      expect(atRest, "everything ends").toBe(true)
+      const { orders, operations } = yield* Books.close
+      for (const { state } of orders) count(`order ${state}`)
+      for (const { kind, state, problem } of operations) {
+        const told = (problem ?? {}) as { readonly check?: unknown }
+        count([kind, state, told.check ?? ""].join(" "))
+      }
+    }).pipe(Effect.provide(Floor.layer(turns)))
+  )
+}
+
+/** What only an interleaving brings about: it passed the door, and was judged anew when it ran. */
+const telling = [
+  "order closed",
+  "order released",
+  "subscription.deliver failed on-registry",
+  "subscription.deliver failed SubscriptionState",
+  "subscription.settle failed SubscriptionState"
+]
+
+describe("everybody at once", () => {
+  it("a unit, a bank line, an end or a signature counts twice, or a held instrument mints", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.commands([...every], { maxCommands: 40, size: "max" }),
+        fc.scheduler({ act: Interleaved.act }),
+        walk
+      ),
+      { numRuns: runs, seed }
+    )
+    if (process.env["TALLY"] !== undefined) console.log(tally)
+    expect(Object.fromEntries(telling.map((what) => [what, tally.has(what)]))).toEqual(
+      Object.fromEntries(telling.map((what) => [what, true]))
+    )
+  }, 600_000)
+})

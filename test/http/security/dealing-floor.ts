@@ -1,0 +1,241 @@
+/** A venue with two instances over one store and one ledger, ready to deal: who is there, and how they act. */
+import { Catalogue, Engine, type Operation, OperationRunner, Records } from "@bursar/engine-core"
+import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Effect, Layer, Option, Semaphore } from "effect"
+import { subscriptions } from "../../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { approvals } from "../../../packages/engine-core/src/writes/Approval.ts"
+import * as Calls from "../../engine/calls.ts"
+import { ports } from "../../engine/world.ts"
+import * as Stage from "../../operations/stage.ts"
+import * as Interleaved from "./interleaved.ts"
+
+export const people = {
+  olga: Calls.person("olga", "operator"),
+  otto: Calls.person("otto", "operator", "approver"),
+  ada: Calls.person("ada", "approver")
+} as const
+export type Who = keyof typeof people
+
+export const holderIds = ["h1", "h2"] as const
+/** When the floor opens the first is delivered, two are priced, the others not yet claimed. */
+export const orderIds = ["o1", "o2", "o3", "o4", "o5"] as const
+/** Every order is of this much, so that any bank line of as much would pay any of them. */
+export const amount = "1000.00"
+/** 1000.00 at 1.0437, worked out by hand; the rest of a millionth is not bought. */
+export const unitsBought = "958.129730"
+const price = "1.0437"
+const cutOff = "2026-07-31T20:00:00Z"
+
+const kindOf = (kind: string): Operation.Operation => {
+  const found = Catalogue.operations.find((one) => one.kind === kind)
+  if (found === undefined) throw new Error(`no operation ${kind}`)
+  return found
+}
+
+/**
+ * Orders have no write of their own that needs two people, and what stands in an instrument's way
+ * is what a signature is judged by again. So delivery needs a second person here.
+ */
+export const deliver: Operation.Operation = { ...kindOf("subscription.deliver"), approvers: 1 }
+const served = Catalogue.operations.map((one) => (one.kind === deliver.kind ? deliver : one))
+
+const engine = () =>
+  Layer.fresh(Engine.layerOf({ operations: served, readings: Catalogue.readings }))
+
+/** Everything the floor is given: the store and the ledger wait for `turns`. */
+export const layer = (turns: Interleaved.Turns) =>
+  engine().pipe(
+    Layer.provideMerge(
+      ports({ storage: Interleaved.storage(turns), tamper: Interleaved.ledger(turns) })
+    )
+  )
+
+/** Whatever is asked of the floor has this to work with. */
+export type Here = Layer.Success<ReturnType<typeof layer>>
+
+/** The registrar, and only it, says whether the instrument may be held at all. */
+export const configuration = ({ registrar, venue, fund, asset }: Stage.Stage) =>
+  Templates.create(Templates.InstrumentConfiguration, {
+    registrar: registrar.party,
+    provider: venue,
+    issuer: fund.party,
+    instrument: asset,
+    defaultIdentifier: { source: "venue", id: "fund-a", scheme: "internal" },
+    additionalIdentifiers: [],
+    holderRequirements: [],
+    issuerRequirements: []
+  })
+
+let acts = 0
+/** Acts on the ledger as a party, and waits for nobody: what is refused is the party's own affair. */
+export const actAs = (party: Party.Party, command: Templates.Command) =>
+  Effect.gen(function* () {
+    const participant = yield* SimulatedLedger.Participant
+    const user = {
+      userId: party,
+      tokenHash: null,
+      rights: [{ kind: "CanActAs" as const, party }],
+      expiresAt: null,
+      active: true
+    }
+    const commandId = `floor-${++acts}`
+    return yield* participant.submit(user, {
+      commandId,
+      actAs: [party],
+      readAs: [],
+      commands: [command],
+      dedup: null,
+      submissionId: commandId,
+      workflowId: null,
+      disclosed: [],
+      minLedgerTime: null,
+      traceparent: null
+    })
+  })
+
+const holder = Effect.fnUntraced(function* (stage: Stage.Stage, holderId: string) {
+  const wallet = yield* Stage.outsider(`wallet-${holderId}`)
+  const { party } = wallet
+  const admissions = [{ instrumentId: "fund-a" }]
+  yield* Stage.write("holder.onboard", {}, { holderId, party, taxResidences: [], admissions })
+  yield* Stage.accepts({ ...stage, holder: wallet })
+  yield* wallet.act(
+    Templates.create(Templates.SignedTerms, {
+      venue: stage.venue,
+      holder: party,
+      holderId,
+      documentHash: Stage.documentHash,
+      signedAt: Instant.of(Stage.start)
+    })
+  )
+  yield* Stage.write("accepted-terms.accept", { holderId }, {})
+  const offer = yield* Stage.standing(Templates.AdmissionOffer)
+  yield* wallet.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+})
+
+/**
+ * What an instance does: it reads the ledger and runs what is queued. Only one at a time reads, as
+ * the lease that the instances share has it.
+ */
+const working = (reading: Semaphore.Semaphore) =>
+  Effect.andThen(
+    reading.withPermit(Calls.catchUp),
+    Effect.flatMap(OperationRunner, ({ once }) => once)
+  )
+
+/** An instrument with its market and its price, two holders, and the orders that stand already. */
+export const open = Effect.gen(function* () {
+  const stage = yield* Stage.opened()
+  yield* Stage.market(stage)
+  for (const holderId of holderIds) yield* holder(stage, holderId)
+  yield* Stage.publishes(stage, price, cutOff)
+  const point = yield* Stage.standing(Templates.OraclePoint)
+  for (const [index, subscriptionId] of orderIds.slice(0, 3).entries()) {
+    const holderId = holderIds[index % 2] ?? "h1"
+    yield* submit("subscription.claim", { subscriptionId, holderId, who: "olga", key: null })
+    yield* Stage.settle
+    yield* attest({ stage, pointCid: point.cid }, subscriptionId)
+    yield* Stage.settle
+  }
+  yield* deliverSigned({ subscriptionId: "o1", who: "olga", key: null, line: 9 })
+  yield* Stage.settle
+  const reading = yield* Semaphore.make(1)
+  const second = yield* Layer.build(engine())
+  const { cid } = yield* Stage.standing(Templates.InstrumentConfiguration)
+  return {
+    stage,
+    /** The registrar's own note of the configuration that stands; null: the instrument is held. */
+    configurationCid: cid,
+    pointCid: point.cid,
+    instances: [working(reading), Effect.provide(working(reading), second)] as const
+  }
+})
+export interface Floor extends Omit<Effect.Success<typeof open>, "configurationCid"> {
+  configurationCid: string | null
+}
+
+/** Who asks for what of which order; a bank line where there is one to name. */
+export interface Asked {
+  readonly subscriptionId: string
+  readonly who: Who
+  readonly key: string | null
+  readonly holderId?: string
+  readonly line?: number
+}
+
+const bodyOf = (kind: string, { subscriptionId, holderId, line }: Asked): string => {
+  if (kind === "subscription.claim") {
+    return `{"subscriptionId":"${subscriptionId}","instrumentId":"fund-a","holderId":"${holderId}","payment":"wire","amount":${amount}}`
+  }
+  if (kind !== deliver.kind && kind !== "subscription.settle") return "{}"
+  if (line === undefined) return '{"cash":[]}'
+  return `{"cash":[{"statementId":"bank","line":${line},"amount":${amount}}]}`
+}
+
+const call = (kind: string, asked: Asked) => {
+  const { subscriptionId, who, key } = asked
+  const params = kind === "subscription.claim" ? {} : { subscriptionId }
+  const operation = kind === deliver.kind ? deliver : kindOf(kind)
+  return Calls.submit(operation, people[who], { params, body: bodyOf(kind, asked), key })
+}
+
+/** The slug of the refusal, or that there was none. */
+export const submit = (kind: string, asked: Asked) => Calls.slug(call(kind, asked))
+
+/** A delivery is asked for, and somebody else signs it as soon as it is there to be signed. */
+export const deliverSigned = (asked: Asked) =>
+  Calls.slug(
+    Effect.flatMap(call(deliver.kind, asked), (answer) =>
+      Calls.approve(String(Calls.field(answer, "actionKey")), people.ada)
+    )
+  )
+
+/** The attestor's word for an order's price; nothing where nobody asks for one. */
+export const attest = (
+  { stage, pointCid }: { readonly stage: Stage.Stage; readonly pointCid: string },
+  subscriptionId: string
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.find(subscriptions, subscriptionId)
+    const claimCid = Option.isSome(found) ? found.value.claimCid : null
+    if (claimCid === null) return
+    const argument = {
+      attestor: stage.attestor.party,
+      pointCid,
+      price: Decimal.of(price),
+      units: Decimal.of(unitsBought)
+    }
+    yield* Effect.ignore(
+      actAs(
+        stage.attestor.party,
+        Templates.exercise(Templates.SubscriptionClaim, claimCid, "Attest", argument)
+      )
+    )
+  })
+
+/** Somebody signs the one among the actions that were ever asked for. */
+export const approve = (nth: number, who: Who) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const rows = yield* records.list(approvals, { limit: 100 })
+    const actions = rows.map(({ record }) => record).filter(({ kind }) => kind === deliver.kind)
+    const one = actions[nth % Math.max(1, actions.length)]
+    return one === undefined ? "none" : yield* Calls.slug(Calls.approve(one.actionKey, people[who]))
+  })
+
+/** The registrar takes the instrument off its registry, or puts it there again. */
+export const hold = Effect.fnUntraced(function* (floor: Floor) {
+  const cid = floor.configurationCid
+  if (cid === null) return
+  floor.configurationCid = null
+  const { party } = floor.stage.registrar
+  yield* actAs(party, Templates.exercise(Templates.InstrumentConfiguration, cid, "Retire", {}))
+})
+export const lift = Effect.fnUntraced(function* (floor: Floor) {
+  if (floor.configurationCid !== null) return
+  const { nodes } = yield* actAs(floor.stage.registrar.party, configuration(floor.stage))
+  floor.configurationCid = nodes[0]?.contractId ?? null
+})

@@ -1,0 +1,184 @@
+/** What must hold of a dealing floor at any moment, counted from the records, the feed and the ledger. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Feed } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import { expect } from "vitest"
+import { registerEntries } from "../../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
+import { subscriptions } from "../../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { contracts } from "../../../packages/engine-core/src/projection/Contract.ts"
+import { approvals } from "../../../packages/engine-core/src/writes/Approval.ts"
+import { operations } from "../../../packages/engine-core/src/writes/OperationRecord.ts"
+import { amount, deliver, unitsBought } from "./dealing-floor.ts"
+
+/** Parts of a decimal of so many places, read off its text: the engine's arithmetic has no say. */
+const parts = (text: string, places: number): bigint => {
+  const [whole = "0", fraction = ""] = text.split(".")
+  if (/[1-9]/u.test(fraction.slice(places))) throw new Error(`more than ${places} places`)
+  return BigInt(whole + fraction.slice(0, places).padEnd(places, "0"))
+}
+const micros = (decimal: Decimal.Decimal) => parts(Decimal.formatPlain(decimal), 6)
+const bought = parts(unitsBought, 6)
+const limit = 1_000
+
+/** Everything of one moment: the feed's head says which. */
+const seen = Effect.gen(function* () {
+  const records = yield* Records
+  const feed = yield* Feed
+  const head = yield* feed.head
+  const pin = {
+    offset: head.projectionOffset as never,
+    ledgerTime: null,
+    select: { by: "snapshot" as const, instant: Instant.of(head.at) },
+    judgedAt: yield* Instant.now
+  }
+  const { events } = yield* feed.read({ order: "asc", limit: 10_000 })
+  return {
+    head: head.seq,
+    events: events.filter(({ seq }) => seq <= head.seq),
+    operations: (yield* records.list(operations, { limit, pin })).map(({ record }) => record),
+    approvals: (yield* records.list(approvals, { limit, pin })).map(({ record }) => record),
+    orders: (yield* records.list(subscriptions, { limit, pin })).map(({ record }) => record),
+    register: (yield* records.list(registerEntries, { limit, pin })).map(({ record }) => record),
+    contracts: (yield* records.list(contracts, { limit, pin })).map(({ record }) => record)
+  }
+})
+export type Seen = Effect.Success<typeof seen>
+
+const times = (some: ReadonlyArray<string>): ReadonlyMap<string, number> =>
+  new Map([...Map.groupBy(some, (one) => one)].map(([one, all]) => [one, all.length]))
+
+const none = (some: ReadonlyMap<string, number>, what: string) =>
+  expect(
+    [...some].filter(([, count]) => count > 1),
+    what
+  ).toEqual([])
+
+const byParty = (some: ReadonlyArray<readonly [party: string, units: bigint]>) =>
+  [...Map.groupBy(some, ([party]) => party)]
+    .map(([party, all]) => [party, all.reduce((sum, [, units]) => sum + units, 0n)] as const)
+    .filter(([, units]) => units !== 0n)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+const unitsAddUp = ({ orders, register, contracts }: Seen) => {
+  const delivered = orders.filter(({ state }) => state === "delivered" || state === "closed")
+  for (const { units, subscriptionId } of delivered) {
+    expect(units === null ? null : micros(units), `the units of ${subscriptionId}`).toBe(bought)
+  }
+  const owed = byParty(delivered.map(({ party }) => [party, bought]))
+  const entries = register.map(({ party, units }) => [party, micros(units)] as const)
+  expect(byParty(entries), "the register is what was delivered").toEqual(owed)
+  const holdings = contracts.filter(
+    ({ template, archivedOffset }) =>
+      template === Templates.key(Templates.Holding.typeRef) && archivedOffset === null
+  )
+  const held = holdings.map(({ payload }) => {
+    const { owner, amount: units } = payload as unknown as { owner: string; amount: unknown }
+    return [owner, parts(String(units), 6)] as const
+  })
+  expect(byParty(held), "the ledger's holdings are what was delivered").toEqual(owed)
+}
+
+/** Units come into being only while the registrar's configuration stands. */
+const nothingWhileHeld = ({ contracts }: Seen) => {
+  const of = (template: { readonly typeRef: Templates.TypeRef }) =>
+    contracts.filter((one) => one.template === Templates.key(template.typeRef))
+  const standing = of(Templates.InstrumentConfiguration)
+  const minted = of(Templates.Holding).filter(
+    ({ createdOffset: at }) =>
+      !standing.some(
+        ({ createdOffset, archivedOffset }) =>
+          createdOffset < at && (archivedOffset === null || at < archivedOffset)
+      )
+  )
+  expect(minted, "units were minted while the instrument was held").toEqual([])
+}
+
+const endsOnce = ({ events, operations }: Seen) => {
+  const named = (type: string) =>
+    times(events.filter((one) => one.type === type).map(({ resourceId }) => resourceId))
+  none(named("subscription.ended"), "an order ended twice")
+  none(named("subscription.delivered"), "an order was delivered twice")
+  const ended = events.filter(({ type }) => type.startsWith("operation."))
+  const ids = times(
+    ended.map(({ payload }) => String((JSON.parse(payload) as { operationId: string }).operationId))
+  )
+  none(ids, "an operation ended twice")
+  const done = operations.filter(({ state }) => state === "succeeded" || state === "failed")
+  expect([...ids.keys()].toSorted(), "each end was announced").toEqual(
+    done.map(({ operationId }) => operationId).toSorted()
+  )
+  const succeeded = (kind: string) =>
+    times(
+      done
+        .filter((one) => one.kind === kind && one.state === "succeeded")
+        .map(({ resource }) => resource.id)
+    )
+  for (const verb of ["claim", "deliver", "settle", "withdraw", "release"]) {
+    none(succeeded(`subscription.${verb}`), `an order took ${verb} twice`)
+  }
+}
+
+const cashPaysOnce = ({ operations, orders }: Seen) => {
+  const lines = orders.flatMap(({ cash }) => cash.lines)
+  none(times(lines.map(({ statementId, line }) => `${statementId}:${line}`)), "a line paid twice")
+  for (const { cash, subscriptionId } of orders) {
+    expect(
+      parts(Decimal.formatPlain(cash.matched), 2),
+      `the cash of ${subscriptionId} is that of its lines`
+    ).toBe(parts(amount, 2) * BigInt(cash.lines.length))
+  }
+  const delivered = operations.filter(
+    ({ kind, state }) => kind === deliver.kind && state === "succeeded"
+  )
+  for (const { resource } of delivered) {
+    const order = orders.find(({ subscriptionId }) => subscriptionId === resource.id)
+    expect(order?.cash.lines.length, `${resource.id} was delivered for its cash`).toBe(1)
+  }
+}
+
+const takesTwoPeople = ({ approvals, operations }: Seen) => {
+  for (const one of approvals) {
+    const signers = one.signatures.map(({ sub }) => sub)
+    const ran = operations.filter(({ actionKey }) => actionKey === one.actionKey)
+    expect(signers, "the maker signed").not.toContain(one.maker)
+    expect(ran.length, "an action ran as often as it was approved").toBe(
+      one.state === "approved" ? 1 : 0
+    )
+  }
+  const alone = operations.filter(
+    ({ kind, actionKey }) => kind === deliver.kind && actionKey === null
+  )
+  expect(alone, "a delivery ran without its action").toEqual([])
+}
+
+/** Holds whatever is under way. */
+export const audit = Effect.gen(function* () {
+  const now = yield* seen
+  expect(
+    now.events.map(({ seq }) => seq),
+    "the feed has a gap"
+  ).toEqual(Array.from({ length: now.head }, (_, index) => index + 1))
+  unitsAddUp(now)
+  nothingWhileHeld(now)
+  endsOnce(now)
+  cashPaysOnce(now)
+  takesTwoPeople(now)
+  return now
+})
+
+export const isAtRest = ({ operations }: Seen): boolean =>
+  operations.every(({ state }) => state === "succeeded" || state === "failed")
+
+/** Holds once everybody has stopped. */
+export const close = Effect.gen(function* () {
+  const now = yield* audit
+  const open = now.operations.filter(({ state }) => state === "queued" || state === "running")
+  expect(open, "an operation never ended").toEqual([])
+  for (const { state, cash, subscriptionId } of now.orders) {
+    const isPaid = state === "delivered" || state === "closed"
+    expect([subscriptionId, cash.lines.length]).toEqual([subscriptionId, isPaid ? 1 : 0])
+  }
+  return now
+})

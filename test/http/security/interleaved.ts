@@ -1,0 +1,63 @@
+/** A store and a ledger whose every call waits for its turn, and fast-check hands out the turns. */
+import { Atomically, type Ledger } from "@bursar/engine-core/ports"
+import * as Memory from "@bursar/storage-adapters/memory"
+import { Context, Effect, Layer } from "effect"
+import type * as fc from "fast-check"
+
+/** Who hands out turns now; null: nobody waits. */
+export interface Turns {
+  scheduler: fc.Scheduler | null
+}
+
+/** Set inside a transaction: what joins it does not wait again. */
+const Inside = Context.Reference<"transaction" | "none">("@bursar/test/interleaved/Inside", {
+  defaultValue: () => "none"
+})
+
+const turn = (turns: Turns, label: string) =>
+  Effect.suspend(() => {
+    const { scheduler } = turns
+    return scheduler === null
+      ? Effect.void
+      : Effect.asVoid(Effect.promise(() => scheduler.schedule(Promise.resolve(), label)))
+  })
+
+/** The store in memory; each transaction waits before it begins, and before its caller hears of it. */
+export const storage = (turns: Turns): Layer.Layer<Memory.Storage> =>
+  Layer.effect(
+    Atomically,
+    Effect.map(Atomically, (port): Atomically["Service"] => ({
+      ...port,
+      run: (effect) =>
+        Effect.flatMap(Inside, (inside) =>
+          inside === "transaction"
+            ? port.run(effect)
+            : turn(turns, "transaction").pipe(
+                Effect.andThen(port.run(Effect.provideService(effect, Inside, "transaction"))),
+                Effect.tap(turn(turns, "committed"))
+              )
+        )
+    }))
+  ).pipe(Layer.provideMerge(Memory.layer))
+
+/** What is sent to the ledger waits before it goes, and its answer before it comes. */
+export const ledger =
+  (turns: Turns) =>
+  (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+    ...port,
+    submit: (submission) =>
+      turn(turns, "sent").pipe(
+        Effect.andThen(port.submit(submission)),
+        Effect.tap(turn(turns, "answered"))
+      )
+  })
+
+const breath = () => new Promise<void>((done) => setImmediate(done))
+
+/** After each turn everybody goes on to where it has to wait again, so that the choice is full. */
+export const act = async (turned: () => Promise<unknown>): Promise<unknown> => {
+  const done = await turned()
+  await breath()
+  await breath()
+  return done
+}

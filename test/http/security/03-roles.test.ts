@@ -1,9 +1,21 @@
-/** Who may call what: every role on every route of the tests' tables and of the engine's own. */
-import { Catalogue, Vocabulary } from "@bursar/engine-core"
+/** Security test 3: who may call what, every role by every method on every route of both tables. */
+import { Catalogue, Records, Vocabulary } from "@bursar/engine-core"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Route, table } from "../../../packages/http-host/src/api/Route.ts"
+import { operations } from "../../../packages/engine-core/src/writes/OperationRecord.ts"
 import { tables } from "../tables.ts"
-import { bearer, json, open, type Problem, send, slugOf, type Venue } from "../venue.ts"
+import * as Http from "../venue.ts"
+import { json, open, type Problem, send, slugOf, type Venue } from "../venue.ts"
+
+/** Each person's token is signed once: there are thousands of calls. */
+const signed = new Map<string, Promise<string>>()
+const bearer = (...of: Parameters<typeof Http.bearer>): Promise<string> => {
+  const name = JSON.stringify(of)
+  const token = signed.get(name) ?? Http.bearer(...of)
+  signed.set(name, token)
+  return token
+}
 
 const pathOf = (route: Route) => route.path.template.replaceAll(/\{[A-Za-z]+\}/g, "id-1")
 
@@ -25,6 +37,15 @@ const declared = (route: Route): ReadonlyArray<string> | "anyone" => {
   }
 }
 
+/** Every operation there is: what must not have grown where nothing may run. */
+const operationsOf = (venue: Venue) =>
+  venue.run(
+    Effect.flatMap(Records, (records) =>
+      Effect.map(records.list(operations, { limit: 1_000 }), (rows) => rows.length)
+    )
+  )
+
+// Switched off in a copy and seen red: the roles in `judge` of Admission.ts.
 describe.each([
   ["the tests' tables", tables],
   ["the engine's catalogue", { operations: Catalogue.operations, reads: Catalogue.reads }]
@@ -75,7 +96,69 @@ describe.each([
       expect([route.name, either.status === 403]).toEqual([route.name, false])
       const neither = await call(route, await bearer([second, third], claims))
       expect([route.name, neither.status]).toEqual([route.name, 403])
+      // A role that nobody knows takes nothing away and adds nothing.
+      const beside = await call(route, await bearer(["god", one], claims))
+      expect([route.name, beside.status === 403]).toEqual([route.name, false])
+      const unknown = await call(route, await bearer(["god", second], claims))
+      expect([route.name, unknown.status]).toEqual([route.name, 403])
+      if (route.path.method !== "GET") continue
+      const head = await call(route, await bearer([second, one], claims), "HEAD")
+      expect([route.name, head.status]).toEqual([route.name, either.status])
+      const noHead = await call(route, await bearer([second, third], claims), "HEAD")
+      expect([route.name, noHead.status]).toEqual([route.name, 403])
     }
+  })
+
+  it.each(routes.map((route) => [route.name, route] as const))(
+    "%s answers a HEAD where its GET refuses the role, or where there is nothing to read",
+    async (_, route) => {
+      const read = routes.some(
+        ({ path }) => path.method === "GET" && path.template === route.path.template
+      )
+      const admitted = declared(route)
+      const claims = { holder: "id-1", party: "registrar::1220aa" }
+      for (const role of Vocabulary.Role.members) {
+        const as = await bearer([role], claims)
+        const head = await call(route, as, "HEAD")
+        expect([role, await head.text()]).toEqual([role, ""])
+        if (!read) {
+          expect([role, head.status]).toEqual([role, 405])
+          continue
+        }
+        if (route.path.method !== "GET") continue
+        const expected = admitted === "anyone" || admitted.includes(role)
+        expect([role, head.status !== 403]).toEqual([role, expected])
+        // A stream has no end to wait for.
+        if (head.headers.get("content-type") === "text/event-stream") continue
+        expect([role, head.status]).toEqual([role, (await call(route, as)).status])
+      }
+    }
+  )
+
+  it("nobody learns or runs anything by OPTIONS, whatever roles it comes with", async () => {
+    const callers = [
+      undefined,
+      await bearer([]),
+      await bearer(["god"]),
+      await bearer(["operator", "approver"]),
+      ...(await Promise.all(Vocabulary.Role.members.map((role) => bearer([role]))))
+    ]
+    const before = await operationsOf(venue)
+    for (const template of new Set(routes.map(({ path }) => path.template))) {
+      const own = routes.filter(({ path }) => path.template === template)
+      const [first] = own
+      if (first === undefined) continue
+      const allow = own
+        .flatMap(({ path: { method } }) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+        .toSorted()
+      for (const as of callers) {
+        const response = await call(first, as, "OPTIONS")
+        const told = (response.headers.get("allow") ?? "").split(", ").toSorted()
+        expect([template, response.status, told]).toEqual([template, 405, allow])
+        expect(response.headers.get("access-control-allow-origin")).toBe(null)
+      }
+    }
+    expect(await operationsOf(venue)).toEqual(before)
   })
 
   it("no bearer, no role and unknown roles get nowhere, HEAD included", async () => {
@@ -92,7 +175,9 @@ describe.each([
       expect([route.name, (await call(route, none)).status]).toEqual([route.name, 403])
       expect([route.name, (await call(route, unknown)).status]).toEqual([route.name, 403])
       if (route.path.method !== "GET") continue
+      expect([route.name, (await call(route, undefined, "HEAD")).status]).toEqual([route.name, 401])
       expect([route.name, (await call(route, none, "HEAD")).status]).toEqual([route.name, 403])
+      expect([route.name, (await call(route, unknown, "HEAD")).status]).toEqual([route.name, 403])
     }
   })
 
@@ -122,6 +207,24 @@ describe.each([
         expect(listed).toContain(await slugOf(response))
       }
     }
+  })
+})
+
+describe("a page of another origin that may ask", () => {
+  it("is told more than the methods before it shows who it is", async () => {
+    const venue = await open({ origins: ["https://app.test"] })
+    const headers = { origin: "https://app.test", "access-control-request-method": "POST" }
+    for (const { path } of table(tables)) {
+      const to = path.template.replaceAll(/\{[A-Za-z]+\}/g, "id-1")
+      for (const as of [undefined, await bearer([]), await bearer(["operator"])]) {
+        const asked = { method: "OPTIONS", path: to, headers }
+        const response = await send(venue, as === undefined ? asked : { ...asked, as })
+        expect([to, response.status, await response.text()]).toEqual([to, 204, ""])
+        expect(response.headers.get("allow")).toContain("OPTIONS")
+      }
+    }
+    expect(await operationsOf(venue)).toBe(0)
+    await venue.close()
   })
 })
 

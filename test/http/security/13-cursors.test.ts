@@ -22,6 +22,7 @@ const lists = [
   "/v1/events?limit=1&from=2020-01-01T00:00:00Z"
 ] as const
 
+// Switched off in a copy and seen red: the MAC in Cursor.ts (a flipped byte then ends in a 500).
 describe("a cursor over the wire", () => {
   let venue: Venue
   let operator = ""

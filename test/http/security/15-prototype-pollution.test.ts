@@ -28,6 +28,7 @@ const unpolluted = () => {
 const members = ["__proto__", "constructor", "prototype"]
 const note = (more: string) => `{"holderId":"p-1","text":"one","amount":1,"owner":null${more}}`
 
+// Switched off in a copy and seen red: the forbidden names of JsonReader.ts.
 describe("a body", () => {
   const bodies = members.flatMap((member) => [
     [member, note(`,"${member}":{"polluted":true}`), `/body/${member}`],

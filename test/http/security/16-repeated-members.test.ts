@@ -35,6 +35,7 @@ const bodies = [
   ]
 ] as const
 
+// Switched off in a copy and seen red: the repeated name in JsonReader.ts, by the real write.
 it.each(bodies)("%s: 400 by its place, and nothing is written", async (_, body, pointer) => {
   const response = await send(venue, { method: "POST", path: "/v1/holders", as: operator, body })
   const { errors } = await json<Problem>(response.clone())

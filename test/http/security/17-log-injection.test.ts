@@ -10,6 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => venue.close())
 
+// Switched off in a copy and seen red: the pattern of RequestId.ts.
 describe("request ids", () => {
   it("one that is in order is echoed; without one the engine makes one", async () => {
     const own = await send(venue, {

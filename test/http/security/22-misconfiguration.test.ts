@@ -13,6 +13,7 @@ const app = "https://app.example"
 const corsOf = (response: Response) =>
   Object.fromEntries([...response.headers].filter(([name]) => name.startsWith("access-control-")))
 
+// Switched off in a copy and seen red: the two public exceptions to no-store in SystemHandlers.ts.
 describe("as it comes", () => {
   let venue: Venue
   let operator: string

@@ -15,7 +15,11 @@ import * as Floor from "./dealing-floor.ts"
 import * as Books from "./floor-books.ts"
 import * as Interleaved from "./interleaved.ts"
 
-/** `RUNS=2000 SEED=7` walks further, or elsewhere. */
+// Switched off in a copy and seen red: `on-registry` of SubscriptionGates.ts (units minted while
+// held), `cash-line-taken` of SubscriptionOperations.ts (a line paid twice), `same-approver` of
+// Approval.ts (the maker signed), and a `settle` out of `closed` let in by SubscriptionMachine.ts.
+
+/** `RUNS=2000 SEED=7` walks further, or elsewhere; `TALLY=1` says what came about. */
 const runs = Number(process.env["RUNS"] ?? 30)
 const seed = Number(process.env["SEED"] ?? 24)
 

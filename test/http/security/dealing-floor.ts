@@ -48,7 +48,10 @@ const engine = () =>
 export const layer = (turns: Interleaved.Turns) =>
   engine().pipe(
     Layer.provideMerge(
-      ports({ storage: Interleaved.storage(turns), tamper: Interleaved.ledger(turns) })
+      Layer.mergeAll(
+        ports({ storage: Interleaved.storage(turns), tamper: Interleaved.ledger(turns) }),
+        Interleaved.ids
+      )
     )
   )
 

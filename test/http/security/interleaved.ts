@@ -1,5 +1,5 @@
 /** A store and a ledger whose every call waits for its turn, and fast-check hands out the turns. */
-import { Atomically, type Ledger } from "@bursar/engine-core/ports"
+import { Atomically, Ids, type Ledger } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Context, Effect, Layer } from "effect"
 import type * as fc from "fast-check"
@@ -51,6 +51,17 @@ export const ledger =
         Effect.tap(turn(turns, "answered"))
       )
   })
+
+/** Ids in the order in which they are made: a walk is the same walk whenever its seed is. */
+export const ids = Layer.sync(Ids, () => {
+  let made = 0
+  const next = (length: number) => String(++made).padStart(length, "0")
+  return {
+    make: (prefix) => Effect.sync(() => `${prefix}_01M0000000${next(16)}`),
+    uuid: Effect.sync(() => `00000000-0000-4000-8000-${next(12)}`),
+    bytes: (count) => Effect.sync(() => new TextEncoder().encode(next(count)).slice(-count))
+  }
+})
 
 const breath = () => new Promise<void>((done) => setImmediate(done))
 

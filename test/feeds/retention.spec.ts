@@ -420,17 +420,13 @@ describe("what nobody can ask for any more", () => {
         const keys = yield* Keys
         const budgets = yield* RateWindow
         yield* turns
-        const until = (minutes: number) =>
-          Effect.map(Instant.now, (at) =>
-            Instant.sortable(Instant.add(at, Duration.minutes(minutes)))
-          )
-        yield* keys.useNonce({ scope: "s", nonce: "short", until: yield* until(5) })
-        yield* keys.useNonce({ scope: "s", nonce: "long", until: yield* until(30) })
+        const minute = 60_000
+        yield* keys.useNonce({ scope: "s", nonce: "short", keep: 5 * minute })
+        yield* keys.useNonce({ scope: "s", nonce: "long", keep: 30 * minute })
         yield* budgets.take({ subject: "olga", cost: 1, interval: 1, tolerance: 1_000 })
         yield* TestClock.adjust("21 minutes")
         yield* turns
-        const use = (nonce: string) =>
-          Effect.flatMap(until(5), (end) => keys.useNonce({ scope: "s", nonce, until: end }))
+        const use = (nonce: string) => keys.useNonce({ scope: "s", nonce, keep: 5 * minute })
         expect([yield* use("short"), yield* use("long")]).toEqual([true, false])
         // There is no budget left to forget.
         expect(yield* budgets.forget({ idle: 0, limit: 10 })).toBe(0)

@@ -177,7 +177,12 @@ const tables: Readonly<Record<string, string>> = {
     started expire expired
     ready settle settled ▸
     ready cancel cancelled
-    ready expire expired`
+    ready expire expired`,
+  DeliveryState: `
+    opens pending
+    pending take taken ▸
+    pending exhaust exhausted
+    pending cancel cancelled`
 }
 
 const lines = (table: string): ReadonlyArray<string> =>

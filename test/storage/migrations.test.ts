@@ -96,7 +96,7 @@ describe("a database of the first version", () => {
           const keys = yield* Keys
           const found = yield* keys.find({ scope: "s", key: "k", now })
           expect(Option.getOrThrow(found).target).toBe("op_1")
-          expect(yield* keys.useNonce({ scope: "s", nonce: "n", until: later })).toBe(false)
+          expect(yield* keys.useNonce({ scope: "s", nonce: "n", keep: 60_000 })).toBe(false)
           expect(yield* keys.free(["op_1"])).toBe(1)
           const { events } = yield* feed.read({ order: "asc", limit: 9 })
           expect(events.map((event) => event.type)).toEqual(["a", "b"])

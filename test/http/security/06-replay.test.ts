@@ -93,7 +93,7 @@ describe("two instances over one database", () => {
 describe("one instance", () => {
   let venue: Venue
   let store: Keys["Service"]
-  let claims: Array<{ readonly nonce: string; readonly until: string }>
+  let claims: Array<{ readonly nonce: string; readonly keep: number }>
   beforeAll(async () => {
     claims = []
     const counting = Layer.effect(
@@ -214,15 +214,12 @@ describe("one instance", () => {
 
   it("a nonce is kept for twice the window from its receipt", async () => {
     const body = note("n-1")
-    const sentAt = Date.now()
     expect((await post(venue, body, signedPost(body))).status).toBe(202)
-    const kept = Date.parse(claims.at(-1)?.until ?? "") - sentAt
-    expect(kept).toBeGreaterThanOrEqual(600_000)
-    expect(kept).toBeLessThan(610_000)
-    // What retention forgets a second before that is not this nonce.
+    expect(claims.at(-1)?.keep).toBe(600_000)
+    // Retention of a host whose clock is a day fast does not forget this nonce: the store's counts.
     const headers = signedPost(note("n-2"))
     await post(venue, note("n-2"), headers)
-    const before = new Date(Date.now() + 599_000).toISOString().replace("Z", "000000Z")
+    const before = new Date(Date.now() + 86_400_000).toISOString().replace("Z", "000000Z")
     await Effect.runPromise(store.forget({ before, limit: 100_000 }))
     const again = await post(venue, note("n-2"), headers)
     expect(await slugOf(again)).toBe("nonce-reused")

@@ -110,7 +110,7 @@ export const layer = (
           // Neither a tenant's nor a key's id holds a slash.
           scope: `${of.tenantId}/${own.keyId}`,
           nonce: form.nonce,
-          until: Instant.sortable(Instant.fromEpochMillis(millis + 2 * of.window))
+          keep: 2 * of.window
         }).pipe(Effect.catchTag("StorageUnavailable", () => Effect.fail(away)))
         return first ? own.keyId : yield* Effect.fail(reused)
       })

@@ -1,12 +1,13 @@
 /** Idempotency keys and nonces in memory. */
-import { Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import type { KeyRow, Keys } from "@bursar/engine-core/ports"
 import type { Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 
 export const make = (transactions: Transactions): Keys["Service"] => {
   const keys = new Map<string, KeyRow>()
-  const nonces = new Map<string, string>()
+  /** Until when each is remembered, in milliseconds. */
+  const nonces = new Map<string, number>()
 
   const held = (of: { scope: string; key: string; now: string }): KeyRow | undefined => {
     const row = keys.get(name(of.scope, of.key))
@@ -46,29 +47,33 @@ export const make = (transactions: Transactions): Keys["Service"] => {
         }
         return freed
       }),
-    useNonce: ({ scope, nonce, until }) =>
-      transactions.write((transaction) => {
-        if (nonces.has(name(scope, nonce))) return false
-        Undo.set(transaction, nonces, name(scope, nonce), until)
-        return true
-      }),
+    useNonce: ({ scope, nonce, keep }) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        transactions.write((transaction) => {
+          if (nonces.has(name(scope, nonce))) return false
+          Undo.set(transaction, nonces, name(scope, nonce), now + keep)
+          return true
+        })
+      ),
     forget: ({ before, limit }) =>
-      transactions.write((transaction) => {
-        let forgotten = 0
-        for (const [nonce, until] of nonces) {
-          if (forgotten >= limit) return forgotten
-          if (until >= before) continue
-          Undo.remove(transaction, nonces, nonce)
-          forgotten += 1
-        }
-        for (const [key, row] of keys) {
-          if (forgotten >= limit) return forgotten
-          if (!lapsed(row, before)) continue
-          Undo.remove(transaction, keys, key)
-          forgotten += 1
-        }
-        return forgotten
-      })
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        transactions.write((transaction) => {
+          let forgotten = 0
+          for (const [nonce, until] of nonces) {
+            if (forgotten >= limit) return forgotten
+            if (until > now) continue
+            Undo.remove(transaction, nonces, nonce)
+            forgotten += 1
+          }
+          for (const [key, row] of keys) {
+            if (forgotten >= limit) return forgotten
+            if (!lapsed(row, before)) continue
+            Undo.remove(transaction, keys, key)
+            forgotten += 1
+          }
+          return forgotten
+        })
+      )
   }
 }
 

@@ -64,12 +64,13 @@ export const make = (sessions: Sessions): Keys["Service"] => {
             ),
             ({ rows }) => Values.number(rows[0] ?? {}, "gone")
           ),
-    useNonce: ({ scope, nonce, until }) =>
+    useNonce: ({ scope, nonce, keep }) =>
       Effect.map(
         sessions.ask(
-          `insert into bursar.nonce (scope, nonce, until) values ($1, $2, $3)
+          `insert into bursar.nonce (scope, nonce, until)
+           values ($1, $2, ${sortable("clock_timestamp() + $3::int8 * interval '1 millisecond'")})
            on conflict do nothing returning 1`,
-          [scope, nonce, until]
+          [scope, nonce, String(keep)]
         ),
         ({ rows }) => rows.length > 0
       ),
@@ -78,7 +79,8 @@ export const make = (sessions: Sessions): Keys["Service"] => {
         sessions.ask(
           `with old_nonces as (
              delete from bursar.nonce where (scope, nonce) in (
-               select scope, nonce from bursar.nonce where until < $1 order by until limit $2::int8)
+               select scope, nonce from bursar.nonce
+               where until <= ${sortable("clock_timestamp()")} order by until limit $2::int8)
              returning 1
            ), nonces as (select count(*) as gone from old_nonces),
            old_keys as (
@@ -94,6 +96,10 @@ export const make = (sessions: Sessions): Keys["Service"] => {
       )
   }
 }
+
+/** An instant of the database's clock as the sortable text that instants are kept in. */
+const sortable = (instant: string): string =>
+  `to_char((${instant}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z'`
 
 const keyOf = (row: Values.Row): KeyRow => ({
   scope: Values.text(row, "scope"),

@@ -40,13 +40,19 @@ export class Keys extends Context.Service<
     }) => Effect.Effect<void, StorageUnavailable>
     /** Frees every key of these targets: what they name is being forgotten. Answers how many. */
     readonly free: (targets: ReadonlyArray<string>) => Effect.Effect<number, StorageUnavailable>
-    /** True for the first use of the nonce in its scope; it MUST be remembered until `until`. */
+    /**
+     * True for the first use of the nonce in its scope. It MUST be remembered for `keep`
+     * milliseconds of the store's own clock: no host whose clock is wrong can shorten that.
+     */
     readonly useNonce: (of: {
       readonly scope: string
       readonly nonce: string
-      readonly until: string
+      readonly keep: number
     }) => Effect.Effect<boolean, StorageUnavailable>
-    /** Forgets nonces and lapsed keys before this instant; answers how many. At most `limit`. */
+    /**
+     * Forgets keys that lapsed before this instant, and nonces whose time is over by the store's
+     * own clock; answers how many. At most `limit`.
+     */
     readonly forget: (of: {
       readonly before: string
       readonly limit: number

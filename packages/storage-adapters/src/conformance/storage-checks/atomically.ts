@@ -30,7 +30,7 @@ const writes = Effect.fnUntraced(function* (name: string) {
     ["Documents.put", documents.put([version({ collection: name })])],
     ["Keys.claim", keys.claim({ ...claim, now })],
     ["Keys.retarget", keys.retarget({ scope: name, key: "k", target: "u" })],
-    ["Keys.useNonce", keys.useNonce({ scope: name, nonce: "n", until: now })],
+    ["Keys.useNonce", keys.useNonce({ scope: name, nonce: "n", keep: 60_000 })],
     ["WorkQueue.enqueue", work.enqueue([item({ queue: name })])],
     ["Blobs.put", blobs.put({ hash: hash(name), bytes: new Uint8Array([1]) })],
     [
@@ -97,7 +97,7 @@ const leavesNothing = (how: Effect.Effect<never, string>, ended: string) =>
       yield* same(`the feed's head ${after}`, yield* feed.head, before)
       yield* same(
         `the nonce ${after}`,
-        yield* keys.useNonce({ scope: name, nonce: "n", until: instant(0) }),
+        yield* keys.useNonce({ scope: name, nonce: "n", keep: 60_000 }),
         true
       )
     }

@@ -53,7 +53,7 @@ describe("two hundred thousand instruments without a limit", () => {
     child = fork(file, [], {
       // With little memory the collector has to work: what grows then is what the list holds, and
       // a list that held all it read would end the process.
-      execArgv: ["--expose-gc", "--max-old-space-size=192", "--max-semi-space-size=8"],
+      execArgv: ["--expose-gc", "--max-old-space-size=128", "--max-semi-space-size=4"],
       env: { PATH: process.env["PATH"], GIVEN: JSON.stringify(given) }
     })
     const started = await told()

@@ -85,6 +85,30 @@ describe("one writer", () => {
     }).pipe(engine())
   )
 
+  it.effect("is fenced, not broken, when the next one has projected the same updates already", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      yield* make(party, "a")
+      const ledger = yield* Ledger.Ledger
+      const next = yield* Layer.build(Layer.fresh(Engine.layerOf(declared)))
+      const hijacked = Layer.succeed(Ledger.Ledger, {
+        ...ledger,
+        updates: (query: Ledger.UpdatesQuery) =>
+          Stream.concat(
+            Stream.drain(Stream.fromEffect(Effect.orDie(Effect.provide(catchUp, next)))),
+            ledger.updates(query)
+          )
+      })
+      const late = yield* Layer.build(
+        Layer.fresh(Engine.layerOf(declared)).pipe(Layer.provide(hijacked))
+      )
+      assert.strictEqual(yield* Calls.slug(Effect.provide(catchUp, late)), "not-ready")
+      assert.strictEqual((yield* notes).length, 1)
+      const log = yield* ProjectionLog
+      assert.strictEqual((yield* log.read({ after: 0, limit: 10 })).length, 1)
+    }).pipe(engine())
+  )
+
   it.effect("follows while others wait; when it stops another goes on", () =>
     Effect.gen(function* () {
       const { party } = yield* Notes.outsider("registrar")

@@ -15,7 +15,7 @@ import {
   ProjectionLog,
   type UpdateRow
 } from "../ports/storage/ProjectionLog.ts"
-import type { WriterFenced } from "../ports/storage/StorageError.ts"
+import { WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "../records/Act.ts"
 import { stored, unread } from "../records/Away.ts"
@@ -291,6 +291,12 @@ const make = Effect.gen(function* () {
     yield* records
       .transactAlone(
         Effect.gen(function* () {
+          // Whoever took over may have projected these already: found out before they are applied
+          // a second time, which would look like a fault of the ledger.
+          const now = yield* stored(log.head)
+          if (now.writerEpoch !== head.writerEpoch || now.offset !== head.offset) {
+            return yield* new WriterFenced({ epoch: now.writerEpoch })
+          }
           for (const transaction of transactions) yield* apply(transaction)
           yield* stored(
             log.advance({

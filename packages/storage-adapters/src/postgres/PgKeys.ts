@@ -7,6 +7,9 @@ import * as Values from "./Values.ts"
 /** A key that lapses or is forgotten between losing it and reading its winner is claimed again. */
 const CLAIM_TRIES = 5
 
+/** `instant` as the sortable text that instants are kept in. */
+const STORED_TEXT = `to_char(instant at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z'`
+
 export const make = (sessions: Sessions): Keys["Service"] => {
   const find: Keys["Service"]["find"] = ({ scope, key, now }) =>
     Effect.map(
@@ -68,7 +71,8 @@ export const make = (sessions: Sessions): Keys["Service"] => {
       Effect.map(
         sessions.ask(
           `insert into bursar.nonce (scope, nonce, until)
-           values ($1, $2, ${sortable("clock_timestamp() + $3::int8 * interval '1 millisecond'")})
+           select $1, $2, ${STORED_TEXT}
+           from (select clock_timestamp() + $3::int8 * interval '1 millisecond' as instant) clock
            on conflict do nothing returning 1`,
           [scope, nonce, String(keep)]
         ),
@@ -80,7 +84,8 @@ export const make = (sessions: Sessions): Keys["Service"] => {
           `with old_nonces as (
              delete from bursar.nonce where (scope, nonce) in (
                select scope, nonce from bursar.nonce
-               where until <= ${sortable("clock_timestamp()")} order by until limit $2::int8)
+               where until <= (select ${STORED_TEXT} from (select clock_timestamp() as instant) clock)
+               order by until limit $2::int8)
              returning 1
            ), nonces as (select count(*) as gone from old_nonces),
            old_keys as (
@@ -96,10 +101,6 @@ export const make = (sessions: Sessions): Keys["Service"] => {
       )
   }
 }
-
-/** An instant of the database's clock as the sortable text that instants are kept in. */
-const sortable = (instant: string): string =>
-  `to_char((${instant}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z'`
 
 const keyOf = (row: Values.Row): KeyRow => ({
   scope: Values.text(row, "scope"),

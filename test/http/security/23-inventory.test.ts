@@ -52,6 +52,9 @@ const pathOf = (template: string): string =>
     name === "tenantId" ? tenant.tenantId : "id-1"
   )
 
+// Switched off in a copy and seen red: the method in RawPath.ts (PUT as POST); in Arrival.ts the version
+// (/v2 read as /v1), the page's own path (/metrics and /livez answered) and its methods; and a path in
+// openapi.json spelled otherwise.
 describe("the inventory", () => {
   it("every method on every given path: what answers is the table, and the document, and is given", async () => {
     const templates = new Set([...given, ...declared].map((route) => route.split(" ")[1] ?? ""))

@@ -56,6 +56,14 @@ const rows = (): Promise<ReadonlyArray<AuditRow>> =>
 const verify = (anchors: ReadonlyArray<Checkpoint.Anchor> = []) =>
   inStore(AuditRunner.verifyLog({ anchors }))
 
+/** A record made anew after another, with the hash that the engine itself would give it. */
+const following = (row: AuditRow, prevHash: string, changes: object = {}) => {
+  const said = JSON.parse(row.text) as Record<string, unknown>
+  const made = JSON.stringify({ ...said, ...changes, prevHash })
+  const text = PlainJson.canonical(Result.getOrThrow(PlainJson.parse(made)))
+  return { text, hash: createHash("sha256").update(Audit.hashed("venue-1", text)).digest("hex") }
+}
+
 const writers = 64
 const approver = () => bearer(["approver"], { sub: "ann", name: planted.name })
 const operator = () =>
@@ -159,6 +167,9 @@ describe("the log of 64 writers on two instances", () => {
   })
 })
 
+// Switched off in a copy of AuditVerify.ts, one at a time, each seen red where it is alone to tell: the
+// hash of the text, the columns beside it, the hash before it, the numbers in a row, the head that stands
+// further or less far, a checkpoint's signature, the anchor beyond the end and the anchored hash.
 describe("whoever holds the database, triggers off", () => {
   let anchor: Checkpoint.Anchor
   let last: AuditRow
@@ -197,6 +208,11 @@ describe("whoever holds the database, triggers off", () => {
       7,
       [`update bursar.audit set text = replace(text, 'olga', 'eve') where seq = 7`]
     ],
+    [
+      "changes what no column beside it repeats",
+      7,
+      [`update bursar.audit set text = replace(text, '"req_', '"rex_') where seq = 7`]
+    ],
     ["changes what filters see", 8, [`update bursar.audit set actor = 'eve' where seq = 8`]],
     [
       "changes a text and its own hash",
@@ -229,6 +245,21 @@ describe("whoever holds the database, triggers off", () => {
     expect((await after(statements))?.seq).toBe(seq)
   })
 
+  it("deletes a record and chains its neighbours, and is not found or not named", async () => {
+    const all = await rows()
+    const before = all.find(({ seq }) => seq === 18)
+    const next = all.find(({ seq }) => seq === 20)
+    if (before === undefined || next === undefined) throw new Error("too few records")
+    const { text, hash } = following(next, before.hash)
+    const statements = [
+      "delete from bursar.audit where seq = 19 or seq > 20",
+      `update bursar.audit set prev_hash = '${before.hash}', hash = '${hash}', text = $t$${text}$t$
+       where seq = 20`,
+      `update bursar.head set audit_seq = 20, audit_hash = '${hash}'`
+    ]
+    expect((await after(statements))?.seq).toBe(19)
+  })
+
   it("inserts a record, and is not found or not named", async () => {
     const text = last.text.replace(`"seq":${last.seq}`, `"seq":${last.seq + 1}`)
     const hash = createHash("sha256").update(Audit.hashed("venue-1", text)).digest("hex")
@@ -237,6 +268,29 @@ describe("whoever holds the database, triggers off", () => {
         replace(text, '"seq":${last.seq}', '"seq":${last.seq + 1}'), hash, '${hash}'
       from bursar.audit where seq = ${last.seq}`
     expect((await after([insert]))?.seq).toBe(last.seq + 1)
+  })
+
+  /** Puts a well-made record behind the last, whatever the head says of it. */
+  const behind = (row: AuditRow, changes: object = {}) => {
+    const seq = last.seq + 1
+    const { text, hash } = following(row, last.hash, { seq, ...changes })
+    const insert = `insert into bursar.audit
+      select ${seq}, at, action, actor, resource_kind, resource_id, $t$${text}$t$,
+        '${last.hash}', '${hash}' from bursar.audit where seq = ${row.seq}`
+    return { insert, moveHead: `update bursar.head set audit_seq = ${seq}, audit_hash = '${hash}'` }
+  }
+
+  it("adds a record beyond the head, and is not found or not named", async () => {
+    const [first] = await rows()
+    if (first === undefined) throw new Error("no record")
+    expect((await after([behind(first).insert]))?.seq).toBe(last.seq + 1)
+  })
+
+  it("adds a checkpoint that no key signed, head and all, and is not found or not named", async () => {
+    const { detail } = JSON.parse(last.text) as { readonly detail: Checkpoint.Anchor }
+    // Of the right record and under a key that is known: nothing but the signature tells.
+    const forged = behind(last, { detail: { ...detail, size: last.seq, head: last.hash } })
+    expect((await after([forged.insert, forged.moveHead]))?.seq).toBe(last.seq + 1)
   })
 
   it("cuts the tail and sets the head back, and is not found with anchors", async () => {
@@ -259,12 +313,8 @@ describe("whoever holds the database, triggers off", () => {
     // The forger has no key: its checkpoints would not verify, so it leaves them out.
     const kept = all.filter(({ action }) => action !== "audit.checkpoint")
     for (const row of kept) {
-      const said = JSON.parse(row.text) as Record<string, unknown>
       const actor = row.actor === "olga" ? "eve" : row.actor
-      const text = PlainJson.canonical(
-        Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...said, actor, prevHash })))
-      )
-      const hash = createHash("sha256").update(Audit.hashed("venue-1", text)).digest("hex")
+      const { text, hash } = following(row, prevHash, { actor })
       const values = [`'${prevHash}'`, `'${hash}'`, `$t$${text}$t$`]
       const setActor = actor === null ? "null" : `'${actor}'`
       statements.push(`update bursar.audit set prev_hash = ${values[0]}, hash = ${values[1]},

@@ -27,6 +27,10 @@ const unsplit = (answer: string) => {
   if (!Number.isNaN(length)) expect(rest.join("\r\n\r\n")).toHaveLength(length)
 }
 
+// Done in a copy and seen red: a header with `%0d%0aX-Evil` added to "no such route" in Arrival.ts;
+// the grammar of RecordId.ts let be anything (200 and 500 instead of 4xx); a request id that
+// RequestIdentity.ts decodes before it repeats it; in write.ts a Location that begins with the Host
+// header. Bare line ends in headers are refused by Node's parser, with insecureHTTPParser on too.
 describe("line ends", () => {
   const targets = evil.flatMap((text) => [
     `/v1/holders/${text}`,
@@ -39,12 +43,14 @@ describe("line ends", () => {
   ])
   it.each(targets)("in %s reach no header", async (target) => {
     for (const method of ["GET", "POST"]) {
-      unsplit(
-        await raw(
-          venue.port,
-          `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${operator}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
-        )
+      const answer = await raw(
+        venue.port,
+        `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${operator}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
       )
+      unsplit(answer)
+      // Nowhere in the head, encoded or not; and 500 is what Node makes of a header it would not write.
+      expect(answer).toMatch(/^HTTP\/1\.1 4/)
+      expect(answer.split("\r\n\r\n")[0]).not.toMatch(/evil/i)
     }
   })
 
@@ -66,7 +72,9 @@ describe("line ends", () => {
           )
         )
         const plain = `${method} /v1/holders HTTP/1.1\r\nHost: x\r\nAuthorization: ${operator}\r\n${header}: https://app.example%0d%0aX-Evil:1\r\nConnection: close\r\n\r\n`
-        unsplit(await raw(venue.port, plain))
+        const answer = await raw(venue.port, plain)
+        unsplit(answer)
+        expect(answer).toMatch(/^HTTP\/1\.1 [24]/)
       }
     }
   })

@@ -76,6 +76,9 @@ const targets: ReadonlyArray<Target> = [
     )
 ]
 
+// Switched off in a copy and seen red: NUL in Query.ts (reads answer 500); the placeholder of a
+// text in PgAudit.ts (the audit log by `actor`, and the SQL's own test); the placeholders of filters in
+// PgDocuments.ts (the SQL's own test alone: the grammar of ids keeps the attacks from getting there).
 describe("texts that would be more than values", () => {
   let venue: Venue
   let auditor = ""
@@ -169,6 +172,7 @@ describe("the SQL of the adapter", () => {
       const text = await readFile(new URL(file, folder), "utf8")
       // Nobody quotes a value by hand.
       expect([file, /replaceAll?\(\s*["'/]'/u.test(text)]).toEqual([file, false])
+      expect([file, /'\$\{(?![A-Z_]+\})/u.test(text)]).toEqual([file, false])
       for (const [statement] of text.matchAll(
         /`[^`]*\b(select|insert into|update|delete from|set local)\b[^`]*`/giu
       )) {

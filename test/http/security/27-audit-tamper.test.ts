@@ -159,6 +159,7 @@ describe("the log of 64 writers on two instances", () => {
     expect(new Set(steps.slice(0, 3).map(({ bodyHash }) => bodyHash)).size).toBe(1)
   })
 
+  // Seen red in a copy whose migration 0002 has no trigger before UPDATE and DELETE.
   // The trigger, and the rights that the application's role lacks, are tested with the store.
   it("is changed by a plain UPDATE or DELETE of a superuser", async () => {
     await expect(say("update bursar.audit set text = 'x' where seq = 1")).rejects.toThrow()

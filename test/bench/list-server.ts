@@ -111,4 +111,8 @@ const program = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-NodeRuntime.runMain(Effect.scoped(program).pipe(Effect.provide(layer(process.argv[2] ?? ""))))
+NodeRuntime.runMain(
+  Effect.scoped(program).pipe(
+    Effect.provide(layer(process.argv[2] ?? "").pipe(Layer.provideMerge(Host.Logs.layer)))
+  )
+)

@@ -1,5 +1,6 @@
 /** A list of 50 instruments over HTTP, against a bare server that runs the query and JSON.stringify. */
 import { fork } from "node:child_process"
+import { openSync, readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { Agent, request } from "node:http"
 import { tmpdir } from "node:os"
@@ -44,12 +45,20 @@ const load = async (url: string, token: string, agent: Agent): Promise<number> =
 
 export const bench = async (): Promise<ReadonlyArray<Row>> => {
   const folder = await mkdtemp(join(tmpdir(), "bursar-bench-"))
-  const child = fork(new URL("list-server.ts", import.meta.url).pathname, [folder])
+  const log = join(folder, "host.log")
+  const child = fork(new URL("list-server.ts", import.meta.url).pathname, [folder], {
+    // A line of the log is written for each request, as in service.
+    stdio: ["ignore", "ignore", openSync(log, "w"), "ipc"]
+  })
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   try {
     const servers = await new Promise<Servers>((ready, failed) => {
       child.once("message", (message) => ready(message as Servers))
-      child.once("exit", (code) => failed(new Error(`the servers ended with ${code}`)))
+      child.once("exit", (code) => {
+        failed(
+          new Error(`the servers ended with ${code}: ${readFileSync(log, "utf8").slice(-2_000)}`)
+        )
+      })
     })
     const ours: Array<number> = []
     const theirs: Array<number> = []

@@ -1,4 +1,10 @@
-/** Own records (security test 1): whatever route it takes, an investor of one holder never reads another's. */
+/**
+ * Own records (security test 1): whatever route it takes, an investor of one holder never reads another's.
+ *
+ * Each switched off in a copy and seen red: the own holder in `demand` of Sight.ts (another's by its
+ * id), in `scope` (lists, a place that is another's, no holder in the sign-in) and in `scopeNaming`
+ * (filters); what a cursor is bound to, in Cursor.ts (a place that is another's).
+ */
 import { Catalogue, type Read } from "@bursar/engine-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {

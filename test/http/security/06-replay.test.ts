@@ -1,9 +1,11 @@
-/** Attack 6: a signed request sent again, changed on its way, or used to fill the store of nonces.
+/**
+ * Attack 6: a signed request sent again, changed on its way, or used to fill the store of nonces.
  *
  * Each switched off in a copy and seen red, all in middleware/SignedRequests.ts: what the store says
  * of a nonce (sent again, twenty at once, kept), the key in the nonce's scope (another key), the
  * window (301 s), `right` (changed on its way, wrong signatures), one value of each header (twice),
- * twice the window in `keep` (kept), and `required` (who has a key signs).
+ * twice the window in `keep` (kept), and `required` (who has a key signs). With the nonce claimed
+ * before the signature is judged, the wrong signatures and their flood were red, and others.
  */
 import type { SigningKey } from "@bursar/http-host"
 import { Keys } from "@bursar/engine-core/ports"

@@ -1,4 +1,10 @@
-/** Attack 11: more calls than a subject may make, on one instance or on several. */
+/**
+ * Attack 11: more calls than a subject may make, on one instance or on several.
+ *
+ * Each switched off in a copy and seen red: the refusal in RateLimit.ts (the burst, the small budget,
+ * the list, two instances), its time to come back (the same but two instances), `charge` (the list),
+ * the count in the store (two instances), and the headers in Gates.ts (what is told of a budget).
+ */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"

@@ -1,4 +1,10 @@
-/** Attack 7: a secret learned from how long its comparison takes. */
+/**
+ * Attack 7: a secret learned from how long its comparison takes.
+ *
+ * Each switched off in a copy and seen red: `timingSafeEqual` in NodeCrypto.ts, for a loop that stops
+ * early (the one place, both timings); `equal` in SignedRequests.ts, for another comparison (the
+ * sources, the signature's timing); the dummy key there (the same work).
+ */
 import { readFileSync } from "node:fs"
 import type { Caller } from "@bursar/engine-core"
 import { Crypto } from "@bursar/engine-core/ports"
@@ -145,56 +151,88 @@ describe("timings", () => {
       )
     ).toBeGreaterThan(significant)
   })
+})
 
-  it("of a signature's judgement tell neither its first wrong byte nor whether there is the key", () => {
-    const caller: Caller.Caller = {
-      sub: "svc-1",
-      name: null,
-      email: null,
-      roles: [],
-      holderId: null,
-      party: null
-    }
-    const layer = SignedRequests.layer({
-      tenantId: "venue-1",
-      window: 300_000,
-      basePath: "",
-      keys: [
-        {
-          keyId: "k-1",
-          sub: "svc-1",
-          secret: Redacted.make(new Uint8Array(secret)),
-          notBefore: null,
-          notAfter: null
-        }
-      ]
-    }).pipe(Layer.provide(Memory.layer), Layer.provide(NodeCrypto.layer))
-    const { judge } = Effect.runSync(
-      Effect.scoped(
-        Effect.flatMap(Layer.build(layer), (context) =>
-          Effect.provideContext(SignedRequests.SignedRequests, context)
-        )
+/** Judges signed requests with this cryptography, as the host does. */
+const judging = (crypto: Layer.Layer<Crypto>) => {
+  const caller: Caller.Caller = {
+    sub: "svc-1",
+    name: null,
+    email: null,
+    roles: [],
+    holderId: null,
+    party: null
+  }
+  const layer = SignedRequests.layer({
+    tenantId: "venue-1",
+    window: 300_000,
+    basePath: "",
+    keys: [
+      {
+        keyId: "k-1",
+        sub: "svc-1",
+        secret: Redacted.make(new Uint8Array(secret)),
+        notBefore: null,
+        notAfter: null
+      }
+    ]
+  }).pipe(Layer.provide(Memory.layer), Layer.provide(crypto), Layer.provide(NodeCrypto.layer))
+  const { judge } = Effect.runSync(
+    Effect.scoped(
+      Effect.flatMap(Layer.build(layer), (context) =>
+        Effect.provideContext(SignedRequests.SignedRequests, context)
       )
     )
-    const now = Effect.runSync(Clock.currentTimeMillis)
-    const good = sign({ method: "GET", target: "/v1/holders", timestamp: Math.floor(now / 1000) })
-    const right = Buffer.from(good["x-signature"] ?? "", "base64")
-    const call = (keyId: string, mac: Uint8Array) => {
-      const signed: SignedRequests.Signed = {
-        caller,
-        method: "GET",
-        target: "/v1/holders",
-        body: new Uint8Array(0),
-        sent: {
-          key: [keyId],
-          timestamp: [good["x-signature-timestamp"] ?? ""],
-          nonce: [good["x-signature-nonce"] ?? ""],
-          signature: [Buffer.from(mac).toString("base64")]
-        }
+  )
+  const now = Effect.runSync(Clock.currentTimeMillis)
+  const good = sign({ method: "GET", target: "/v1/holders", timestamp: Math.floor(now / 1000) })
+  const right = Buffer.from(good["x-signature"] ?? "", "base64")
+  /** A call of this key with a wrong signature. */
+  const call = (keyId: string, mac: Uint8Array) => {
+    const signed: SignedRequests.Signed = {
+      caller,
+      method: "GET",
+      target: "/v1/holders",
+      body: new Uint8Array(0),
+      sent: {
+        key: [keyId],
+        timestamp: [good["x-signature-timestamp"] ?? ""],
+        nonce: [good["x-signature-nonce"] ?? ""],
+        signature: [Buffer.from(mac).toString("base64")]
       }
-      return () => void Effect.runSync(Effect.flip(judge(signed)))
     }
-    const [first, last] = [flipped(right, 0), flipped(right, 31)]
+    return () => void Effect.runSync(Effect.flip(judge(signed)))
+  }
+  return { call, first: flipped(right, 0), last: flipped(right, 31) }
+}
+
+describe("a signature's judgement", () => {
+  it("takes a time that does not tell the first byte that is wrong", () => {
+    const { call, first, last } = judging(NodeCrypto.layerCrypto)
     expect(leak(() => timed(call("k-1", first), call("k-1", last)))).toBeLessThan(significant)
   }, 60_000)
+
+  it("does the same work for a key that is not there as for one that is", () => {
+    const done: Array<string> = []
+    const counting = Layer.effect(
+      Crypto,
+      Effect.map(Crypto, (crypto) => ({
+        ...crypto,
+        hmacSha256: (...of: Parameters<typeof crypto.hmacSha256>) => {
+          done.push("hmac")
+          return crypto.hmacSha256(...of)
+        },
+        equal: (...of: Parameters<typeof crypto.equal>) => {
+          done.push("equal")
+          return crypto.equal(...of)
+        }
+      }))
+    ).pipe(Layer.provide(NodeCrypto.layerCrypto))
+    const { call, first } = judging(counting)
+    for (const keyId of ["k-1", "k-9"]) {
+      done.length = 0
+      call(keyId, first)()
+      expect([keyId, ...done]).toEqual([keyId, "hmac", "equal"])
+    }
+  })
 })

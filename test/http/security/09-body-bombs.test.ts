@@ -1,11 +1,19 @@
-/** Attack 9: bodies that are too long, too deep, too many or packed, and what is read of them. */
+/**
+ * Attack 9: bodies that are too long, too deep, too many or packed, and what is read of them.
+ *
+ * Each switched off in a copy and seen red: the announced length and the counted one in wire/Body.ts
+ * (413 that says so, and that does not); `content-encoding` in Limits.ts (packed); each of the six
+ * limits in JsonReader.ts (its own figure, and all but tokens and items the bombs); the end of the
+ * connection in `parting` of Arrival.ts (what nobody asked for). With bodies read one at a time the
+ * fifty callers were red.
+ */
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { Operation } from "@bursar/engine-core"
 import { Effect, Schema } from "effect"
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { PlainSchema } from "../../../packages/engine-core/src/kernel/PlainSchema.ts"
 import { NoteId, tables } from "../tables.ts"
 import { bearer, json, open, type Problem, raw, send, slugOf, type Venue } from "../venue.ts"
@@ -215,4 +223,32 @@ describe("JSON", () => {
       expect((await post(Uint8Array.from(bytes))).status).toBe(400)
     }
   })
+})
+
+describe("fifty callers that send their bodies a byte at a time", () => {
+  it("keep nobody else from being answered, and are answered once they are done", async () => {
+    const body = '{"data":null}'
+    const slow = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const socket = connect(venue.port, "127.0.0.1")
+        await once(socket, "connect")
+        // Whatever comes of it, nobody waits for them any more.
+        onTestFinished(() => void socket.destroy())
+        socket.write(`${head(`Content-Length: ${body.length}\r\nConnection: close\r\n`)}{`)
+        let said = ""
+        socket.on("data", (part) => {
+          said += part.toString("latin1")
+        })
+        return { socket, closed: once(socket, "close").then(() => said), said: () => said }
+      })
+    )
+    for (let i = 0; i < 5; i++) {
+      const path = "/v1/holders?limit=1"
+      expect((await send(venue, { path, as: operator })).status).toBe(200)
+      expect((await post("{}")).status).toBeLessThan(300)
+    }
+    expect(slow.map(({ said }) => said()).join("")).toBe("")
+    for (const { socket } of slow) socket.write(body.slice(1))
+    for (const { closed } of slow) expect(await closed).toMatch(/^HTTP\/1.1 20[02]/)
+  }, 15_000)
 })

@@ -1,4 +1,10 @@
-/** A list of everything (security test 10): whole, in constant memory, paid for, and dropped when not taken. */
+/**
+ * A list of everything (security test 10): whole, in constant memory, paid for, and dropped when not taken.
+ *
+ * Seen red in a copy, all in handlers/read.ts: with the records collected before the first is sent (the
+ * host died of it), with nothing charged for them (the figure that remains), and with the socket of a
+ * slow caller left open.
+ */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"

@@ -9,7 +9,17 @@ import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
 import { secret, sign } from "./signing.ts"
 import { NoteId, tables } from "./tables.ts"
-import { bearer, json, open, type Problem, raw, send, type Sent, type Venue } from "./venue.ts"
+import {
+  bearer,
+  json,
+  open,
+  type Problem,
+  raw,
+  send,
+  type Sent,
+  type Venue,
+  problemMembers
+} from "./venue.ts"
 
 type Slug = Refusal.Slug
 
@@ -468,31 +478,9 @@ const notBuilt: Partial<Record<Slug, string>> = {
   "ledger-timeout": "no call reads the ledger: every read is answered by the projection"
 }
 
-const members: ReadonlyArray<string> = [
-  "type",
-  "title",
-  "status",
-  "detail",
-  "requestId",
-  "gate",
-  "check",
-  "recovery",
-  "packageName",
-  "party",
-  "contractId",
-  "reason",
-  "retryAfter",
-  "retryable",
-  "projectionOffset",
-  "ledgerEnd",
-  "code",
-  "policyVersion",
-  "errors"
-]
-
 /** Every member of a problem, in full: what is not told is null. */
 const expected = (slug: Slug, told: Told) => ({
-  ...Object.fromEntries(members.map((name) => [name, null])),
+  ...Object.fromEntries(problemMembers.map((name) => [name, null])),
   type: `urn:bursar:problem:${slug}`,
   title: Refusal.refusals[slug].title,
   status: Refusal.refusals[slug].status,

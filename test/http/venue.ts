@@ -227,7 +227,8 @@ export const slugOf = async (response: Response): Promise<string> => {
   return problem.type.replace("urn:bursar:problem:", "")
 }
 
-const problemMembers = [
+/** Every member a problem has. */
+export const problemMembers = [
   "type",
   "title",
   "status",

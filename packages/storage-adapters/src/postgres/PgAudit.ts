@@ -2,7 +2,7 @@
 import type { AuditQuery, AuditRow, Feed, StorageUnavailable } from "@bursar/engine-core/ports"
 import { Cause, Effect } from "effect"
 import { CHECKPOINT } from "../memory/MemoryAudit.ts"
-import { scannedTo } from "./Scanned.ts"
+import { asking, scannedTo } from "./Scanned.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -54,30 +54,16 @@ export const read = (
   sessions: Sessions,
   query: AuditQuery
 ): ReturnType<Feed["Service"]["readAudit"]> => {
-  const values: Array<unknown> = []
-  const add = (value: unknown): string => `$${values.push(value)}`
-  const all = ["true"]
-  const anyOf = (column: string, wanted: ReadonlyArray<string> | undefined): void => {
-    if (wanted !== undefined) all.push(`${column} = any (${add(Values.texts(wanted))}::text[])`)
-  }
-  const is = (condition: string, value: string | undefined): void => {
-    if (value !== undefined) all.push(`${condition} ${add(value)}`)
-  }
-  if (query.after !== undefined) {
-    all.push(`seq ${query.order === "asc" ? ">" : "<"} ${add(String(query.after))}::int8`)
-  }
-  anyOf("action", query.action)
-  anyOf("resource_kind", query.resourceKind)
-  is("actor =", query.actor)
-  is("resource_id =", query.resourceId)
-  is("at >=", query.from)
-  is("at <", query.to)
+  const asked = asking(query)
+  asked.anyOf("action", query.action)
+  asked.is("actor =", query.actor)
+  const { where, limit, values } = asked.done()
   const sql = `
     select h.audit_seq as head, coalesce((select min(seq) from bursar.audit), 1) - 1 as pruned_to, a.*
     from bursar.head h
     left join lateral (
-      select * from bursar.audit where ${all.join(" and ")}
-      order by seq ${query.order} limit ${add(String(query.limit))}::int8
+      select * from bursar.audit where ${where}
+      order by seq ${query.order} limit ${limit}
     ) a on true
     where h.id = 1
     order by a.seq ${query.order}`

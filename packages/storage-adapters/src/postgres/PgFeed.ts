@@ -7,7 +7,7 @@ import type { Wakes } from "../memory/Wakes.ts"
 import * as Gate from "./Gate.ts"
 import * as PgAudit from "./PgAudit.ts"
 import * as Pruning from "./PgFeedPruning.ts"
-import { scannedTo } from "./Scanned.ts"
+import { asking, scannedTo } from "./Scanned.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -171,33 +171,17 @@ const columnsOf = (rows: ReadonlyArray<EventRow>): ReadonlyArray<unknown> => [
 
 /** One statement, so that the events and the head they were read under are of one moment. */
 const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"]["read"]> => {
-  const values: Array<unknown> = []
-  const add = (value: unknown): string => `$${values.push(value)}`
-  const all = ["true"]
-  const anyOf = (column: string, wanted: ReadonlyArray<string> | undefined): void => {
-    if (wanted !== undefined) all.push(`${column} = any (${add(Values.texts(wanted))}::text[])`)
-  }
-  const is = (condition: string, value: string | undefined): void => {
-    if (value !== undefined) all.push(`${condition} ${add(value)}`)
-  }
-  if (query.after !== undefined) {
-    all.push(`seq ${query.order === "asc" ? ">" : "<"} ${add(String(query.after))}::int8`)
-  }
-  anyOf("kind", query.kind)
-  anyOf("type", query.type)
-  anyOf("resource_kind", query.resourceKind)
-  is("instrument_id =", query.instrumentId)
-  is("resource_id =", query.resourceId)
-  is("at >=", query.from)
-  is("at <", query.to)
-  if (query.holderId !== undefined) {
-    all.push(`holder_ids @> array[${add(query.holderId)}::text] and holder_ids <> '{}'`)
-  }
+  const asked = asking(query)
+  asked.anyOf("kind", query.kind)
+  asked.anyOf("type", query.type)
+  asked.is("instrument_id =", query.instrumentId)
+  asked.holds("holder_ids", query.holderId)
+  const { where, limit, values } = asked.done()
   const sql = `
     select h.seq as head, h.pruned_to as pruned_to, e.* from bursar.head h
     left join lateral (
-      select * from bursar.event where ${all.join(" and ")}
-      order by seq ${query.order} limit ${add(String(query.limit))}::int8
+      select * from bursar.event where ${where}
+      order by seq ${query.order} limit ${limit}
     ) e on true
     where h.id = 1
     order by e.seq ${query.order}`

@@ -1,5 +1,48 @@
-/** How far a page of a feed has looked, so that a filtered reader moves on. */
+/** What a page of a feed asks of its table, and how far it has looked, so that a filtered reader moves on. */
 import type { FeedQuery } from "@bursar/engine-core/ports"
+import * as Values from "./Values.ts"
+
+/** What the queries of every feed have in common. */
+type Asked = Pick<
+  FeedQuery,
+  "order" | "after" | "limit" | "resourceKind" | "resourceId" | "from" | "to"
+>
+
+/** The conditions of a page: those of every feed, and those that its own columns add. */
+export const asking = (query: Asked) => {
+  const values: Array<unknown> = []
+  const add = (value: unknown): string => `$${values.push(value)}`
+  const all = ["true"]
+  const anyOf = (column: string, wanted: ReadonlyArray<string> | undefined): void => {
+    if (wanted !== undefined) all.push(`${column} = any (${add(Values.texts(wanted))}::text[])`)
+  }
+  const is = (condition: string, value: string | undefined): void => {
+    if (value !== undefined) all.push(`${condition} ${add(value)}`)
+  }
+  const holds = (column: string, value: string | undefined): void => {
+    if (value !== undefined) {
+      // The second half is the partial index's own condition.
+      all.push(`${column} @> array[${add(value)}::text] and ${column} <> '{}'`)
+    }
+  }
+  if (query.after !== undefined) {
+    all.push(`seq ${query.order === "asc" ? ">" : "<"} ${add(String(query.after))}::int8`)
+  }
+  anyOf("resource_kind", query.resourceKind)
+  is("resource_id =", query.resourceId)
+  is("at >=", query.from)
+  is("at <", query.to)
+  return {
+    anyOf,
+    is,
+    holds,
+    done: () => ({
+      where: all.join(" and "),
+      limit: `${add(String(query.limit))}::int8`,
+      values
+    })
+  }
+}
 
 /** A full page was scanned to its last record, any other to the end of the feed. */
 export const scannedTo = (

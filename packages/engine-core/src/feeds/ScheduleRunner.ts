@@ -1,11 +1,12 @@
 /** Gives scheduled tasks their turns: each once, whichever instances run, whatever crashes in between. */
-import { Cause, Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { stored } from "../records/Away.ts"
+import * as Leased from "../records/Leased.ts"
 import { Records } from "../records/Records.ts"
 import type { Task, Turn } from "./Schedule.ts"
 
@@ -63,12 +64,6 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
         )
   )
 
-  const kept = (lease: Lease) =>
-    stored(work.renew(lease, settings.lease)).pipe(
-      Effect.delay(Duration.millis(settings.lease / 3)),
-      Effect.forever
-    )
-
   const take = (task: Task<R>, lease: Lease): Effect.Effect<void, LeaseLost | Unavailable> => {
     let over = false
     const turn: Turn = {
@@ -96,26 +91,18 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
 
   const one = (lease: Lease): Effect.Effect<void> => {
     const task = byName.get(lease.itemId)
-    const release = (delay: number) => stored(work.release(lease, { delay }))
-    const turn = task === undefined ? release(unknownFor) : take(task, lease)
-    return Effect.raceFirst(turn, kept(lease)).pipe(
-      Effect.catchTag("LeaseLost", () =>
-        Effect.logDebug(`the turn of ${lease.itemId} is somebody else's`)
-      ),
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError(`task ${lease.itemId} failed`, cause).pipe(
-              Effect.andThen(release(failedFor)),
-              Effect.catchCause((again) =>
-                Effect.logError(`the turn of ${lease.itemId} runs out by itself`, again)
-              )
-            )
-      ),
-      Effect.orDie,
-      Effect.onInterrupt(() => Effect.ignore(release(0))),
-      Effect.withSpan("schedule", { attributes: { task: lease.itemId } })
-    )
+    const turn =
+      task === undefined ? stored(work.release(lease, { delay: unknownFor })) : take(task, lease)
+    return Leased.under(
+      {
+        work,
+        lease,
+        leaseMillis: settings.lease,
+        failed: `task ${lease.itemId} failed`,
+        failedFor
+      },
+      turn
+    ).pipe(Effect.withSpan("schedule", { attributes: { task: lease.itemId } }))
   }
 
   const once = Effect.gen(function* () {
@@ -128,16 +115,12 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
   })
 
   const pause = Effect.sleep(Duration.millis(settings.poll))
-  const cycle = Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)).pipe(
-    Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.failCause(cause)
-        : Effect.andThen(Effect.logError("the schedules could not be read", cause), pause)
-    ),
-    Effect.orDie
+  const round = Leased.round(
+    Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)),
+    { failed: "the schedules could not be read", pause }
   )
 
-  return ScheduleRunner.of({ once, run: Effect.forever(cycle) })
+  return ScheduleRunner.of({ once, run: Effect.forever(round) })
 })
 
 export const layer = <R>(

@@ -25,6 +25,7 @@ import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
+import * as Leased from "../records/Leased.ts"
 import { stored, unread } from "../records/Away.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records, type Stored } from "../records/Records.ts"
@@ -549,13 +550,6 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Renews the lease until the work is done; a lost lease ends the work at once. */
-  const kept = (lease: Lease) =>
-    stored(work.renew(lease, settings.lease)).pipe(
-      Effect.delay(Duration.millis(settings.lease / 3)),
-      Effect.forever
-    )
-
   /** Why an operation is not tried again: the same bug would die for ever, the ledger is long away. */
   const givenUp = Effect.fnUntraced(function* (
     lease: Lease,
@@ -604,7 +598,10 @@ const make = Effect.gen(function* () {
     )
 
   const one = (lease: Lease): Effect.Effect<void> =>
-    Effect.raceFirst(perform(lease), kept(lease)).pipe(
+    Effect.raceFirst(
+      perform(lease),
+      Leased.kept({ work, lease, leaseMillis: settings.lease })
+    ).pipe(
       Effect.catchTag("LeaseLost", () =>
         Effect.logDebug(`the lease of ${lease.itemId} is somebody else's`)
       ),
@@ -640,15 +637,9 @@ const make = Effect.gen(function* () {
         const leases = free > 0 ? yield* lease(free) : []
         for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(one(it), ring))
         if (leases.length === 0) yield* pause
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.andThen(Effect.logError("the queue could not be read", cause), pause)
-        ),
-        Effect.orDie
-      )
-      return yield* Effect.forever(cycle).pipe(
+      })
+      const round = Leased.round(cycle, { failed: "the queue could not be read", pause })
+      return yield* Effect.forever(round).pipe(
         Effect.onInterrupt(() =>
           FiberSet.awaitEmpty(running).pipe(Effect.timeoutOption(Duration.millis(stopWithin)))
         )

@@ -1,5 +1,5 @@
 /** Posts what is due to webhooks: each at its own pace, at least once, whatever crashes in between. */
-import { Cause, Clock, Context, Duration, Effect, FiberSet, Layer, Metric, Option } from "effect"
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Metric, Option } from "effect"
 import { Queue, Stream } from "effect"
 import * as Metrics from "../../engine/Metrics.ts"
 import { Settings } from "../../engine/Settings.ts"
@@ -12,6 +12,7 @@ import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
 import { stored } from "../../records/Away.ts"
+import * as Leased from "../../records/Leased.ts"
 import { drains } from "../../records/Outbox.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Secrets from "../../writes/Secrets.ts"
@@ -231,33 +232,17 @@ const make = Effect.gen(function* () {
     yield* stored(work.finish(lease))
   })
 
-  /** Renews the lease until the work is done; a lost lease ends the work at once. */
-  const kept = (lease: Lease) =>
-    stored(work.renew(lease, settings.lease)).pipe(
-      Effect.delay(Duration.millis(settings.lease / 3)),
-      Effect.forever
+  const under = <R>(lease: Lease, doing: Effect.Effect<void, Unavailable | LeaseLost, R>) =>
+    Leased.under(
+      {
+        work,
+        lease,
+        leaseMillis: settings.lease,
+        failed: `delivery ${lease.itemId} was not tried or not noted`,
+        failedFor: untriedFor
+      },
+      doing
     )
-
-  const under = <R>(
-    lease: Lease,
-    doing: Effect.Effect<void, Unavailable | LeaseLost, R>
-  ): Effect.Effect<void, never, R> =>
-    Effect.raceFirst(doing, kept(lease)).pipe(
-      Effect.catchTag("LeaseLost", () =>
-        Effect.logDebug(`the lease of ${lease.itemId} is somebody else's`)
-      ),
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError(`delivery ${lease.itemId} was not tried or not noted`, cause).pipe(
-              Effect.andThen(stored(work.release(lease, { delay: untriedFor }))),
-              Effect.catchCause((again) =>
-                Effect.logError(`lease of ${lease.itemId} runs out by itself`, again)
-              )
-            )
-      ),
-      Effect.onInterrupt(() => Effect.ignore(work.release(lease, { delay: 0 })))
-    ) as Effect.Effect<void, never, R>
 
   const one = (webhook: Webhook, lease: Lease): Effect.Effect<void> =>
     under(lease, deliver(webhook, lease)).pipe(
@@ -339,15 +324,9 @@ const make = Effect.gen(function* () {
           began += yield* begin(webhook)
         }
         if (began === 0) yield* pause
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.andThen(Effect.logError("deliveries could not be read", cause), pause)
-        ),
-        Effect.orDie
-      )
-      return yield* Effect.forever(cycle).pipe(
+      })
+      const round = Leased.round(cycle, { failed: "deliveries could not be read", pause })
+      return yield* Effect.forever(round).pipe(
         Effect.onInterrupt(() =>
           FiberSet.awaitEmpty(running).pipe(Effect.timeoutOption(Duration.millis(stopWithin)))
         )

@@ -64,8 +64,9 @@ const make = Effect.gen(function* () {
   const declared = yield* Operations
   const settings = yield* Settings
   const { all } = yield* Readings
-  const readings = new Map(all.map((one) => [nameOf(one.template), one]))
-  if (readings.size !== all.length) throw new Error("two readings claim the same template")
+  /** Several records may learn from one template; their readings hear of a node in the order listed. */
+  const readings = Map.groupBy(all, (one) => nameOf(one.template))
+  const readingsOf = (template: Ledger.TypeRef) => readings.get(nameOf(template)) ?? []
 
   const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) => Effect.mapError(effect, unread)
 
@@ -97,8 +98,9 @@ const make = Effect.gen(function* () {
           Effect.die(new Error(`contract ${event.contractId} was created twice`))
         )
       )
-    yield* readings.get(nameOf(event.template))?.created?.(event.payload, node, event) ??
-      Effect.void
+    for (const one of readingsOf(event.template)) {
+      yield* one.created?.(event.payload, node, event) ?? Effect.void
+    }
   })
 
   const exercised = Effect.fnUntraced(function* (
@@ -110,8 +112,9 @@ const make = Effect.gen(function* () {
     const payload = payloads.get(event.contractId) ?? (contract?.payload as Ledger.LfRecord)
     // Seen as a witness only: it was never ours to fold.
     if (payload === undefined) return
-    yield* readings.get(nameOf(event.template))?.exercised?.(event.choice, payload, node, event) ??
-      Effect.void
+    for (const one of readingsOf(event.template)) {
+      yield* one.exercised?.(event.choice, payload, node, event) ?? Effect.void
+    }
     if (event.consuming && event.inAcs && contract !== undefined) {
       yield* records.record(contracts, contract, { on: "archive", offset: node.offset }, node.act)
     }

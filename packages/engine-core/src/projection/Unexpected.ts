@@ -1,5 +1,5 @@
 /** Ledger facts that no state set allows: kept, moving nothing, until a reconciliation reports them. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 import type { Act } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
@@ -30,7 +30,7 @@ export const unexpectedFacts = Collection.define<UnexpectedFact, never>("unexpec
   }
 })
 
-/** Keeps a fact that may not move its record. */
+/** Keeps a fact that may not move its record; what several readings find of one node is kept once. */
 export const keep = (
   node: Node,
   of: Omit<UnexpectedFact, "unexpectedFactId" | "contractId">,
@@ -38,13 +38,11 @@ export const keep = (
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
+    const unexpectedFactId = `${node.updateId}:${node.nodeId}:${of.resourceKind}`
+    if (Option.isSome(yield* records.find(unexpectedFacts, unexpectedFactId))) return
     yield* records.open(
       unexpectedFacts,
-      {
-        unexpectedFactId: `${node.updateId}:${node.nodeId}:${of.resourceKind}`,
-        contractId: node.contractId,
-        ...of
-      },
+      { unexpectedFactId, contractId: node.contractId, ...of },
       act
     )
   }).pipe(

@@ -1,7 +1,9 @@
-/** How a settlement's request ends: done, taken back by the venue, or rejected by a party to it. */
+/** How legs are asked for, and how a fund's cash is put in place for what it owes. */
+import { Decimal, type Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
-import { define, demand } from "../Entity.ts"
+import { abort, define, demand, type Scope } from "../Entity.ts"
+import { sameAsset } from "./Registry.ts"
 
 type Intent = Templates.Payload<typeof Templates.SettlementIntent>
 
@@ -50,3 +52,75 @@ export const settlementIntent = define(Templates.SettlementIntent, {
     }
   }
 })
+
+type Provision = Templates.Payload<typeof Templates.ProvisionSettlement>
+
+const ends = () => Result.succeed({})
+
+const isInTime = (until: Instant.Instant | null, now: Instant.Instant): boolean =>
+  until === null || now < until
+
+export const provisionSettlementProposal = define(Templates.ProvisionSettlementProposal, {
+  signatories: (self) => [self.venue],
+  observers: (self) => [self.fund],
+  ensure: (self) => self.limit === null || Decimal.isPositive(self.limit),
+  choices: {
+    Accept: {
+      controllers: (self) => [self.fund],
+      body: ({ self }, scope) =>
+        Result.gen(function* () {
+          yield* demand([isInTime(self.until, scope.now), "the consent would already be past"])
+          return { contractId: yield* scope.create(Templates.ProvisionSettlement, self) }
+        })
+    },
+    Decline: { controllers: (self) => [self.fund], body: ends },
+    Withdraw: { controllers: (self) => [self.venue], body: ends }
+  }
+})
+
+export const provisionSettlement = define(Templates.ProvisionSettlement, {
+  signatories: (self) => [self.venue, self.fund],
+  observers: (self) => [self.cash.admin],
+  choices: {
+    Draw: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { holdingCids, receiver, amount, reference, settleBefore } = argument
+          yield* demand(
+            [isInTime(self.until, scope.now), "the fund's consent is past its time"],
+            [self.limit === null || Decimal.atMost(amount, self.limit), "more than the fund allows"]
+          )
+          const source = yield* named(scope, self, holdingCids)
+          return yield* scope.exercise(Templates.Holding, source, "Allocate", {
+            allocationId: reference,
+            executor: self.venue,
+            receiver,
+            amount,
+            settleBefore
+          })
+        })
+    },
+    End: { controllers: (self) => [self.fund], body: ends }
+  }
+})
+
+/** The cash the fund named, as one holding: its own, of the asset agreed, with the venue to see it. */
+const named = (scope: Scope, self: Provision, holdingCids: ReadonlyArray<string>) =>
+  Result.gen(function* () {
+    const [first, ...others] = holdingCids
+    if (first === undefined) return yield* abort("a draw names the fund's cash")
+    for (const contractId of holdingCids) {
+      const holding = yield* scope.fetch(Templates.Holding, contractId)
+      yield* demand(
+        [holding.owner === self.fund, "a holding is not the fund's"],
+        [sameAsset(holding.instrument, self.cash), "a holding is of another asset"],
+        [holding.provider === self.venue, "the fund has not named this cash"]
+      )
+    }
+    if (others.length === 0) return first
+    const { contractId } = yield* scope.exercise(Templates.Holding, first, "Merge", {
+      holdingCids: others
+    })
+    return contractId
+  })

@@ -5,6 +5,7 @@ import * as Market from "./Market.ts"
 import * as Price from "./Price.ts"
 import * as Registry from "./Registry.ts"
 import * as Settlement from "./Settlement.ts"
+import * as Standing from "./Standing.ts"
 
 export const all: ReadonlyArray<Entity> = [
   Registry.instrumentConfiguration,
@@ -27,5 +28,9 @@ export const all: ReadonlyArray<Entity> = [
   Market.lot,
   Market.deliveredLot,
   Settlement.settlementIntent,
+  Settlement.provisionSettlementProposal,
+  Settlement.provisionSettlement,
+  Standing.standingSettlement,
+  Standing.standingCommitment,
   Price.oraclePoint
 ]

@@ -1,0 +1,126 @@
+/** A settlement that the same parties repeat out of what they committed once. */
+import { Schema } from "effect"
+import * as Field from "./Field.ts"
+import { define } from "./Template.ts"
+import type { TypeRef } from "./Template.ts"
+
+const named = (entity: string): TypeRef => ({
+  packageName: "bursar-admin-v1",
+  module: "Bursar.Admin.Settlement",
+  entity
+})
+
+const cid = Field.contractId
+const made = Schema.Struct({ contractId: cid })
+const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
+
+/** What one party is to commit of one asset: orders are settled out of it until it is used up. */
+export const Funding = Schema.Struct({
+  party: Field.party,
+  asset: Field.asset,
+  amount: Field.decimal
+})
+
+/**
+ * A settlement that the same parties repeat. Each commits its funding from its own wallet; each
+ * iteration takes what its orders cost out of what is committed.
+ */
+export const StandingSettlement = define({
+  typeRef: named("StandingSettlement"),
+  payload: Schema.Struct({
+    venue: Field.party,
+    fund: Field.party,
+    registrar: Field.party,
+    standingSettlementId: Field.text,
+    instrument: Field.asset,
+    cash: Field.asset,
+    funding: Field.list(Funding),
+    paused: Field.flag,
+    /** Until when what is committed stays committed. */
+    expiresAt: Field.instant
+  }),
+  choices: {
+    /** A party of the funding commits: its holding is locked, and released for orders alone. */
+    Commit: {
+      consuming: false,
+      argument: Schema.Struct({
+        party: Field.party,
+        holdingCid: cid,
+        amount: Field.decimal
+      }),
+      result: Schema.Struct({ commitment: cid, change: Field.optional(cid) })
+    },
+    Settle: {
+      consuming: false,
+      argument: Schema.Struct({
+        marketCid: cid,
+        /** The commitments that this iteration may draw on: one for each party and asset. */
+        commitments: Field.list(cid),
+        lots: Field.list(
+          Schema.Struct({
+            lotCid: cid,
+            /** What the lot costs; the lot refuses another amount. */
+            due: Field.decimal,
+            credentialCid: cid,
+            configurationCid: Field.optional(cid)
+          })
+        ),
+        redemptions: Field.list(
+          Schema.Struct({
+            redemptionCid: cid,
+            /** The holder's own allocation of the units; absent, they come from its commitment. */
+            unitsAllocationCid: Field.optional(cid)
+          })
+        )
+      }),
+      /** What is still committed of what it drew on, each under a new contract where it was drawn on. */
+      result: Schema.Struct({ commitments: Field.list(cid) })
+    },
+    Pause: { consuming: true, argument: Field.unit, result: made },
+    Resume: { consuming: true, argument: Field.unit, result: made },
+    /** The venue ends it, and what is still committed goes back. */
+    Close: {
+      consuming: true,
+      argument: Schema.Struct({
+        commitments: Field.list(cid),
+        intentCid: Field.optional(cid)
+      }),
+      result: Field.unit
+    },
+    /** The fund ends it; the parties take back what they committed. */
+    End: nothing
+  }
+})
+
+/**
+ * What a party has committed to a standing settlement, behind an allocation. ledger.md names no
+ * such contract; without it the venue could neither split a committed allocation between orders nor
+ * give it back, since both take the party's own authority.
+ */
+export const StandingCommitment = define({
+  typeRef: named("StandingCommitment"),
+  payload: Schema.Struct({
+    venue: Field.party,
+    fund: Field.party,
+    party: Field.party,
+    standingSettlementId: Field.text,
+    asset: Field.asset,
+    allocationCid: cid,
+    amount: Field.decimal,
+    expiresAt: Field.instant
+  }),
+  choices: {
+    /** Inside an iteration alone: gives an order its own allocation, and commits the rest anew. */
+    Use: {
+      consuming: true,
+      argument: Schema.Struct({
+        reference: Field.text,
+        receiver: Field.party,
+        amount: Field.decimal
+      }),
+      result: Schema.Struct({ allocation: cid, commitment: Field.optional(cid) })
+    },
+    Cancel: { consuming: true, argument: Field.unit, result: made },
+    Withdraw: { consuming: true, argument: Field.unit, result: made }
+  }
+})

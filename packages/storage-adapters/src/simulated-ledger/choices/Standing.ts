@@ -1,0 +1,249 @@
+/** How a settlement repeats: what its parties commit, and what an iteration takes of it. */
+import { Decimal, type Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
+import { sameAsset } from "./Registry.ts"
+
+const ends = () => Result.succeed({})
+
+type Standing = Templates.Payload<typeof Templates.StandingSettlement>
+type Commitment = Templates.Payload<typeof Templates.StandingCommitment>
+
+const authorizers = (self: Standing) => distinct(self.funding.map(({ party }) => party))
+
+type Funding = Standing["funding"][number]
+
+const isFunded = (self: Standing, by: Funding): boolean =>
+  self.funding.some(
+    ({ party, asset, amount }) =>
+      party === by.party && sameAsset(asset, by.asset) && Decimal.atMost(by.amount, amount)
+  )
+
+export const standingSettlement = define(Templates.StandingSettlement, {
+  signatories: (self) => [self.venue, self.fund],
+  observers: (self) => [self.registrar, ...authorizers(self)],
+  ensure: (self) =>
+    self.funding.length > 0 &&
+    self.funding.every(
+      ({ asset, amount }) =>
+        Decimal.isPositive(amount) &&
+        (sameAsset(asset, self.cash) || sameAsset(asset, self.instrument))
+    ),
+  choices: {
+    Commit: {
+      controllers: (_, { party }) => [party],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { party, holdingCid, amount } = argument
+          const holding = yield* scope.fetch(Templates.Holding, holdingCid)
+          const by = { party, asset: holding.instrument, amount }
+          yield* demand(
+            [scope.now < self.expiresAt, "the standing settlement is past its time"],
+            [holding.owner === party, "the holding is another's"],
+            [isFunded(self, by), "nobody asked for this funding"]
+          )
+          const { allocation, change } = yield* commit(scope, self, { holdingCid, amount })
+          const commitment = yield* scope.create(Templates.StandingCommitment, {
+            venue: self.venue,
+            fund: self.fund,
+            party,
+            standingSettlementId: self.standingSettlementId,
+            asset: holding.instrument,
+            allocationCid: allocation,
+            amount,
+            expiresAt: self.expiresAt
+          })
+          return { commitment, change }
+        })
+    },
+    Settle: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) => iterate(scope, self, argument)
+    },
+    Pause: {
+      controllers: (self) => [self.venue],
+      body: ({ self }, scope) =>
+        Result.gen(function* () {
+          yield* demand([!self.paused, "it is paused"])
+          const paused = { ...self, paused: true }
+          return { contractId: yield* scope.create(Templates.StandingSettlement, paused) }
+        })
+    },
+    Resume: {
+      controllers: (self) => [self.venue],
+      body: ({ self }, scope) =>
+        Result.gen(function* () {
+          yield* demand([self.paused, "it is not paused"])
+          const open = { ...self, paused: false }
+          return { contractId: yield* scope.create(Templates.StandingSettlement, open) }
+        })
+    },
+    Close: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { commitments, intentCid } }, scope) =>
+        Result.gen(function* () {
+          for (const contractId of commitments) {
+            yield* ofThis(scope, self, contractId)
+            yield* scope.exercise(Templates.StandingCommitment, contractId, "Cancel", {})
+          }
+          if (intentCid === null) return {}
+          const intent = yield* scope.fetch(Templates.SettlementIntent, intentCid)
+          yield* demand([
+            intent.reference.id === self.standingSettlementId,
+            "the settlement is another's"
+          ])
+          yield* scope.exercise(
+            Templates.SettlementIntent,
+            intentCid,
+            "AllocationRequest_Withdraw",
+            {}
+          )
+          return {}
+        })
+    },
+    End: { controllers: (self) => [self.fund], body: ends }
+  }
+})
+
+/** Locks what a party commits. It goes to the fund, or stays the fund's own until an order names a holder. */
+const commit = (
+  scope: Scope,
+  self: Pick<Commitment, "venue" | "fund" | "standingSettlementId" | "expiresAt">,
+  of: { readonly holdingCid: string; readonly amount: Decimal.Decimal }
+) =>
+  scope.exercise(Templates.Holding, of.holdingCid, "Allocate", {
+    allocationId: self.standingSettlementId,
+    executor: self.venue,
+    receiver: self.fund,
+    amount: of.amount,
+    settleBefore: self.expiresAt
+  })
+
+const ofThis = (scope: Scope, self: Standing, contractId: string) =>
+  Result.gen(function* () {
+    const commitment = yield* scope.fetch(Templates.StandingCommitment, contractId)
+    yield* demand([
+      commitment.standingSettlementId === self.standingSettlementId &&
+        commitment.venue === self.venue &&
+        commitment.fund === self.fund,
+      "a commitment is another settlement's"
+    ])
+    return commitment
+  })
+
+const keyOf = (party: Party.Party, asset: Templates.Asset): string =>
+  `${party}/${asset.admin}/${asset.id}`
+
+type Iteration = Templates.Argument<typeof Templates.StandingSettlement, "Settle">
+
+const iterate = (scope: Scope, self: Standing, argument: Iteration) =>
+  Result.gen(function* () {
+    const { commitments, lots, redemptions, marketCid } = argument
+    yield* demand(
+      [!self.paused, "the standing settlement is paused"],
+      [scope.now < self.expiresAt, "the standing settlement is past its time"],
+      [lots.length + redemptions.length > 0, "an iteration settles something"]
+    )
+    const committed = new Map<string, string>()
+    for (const contractId of commitments) {
+      const { party, asset } = yield* ofThis(scope, self, contractId)
+      const key = keyOf(party, asset)
+      yield* demand([!committed.has(key), "two commitments of one party and asset"])
+      committed.set(key, contractId)
+    }
+    /** Takes an order's leg out of what its payer committed. */
+    const draw = (
+      from: { readonly party: Party.Party; readonly asset: Templates.Asset },
+      leg: Templates.Argument<typeof Templates.StandingCommitment, "Use">
+    ) =>
+      Result.gen(function* () {
+        const key = keyOf(from.party, from.asset)
+        const contractId = committed.get(key)
+        if (contractId === undefined) return yield* abort("an order's payer has committed nothing")
+        const used = yield* scope.exercise(Templates.StandingCommitment, contractId, "Use", leg)
+        if (used.commitment === null) committed.delete(key)
+        else committed.set(key, used.commitment)
+        return used.allocation
+      })
+    for (const { lotCid, due, credentialCid, configurationCid } of lots) {
+      const lot = yield* scope.fetch(Templates.Lot, lotCid)
+      yield* demand(
+        [lot.fund === self.fund, "a lot is of another fund"],
+        [sameAsset(lot.instrument, self.instrument), "a lot is of another instrument"]
+      )
+      const allocationCid = yield* draw(
+        { party: lot.holder, asset: self.cash },
+        { reference: lot.subscriptionId, receiver: self.fund, amount: due }
+      )
+      yield* scope.exercise(Templates.Lot, lotCid, "Settle", {
+        marketCid,
+        allocationCid,
+        credentialCid,
+        configurationCid,
+        intentCid: null
+      })
+    }
+    yield* demand([redemptions.length === 0, "redemptions are not settled here yet"])
+    return { commitments: [...committed.values()] }
+  })
+
+export const standingCommitment = define(Templates.StandingCommitment, {
+  signatories: (self) => [self.venue, self.fund, self.party],
+  observers: () => [],
+  ensure: (self) => Decimal.isPositive(self.amount),
+  choices: {
+    Use: {
+      controllers: (self) => [self.venue, self.fund],
+      body: ({ self, argument: { reference, receiver, amount } }, scope) =>
+        Result.gen(function* () {
+          yield* demand([
+            Decimal.atMost(amount, self.amount),
+            "less is committed than the order takes"
+          ])
+          const holdingCid = yield* free(scope, self)
+          const { allocation, change } = yield* scope.exercise(
+            Templates.Holding,
+            holdingCid,
+            "Allocate",
+            {
+              allocationId: reference,
+              executor: self.venue,
+              receiver,
+              amount,
+              settleBefore: self.expiresAt
+            }
+          )
+          if (change === null) return { allocation, commitment: null }
+          const rest = Decimal.subtract(self.amount, amount)
+          const again = yield* commit(scope, self, { holdingCid: change, amount: rest })
+          const commitment = yield* scope.create(Templates.StandingCommitment, {
+            ...self,
+            amount: rest,
+            allocationCid: again.allocation
+          })
+          return { allocation, commitment }
+        })
+    },
+    Cancel: {
+      controllers: (self) => [self.venue],
+      body: ({ self }, scope) => Result.map(free(scope, self), (contractId) => ({ contractId }))
+    },
+    Withdraw: {
+      controllers: (self) => [self.party],
+      body: ({ self }, scope) => Result.map(free(scope, self), (contractId) => ({ contractId }))
+    }
+  }
+})
+
+/** What is committed, as a free holding again. */
+const free = (scope: Scope, self: Commitment) =>
+  Result.gen(function* () {
+    const { contractId } = yield* scope.exercise(
+      Templates.Allocation,
+      self.allocationCid,
+      "Allocation_Cancel",
+      {}
+    )
+    return contractId
+  })

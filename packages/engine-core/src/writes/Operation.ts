@@ -10,6 +10,7 @@ import type { Records } from "../records/Records.ts"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
+import type { Derived } from "./Figures.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
 export type Route = `${"POST" | "DELETE"} /v1/${string}`
@@ -51,6 +52,16 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
    * when it is made, when it is approved and when it runs; its refusal is the write's.
    */
   judge?(input: I): Effect.Effect<void, Refused<S> | Unavailable>
+  /**
+   * The figures that a four-eyes write will come to, where it computes any: derived once `run`, `plan`
+   * or `begin` has judged it, when it is made and at each signature, and again when it runs, before
+   * its first step. Approvers sign them; once they have moved by more than the tolerance nothing runs
+   * until all have signed the new ones (domain.md section 8, feature 6). It only reads.
+   */
+  figures?(
+    input: NoInfer<I>,
+    act: OperationAct
+  ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Crypto>
   /** Fills what a caller may leave to the engine, such as the id of the record to make. */
   complete?(input: I, makeId: () => string): I
   readonly result: Schema.Codec<R, unknown>

@@ -1,0 +1,88 @@
+/** What a four-eyes write will come to, in figures: its approvers sign these beside the request. */
+import { Result, Schema } from "effect"
+import * as Decimal from "../kernel/Decimal.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import type { Told } from "../kernel/Refusal.ts"
+
+/** One figure: a number, which may move within the tolerance, or a text, which may not move at all. */
+export type Figure = Decimal.Decimal | string
+
+/**
+ * What an operation's declaration derives: units, cash, counts, rates and the price point, each under
+ * the name its approver reads it by. What is too long to show, such as the list of a cycle's orders,
+ * is a text too: its hash.
+ */
+export interface Derived {
+  readonly figures: Readonly<Record<string, Figure>>
+  /**
+   * The relative move of a number that is no move yet: tolerance key `figures` of the policy in
+   * force (domain.md section 7), 0 where it says nothing.
+   */
+  readonly tolerance: Decimal.Decimal
+}
+
+/** The figures as they are kept, shown and hashed: decimals as strings, in least plain form. */
+export const Figures = Schema.Record(Schema.String, Schema.String).annotate({
+  identifier: "Figures",
+  description: "What the write will come to, by name: decimals as strings in least plain form."
+})
+export type Figures = typeof Figures.Type
+
+/** The figures as they are kept. */
+export const shown = ({ figures }: Derived): Figures =>
+  Object.fromEntries(
+    Object.entries(figures).map(([name, figure]) => [
+      name,
+      typeof figure === "bigint" ? Decimal.formatPlain(figure) : figure
+    ])
+  )
+
+/** The text whose SHA-256 is the figures' hash (domain.md section 8, feature 6). */
+export const hashText = (figures: Figures): string =>
+  `bursar-figures-v1\n${PlainJson.canonical(figures)}`
+
+/** The hash of kept figures, in lower-case hex. */
+export const hashOf = (
+  figures: Figures,
+  crypto: { readonly sha256: (text: string) => string }
+): string => crypto.sha256(hashText(figures))
+
+/**
+ * The names of the figures that have moved since they were kept, in the order of the names; a figure
+ * that came or went has moved. A number's move equal to the tolerance is within it, and is measured
+ * from what was signed, exactly: steps that are each within it do not add up to more. Nothing is
+ * near 0 but 0.
+ */
+export const moved = (kept: Figures, { figures, tolerance }: Derived): ReadonlyArray<string> =>
+  [...new Set([...Object.keys(kept), ...Object.keys(figures)])]
+    .filter((name) => hasMoved(kept[name], figures[name], tolerance))
+    .toSorted()
+
+const hasMoved = (
+  before: string | undefined,
+  after: Figure | undefined,
+  tolerance: Decimal.Decimal
+): boolean => {
+  if (before === undefined || after === undefined) return true
+  if (typeof after === "string") return before !== after
+  const signed = Decimal.parse(before)
+  // A text that has become a number is another figure.
+  if (Result.isFailure(signed)) return true
+  const from = Decimal.atoms(signed.success)
+  const move = Decimal.atoms(after) - from
+  const within = Decimal.atoms(tolerance) * magnitude(from)
+  return magnitude(move) * Decimal.atoms(Decimal.one) > within
+}
+
+const magnitude = (count: bigint): bigint => (count < 0n ? -count : count)
+
+/** What the refusal of a signature, or of a run, tells when the figures are others by now. */
+export const movedTold = (names: ReadonlyArray<string>, actionKey: string): Told => ({
+  gate: "four-eyes",
+  check: "figures-moved",
+  detail:
+    names.length === 0
+      ? "The figures that were seen are not those of the action."
+      : `These figures have moved since they were signed: ${names.join(", ")}.`,
+  recovery: `Read GET /v1/approvals/${actionKey} and approve the figures it shows now.`
+})

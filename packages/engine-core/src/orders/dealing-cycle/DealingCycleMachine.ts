@@ -1,5 +1,13 @@
-/** Which states a dealing cycle passes through. */
+/** Which states a dealing cycle passes through, who moves it, and what stands in the way. */
+import { Result, Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import { type Gate, type Told, unless } from "../../kernel/Refusal.ts"
+import * as Field from "../../templates/Field.ts"
+import type { DealingCycle } from "./DealingCycle.ts"
 
 export const DealingCycleMachine = Machine.declare("DealingCycleState", {
   doc: "A dealing cycle: the orders of one cut-off, settled together or not at all.",
@@ -18,4 +26,208 @@ export const DealingCycleMachine = Machine.declare("DealingCycleState", {
     ended: {}
   },
   forward: ["settle"]
+})
+
+/** What the orders of a cycle come to, each side by itself; cash with the fees that are paid in it. */
+export const Gross = Schema.Struct({
+  subscribed: Decimal.schema,
+  redeemed: Decimal.schema,
+  minted: Decimal.schema,
+  burned: Decimal.schema
+})
+export type Gross = typeof Gross.Type
+
+/** What the fund's accounts move by: positive to the fund, and units into being. */
+export const FundNet = Schema.Struct({ cash: Decimal.schema, units: Decimal.schema })
+export type FundNet = typeof FundNet.Type
+
+/** By which part redemptions were filled, and why. */
+export const Gating = Schema.Struct({
+  factor: Decimal.schema,
+  capacity: Decimal.schema,
+  reason: Schema.Literal("cycle-capacity")
+})
+export type Gating = typeof Gating.Type
+
+const Ids = Schema.Array(Schema.String)
+/** The orders of a cycle, by their ids. */
+export const Members = Schema.Struct({ subscriptions: Ids, redemptions: Ids })
+export type Members = typeof Members.Type
+
+/** How many orders of each kind. */
+export const Counts = Schema.Struct({
+  subscriptions: Integer.schema,
+  redemptions: Integer.schema
+})
+export type Counts = typeof Counts.Type
+
+// What leaves the state as it is.
+
+/** An order joined, got its price, or left: what it changes in the counts and sums of its side. */
+const Count = Schema.Struct({
+  on: Schema.Literal("count"),
+  orderId: Schema.String,
+  members: Schema.Struct({ subscriptions: Schema.Int, redemptions: Schema.Int }),
+  gross: Gross
+})
+/** The clock passed the cut-off: nothing joins any more. */
+const CutOff = Schema.Struct({ on: Schema.Literal("cut-off") })
+
+// The table's triggers.
+
+const ending = {
+  at: Instant.schema,
+  /** The update that ended it. */
+  uid: Schema.String,
+  orders: Members
+} as const
+
+const Settle = Schema.Struct({
+  on: Schema.Literal("settle"),
+  ...ending,
+  policyVersion: Integer.schema,
+  pointCid: Field.contractId,
+  price: Decimal.schema,
+  swungPrice: Schema.NullOr(Decimal.schema),
+  gross: Gross,
+  fundNet: FundNet,
+  gate: Schema.NullOr(Gating)
+})
+const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
+
+export const Fact = Schema.Union([Count, CutOff, Settle, Release])
+export type Fact = typeof Fact.Type
+
+/** One thing that stands in a command's way, at its gate. */
+export type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
+
+/** What the venue may ask of a cycle, at an instant. */
+export interface Command {
+  readonly on: "settle" | "release"
+  readonly now: Instant.Instant
+}
+
+/** Whether the venue may ask the ledger for this, as far as the cycle itself tells. */
+export const decide = (self: DealingCycle, command: Command) =>
+  Machine.admit(DealingCycleMachine, self, command.on).pipe(
+    Result.flatMap(() => unless(...objections(self, command))),
+    Result.map(() => command)
+  )
+
+/** What in the cycle itself stands in a command's way, in the order of the gates. */
+export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Objection> =>
+  on === "release"
+    ? []
+    : [
+        [
+          Instant.isBefore(now, self.cutOffAt),
+          "rule-refused",
+          {
+            gate: "window",
+            check: "cut-off-passed",
+            recovery: "Wait for the cut-off: until then the cycle takes orders."
+          }
+        ],
+        [
+          Instant.atOrAfter(now, self.settleBy),
+          "rule-refused",
+          {
+            gate: "window",
+            check: "settle-by",
+            recovery: "Release the cycle: its time to settle passed."
+          }
+        ],
+        [
+          self.members.subscriptions + self.members.redemptions === 0,
+          "rule-refused",
+          {
+            gate: "units",
+            check: "cycle-has-orders",
+            recovery: "Release the cycle: no order is in it."
+          }
+        ]
+      ]
+
+/** The cycle after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
+  match(fact)
+    .with({ on: "count" }, ({ members, gross }) => {
+      const summed = added(self.gross, gross)
+      return {
+        ...self,
+        members: {
+          subscriptions: self.members.subscriptions + members.subscriptions,
+          redemptions: self.members.redemptions + members.redemptions
+        },
+        gross: summed,
+        fundNet: netOf(summed)
+      }
+    })
+    .with({ on: "cut-off" }, () => ({ ...self, acceptsOrders: false }))
+    .with({ on: "settle" }, ({ on, ...settled }) => ({
+      ...ended(self, on, settled),
+      endedAs: "settled" as const,
+      policyVersion: settled.policyVersion,
+      pointCid: settled.pointCid,
+      price: settled.price,
+      swungPrice: settled.swungPrice,
+      gross: settled.gross,
+      fundNet: settled.fundNet,
+      gate: settled.gate
+    }))
+    .with({ on: "release" }, ({ on, ...released }) => ({
+      ...ended(self, on, released),
+      endedAs: "released" as const,
+      gross: nothing,
+      fundNet: netOf(nothing)
+    }))
+    .exhaustive()
+
+const ended = (
+  self: DealingCycle,
+  on: Machine.TriggerOf<typeof DealingCycleMachine>,
+  {
+    at,
+    uid,
+    orders
+  }: { readonly at: Instant.Instant; readonly uid: string; readonly orders: Members }
+): DealingCycle => ({
+  ...self,
+  state: Machine.follow(DealingCycleMachine, self.state, on),
+  acceptsOrders: false,
+  endedAt: at,
+  uid,
+  orders,
+  members: {
+    subscriptions: orders.subscriptions.length,
+    redemptions: orders.redemptions.length
+  },
+  cycleCid: null
+})
+
+export const nothing: Gross = {
+  subscribed: Decimal.zero,
+  redeemed: Decimal.zero,
+  minted: Decimal.zero,
+  burned: Decimal.zero
+}
+
+export const added = (self: Gross, that: Gross): Gross => ({
+  subscribed: Decimal.add(self.subscribed, that.subscribed),
+  redeemed: Decimal.add(self.redeemed, that.redeemed),
+  minted: Decimal.add(self.minted, that.minted),
+  burned: Decimal.add(self.burned, that.burned)
+})
+
+export const negated = (self: Gross): Gross => ({
+  subscribed: Decimal.negate(self.subscribed),
+  redeemed: Decimal.negate(self.redeemed),
+  minted: Decimal.negate(self.minted),
+  burned: Decimal.negate(self.burned)
+})
+
+/** The formula fund-net (domain.md section 4.3). */
+export const netOf = ({ subscribed, redeemed, minted, burned }: Gross): FundNet => ({
+  cash: Decimal.subtract(subscribed, redeemed),
+  units: Decimal.subtract(minted, burned)
 })

@@ -1,0 +1,147 @@
+/** A dealing cycle: the orders of one instrument and cut-off, dealt at one price in one transaction. */
+import { Schema } from "effect"
+import * as events from "../../feeds/events.ts"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import type { Announcement } from "../../kernel/Announcement.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as Field from "../../templates/Field.ts"
+import { CycleEnding } from "../../vocabulary/sets.ts"
+import {
+  Counts,
+  DealingCycleMachine,
+  evolve,
+  Fact,
+  FundNet,
+  Gating,
+  Gross,
+  Members
+} from "./DealingCycleMachine.ts"
+
+export const CycleId = RecordId.make("CycleId")
+export type CycleId = typeof CycleId.Type
+
+const { NullOr } = Schema
+
+export const DealingCycle = Schema.Struct({
+  cycleId: CycleId,
+  instrumentId: InstrumentId,
+  state: DealingCycleMachine.schema,
+  endedAs: NullOr(CycleEnding.schema),
+  cutOffAt: Instant.schema,
+  /** Until its cut-off; the clock ends that. */
+  acceptsOrders: Schema.Boolean,
+  settleBy: Instant.schema,
+  /** The point that priced it, that point's price, and the price swung off it at which it dealt. */
+  pointCid: NullOr(Field.contractId),
+  price: NullOr(Decimal.schema),
+  swungPrice: NullOr(Decimal.schema),
+  /**
+   * Its orders once it has ended. While it is open they are the orders that name it, so that no
+   * order rewrites the list of all others by joining.
+   */
+  orders: Members,
+  members: Counts,
+  /** Of the orders in it as they stand; what was dealt, once it has settled. */
+  gross: Gross,
+  fundNet: FundNet,
+  gate: NullOr(Gating),
+  /** The terms it settled under. */
+  policyVersion: NullOr(Integer.schema),
+  uid: NullOr(Schema.String),
+  openedAt: Instant.schema,
+  endedAt: NullOr(Instant.schema),
+  /** Who pays and is paid for the fund, in what, and under whose register. */
+  fund: Party.schema,
+  paymentAsset: Field.asset,
+  registrar: Party.schema,
+  currency: Schema.String,
+  unitDecimals: Integer.schema,
+  cashDecimals: Integer.schema,
+  /** The contract it stands on; null once it has ended. */
+  cycleCid: NullOr(Field.contractId)
+}).annotate({
+  identifier: "DealingCycle",
+  description: "The orders of one cut-off, settled together or not at all."
+})
+export type DealingCycle = typeof DealingCycle.Type
+
+/** What an instrument's cycle of one cut-off is found by: there is one open at most. */
+export const dealtAt = (of: Pick<DealingCycle, "instrumentId" | "cutOffAt">): string =>
+  `${of.instrumentId}/${Instant.sortable(of.cutOffAt)}`
+
+export const dealingCycles = Collection.define<DealingCycle, Fact>("dealing-cycle", {
+  doc: "The orders of one cut-off, settled together or not at all.",
+  id: (self) => self.cycleId,
+  record: DealingCycle,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  filters: {
+    cycleId: (self) => self.cycleId,
+    state: (self) => self.state,
+    instrumentId: (self) => self.instrumentId,
+    /** Open cycles of an instrument in the order in which they settle. */
+    open: (self) => (self.state === "open" ? dealtAt(self) : null)
+  },
+  due: (self) =>
+    self.state === "open" && self.acceptsOrders
+      ? { at: self.cutOffAt, fact: { on: "cut-off" } }
+      : undefined,
+  waitingOn: (self) =>
+    self.state === "open"
+      ? [{ role: "operator", action: "dealing-cycle.settle", by: self.settleBy }]
+      : [],
+  announce: (self, fact) => (fact === undefined ? [] : announced(self, fact)),
+  invariants: {
+    "an ended cycle says when, how and by which update": (self) =>
+      (self.state === "ended") === (self.endedAt !== null) &&
+      (self.endedAt === null) === (self.endedAs === null) &&
+      (self.endedAt === null) === (self.uid === null),
+    "an open cycle stands on its contract": (self) =>
+      (self.state === "open") === (self.cycleCid !== null),
+    "a settled cycle has one point and price": (self) =>
+      (self.endedAs === "settled") === (self.pointCid !== null && self.price !== null),
+    "its cut-off comes before its time to settle": (self) =>
+      Instant.isBefore(self.cutOffAt, self.settleBy),
+    "nobody has left who had not joined": ({ members }) =>
+      members.subscriptions >= 0 && members.redemptions >= 0,
+    "the fund moves the difference of both sides": ({ gross, fundNet }) =>
+      fundNet.cash === Decimal.subtract(gross.subscribed, gross.redeemed) &&
+      fundNet.units === Decimal.subtract(gross.minted, gross.burned)
+  }
+})
+
+const announced = (self: DealingCycle, fact: Fact): ReadonlyArray<Announcement> => {
+  const { subscriptions, redemptions } = self.members
+  if (fact.on === "settle") {
+    const { cash, units } = self.fundNet
+    return [
+      tell(
+        self,
+        events.make("dealing-cycle.settled", {
+          subscriptions,
+          redemptions,
+          fundNet: { amount: cash, quantity: units }
+        })
+      )
+    ]
+  }
+  return fact.on === "release"
+    ? [tell(self, events.make("dealing-cycle.released", { subscriptions, redemptions }))]
+    : []
+}
+
+/** A cycle is nobody's alone: its events name the fund, and no holder. */
+const tell = (self: DealingCycle, event: Pick<Announcement, "type" | "payload">): Announcement => ({
+  ...event,
+  resourceKind: "dealing-cycle",
+  resourceId: self.cycleId,
+  instrumentId: self.instrumentId,
+  party: self.fund,
+  holderIds: []
+})

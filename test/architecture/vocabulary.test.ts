@@ -54,7 +54,6 @@ describe("operations", () => {
       "holder.register-successor",
       "instrument.force-transfer",
       "instrument.record",
-      "provision-settlement.propose",
       "reserve-report.create",
       "standing-approval.grant",
       "standing-approval.revoke",

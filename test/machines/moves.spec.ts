@@ -73,6 +73,12 @@ const tables: Readonly<Record<string, string>> = {
     proposed decline declined
     proposed replace withdrawn
     agreed end ended`,
+  ProvisionSettlementState: `
+    opens proposed
+    proposed agree agreed ▸
+    proposed decline declined
+    proposed replace withdrawn
+    agreed end ended`,
   IssuerPowersConsentState: `
     opens offered
     offered grant granted ▸

@@ -35,8 +35,10 @@ export const stateSets = list(
   "AdmissionState, AmendmentState, ApprovalState, AttributeState, DealingCycleState, DistributionLineState, DistributionPeriodState, DistributionRollState, DistributionState, HoldState, HolderState, IssuerPowersConsentState, LockAgreementState, NavFeedState, OperationState, PolicyVersionState, PrimaryMarketState, RedemptionOrderState, RedemptionState, ReserveOrderState, ReserveState, RestrictionState, ScreeningState, StandingApprovalState, StandingSettlementState, SubscriptionOrderState, SubscriptionState"
 )
 
-/** Two more that are no set of the API: they have the members of PrimaryMarketState. */
-export const addedStateSets = list("AdmissionConsentState, IssuerPowersAgreementState")
+/** Three more that are no set of the API: they have the members of PrimaryMarketState. */
+export const addedStateSets = list(
+  "AdmissionConsentState, IssuerPowersAgreementState, ProvisionSettlementState"
+)
 /** The engine's own: no caller sees it. */
 export const ownStateSets = list("DeliveryState")
 

@@ -1,0 +1,94 @@
+/** How the venue asks a fund to put cash in place for what it will owe. */
+import { Effect, Schema } from "effect"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import { unless } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
+import { create, exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { ProvisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
+import { decide } from "./ProvisionSettlementMachine.ts"
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.plain.check(
+  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
+)
+
+/** The consent that stands for an instrument: asked for, or given. Null: there is none. */
+export const standing = Effect.fnUntraced(function* (instrumentId: string) {
+  const records = yield* Records
+  const [found] = yield* records.list(provisionSettlements, {
+    where: { instrumentId: [instrumentId], state: ["proposed", "agreed"] },
+    direction: "desc",
+    limit: 1
+  })
+  // One past its date is still stored as agreed: the clock ends it at the read.
+  return found === undefined || found.record.state === "ended" ? null : found.record
+})
+
+const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_")
+
+/**
+ * A provision settlement stands for all that a fund owes under one instrument, until it is revoked:
+ * redemptions' proceeds, a cycle's net, and later a distribution's payout (domain.md section 3,
+ * proposal). There is one for an instrument at a time, as of a primary market.
+ */
+export const propose = Operation.defineOnLedger("provision-settlement.propose", {
+  doc: "Asks a fund to let the venue pay the fund's legs from cash the fund names.",
+  route: "POST /v1/instruments/{instrumentId}/provision-settlement:propose",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "instrument",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Schema.Struct({
+    instrumentId: InstrumentId,
+    fund: Party.schema,
+    paymentAsset: Field.asset,
+    limit: Field.optional(positive),
+    until: Field.optional(Instant.schema)
+  }),
+  result: ProvisionSettlement,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("provision-settlement.propose")(function* (body, act) {
+    const records = yield* Records
+    yield* Effect.fromResult(recorded(yield* records.get(instruments, body.instrumentId)))
+    const { replaces } = yield* Effect.fromResult(decide(yield* standing(body.instrumentId)))
+    yield* Effect.fromResult(
+      unless([
+        body.until !== null && Instant.atOrBefore(body.until, act.now),
+        "rule-refused",
+        {
+          gate: "window",
+          check: "provision-in-time",
+          recovery: "Name an end that is still to come."
+        }
+      ])
+    )
+    const proposal = create(ProvisionSettlementProposal, {
+      venue: act.venue,
+      fund: body.fund,
+      provisionId: idOf(act.operationId),
+      instrumentId: body.instrumentId,
+      cash: body.paymentAsset,
+      limit: body.limit,
+      until: body.until
+    })
+    if (replaces === null || replaces.proposalCid === null)
+      return { commands: [proposal], last: true }
+    const withdrawal = exercise(ProvisionSettlementProposal, replaces.proposalCid, "Withdraw", {})
+    return { commands: [withdrawal, proposal], last: true }
+  }),
+  finish: (_, act) =>
+    Effect.flatMap(Records, (records) =>
+      records.get(provisionSettlements, idOf(act.operationId))
+    ).pipe(Effect.catchTag("Refused", () => Effect.die(new Error("the proposal was not read"))))
+})

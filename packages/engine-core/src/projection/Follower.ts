@@ -29,6 +29,9 @@ import * as Request from "../writes/Request.ts"
 import { contracts } from "./Contract.ts"
 import type { Node, Reading } from "./Reading.ts"
 
+/** What a node has to say once its whole update was read. */
+type Conclusion = Effect.Effect<void, Unavailable, Records>
+
 /** What each template means, by its name. */
 export class Readings extends Context.Service<Readings, { readonly all: ReadonlyArray<Reading> }>()(
   "@bursar/engine-core/projection/Readings"
@@ -111,13 +114,18 @@ const make = Effect.gen(function* () {
     const contract = Option.getOrUndefined(yield* records.find(contracts, event.contractId))
     const payload = payloads.get(event.contractId) ?? (contract?.payload as Ledger.LfRecord)
     // Seen as a witness only: it was never ours to fold.
-    if (payload === undefined) return
+    if (payload === undefined) return []
+    const concluding: Array<Conclusion> = []
     for (const one of readingsOf(event.template)) {
       yield* one.exercised?.(event.choice, payload, node, event) ?? Effect.void
+      if (one.concluded !== undefined) {
+        concluding.push(one.concluded(event.choice, payload, node, event))
+      }
     }
     if (event.consuming && event.inAcs && contract !== undefined) {
       yield* records.record(contracts, contract, { on: "archive", offset: node.offset }, node.act)
     }
+    return concluding
   })
 
   /** The operation whose step this update is: finished with it when the step was its last. */
@@ -202,6 +210,7 @@ const make = Effect.gen(function* () {
       offset: update.offset
     }
     const payloads = new Map<string, Ledger.LfRecord>()
+    const concluding: Array<Conclusion> = []
     for (const event of update.events) {
       const node: Node = {
         act,
@@ -212,12 +221,16 @@ const make = Effect.gen(function* () {
         contractId: event.contractId,
         venue: ledger.venue
       }
-      if (event._tag === "Created") payloads.set(event.contractId, event.payload)
-      yield* Effect.provideService(
-        event._tag === "Created" ? created(event, node) : exercised(event, node, payloads),
-        JudgedAt,
-        update.effectiveAt
-      )
+      if (event._tag === "Created") {
+        payloads.set(event.contractId, event.payload)
+        yield* Effect.provideService(created(event, node), JudgedAt, update.effectiveAt)
+      } else {
+        const read = exercised(event, node, payloads)
+        concluding.push(...(yield* Effect.provideService(read, JudgedAt, update.effectiveAt)))
+      }
+    }
+    for (const conclusion of concluding) {
+      yield* Effect.provideService(conclusion, JudgedAt, update.effectiveAt)
     }
     yield* finish(update)
   })

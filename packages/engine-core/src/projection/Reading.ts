@@ -36,6 +36,16 @@ export interface Reading {
     node: Node,
     event: Exercised
   ): Effect.Effect<void, Unavailable, Records>
+  /**
+   * The same once every node of its update has been read: what one choice did to many records is told
+   * after what became of each of them.
+   */
+  concluded?(
+    choice: string,
+    payload: LfRecord,
+    node: Node,
+    event: Exercised
+  ): Effect.Effect<void, Unavailable, Records>
 }
 
 export type { LfValue }

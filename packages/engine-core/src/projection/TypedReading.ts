@@ -31,6 +31,10 @@ export interface Of<T extends Template> {
   readonly exercised?: {
     readonly [K in ChoiceName<T>]?: (choosing: Choosing<T, K>, node: Node) => Read
   }
+  /** After every other node of the update: see Reading. */
+  readonly concluded?: {
+    readonly [K in ChoiceName<T>]?: (choosing: Choosing<T, K>, node: Node) => Read
+  }
 }
 
 /**
@@ -47,7 +51,18 @@ export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
     })
   },
   exercised: (choice, payload, node, event) =>
-    isOurs(payload, node) ? chosen(template, on, { choice, payload, node, event }) : Effect.void
+    isOurs(payload, node)
+      ? chosen(template, on.exercised, { choice, payload, node, event })
+      : Effect.void,
+  // What does not decode was kept as unexpected when the node itself was read.
+  ...(on.concluded === undefined
+    ? {}
+    : {
+        concluded: (choice, payload, node, event) =>
+          isOurs(payload, node) && isChoice(template, choice)
+            ? typed(template, on.concluded, { choice, payload, node, event }, () => Effect.void)
+            : Effect.void
+      })
 })
 
 /** Anybody may make a contract that calls itself the venue's and shows it to us; it binds nobody here. */
@@ -63,13 +78,22 @@ interface Exercise {
 
 const chosen = <T extends Template>(
   template: T,
-  on: Of<T>,
+  on: Of<T>["exercised"],
   { choice, payload, node, event }: Exercise
 ): Read => {
   if (!isChoice(template, choice)) {
     return event.consuming ? unread(template, node, `it was ended by ${choice}`) : Effect.void
   }
-  const read = on.exercised?.[choice]
+  return typed(template, on, { choice, payload, node, event }, (why) => unread(template, node, why))
+}
+
+const typed = <T extends Template, K extends ChoiceName<T>>(
+  template: T,
+  on: Of<T>["exercised"],
+  { choice, payload, node, event }: Exercise & { readonly choice: K },
+  broken: (why: string) => Read
+): Read => {
+  const read = on?.[choice]
   if (read === undefined) return Effect.void
   const choosing = Result.gen(function* () {
     return {
@@ -79,8 +103,8 @@ const chosen = <T extends Template>(
     }
   })
   return Result.match(choosing, {
-    onFailure: (error) => unread(template, node, error.message),
-    onSuccess: (typed) => read(typed, node)
+    onFailure: (error) => broken(error.message),
+    onSuccess: (found) => read(found, node)
   })
 }
 

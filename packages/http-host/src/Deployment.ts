@@ -140,6 +140,7 @@ const engineSettings = (config: HostConfig, keys: Keys) =>
     ...settingsDefaults,
     tenantId: config.tenantId,
     operationsAtOnce: config["operations.atOnce"],
+    inputsMax: config["ledger.maxInputs"],
     lease: config["operations.lease"] * 1_000,
     bodyKeyWindow: config["idempotency.bodyKeyWindow"],
     approvalExpiry: config.approvalExpiry,
@@ -169,7 +170,13 @@ const sender = (config: HostConfig) =>
 const engineOf = (config: HostConfig, keys: Keys) =>
   Engine.layer.pipe(
     Layer.provideMerge(venueLedger(config)),
-    Layer.provideMerge(SimulatedLedger.layerPostgres({ ledgerId: config.tenantId, participantId })),
+    Layer.provideMerge(
+      SimulatedLedger.layerPostgres({
+        ledgerId: config.tenantId,
+        participantId,
+        settings: { inputsMax: config["ledger.maxInputs"] }
+      })
+    ),
     Layer.provideMerge(storage(config)),
     Layer.provideMerge(sender(config)),
     Layer.provideMerge(

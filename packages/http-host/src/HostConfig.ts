@@ -232,6 +232,10 @@ export const settings = {
     doc: "The port of the simulated ledger's outside door; 0 takes any that is free.",
     fallback: "7575"
   }),
+  "ledger.maxInputs": setting(Kind.integer(10, 1_000_000), {
+    doc: "How many contracts of earlier transactions one ledger transaction may use: the size of the largest dealing cycle. An order paid on the ledger uses five. A real node's own limit may be lower.",
+    fallback: "2000"
+  }),
   "operations.atOnce": setting(Kind.integer(1, 256), {
     doc: "How many operations one instance runs at a time.",
     fallback: "8"

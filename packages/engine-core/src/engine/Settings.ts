@@ -50,6 +50,8 @@ export interface Settings {
   readonly legalHold: LegalHold
   /** Ledger updates projected in one transaction. */
   readonly batchMax: number
+  /** Contracts of earlier transactions that one ledger transaction may use (ledger.md section 5). */
+  readonly inputsMax: number
 }
 
 export const defaults: Settings = {
@@ -68,7 +70,8 @@ export const defaults: Settings = {
   retention: Retention.periods,
   auditLogKept: null,
   legalHold: Retention.nobody,
-  batchMax: 500
+  batchMax: 500,
+  inputsMax: 2_000
 }
 
 export const Settings = Context.Reference<Settings>("@bursar/engine-core/engine/Settings", {

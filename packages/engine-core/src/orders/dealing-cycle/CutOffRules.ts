@@ -1,0 +1,90 @@
+/** Which cut-offs a cycle may be opened for, and until when it may settle. */
+import { Result } from "effect"
+import type * as Date from "../../kernel/Date.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { type Refused, unless } from "../../kernel/Refusal.ts"
+import { type CutOffRule, nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
+
+export interface Opening {
+  readonly cutOff: CutOffRule
+  /** The cut-off and the time to settle that the caller names; null: the next one, and the orders' own. */
+  readonly cutOffAt: Instant.Instant | null
+  readonly settleBy: Instant.Instant | null
+  readonly now: Instant.Instant
+}
+
+export interface Opened {
+  readonly cutOffAt: Instant.Instant
+  readonly date: Date.Date
+  readonly settleBy: Instant.Instant
+}
+
+/**
+ * The cut-off and the time to settle of a cycle that is opened now, or why not. A cut-off is one of the
+ * instrument's own rule, in its named zone: on the day a clock skips it, the instant it skips at, and
+ * on the day a clock shows it twice, the first of the two. A cycle settles before its orders run out,
+ * which is when the cash that is locked for them goes back.
+ */
+export const openingOf = (opening: Opening): Result.Result<Opened, Refused<"rule-refused">> =>
+  Result.gen(function* () {
+    const { cutOff, cutOffAt: named, now } = opening
+    if (named !== null) yield* unless(...ofReach(named, now))
+    const { at, date } = cutOffOf(opening)
+    const latest = settleBy(at)
+    const until = opening.settleBy ?? latest
+    yield* unless(
+      [
+        named !== null && named !== at,
+        "rule-refused",
+        {
+          gate: "window",
+          check: "cut-off-of-instrument",
+          detail: `The instrument's next cut-off from there is ${Instant.format(at)}.`,
+          recovery: `Name a cut-off of the instrument: ${cutOff.zone}, on ${cutOff.days.join(", ")}.`
+        }
+      ],
+      [
+        Instant.atOrBefore(until, at) || Instant.isAfter(until, latest),
+        "rule-refused",
+        {
+          gate: "window",
+          check: "settle-by-after-cut-off",
+          detail: `The orders of this cut-off run out at ${Instant.format(latest)}.`,
+          recovery: "Name a time after the cut-off, at which its orders still stand."
+        }
+      ]
+    )
+    return { cutOffAt: at, date, settleBy: until }
+  })
+
+/** How far ahead a cut-off may be named. */
+const reach = Duration.days(366)
+
+const ofReach = (named: Instant.Instant, now: Instant.Instant) =>
+  [
+    [
+      Instant.atOrBefore(named, now),
+      "rule-refused",
+      {
+        gate: "window",
+        check: "cut-off-to-come",
+        recovery: "Name a cut-off that is still to come."
+      }
+    ],
+    [
+      Instant.isAfter(named, Instant.add(now, reach)),
+      "rule-refused",
+      {
+        gate: "window",
+        check: "cut-off-in-reach",
+        recovery: "Name a cut-off of the coming year."
+      }
+    ]
+  ] as const
+
+const nanosecond = 1n
+
+/** The next cut-off after now, or the one at the named instant or after it. */
+const cutOffOf = ({ cutOff, cutOffAt, now }: Opening) =>
+  nextCutOff(cutOff, cutOffAt === null ? now : Instant.fromNanos(cutOffAt - nanosecond))

@@ -1,0 +1,29 @@
+/** Who opens an instrument's cycle of a cut-off: taken before the ledger is asked, so that nobody asks twice. */
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+
+export const CycleSlot = Schema.Struct({
+  /** The instrument and the cut-off. */
+  slotId: Schema.String,
+  cycleId: Schema.String,
+  /** The operation that opens it. */
+  operationId: Schema.String
+})
+export type CycleSlot = typeof CycleSlot.Type
+
+/** Taken again, once the cycle it was taken for has ended or never came. */
+export const Fact = Schema.Struct({
+  on: Schema.Literal("take"),
+  cycleId: Schema.String,
+  operationId: Schema.String
+})
+export type Fact = typeof Fact.Type
+
+export const cycleSlots = Collection.define<CycleSlot, Fact>("cycle-slot", {
+  doc: "Who opens an instrument's cycle of a cut-off.",
+  id: (self) => self.slotId,
+  record: CycleSlot,
+  fact: Fact,
+  evolve: (self, { cycleId, operationId }) => ({ ...self, cycleId, operationId }),
+  keptBy: "engine"
+})

@@ -1,0 +1,107 @@
+/** What was ordered of an instrument for one cut-off, all orders together: what swing looks at. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Field from "../../templates/Field.ts"
+import { Counts } from "./DealingCycleMachine.ts"
+
+/** Each side as it was ordered: in cash, or in units. */
+export const Ordered = Schema.Struct({
+  subscribedCash: Decimal.schema,
+  subscribedUnits: Decimal.schema,
+  redeemedCash: Decimal.schema,
+  redeemedUnits: Decimal.schema
+})
+export type Ordered = typeof Ordered.Type
+
+export const DealingDay = Schema.Struct({
+  instrumentId: InstrumentId,
+  cutOffAt: Instant.schema,
+  /** The orders that stand, or dealt. */
+  orders: Counts,
+  ordered: Ordered,
+  /**
+   * The day as it was when its first order was priced: every order of the day deals at the price
+   * that this made, whoever leaves afterwards. Null until then.
+   */
+  dealt: Schema.NullOr(
+    Schema.Struct({
+      pointCid: Field.contractId,
+      at: Instant.schema,
+      ordered: Ordered
+    })
+  )
+})
+export type DealingDay = typeof DealingDay.Type
+
+/** An order came, or went unpriced or undelivered: what it changes. */
+const Count = Schema.Struct({
+  on: Schema.Literal("count"),
+  orderId: Schema.String,
+  orders: Schema.Struct({ subscriptions: Schema.Int, redemptions: Schema.Int }),
+  ordered: Ordered
+})
+const Deal = Schema.Struct({
+  on: Schema.Literal("deal"),
+  pointCid: Field.contractId,
+  at: Instant.schema
+})
+export const Fact = Schema.Union([Count, Deal])
+export type Fact = typeof Fact.Type
+
+export const idOf = (of: Pick<DealingDay, "instrumentId" | "cutOffAt">): string =>
+  `${of.instrumentId}/${Instant.sortable(of.cutOffAt)}`
+
+export const dealingDays = Collection.define<DealingDay, Fact>("dealing-day", {
+  doc: "What was ordered of an instrument for one cut-off, all orders together.",
+  id: idOf,
+  record: DealingDay,
+  fact: Fact,
+  evolve: (self, fact) =>
+    match(fact)
+      .with({ on: "count" }, ({ orders, ordered }) => ({
+        ...self,
+        orders: {
+          subscriptions: self.orders.subscriptions + orders.subscriptions,
+          redemptions: self.orders.redemptions + orders.redemptions
+        },
+        ordered: added(self.ordered, ordered)
+      }))
+      .with({ on: "deal" }, ({ on: _, ...deal }) => ({
+        ...self,
+        dealt: { ...deal, ordered: self.ordered }
+      }))
+      .exhaustive(),
+  keptBy: "ledger",
+  filters: { instrumentId: (self) => self.instrumentId },
+  invariants: {
+    "nobody has left who had not come": ({ orders }) =>
+      orders.subscriptions >= 0 && orders.redemptions >= 0,
+    "no side is below nothing": ({ ordered }) =>
+      Object.values(ordered).every((figure) => !Decimal.isNegative(figure))
+  }
+})
+
+export const nothing: Ordered = {
+  subscribedCash: Decimal.zero,
+  subscribedUnits: Decimal.zero,
+  redeemedCash: Decimal.zero,
+  redeemedUnits: Decimal.zero
+}
+
+export const added = (self: Ordered, that: Ordered): Ordered => ({
+  subscribedCash: Decimal.add(self.subscribedCash, that.subscribedCash),
+  subscribedUnits: Decimal.add(self.subscribedUnits, that.subscribedUnits),
+  redeemedCash: Decimal.add(self.redeemedCash, that.redeemedCash),
+  redeemedUnits: Decimal.add(self.redeemedUnits, that.redeemedUnits)
+})
+
+export const negated = (self: Ordered): Ordered => ({
+  subscribedCash: Decimal.negate(self.subscribedCash),
+  subscribedUnits: Decimal.negate(self.subscribedUnits),
+  redeemedCash: Decimal.negate(self.redeemedCash),
+  redeemedUnits: Decimal.negate(self.redeemedUnits)
+})

@@ -32,7 +32,8 @@ export const openingOf = (opening: Opening): Result.Result<Opened, Refused<"rule
     if (named !== null) yield* unless(...ofReach(named, now))
     const { at, date } = cutOffOf(opening)
     const latest = settleBy(at)
-    const until = opening.settleBy ?? latest
+    // The ledger counts microseconds.
+    const until = opening.settleBy === null ? latest : Instant.toMicros(opening.settleBy)
     yield* unless(
       [
         named !== null && named !== at,

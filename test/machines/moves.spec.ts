@@ -13,6 +13,7 @@ const tables: Readonly<Record<string, string>> = {
   ApprovalState: `
     opens awaiting
     awaiting sign awaiting
+    approved void awaiting
     awaiting approve approved ▸
     awaiting reopen awaiting
     awaiting reject rejected

@@ -96,7 +96,7 @@ const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   yield* stored(
     keys.free([
       ...operationIds.map((id) => Idempotency.target("operation", id)),
-      ...actionKeys.map((id) => Idempotency.target("action", id))
+      ...actionKeys.flatMap(targetsOf)
     ])
   )
   return {
@@ -104,6 +104,12 @@ const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
     after: afterOf(rows)
   }
 })
+
+/** Everything a key may have named of an action. */
+const targetsOf = (actionKey: string): ReadonlyArray<string> => [
+  Idempotency.target("action", actionKey),
+  Idempotency.target("moved", actionKey)
+]
 
 /** Actions that never ran. */
 const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
@@ -126,7 +132,7 @@ const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
     })
     .map(({ actionKey }) => actionKey)
   yield* records.forget(Approval.approvals, due)
-  yield* stored(keys.free(due.map((id) => Idempotency.target("action", id))))
+  yield* stored(keys.free(due.flatMap(targetsOf)))
   // Nothing is decided before it is made: what follows is not due either.
   const last = rows.at(-1)?.record
   const ends = last === undefined || last.createdAt >= before

@@ -32,6 +32,7 @@ export const auditStages = {
   signed: "An approver signed; more approvers are needed.",
   approved: "The last approver signed and the operation was opened.",
   rejected: "The action was rejected or withdrawn.",
+  voided: "Its figures had moved: its signatures are void, and it awaits them anew.",
   started: "The operation was claimed for the first time.",
   succeeded: "It ended and did what was asked.",
   failed: "It ended without doing what was asked.",

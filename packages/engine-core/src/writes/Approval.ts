@@ -12,12 +12,15 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import type { Caller } from "./Caller.ts"
+import * as Figures from "./Figures.ts"
 import { Resource } from "./OperationRecord.ts"
 
 export const Signature = Schema.Struct({
   sub: Schema.String,
   role: Role.schema,
-  at: Instant.schema
+  at: Instant.schema,
+  /** The figures it signs, by their hash; absent where the write has none. */
+  figuresHash: Schema.optionalKey(Schema.String)
 })
 
 export const Approval = Schema.Struct({
@@ -41,6 +44,9 @@ export const Approval = Schema.Struct({
   madeAt: Instant.schema,
   required: Integer.schema,
   signatures: Schema.Array(Signature),
+  /** What it will come to, as it awaits signatures; absent where the write computes no figures. */
+  figures: Schema.optionalKey(Figures.Figures),
+  figuresHash: Schema.optionalKey(Schema.String),
   /** The key the maker's call was keyed with, sent or derived. */
   key: Schema.String,
   rejectedBy: Schema.NullOr(Schema.String),
@@ -70,8 +76,14 @@ const Refusal = Schema.Struct({
   key: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String)
 })
+/** The figures moved: before the signature that found it, or before what was signed could run. */
+const Moved = Schema.Struct({
+  on: Schema.Literals(["reopen", "void"]),
+  figures: Figures.Figures,
+  figuresHash: Schema.String
+})
 const Lapsed = Schema.Struct({ on: Schema.Literal("lapse") })
-export const Fact = Schema.Union([Signed, Approved, Refusal, Lapsed])
+export const Fact = Schema.Union([Signed, Approved, Refusal, Moved, Lapsed])
 export type Fact = typeof Fact.Type
 
 export const signedBy = (self: Pick<Approval, "signatures">): ReadonlyArray<string> =>
@@ -118,7 +130,12 @@ export const sign = (
   Result.gen(function* () {
     yield* mayApprove(self, caller)
     yield* decided(self)
-    const signature = { sub: caller.sub, role: "approver" as const, at: of.at }
+    const signature = {
+      sub: caller.sub,
+      role: "approver" as const,
+      at: of.at,
+      ...(self.figuresHash === undefined ? {} : { figuresHash: self.figuresHash })
+    }
     return self.signatures.length + 1 >= self.required
       ? { on: "approve" as const, signature, operationId: of.operationId }
       : { on: "sign" as const, signature }
@@ -139,6 +156,12 @@ export const evolve = (self: Approval, fact: Fact): Approval => ({
       rejectedKey: key,
       reason
     }))
+    .with({ on: "reopen" }, { on: "void" }, ({ figures, figuresHash }) => ({
+      signatures: [],
+      operationId: null,
+      figures,
+      figuresHash
+    }))
     .with({ on: "lapse" }, () => ({}))
     .exhaustive(),
   state: Machine.follow(ApprovalMachine, self.state, fact.on)
@@ -146,7 +169,7 @@ export const evolve = (self: Approval, fact: Fact): Approval => ({
 
 const announce = (self: Approval, fact: Fact | undefined): ReadonlyArray<Announcement> => {
   const type = match(fact)
-    .with(undefined, () => "approval.requested" as const)
+    .with(undefined, { on: "reopen" }, { on: "void" }, () => "approval.requested" as const)
     .with({ on: "sign" }, () => "approval.signed" as const)
     .with({ on: "approve" }, () => "approval.approved" as const)
     .with({ on: "reject" }, { on: "withdraw" }, () => "approval.rejected" as const)
@@ -196,6 +219,8 @@ export const approvals = Collection.define<Approval, Fact>("approval", {
       (self.signatures.length === self.required && new Set(signedBy(self)).size === self.required),
     "an awaiting action has fewer": (self) =>
       self.state !== "awaiting" || self.signatures.length < self.required,
+    "every signature is for the figures it awaits with": (self) =>
+      self.signatures.every(({ figuresHash }) => figuresHash === self.figuresHash),
     "the maker never signs": (self) => !signedBy(self).includes(self.maker),
     "an approved action has its operation": (self) =>
       (self.state === "approved") === (self.operationId !== null)

@@ -13,6 +13,7 @@ export const ApprovalMachine = Machine.declare("ApprovalState", {
     sign: { by: ["approver"], announces: ["approval.signed"] },
     approve: { by: ["approver"], announces: ["approval.approved"] },
     reopen: { by: ["approver"], announces: ["approval.requested"] },
+    void: { by: ["worker"], announces: ["approval.requested"] },
     reject: { by: ["approver"], announces: ["approval.rejected"] },
     withdraw: { by: ["maker"], announces: ["approval.rejected"] },
     lapse: { by: ["clock"], announces: ["approval.lapsed"] }
@@ -28,7 +29,8 @@ export const ApprovalMachine = Machine.declare("ApprovalState", {
       withdraw: "rejected",
       lapse: "lapsed"
     },
-    approved: {},
+    // The figures moved between the last signature and the run: nothing ran, and it awaits again.
+    approved: { void: "awaiting" },
     rejected: {},
     lapsed: {}
   },

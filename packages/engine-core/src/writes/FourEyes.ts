@@ -63,12 +63,19 @@ export class FourEyes extends Context.Service<
       input: Plain,
       key: string
     ) => Effect.Effect<Answer, Refused | Unavailable>
-    /** Signs an action. A key that is sent names this call; without one a person signs once anyway. */
+    /**
+     * Signs an action. A key that is sent names this call; without one a person signs once anyway.
+     * Refuses at gate four-eyes, check figures-moved, when the figures are no more those that were
+     * signed, or not those that were `seen`; under the same key it refuses that for good, so that the
+     * call sent again never signs figures its sender has not seen.
+     */
     readonly approve: (of: {
       readonly actionKey: string
       readonly caller: Caller
       readonly identity: RequestIdentity
       readonly key?: string | null
+      /** The figuresHash the caller saw, as its If-Match says; null or absent: it does not say. */
+      readonly seen?: string | null
       /** The body as sent; absent when there was none. */
       readonly body?: Plain
     }) => Effect.Effect<Answer, Refused | Unavailable>

@@ -21,14 +21,23 @@ export const fingerprintText = (call: {
 /** The key of a call that was sent without one: it is keyed on what it says. */
 export const bodyKey = (fingerprint: string): string => `b:${fingerprint}`
 
-/** What a key was used for, as its row keeps it. */
-export const target = (kind: "operation" | "action", id: string): string => `${kind}:${id}`
+/**
+ * What a key was used for: an operation, an action, or a signature that was refused because the
+ * action's figures had moved. That refusal is remembered, so that the same call sent again, its
+ * answer having been lost, does not sign figures that nobody has seen.
+ */
+export type Used = "operation" | "action" | "moved"
 
-export const parseTarget = (
-  text: string
-): { readonly kind: "operation" | "action"; readonly id: string } => {
+const used: ReadonlyArray<string> = ["operation", "action", "moved"] satisfies ReadonlyArray<Used>
+
+const isUsed = (kind: string): kind is Used => used.includes(kind)
+
+/** What a key was used for, as its row keeps it. */
+export const target = (kind: Used, id: string): string => `${kind}:${id}`
+
+export const parseTarget = (text: string): { readonly kind: Used; readonly id: string } => {
   const at = text.indexOf(":")
   const kind = text.slice(0, at)
-  if (kind !== "operation" && kind !== "action") throw new Error(`a key names nothing: ${text}`)
+  if (!isUsed(kind)) throw new Error(`a key names nothing: ${text}`)
   return { kind, id: text.slice(at + 1) }
 }

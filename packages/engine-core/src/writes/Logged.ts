@@ -93,6 +93,34 @@ export const signed = (
     status: asked.status
   })
 
+/** A signature that found the figures moved: it is refused, and those before it are void. */
+export const voided = (
+  action: Approval,
+  asked: Omit<Asked, "fingerprint"> & { readonly route: string }
+): Audit.Entry =>
+  Audit.entry({
+    action: "approval.approve",
+    stage: "voided",
+    ...called(asked.route),
+    ...askedBy({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
+    ...about(action),
+    actionKey: action.actionKey,
+    status: 422,
+    problem: "rule-refused"
+  })
+
+/** What was signed met other figures when it would have run: nothing ran, and it awaits again. */
+export const voidedAtRun = (action: Approval, record: Ran): Audit.Entry =>
+  Audit.entry({
+    action: action.kind,
+    stage: "voided",
+    ...about(action),
+    operationId: record.operationId,
+    actionKey: action.actionKey,
+    requestId: record.requestId,
+    traceId: record.traceId
+  })
+
 /** A rejection, or its maker's withdrawal. */
 export const rejected = (
   action: Approval,

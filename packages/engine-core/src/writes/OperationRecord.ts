@@ -12,6 +12,7 @@ import { Problem } from "../kernel/Problem.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { Role } from "../vocabulary/Role.ts"
+import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
 import { Commands, DisclosedContracts } from "./Submission.ts"
 
@@ -70,6 +71,9 @@ export const OperationRecord = Schema.Struct({
   madeAt: Schema.NullOr(Instant.schema),
   required: Schema.NullOr(Integer.schema),
   signedBy: Schema.NullOr(Schema.Array(Schema.String)),
+  /** The figures that were signed; absent where the write computes none. */
+  figures: Schema.optionalKey(Figures.Figures),
+  figuresHash: Schema.optionalKey(Schema.String),
   requestId: Schema.String,
   traceId: Schema.NullOr(Schema.String),
   traceFlags: Schema.optionalKey(Integer.schema),

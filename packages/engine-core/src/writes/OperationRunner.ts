@@ -30,14 +30,16 @@ import { stored, unread } from "../records/Away.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
-import { queue as operationQueue } from "./Door.ts"
+import { queue as operationQueue } from "./OpeningDoor.ts"
+import { approvals } from "./Approval.ts"
+import * as Figures from "./Figures.ts"
+import * as JudgingDoor from "./JudgingDoor.ts"
 import * as LedgerRefusal from "./LedgerRefusal.ts"
 import * as Logged from "./Logged.ts"
 import type { OnLedger, OnOutside, OnRecords, Operation } from "./Operation.ts"
 import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
 import * as Request from "./Request.ts"
-import * as Secrets from "./Secrets.ts"
 
 /** How often a step may be planned anew because a contract it needs was used up. */
 const replansMax = 3
@@ -90,6 +92,7 @@ const make = Effect.gen(function* () {
   const crypto = yield* Crypto
   const ids = yield* Ids
   const sender = yield* WebhookSender
+  const judging = yield* JudgingDoor.make
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
 
   const isFinal = (record: OperationRecord) =>
@@ -113,20 +116,15 @@ const make = Effect.gen(function* () {
       )
     )
 
-  const actOf = (record: OperationRecord, now: Instant.Instant): OperationAct => ({
-    cause: { by: "operation", operationId: record.operationId },
-    now,
-    operationId: record.operationId,
-    venue: ledger.venue,
-    actor: record.actor,
-    signedBy: record.signedBy ?? [],
-    sealed: record.sealed ?? null,
-    trace: Trace.of(record.traceId, record.traceFlags)
-  })
+  const actOf = (record: OperationRecord, now: Instant.Instant): OperationAct =>
+    judging.actOf(record.operationId, now, {
+      actor: record.actor,
+      signedBy: record.signedBy ?? [],
+      sealed: record.sealed ?? null,
+      trace: Trace.of(record.traceId, record.traceFlags)
+    })
 
-  /** The stored request, its secrets as they were sent. */
-  const inputOf = (operation: Operation, record: OperationRecord) =>
-    Request.decode(operation, Secrets.reveal(record, { keys: settings.sealingKeys }, crypto))
+  const { inputOf } = judging
 
   /** What the world outside says of a write now that it runs. */
   const ask = Effect.fnUntraced(function* (operation: Operation, lease: Lease) {
@@ -178,22 +176,69 @@ const make = Effect.gen(function* () {
       )
     )
 
+  /** Notes the refusal that ends an operation. */
+  const end = Effect.fnUntraced(function* (
+    lease: Lease,
+    record: Stored<OperationRecord>,
+    problem: Problem.Problem,
+    now: Instant.Instant
+  ) {
+    yield* note(record, { on: "fail", at: now, problem }, now)
+    yield* records.audit([Logged.ended(record, problem)])
+    yield* records.whenCommitted(Metrics.ended(record.kind, "failed", now - record.createdAt))
+    yield* stored(work.finish(lease))
+  })
+
   /** Ends an operation that was refused when it ran. */
   const fail = (lease: Lease, problem: (requestId: string) => Problem.Problem) =>
     records.transact(
       Effect.gen(function* () {
         const now = yield* Instant.now
         const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
-        const told = problem(record.requestId)
-        yield* note(record, { on: "fail", at: now, problem: told }, now)
-        yield* records.audit([Logged.ended(record, told)])
-        yield* records.whenCommitted(Metrics.ended(record.kind, "failed", now - record.createdAt))
-        yield* stored(work.finish(lease))
+        yield* end(lease, record, problem(record.requestId), now)
       })
     )
 
   const refuse = (lease: Lease, cause: Refused | Unavailable) =>
     fail(lease, (requestId) => Problem.from(cause, requestId))
+
+  // ---- figures --------------------------------------------------------------------------------
+
+  /**
+   * Whether the figures that were signed have moved by now, judged as the write would run: then
+   * nothing runs, the operation ends refused, and its action awaits again with the new figures and
+   * without signatures. All of it in the transaction that would have run it.
+   */
+  const movedAtRun = Effect.fnUntraced(function* (
+    operation: Operation,
+    record: Stored<OperationRecord>,
+    of: { readonly lease: Lease; readonly input: unknown; readonly act: OperationAct }
+  ) {
+    const { actionKey } = record
+    if (operation.figures === undefined || actionKey === null) return false
+    const { act, input, lease } = of
+    const derived = yield* judging.precheck(operation, input, { act, outside: Result.void })
+    const moved = derived === undefined ? [] : Figures.moved(record.figures ?? {}, derived)
+    if (derived === undefined || moved.length === 0) return false
+    yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
+    const told = refused("rule-refused", Figures.movedTold(moved, actionKey))
+    yield* end(lease, record, Problem.from(told, record.requestId), act.now)
+    const action = yield* records
+      .get(approvals, actionKey)
+      .pipe(
+        Effect.catchTag("Refused", () =>
+          Effect.die(new Error(`operation ${record.operationId} names no action`))
+        )
+      )
+    const after = yield* records.record(
+      approvals,
+      action,
+      { on: "void", ...judging.keep(derived) },
+      act
+    )
+    yield* records.audit([Logged.voidedAtRun(after, record)])
+    return true
+  })
 
   // ---- the engine's own records ---------------------------------------------------------------
 
@@ -207,7 +252,10 @@ const make = Effect.gen(function* () {
           yield* linked(found)
           if (isFinal(found)) return yield* stored(work.finish(lease))
           const record = yield* taken(found, lease, now)
-          const result = yield* operation.run(inputOf(operation, record), actOf(record, now))
+          const input = inputOf(operation, record)
+          const act = actOf(record, now)
+          if (yield* movedAtRun(operation, record, { lease, input, act })) return
+          const result = yield* operation.run(input, act)
           yield* note(
             record,
             { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
@@ -248,9 +296,11 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const one = yield* underWay(lease)
           if (one === undefined) return undefined
-          const input = inputOf(operation, one.record)
-          yield* operation.begin(input, one.act)
-          return { input, act: one.act }
+          const { act, record } = one
+          const input = inputOf(operation, record)
+          if (yield* movedAtRun(operation, record, { lease, input, act })) return undefined
+          yield* operation.begin(input, act)
+          return { input, act }
         })
       )
       if (begun === undefined) return
@@ -309,7 +359,13 @@ const make = Effect.gen(function* () {
           const now = yield* Instant.now
           const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
           const input = Request.decode(operation, record.request)
-          const made = yield* operation.plan(input, actOf(record, now), of.step)
+          const act = actOf(record, now)
+          // Once its first step has committed, the figures are what it does, not what it would.
+          const isFirst = of.step === 1
+          if (isFirst && (yield* movedAtRun(operation, record, { lease, input, act }))) {
+            return undefined
+          }
+          const made = yield* operation.plan(input, act, of.step)
           const suffix = of.replan === 0 ? "" : `.${of.replan}`
           const step: Step = {
             step: of.step,
@@ -419,6 +475,16 @@ const make = Effect.gen(function* () {
     return yield* release(lease, jitter(lease, Math.min(30_000, backoff(lease.attempt - 1))))
   })
 
+  /** Plans a step and sends it, unless its figures have moved. */
+  const next = Effect.fnUntraced(function* (
+    operation: OnLedger,
+    lease: Lease,
+    of: { readonly step: number; readonly replan: number }
+  ): Effect.fn.Return<void, Refused | Unavailable | LeaseLost> {
+    const planned = yield* plan(operation, lease, of)
+    if (planned !== undefined) yield* send(operation, lease, planned)
+  })
+
   /** A definite no: only now may a step be given up or planned anew. */
   const no = Effect.fnUntraced(function* (
     operation: OnLedger,
@@ -439,8 +505,7 @@ const make = Effect.gen(function* () {
     const head = yield* stored(projection.head)
     // The gates are judged again only against what the ledger refused by.
     if (head.offset < end) return yield* release(lease, 250)
-    const again = yield* plan(operation, lease, { step: step.step, replan: step.replan + 1 })
-    return yield* send(operation, lease, again)
+    return yield* next(operation, lease, { step: step.step, replan: step.replan + 1 })
   })
 
   const send = (
@@ -511,14 +576,13 @@ const make = Effect.gen(function* () {
     if (isFinal(record)) return yield* stored(work.finish(lease))
     const { step } = record
     if (step === null) {
-      return yield* send(operation, lease, yield* plan(operation, lease, { step: 1, replan: 0 }))
+      return yield* next(operation, lease, { step: 1, replan: 0 })
     }
     const projected = yield* stored(projection.byCommand(step.commandId))
     if (Option.isSome(projected)) {
       // The projection finishes a last step itself; any other one is followed by the next.
       if (step.last) return yield* release(lease, projectedWithin)
-      const next = yield* plan(operation, lease, { step: step.step + 1, replan: 0 })
-      return yield* send(operation, lease, next)
+      return yield* next(operation, lease, { step: step.step + 1, replan: 0 })
     }
     const outcome = yield* committed(step)
     if (Option.isSome(outcome)) {

@@ -1,7 +1,9 @@
 /** A write's request as it is stored: what the caller said, completed, in JSON. */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import type { Plain } from "../kernel/PlainJson.ts"
-import type { Operation } from "./Operation.ts"
+import { refused, type Refused } from "../kernel/Refusal.ts"
+import * as Shape from "../kernel/Shape.ts"
+import { type Operation, pathNames } from "./Operation.ts"
 
 interface Codec {
   readonly encode: (input: unknown) => unknown
@@ -32,3 +34,46 @@ export const decode = (operation: Operation, request: Plain): unknown =>
 
 export const encodeResult = (operation: Operation, result: unknown): Plain =>
   of(operation).encodeResult(result) as Plain
+
+/** A write's decoder, made once. */
+const decoders = new WeakMap<Operation, Shape.Decoder<unknown>>()
+const decoderOf = (operation: Operation): Shape.Decoder<unknown> => {
+  const known = decoders.get(operation)
+  if (known !== undefined) return known
+  const decoder = Shape.decoder(operation.input)
+  decoders.set(operation, decoder)
+  return decoder
+}
+
+/** The call's input: the ids its path named and the members of its body, decoded as one. */
+export const decodeCall = (
+  operation: Operation,
+  call: {
+    readonly body: Plain | undefined
+    readonly params: Readonly<Record<string, string>>
+  }
+): Result.Result<unknown, Refused<"invalid-request">> => {
+  const body = call.body ?? {}
+  const names = pathNames(operation.route)
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    return Result.fail(
+      refused("invalid-request", {
+        errors: [{ pointer: "/body", detail: "The body is a JSON object." }]
+      })
+    )
+  }
+  const doubled = names.filter((name) => Object.hasOwn(body, name))
+  if (doubled.length > 0) {
+    return Result.fail(
+      refused("invalid-request", {
+        errors: doubled.map((name) => ({
+          pointer: `/body/${name}`,
+          detail: "The path names this already."
+        }))
+      })
+    )
+  }
+  return decoderOf(operation).decode({ ...body, ...call.params }, (member) =>
+    member !== undefined && names.includes(member) ? "/path" : "/body"
+  )
+}

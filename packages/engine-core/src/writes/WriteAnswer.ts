@@ -11,6 +11,7 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import { type Approval, signedBy } from "./Approval.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
+import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
 import { type OperationRecord, Resource } from "./OperationRecord.ts"
 
@@ -39,6 +40,8 @@ const fields = {
   madeAt: instant,
   required: Schema.NullOr(Integer.schema),
   signedBy: Schema.NullOr(Schema.Array(Schema.String)),
+  figures: Schema.NullOr(Figures.Figures),
+  figuresHash: text,
   recovery: text
 }
 
@@ -70,9 +73,18 @@ export const ApprovalView = Schema.Struct({
   method: Schema.String,
   path: Schema.String,
   fingerprint: Schema.String,
+  signatures: Schema.Array(
+    Schema.Struct({
+      sub: Schema.String,
+      role: Role.schema,
+      at: Instant.schema,
+      figuresHash: text
+    })
+  ),
   rejectedBy: text,
   rejectedAt: instant,
-  reason: text
+  reason: text,
+  expiresAt: instant
 }).annotate({ identifier: "Approval", description: "A four-eyes action as its record stands." })
 export type ApprovalView = typeof ApprovalView.Type
 
@@ -99,6 +111,8 @@ export const ofOperation = (self: Stored<OperationRecord>): WriteAnswer => ({
   madeAt: self.madeAt,
   required: self.required,
   signedBy: self.signedBy,
+  figures: self.figures ?? null,
+  figuresHash: self.figuresHash ?? null,
   recovery: null
 })
 
@@ -131,6 +145,8 @@ const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
   madeAt: self.madeAt,
   required: self.required,
   signedBy: signedBy(self),
+  figures: self.figures ?? null,
+  figuresHash: self.figuresHash ?? null,
   recovery: recovery(self)
 })
 
@@ -146,9 +162,11 @@ export const approvalView = (self: Approval): ApprovalView => ({
   method: self.method,
   path: self.path,
   fingerprint: self.fingerprint,
+  signatures: self.signatures.map((one) => ({ ...one, figuresHash: one.figuresHash ?? null })),
   rejectedBy: self.rejectedBy,
   rejectedAt: self.rejectedAt,
-  reason: self.reason
+  reason: self.reason,
+  expiresAt: self.expiresAt
 })
 
 const encodeAnswer = Schema.encodeSync(WriteAnswer)

@@ -1,0 +1,38 @@
+/** What a call at the door is answered: the operation, or the action, as it stands now. */
+import type * as Instant from "../kernel/Instant.ts"
+import type { Stored } from "../records/Records.ts"
+import type { Approval } from "./Approval.ts"
+import type { Answer, Decided } from "./FourEyes.ts"
+import type { OperationRecord } from "./OperationRecord.ts"
+import * as WriteAnswer from "./WriteAnswer.ts"
+
+export const ofOperation = (
+  record: Stored<OperationRecord>,
+  now: Instant.Instant,
+  of: Pick<Answer, "status" | "replayed">
+): Answer => ({
+  ...of,
+  value: WriteAnswer.plainAnswer(WriteAnswer.ofOperation(record)),
+  location: `/v1/operations/${record.operationId}`,
+  retryAfter: WriteAnswer.lookAgain(record, now)
+})
+
+export const ofAction = (record: Approval, of: Pick<Answer, "status" | "replayed">): Answer => ({
+  ...of,
+  value: WriteAnswer.plainAnswer(WriteAnswer.ofApproval(record)),
+  location: `/v1/approvals/${record.actionKey}`,
+  retryAfter: null
+})
+
+export const ofDecision = (
+  record: Stored<Approval>,
+  of: { readonly replayed: boolean }
+): Decided => ({ ...of, value: WriteAnswer.plainView(WriteAnswer.approvalView(record)) })
+
+/** A removal is answered without a body once it is done. */
+export const finished = (answer: Answer): Answer => ({
+  ...answer,
+  status: 204,
+  value: null,
+  retryAfter: null
+})

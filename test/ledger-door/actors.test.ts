@@ -189,7 +189,10 @@ describe("an order paid on the ledger", () => {
         orderCid: order.contractId,
         subscriptionId: "S1",
         custodian: null,
-        currency: "EUR"
+        currency: "EUR",
+        cycleCid: null,
+        feeRate: null,
+        cashDecimals: null
       }),
       Templates.create(Templates.SettlementIntent, {
         venue,
@@ -306,7 +309,10 @@ describe("the attestor", () => {
       currency: "EUR",
       paymentAsset: null,
       cash: Decimal.of("100"),
+      feeRate: null,
+      cashDecimals: null,
       oracle: common.oracle,
+      cycleId: null,
       orderedUnits: null,
       attestors: [party("attestor")],
       required: 1,

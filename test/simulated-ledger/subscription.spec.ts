@@ -143,7 +143,10 @@ const claimByWire = ({ of, venue, holder, instrument, attestors }: Scene) =>
       currency: "EUR",
       paymentAsset: null,
       cash: decimal("100000"),
+      feeRate: null,
+      cashDecimals: null,
       oracle: of("oracle").party,
+      cycleId: null,
       orderedUnits: null,
       attestors,
       required: 2,
@@ -420,7 +423,10 @@ describe("a subscription paid by wire", () => {
           currency: "EUR",
           paymentAsset: null,
           cash: null,
+          feeRate: null,
+          cashDecimals: null,
           oracle: null,
+          cycleId: null,
           orderedUnits: null,
           attestors: world.attestors,
           required: 1,
@@ -501,7 +507,10 @@ const paidOnLedger = Effect.gen(function* () {
       orderCid: order,
       subscriptionId: "sub-3",
       custodian: null,
-      currency: "EUR"
+      currency: "EUR",
+      cycleCid: null,
+      feeRate: null,
+      cashDecimals: null
     })
   )
   const intent = yield* World.make(

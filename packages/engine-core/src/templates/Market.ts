@@ -49,6 +49,14 @@ export const PrimaryMarketProposal = define({
   }
 })
 
+/** What an order in units will cost beside its units' price; absent where the cash is known. */
+const dues = {
+  /** A fraction of the units' price, on top of it. */
+  feeRate: Field.optional(Field.decimal),
+  /** The places that cash is rounded up to. */
+  cashDecimals: Field.optional(Field.count)
+} as const
+
 export const PaymentMode = Schema.Literals(["wire", "ledger"])
 
 export const PrimaryMarket = define({
@@ -61,7 +69,30 @@ export const PrimaryMarket = define({
         orderCid: cid,
         subscriptionId: Field.text,
         custodian: Field.optional(Field.party),
-        currency: Field.text
+        currency: Field.text,
+        /** The open cycle of the order's own cut-off; absent, the order is settled by itself. */
+        cycleCid: Field.optional(cid),
+        ...dues
+      }),
+      result: created
+    },
+    ClaimRedemption: {
+      consuming: false,
+      argument: Schema.Struct({
+        orderCid: cid,
+        redemptionId: Field.text,
+        custodian: Field.optional(Field.party),
+        currency: Field.text,
+        cycleCid: Field.optional(cid)
+      }),
+      result: created
+    },
+    OpenCycle: {
+      consuming: false,
+      argument: Schema.Struct({
+        cycleId: Field.text,
+        cutOffAt: Field.instant,
+        settleBy: Field.instant
       }),
       result: created
     },
@@ -75,6 +106,22 @@ export const PrimaryMarket = define({
         configurationCid: Field.optional(cid)
       }),
       result: Schema.Struct({ holding: cid })
+    },
+    /**
+     * Burns units out of what the holder allocated to the redemption; the rest goes back to it. It
+     * mirrors MintFor: the registrar's word comes from the market, the holder's only from inside a
+     * priced redemption. ledger.md section 5.1 names no such choice, and without it a redemption
+     * paid on the ledger could not burn in the transaction that pays, as domain.md 2.14 asks.
+     */
+    BurnFor: {
+      consuming: false,
+      argument: Schema.Struct({
+        redemptionId: Field.text,
+        holder: Field.party,
+        unitsAllocationCid: cid,
+        units: Field.decimal
+      }),
+      result: Schema.Struct({ change: Field.optional(cid) })
     },
     End: nothing
   }
@@ -101,6 +148,8 @@ export const SubscriptionOrder = define({
         subscriptionId: Field.text,
         custodian: Field.optional(Field.party),
         currency: Field.text,
+        cycleId: Field.optional(Field.text),
+        ...dues,
         oracle: Field.party,
         attestors: Field.parties,
         required: Field.count
@@ -125,7 +174,10 @@ const claimed = {
   paymentAsset: Field.optional(Field.asset),
   /** The cash expected; absent while an order in units is unpriced. */
   cash: Field.optional(Field.decimal),
-  oracle: Field.optional(Field.party)
+  ...dues,
+  oracle: Field.optional(Field.party),
+  /** The dealing cycle that settles it together with others. */
+  cycleId: Field.optional(Field.text)
 }
 
 export const SubscriptionClaim = define({

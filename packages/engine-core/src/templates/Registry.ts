@@ -112,6 +112,16 @@ export const Holding = define({
       }),
       result: Schema.Struct({ offer: cid, change })
     },
+    RequestBurn: {
+      consuming: true,
+      argument: Schema.Struct({
+        amount: Field.decimal,
+        reference: Field.reference,
+        custodian: Field.optional(Field.party),
+        executeBefore: Field.instant
+      }),
+      result: Schema.Struct({ burnRequest: cid, change })
+    },
     Unlock: {
       consuming: true,
       /** Who releases: the lock's holders beside the owner, or the owner alone after expiry. */
@@ -190,6 +200,28 @@ export const MintRequest = define({
     },
     Reject: nothing,
     Withdraw: nothing
+  }
+})
+
+/** What its holder asks the registrar to burn; it is locked until the registrar answers. */
+export const BurnRequest = define({
+  typeRef: named("BurnRequest"),
+  payload: Schema.Struct({
+    registrar: Field.party,
+    provider: Field.party,
+    holder: Field.party,
+    custodian: Field.optional(Field.party),
+    instrument: Field.asset,
+    amount: Field.decimal,
+    holdingCid: cid,
+    reference: Field.reference,
+    requestedAt: Field.instant,
+    executeBefore: Field.instant
+  }),
+  choices: {
+    Accept: nothing,
+    Reject: { consuming: true, argument: Field.unit, result: created },
+    Withdraw: { consuming: true, argument: Field.unit, result: created }
   }
 })
 

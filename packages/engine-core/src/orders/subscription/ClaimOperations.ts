@@ -167,7 +167,10 @@ const byWire = (input: Claim, { instrument, holder, market }: Judged, act: Opera
     currency: instrument.manifest.currency,
     paymentAsset: null,
     cash: input.amount,
+    feeRate: null,
+    cashDecimals: null,
     oracle,
+    cycleId: null,
     orderedUnits: input.units,
     attestors: parties,
     required,
@@ -255,7 +258,10 @@ const onLedger = (
       orderCid: order.cid,
       subscriptionId,
       custodian: holder.custodian,
-      currency: instrument.manifest.currency
+      currency: instrument.manifest.currency,
+      cycleCid: null,
+      feeRate: null,
+      cashDecimals: null
     }),
     create(SettlementIntent, {
       venue: act.venue,

@@ -1,30 +1,17 @@
-/** How a market is agreed and how units come of an order: priced by attestors, minted by authority given beforehand. */
+/** How a market is agreed, and what its parties' word given beforehand lets the venue do: claim, open, mint and burn. */
 import { Decimal, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
-import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
-import { admits, sameAsset } from "./Registry.ts"
+import { define, demand, distinct, type Scope } from "../Entity.ts"
+import { sameAsset } from "./Registry.ts"
 
 type Proposal = Templates.Payload<typeof Templates.PrimaryMarketProposal>
-type Claim = Templates.Payload<typeof Templates.SubscriptionClaim>
-type Lot = Templates.Payload<typeof Templates.Lot>
-type Claimed = Pick<
-  Claim,
-  | "venue"
-  | "subscriptionId"
-  | "orderId"
-  | "holder"
-  | "custodian"
-  | "fund"
-  | "mode"
-  | "paymentAsset"
-  | "instrument"
->
+type Market = Templates.Payload<typeof Templates.PrimaryMarket>
 
 const ends = () => Result.succeed({})
-const made = (contractId: string) => ({ contractId })
 
-const reachable = (self: {
+/** Whether so many of these attestors can be had. */
+export const reachable = (self: {
   readonly attestors: ReadonlyArray<Party.Party>
   readonly required: number
 }): boolean => self.required >= 1 && self.required <= distinct(self.attestors).length
@@ -79,25 +66,45 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
   choices: {
     ClaimSubscription: {
       controllers: (self) => [self.venue],
-      body: ({ self, argument: { orderCid, ...claimed } }, scope) =>
+      body: ({ self, argument: { orderCid, cycleCid, ...claimed } }, scope) =>
         Result.gen(function* () {
           const { oracle, attestors, required } = self
-          const order = yield* scope.fetch(Templates.SubscriptionOrder, orderCid)
-          yield* demand(
-            [self.until === null || scope.now < self.until, "the market is past its time"],
-            [
-              order.venue === self.venue && order.fund === self.fund,
-              "the order is not to this market"
-            ],
-            [sameAsset(order.instrument, self.instrument), "the order is for another instrument"],
-            [sameAsset(order.paymentAsset, self.cash), "the order pays in another asset"]
-          )
+          yield* takes(scope, self, yield* scope.fetch(Templates.SubscriptionOrder, orderCid))
+          const cycleId = yield* joined(scope, self, cycleCid)
           return yield* scope.exercise(Templates.SubscriptionOrder, orderCid, "Claim", {
             ...claimed,
+            cycleId,
             oracle,
             attestors,
             required
           })
+        })
+    },
+    ClaimRedemption: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { orderCid, cycleCid, ...claimed } }, scope) =>
+        Result.gen(function* () {
+          yield* takes(scope, self, yield* scope.fetch(Templates.RedemptionOrder, orderCid))
+          const cycleId = yield* joined(scope, self, cycleCid)
+          return yield* scope.exercise(Templates.RedemptionOrder, orderCid, "Claim", {
+            ...claimed,
+            cycleId,
+            oracle: self.oracle
+          })
+        })
+    },
+    OpenCycle: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { venue, fund, registrar, instrument, cash } = self
+          yield* demand(
+            [isOpen(self, scope), "the market is past its time"],
+            [scope.now < argument.cutOffAt, "the cut-off is past"],
+            [argument.cutOffAt <= argument.settleBy, "it would settle before its cut-off"]
+          )
+          const cycle = { venue, fund, registrar, instrument, cash, ...argument }
+          return { contractId: yield* scope.create(Templates.DealingCycle, cycle) }
         })
     },
     MintFor: {
@@ -127,297 +134,79 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
           })
         })
     },
+    BurnFor: {
+      controllers: (self, { holder }) => [self.venue, holder],
+      body: ({ self, argument }, scope) => burn(scope, self, argument)
+    },
     End: { controllers: (self) => [self.fund], body: ends }
   }
 })
 
-export const subscriptionOrder = define(Templates.SubscriptionOrder, {
-  signatories: (self) => [self.holder],
-  observers: (self) => [self.venue, self.fund],
-  ensure: (self) => (self.amount === null) !== (self.units === null),
-  choices: {
-    Claim: {
-      controllers: (self) => [self.venue, self.fund],
-      body: ({ self, argument }, scope) =>
-        Result.gen(function* () {
-          const { amount, units, expiresAt, ...order } = self
-          yield* demand([expiresAt === null || scope.now < expiresAt, "the order is past its time"])
-          return made(
-            yield* scope.create(Templates.SubscriptionClaim, {
-              ...order,
-              ...argument,
-              mode: "ledger",
-              cash: amount,
-              orderedUnits: units,
-              attested: [],
-              pointCid: null,
-              price: null,
-              units: null
-            })
-          )
-        })
-    },
-    Withdraw: { controllers: (self) => [self.holder], body: ends }
-  }
-})
+const isOpen = (self: Market, { now }: Scope): boolean => self.until === null || now < self.until
 
-/** Paid on the ledger, the fund and the holder have signed; paid by wire, the venue alone. */
-const bound = (self: Claimed) =>
-  self.mode === "ledger" && self.fund !== null ? [self.venue, self.fund, self.holder] : [self.venue]
-
-const custodian = (self: Claimed) => (self.custodian === null ? [] : [self.custodian])
-
-/** The venue lets the cash of an order go back, and takes back its request for it. */
-const letGo = (
+/** Whether an order that its holder signed is one to this market. */
+const takes = (
   scope: Scope,
-  self: Claimed,
-  of: { readonly allocationCid: string | null; readonly intentCid: string | null }
+  self: Market,
+  order: Pick<
+    Templates.Payload<typeof Templates.SubscriptionOrder>,
+    "venue" | "fund" | "instrument" | "paymentAsset"
+  >
 ) =>
-  Result.gen(function* () {
-    if (of.allocationCid !== null) {
-      yield* fitting(scope, self, of.allocationCid)
-      yield* scope.exercise(Templates.Allocation, of.allocationCid, "Allocation_Cancel", {})
-    }
-    if (of.intentCid !== null) {
-      yield* ownIntent(scope, self, of.intentCid)
-      yield* scope.exercise(
-        Templates.SettlementIntent,
-        of.intentCid,
-        "AllocationRequest_Withdraw",
-        {}
-      )
-    }
-    return {}
-  })
-
-const isOrders = (self: Claimed, id: string): boolean =>
-  id === self.subscriptionId || id === self.orderId
-
-/** The allocation, if it is this order's cash on its way from holder to fund. */
-const fitting = (scope: Scope, self: Claimed, allocationCid: string) =>
-  Result.gen(function* () {
-    const allocation = yield* scope.fetch(Templates.Allocation, allocationCid)
-    yield* demand(
-      [isOrders(self, allocation.reference), "the allocation is for another order"],
-      [allocation.executor === self.venue, "the venue does not execute the allocation"],
-      [allocation.sender === self.holder, "the allocation is not the holder's"],
-      [allocation.receiver === self.fund, "the allocation does not go to the fund"],
-      [
-        self.paymentAsset !== null && sameAsset(allocation.instrument, self.paymentAsset),
-        "the allocation is of another asset"
-      ]
-    )
-    return allocation
-  })
-
-const ownIntent = (scope: Scope, self: Claimed, intentCid: string) =>
-  Result.flatMap(scope.fetch(Templates.SettlementIntent, intentCid), (intent) =>
-    demand([isOrders(self, intent.reference.id), "the settlement is of another order"])
+  demand(
+    [isOpen(self, scope), "the market is past its time"],
+    [order.venue === self.venue && order.fund === self.fund, "the order is not to this market"],
+    [sameAsset(order.instrument, self.instrument), "the order is for another instrument"],
+    [sameAsset(order.paymentAsset, self.cash), "the order pays in another asset"]
   )
 
-export const subscriptionClaim = define(Templates.SubscriptionClaim, {
-  signatories: (self) => [...bound(self), ...self.attested],
-  observers: (self) => [self.holder, ...self.attestors, ...custodian(self)],
-  ensure: (self) =>
-    reachable(self) &&
-    self.attested.length < self.required &&
-    self.attested.every((party) => self.attestors.includes(party)) &&
-    (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null)),
-  choices: {
-    Attest: {
-      controllers: (_, { attestor }) => [attestor],
-      body: ({ self, argument }, scope) =>
-        Result.gen(function* () {
-          const { attestor, pointCid, price, units } = argument
-          const point = yield* scope.fetch(Templates.OraclePoint, pointCid)
-          yield* demand(
-            [self.attestors.includes(attestor), "not an attestor of this claim"],
-            [!self.attested.includes(attestor), "this attestor has attested before"],
-            [point.instrumentId === self.instrument.id, "the point is of another instrument"],
-            [self.oracle === null || point.oracle === self.oracle, "the point is another oracle's"],
-            [
-              Decimal.isPositive(price) && Decimal.isPositive(units),
-              "price and units are positive"
-            ],
-            [self.pointCid === null || self.pointCid === pointCid, "another point than before"],
-            [self.price === null || self.price === price, "another price than before"],
-            [self.units === null || self.units === units, "other units than before"],
-            [self.orderedUnits === null || self.orderedUnits === units, "other units than ordered"]
-          )
-          const attested = [...self.attested, attestor]
-          if (attested.length < self.required) {
-            const again = { ...self, attested, pointCid, price, units }
-            return { claim: yield* scope.create(Templates.SubscriptionClaim, again), lot: null }
-          }
-          const { orderedUnits: _, required: __, attested: ___, ...claimed } = self
-          const lot = yield* scope.create(Templates.Lot, {
-            ...claimed,
-            units,
-            price,
-            pointCid,
-            valuationTime: point.valuationTime,
-            attestors: attested
-          })
-          return { claim: null, lot }
-        })
-    },
-    Withdraw: {
-      controllers: (self) => [self.venue],
-      body: ({ self, argument }, scope) => letGo(scope, self, argument)
-    }
-  }
-})
-
-/** Units come through the market: its registrar's word, the venue's and the attestors' together. */
-const mint = (
+/** The name of the cycle that an order joins: of its market's instrument, and before its cut-off. */
+export const joined = (
   scope: Scope,
-  self: Lot,
-  through: {
-    readonly marketCid: string
-    readonly credentialCid: string
-    readonly configurationCid: string | null
-  }
+  order: Pick<Market, "venue" | "instrument"> & { readonly fund: Party.Party | null },
+  cycleCid: string | null
 ) =>
   Result.gen(function* () {
-    const { credentialCid, configurationCid } = through
-    const credential = yield* scope.fetch(Templates.Credential, credentialCid)
-    yield* admits(credential, { ...self, now: scope.now })
-    const { holding } = yield* scope.exercise(
-      Templates.PrimaryMarket,
-      through.marketCid,
-      "MintFor",
-      {
-        subscriptionId: self.subscriptionId,
-        units: self.units,
-        attestors: self.attestors,
-        credentialCid,
-        configurationCid
-      }
+    if (cycleCid === null) return null
+    const cycle = yield* scope.fetch(Templates.DealingCycle, cycleCid)
+    yield* demand(
+      [cycle.venue === order.venue && cycle.fund === order.fund, "the cycle is another market's"],
+      [sameAsset(cycle.instrument, order.instrument), "the cycle is of another instrument"],
+      [scope.now < cycle.cutOffAt, "the cycle takes no more orders"]
     )
-    return holding
+    return cycle.cycleId
   })
 
-const request = (
+/** Burns what was asked of the units that a holder allocated, and gives the holder back the rest. */
+const burn = (
   scope: Scope,
-  self: Lot,
-  executeBefore: Templates.Payload<typeof Templates.MintRequest>["executeBefore"]
+  self: Market,
+  asked: Templates.Argument<typeof Templates.PrimaryMarket, "BurnFor">
 ) =>
-  scope.create(Templates.MintRequest, {
-    requester: self.venue,
-    holder: self.holder,
-    instrument: self.instrument,
-    amount: self.units,
-    reference: { kind: "subscription", id: self.subscriptionId },
-    executeBefore
-  })
-
-/** The cash a lot is worth: what was ordered, or units times price in whatever places the cash has. */
-const isWorth = (self: Lot, amount: Decimal.Decimal): boolean =>
-  self.cash === null
-    ? Array.from({ length: Decimal.places + 1 }, (_, places) =>
-        Decimal.multiplyRounded(self.units, self.price, { places, rounding: "half-up" })
-      ).includes(amount)
-    : self.cash === amount
-
-const pay = (scope: Scope, self: Lot, allocationCid: string) =>
   Result.gen(function* () {
-    const { amount } = yield* fitting(scope, self, allocationCid)
-    yield* demand([isWorth(self, amount), "the allocation is not of the lot's cash"])
-    const { received } = yield* scope.exercise(
+    const { unitsAllocationCid, holder, units } = asked
+    const allocation = yield* scope.fetch(Templates.Allocation, unitsAllocationCid)
+    yield* demand(
+      [allocation.sender === holder, "the units are another holder's"],
+      [allocation.executor === self.venue, "the venue does not execute the allocation"],
+      [allocation.receiver === self.fund, "the units are not allocated to the fund"],
+      [sameAsset(allocation.instrument, self.instrument), "the units are of another instrument"],
+      [Decimal.isPositive(units), "nothing to burn"],
+      [Decimal.atMost(units, allocation.amount), "fewer units are allocated"]
+    )
+    const { contractId } = yield* scope.exercise(
       Templates.Allocation,
-      allocationCid,
-      "Allocation_ExecuteTransfer",
-      { credentialCid: null }
+      unitsAllocationCid,
+      "Allocation_Cancel",
+      {}
     )
-    return received
+    const { locked, change } = yield* scope.exercise(Templates.Holding, contractId, "Lock", {
+      holders: [self.registrar],
+      observers: [],
+      context: asked.redemptionId,
+      expiresAt: null,
+      amount: units
+    })
+    yield* scope.exercise(Templates.Holding, locked, "Burn", {})
+    return { change }
   })
-
-const lotSignatories = (self: Lot) => [...bound(self), ...self.attestors]
-const lotObservers = (self: Lot) => [self.holder, self.instrument.admin, ...custodian(self)]
-const lotEnsure = (self: Lot) =>
-  self.attestors.length > 0 &&
-  (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null))
-
-export const lot = define(Templates.Lot, {
-  signatories: lotSignatories,
-  observers: lotObservers,
-  ensure: lotEnsure,
-  choices: {
-    Deliver: {
-      controllers: (self) => [self.venue],
-      body: ({ self, argument }, scope) =>
-        Result.gen(function* () {
-          const { marketCid, credentialCid, configurationCid, executeBefore } = argument
-          const delivered = {
-            ...self,
-            deliveredAt: scope.now,
-            holdingCid: null,
-            mintRequestCid: null
-          }
-          if (marketCid === null) {
-            const mintRequest = yield* request(scope, self, executeBefore)
-            const deliveredLot = yield* scope.create(Templates.DeliveredLot, {
-              ...delivered,
-              mintRequestCid: mintRequest
-            })
-            return { deliveredLot, holding: null, mintRequest }
-          }
-          if (credentialCid === null) return yield* abort("minting needs the holder's credential")
-          const holding = yield* mint(scope, self, { marketCid, credentialCid, configurationCid })
-          const deliveredLot = yield* scope.create(Templates.DeliveredLot, {
-            ...delivered,
-            holdingCid: holding
-          })
-          return { deliveredLot, holding, mintRequest: null }
-        })
-    },
-    Settle: {
-      controllers: (self) => [self.venue],
-      body: ({ self, argument }, scope) =>
-        Result.gen(function* () {
-          yield* demand([self.mode === "ledger", "the lot is paid by wire"])
-          const cash = yield* pay(scope, self, argument.allocationCid)
-          const holding = yield* mint(scope, self, argument)
-          if (argument.intentCid !== null) {
-            yield* ownIntent(scope, self, argument.intentCid)
-            yield* scope.exercise(Templates.SettlementIntent, argument.intentCid, "Complete", {})
-          }
-          return { holding, cash }
-        })
-    },
-    Release: {
-      controllers: (self) => [self.venue],
-      body: ({ self, argument }, scope) => letGo(scope, self, argument)
-    }
-  }
-})
-
-export const deliveredLot = define(Templates.DeliveredLot, {
-  signatories: lotSignatories,
-  observers: lotObservers,
-  ensure: lotEnsure,
-  choices: {
-    Settle: {
-      controllers: (self) => [self.venue],
-      body: ({ self, argument: { allocationCid } }, scope) =>
-        Result.gen(function* () {
-          if (self.mode === "wire") {
-            yield* demand([allocationCid === null, "the lot is paid by wire"])
-            return { cash: null }
-          }
-          if (allocationCid === null) return yield* abort("a lot paid on the ledger needs its cash")
-          return { cash: yield* pay(scope, self, allocationCid) }
-        })
-    },
-    Redeliver: {
-      controllers: (self) => [self.venue],
-      body: ({ self, argument: { executeBefore } }, scope) =>
-        Result.gen(function* () {
-          yield* demand([self.holdingCid === null, "the units are already minted"])
-          const mintRequest = yield* request(scope, self, executeBefore)
-          const again = { ...self, mintRequestCid: mintRequest }
-          return { deliveredLot: yield* scope.create(Templates.DeliveredLot, again), mintRequest }
-        })
-    }
-  }
-})

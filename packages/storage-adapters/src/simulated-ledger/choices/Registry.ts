@@ -222,6 +222,30 @@ export const holding = define(Templates.Holding, {
           return { offer, change }
         })
     },
+    RequestBurn: {
+      controllers: (self) => [self.owner],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { amount, executeBefore, custodian } = argument
+          yield* demand([scope.now < executeBefore, "the request would already be past"])
+          const locked = lockedFor(self, {
+            amount,
+            observers: custodian === null ? [] : [custodian],
+            context: argument.reference.id
+          })
+          const { part, change } = yield* divide(scope, self, locked)
+          const burnRequest = yield* scope.create(Templates.BurnRequest, {
+            ...argument,
+            registrar: self.registrar,
+            provider: self.provider,
+            holder: self.owner,
+            instrument: self.instrument,
+            holdingCid: part,
+            requestedAt: scope.now
+          })
+          return { burnRequest, change }
+        })
+    },
     Unlock: {
       controllers: (_, { releasers }) => releasers,
       body: ({ self, argument: { releasers } }, scope) =>
@@ -377,6 +401,31 @@ export const mintRequest = define(Templates.MintRequest, {
     },
     Reject: { controllers: (self) => [self.instrument.admin], body: () => Result.succeed({}) },
     Withdraw: { controllers: (self) => [self.requester], body: () => Result.succeed({}) }
+  }
+})
+
+export const burnRequest = define(Templates.BurnRequest, {
+  signatories: (self) => [self.registrar, self.holder],
+  observers: (self) => [self.provider, ...(self.custodian === null ? [] : [self.custodian])],
+  ensure: (self) => Decimal.isPositive(self.amount) && self.instrument.admin === self.registrar,
+  choices: {
+    Accept: {
+      controllers: (self) => [self.registrar],
+      body: ({ self }, scope) =>
+        Result.gen(function* () {
+          yield* demand([scope.now < self.executeBefore, "the request is past its time"])
+          yield* scope.exercise(Templates.Holding, self.holdingCid, "Burn", {})
+          return {}
+        })
+    },
+    Reject: {
+      controllers: (self) => [self.registrar],
+      body: ({ self }, scope) => unlock(scope, { ...self, sender: self.holder })
+    },
+    Withdraw: {
+      controllers: (self) => [self.holder],
+      body: ({ self }, scope) => unlock(scope, { ...self, sender: self.holder })
+    }
   }
 })
 

@@ -1,11 +1,14 @@
 /** The rules of every template this ledger carries. */
 import type { Entity } from "../Entity.ts"
 import * as Admission from "./Admission.ts"
+import * as DealingCycle from "./DealingCycle.ts"
 import * as Market from "./Market.ts"
 import * as Price from "./Price.ts"
+import * as Redemption from "./Redemption.ts"
 import * as Registry from "./Registry.ts"
 import * as Settlement from "./Settlement.ts"
 import * as Standing from "./Standing.ts"
+import * as Subscription from "./Subscription.ts"
 
 export const all: ReadonlyArray<Entity> = [
   Registry.instrumentConfiguration,
@@ -13,6 +16,7 @@ export const all: ReadonlyArray<Entity> = [
   Registry.allocation,
   Registry.transferOffer,
   Registry.mintRequest,
+  Registry.burnRequest,
   Registry.credential,
   Admission.admissionConsentProposal,
   Admission.admissionConsent,
@@ -23,10 +27,14 @@ export const all: ReadonlyArray<Entity> = [
   Admission.acceptedTerms,
   Market.primaryMarketProposal,
   Market.primaryMarket,
-  Market.subscriptionOrder,
-  Market.subscriptionClaim,
-  Market.lot,
-  Market.deliveredLot,
+  Subscription.subscriptionOrder,
+  Subscription.subscriptionClaim,
+  Subscription.lot,
+  Subscription.deliveredLot,
+  Redemption.redemptionOrder,
+  Redemption.redemptionClaim,
+  Redemption.pricedRedemption,
+  DealingCycle.dealingCycle,
   Settlement.settlementIntent,
   Settlement.provisionSettlementProposal,
   Settlement.provisionSettlement,

@@ -1,0 +1,144 @@
+/** A redemption's way through the market, from the holder's order to units gone and cash paid. */
+import { Schema } from "effect"
+import * as Field from "./Field.ts"
+import { PaymentMode } from "./Market.ts"
+import { define } from "./Template.ts"
+import type { TypeRef } from "./Template.ts"
+
+const named = (entity: string): TypeRef => ({
+  packageName: "bursar-admin-v1",
+  module: "Bursar.Admin.Market",
+  entity
+})
+
+const cid = Field.contractId
+const created = Schema.Struct({ contractId: cid })
+const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
+
+export const RedemptionOrder = define({
+  typeRef: named("RedemptionOrder"),
+  payload: Schema.Struct({
+    venue: Field.party,
+    fund: Field.party,
+    holder: Field.party,
+    orderId: Field.text,
+    instrument: Field.asset,
+    paymentAsset: Field.asset,
+    /** Exactly one of amount and units is given. */
+    amount: Field.optional(Field.decimal),
+    units: Field.optional(Field.decimal),
+    custodian: Field.optional(Field.party),
+    expiresAt: Field.optional(Field.instant)
+  }),
+  choices: {
+    Claim: {
+      consuming: true,
+      argument: Schema.Struct({
+        redemptionId: Field.text,
+        custodian: Field.optional(Field.party),
+        currency: Field.text,
+        cycleId: Field.optional(Field.text),
+        oracle: Field.party
+      }),
+      result: created
+    },
+    Withdraw: nothing
+  }
+})
+
+/** What a claim says and its price keeps. In ledger mode fund and paymentAsset are given. */
+const claimed = {
+  venue: Field.party,
+  redemptionId: Field.text,
+  orderId: Field.optional(Field.text),
+  instrument: Field.asset,
+  holder: Field.party,
+  custodian: Field.optional(Field.party),
+  fund: Field.optional(Field.party),
+  mode: PaymentMode,
+  currency: Field.text,
+  paymentAsset: Field.optional(Field.asset),
+  /** Exactly one of the two is given. */
+  orderedUnits: Field.optional(Field.decimal),
+  orderedAmount: Field.optional(Field.decimal),
+  oracle: Field.party,
+  /** The dealing cycle that settles it together with others. */
+  cycleId: Field.optional(Field.text),
+  /** The redemption of which this is what a gate left over. */
+  remainderOf: Field.optional(Field.text)
+} as const
+
+/** What of an order is to be let go: its units, its cash and the venue's request for them. */
+const put = Schema.Struct({
+  unitsAllocationCid: Field.optional(cid),
+  allocationCid: Field.optional(cid),
+  intentCid: Field.optional(cid)
+})
+
+export const RedemptionClaim = define({
+  typeRef: named("RedemptionClaim"),
+  payload: Schema.Struct(claimed),
+  choices: {
+    Price: {
+      consuming: true,
+      argument: Schema.Struct({
+        pointCid: cid,
+        price: Field.decimal,
+        units: Field.decimal,
+        proceeds: Field.decimal
+      }),
+      result: created
+    },
+    Withdraw: { consuming: true, argument: put, result: Field.unit }
+  }
+})
+
+/** The part of an order that a gate lets through; the rest is a claim of its own, unpriced. */
+export const Fill = Schema.Struct({
+  units: Field.decimal,
+  proceeds: Field.decimal,
+  remainderId: Field.text,
+  /** The open cycle that the rest joins. */
+  cycleCid: Field.optional(cid)
+})
+export type Fill = typeof Fill.Type
+
+export const PricedRedemption = define({
+  typeRef: named("PricedRedemption"),
+  payload: Schema.Struct({
+    ...claimed,
+    units: Field.decimal,
+    price: Field.decimal,
+    proceeds: Field.decimal,
+    pointCid: cid,
+    valuationTime: Field.instant
+  }),
+  choices: {
+    /**
+     * Paid by wire it only ends: the units are burned by then, and evidence shows the cash. Paid on
+     * the ledger the fund's cash goes to the holder, and what the holder allocated is burned with it.
+     */
+    Settle: {
+      consuming: true,
+      argument: Schema.Struct({
+        marketCid: Field.optional(cid),
+        unitsAllocationCid: Field.optional(cid),
+        /** The fund's own allocation of the proceeds; else holdingCids. */
+        allocationCid: Field.optional(cid),
+        /** Cash of the fund that the fund has named by making the venue its provider. */
+        holdingCids: Field.list(cid),
+        intentCid: Field.optional(cid),
+        /** The SHA-256 of what shows the cash outside the ledger. */
+        evidence: Field.optional(Field.digest),
+        fill: Field.optional(Fill)
+      }),
+      result: Schema.Struct({
+        cash: Field.optional(cid),
+        remainder: Field.optional(cid),
+        /** What goes back unlocked: units not burned, and the fund's cash not paid. */
+        change: Field.list(cid)
+      })
+    },
+    Release: { consuming: true, argument: put, result: Field.unit }
+  }
+})

@@ -1,0 +1,199 @@
+/** How a dealing cycle settles: every order and the fund's net in one transaction, all or nothing. */
+import type { Decimal } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import { abort, define, demand, type Scope } from "../Entity.ts"
+import { fitting, giveBack, type Order, takeBack } from "./Order.ts"
+import { sameAsset } from "./Registry.ts"
+
+type Cycle = Templates.Payload<typeof Templates.DealingCycle>
+type Settling = Templates.Argument<typeof Templates.DealingCycle, "Settle">
+
+/** The fund's own cash for a cycle: it allocates to itself, and the venue executes. */
+const netOf = (self: Cycle): Order => ({
+  ids: [self.cycleId],
+  venue: self.venue,
+  sender: self.fund,
+  receiver: self.fund,
+  asset: self.cash
+})
+
+export const dealingCycle = define(Templates.DealingCycle, {
+  signatories: (self) => [self.venue, self.fund],
+  observers: (self) => [self.registrar],
+  ensure: (self) => self.cutOffAt <= self.settleBy && self.instrument.admin === self.registrar,
+  choices: {
+    Settle: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { lots, redemptions } = argument
+          yield* demand([lots.length + redemptions.length > 0, "a cycle settles something"])
+          yield* ofOnePrice(scope, self, argument)
+          const cash: Array<string> = []
+          for (const lot of lots) cash.push(yield* settleLot(scope, argument.marketCid, lot))
+          cash.push(...(yield* fromFund(scope, self, argument)))
+          const purse = yield* gathered(scope, cash)
+          return yield* payOut(scope, self, argument, purse)
+        })
+    },
+    Release: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { allocations, intents } }, scope) =>
+        Result.gen(function* () {
+          for (const allocationCid of allocations) {
+            yield* giveBack(scope, netOf(self), allocationCid)
+          }
+          for (const intentCid of intents) yield* takeBack(scope, netOf(self), intentCid)
+          return {}
+        })
+    }
+  }
+})
+
+/** Every member is of this cycle, and one point has priced them all. */
+const ofOnePrice = (scope: Scope, self: Cycle, { lots, redemptions }: Settling) =>
+  Result.gen(function* () {
+    let first: string | null = null
+    const members: Array<Member> = []
+    for (const { lotCid } of lots) members.push(yield* scope.fetch(Templates.Lot, lotCid))
+    for (const { redemptionCid } of redemptions) {
+      members.push(yield* scope.fetch(Templates.PricedRedemption, redemptionCid))
+    }
+    for (const member of members) {
+      first ??= member.pointCid
+      yield* demand(
+        [member.cycleId === self.cycleId, "an order is of another cycle"],
+        [member.venue === self.venue && member.fund === self.fund, "an order is another fund's"],
+        [sameAsset(member.instrument, self.instrument), "an order is of another instrument"],
+        [
+          member.paymentAsset !== null && sameAsset(member.paymentAsset, self.cash),
+          "an order pays in another asset"
+        ],
+        [member.pointCid === first, "two orders have different prices"]
+      )
+    }
+  })
+
+type Member = Pick<
+  Templates.Payload<typeof Templates.Lot>,
+  "cycleId" | "venue" | "fund" | "instrument" | "paymentAsset" | "pointCid"
+>
+
+const settleLot = (scope: Scope, marketCid: string, of: Settling["lots"][number]) => {
+  const { lotCid, ...handed } = of
+  return Result.map(
+    scope.exercise(Templates.Lot, lotCid, "Settle", { marketCid, ...handed }),
+    ({ cash }) => cash
+  )
+}
+
+/** The fund's own cash: what it allocated to the cycle, and what it lets itself be drawn on for. */
+const fromFund = (scope: Scope, self: Cycle, { allocations, provision }: Settling) =>
+  Result.gen(function* () {
+    const own = [...allocations]
+    if (provision !== null) own.push(yield* draw(scope, self, provision))
+    const cash: Array<string> = []
+    for (const allocationCid of own) {
+      yield* fitting(scope, netOf(self), allocationCid)
+      const execute = "Allocation_ExecuteTransfer"
+      const { received } = yield* scope.exercise(Templates.Allocation, allocationCid, execute, {
+        credentialCid: null
+      })
+      cash.push(received)
+    }
+    return cash
+  })
+
+const draw = (scope: Scope, self: Cycle, provision: NonNullable<Settling["provision"]>) =>
+  Result.gen(function* () {
+    const { provisionCid, holdingCids, amount } = provision
+    const consent = yield* scope.fetch(Templates.ProvisionSettlement, provisionCid)
+    yield* demand(
+      [
+        consent.venue === self.venue && consent.fund === self.fund,
+        "the provision is another fund's"
+      ],
+      [consent.instrumentId === self.instrument.id, "the provision is for another instrument"],
+      [sameAsset(consent.cash, self.cash), "the provision is of another asset"]
+    )
+    const { allocation } = yield* scope.exercise(
+      Templates.ProvisionSettlement,
+      provisionCid,
+      "Draw",
+      {
+        holdingCids,
+        receiver: self.fund,
+        amount,
+        reference: self.cycleId,
+        settleBefore: self.settleBy
+      }
+    )
+    return allocation
+  })
+
+/** All the cash that came in, as the fund's one holding; null where none came. */
+const gathered = (scope: Scope, cash: ReadonlyArray<string>) =>
+  Result.gen(function* () {
+    const [first, ...others] = cash
+    if (first === undefined || others.length === 0) return first ?? null
+    const merged = yield* scope.exercise(Templates.Holding, first, "Merge", { holdingCids: others })
+    return merged.contractId
+  })
+
+/**
+ * Pays every redemption, out of the fund's own allocation to its holder or else out of the purse.
+ * The fund allocates each part by itself, so that no holder sees what is left in the purse.
+ */
+const payOut = (scope: Scope, self: Cycle, argument: Settling, purse: string | null) =>
+  Result.gen(function* () {
+    let fund = purse
+    const remainders: Array<{ redemptionId: string; contractId: string }> = []
+    for (const { redemptionCid, unitsAllocationCid, ...leg } of argument.redemptions) {
+      const redemption = yield* scope.fetch(Templates.PricedRedemption, redemptionCid)
+      let { allocationCid } = leg
+      if (allocationCid === null) {
+        const proceeds = (leg.fill ?? redemption).proceeds
+        const taken = yield* take(scope, self, fund, { ...redemption, proceeds })
+        allocationCid = taken.allocation
+        fund = taken.change
+      }
+      const { remainder } = yield* scope.exercise(
+        Templates.PricedRedemption,
+        redemptionCid,
+        "Settle",
+        {
+          marketCid: argument.marketCid,
+          unitsAllocationCid,
+          allocationCid,
+          holdingCids: [],
+          intentCid: leg.intentCid,
+          evidence: null,
+          fill: leg.fill
+        }
+      )
+      if (leg.fill !== null && remainder !== null) {
+        remainders.push({ redemptionId: leg.fill.remainderId, contractId: remainder })
+      }
+    }
+    return { fund, remainders }
+  })
+
+const take = (
+  scope: Scope,
+  self: Cycle,
+  purse: string | null,
+  of: Pick<Templates.Payload<typeof Templates.PricedRedemption>, "redemptionId" | "holder"> & {
+    readonly proceeds: Decimal.Decimal
+  }
+) =>
+  Result.gen(function* () {
+    if (purse === null) return yield* abort("the cycle has no cash left to pay with")
+    return yield* scope.exercise(Templates.Holding, purse, "Allocate", {
+      allocationId: of.redemptionId,
+      executor: self.venue,
+      receiver: of.holder,
+      amount: of.proceeds,
+      settleBefore: self.settleBy
+    })
+  })

@@ -1,0 +1,287 @@
+/** How units are given back: priced by the oracle, burned with the registrar's word, paid by the fund in the same transaction or outside. */
+import { Decimal, Rational } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import { abort, define, demand, type Scope } from "../Entity.ts"
+import { joined } from "./Market.ts"
+import {
+  bound,
+  complete,
+  custodianOf,
+  fitting,
+  giveBack,
+  isCountable,
+  letGo,
+  type Order,
+  worth
+} from "./Order.ts"
+import { sameAsset } from "./Registry.ts"
+
+type Claim = Templates.Payload<typeof Templates.RedemptionClaim>
+type Priced = Templates.Payload<typeof Templates.PricedRedemption>
+type Settling = Templates.Argument<typeof Templates.PricedRedemption, "Settle">
+type LettingGo = Templates.Argument<typeof Templates.PricedRedemption, "Release">
+
+const ends = () => Result.succeed({})
+
+const ids = (self: Claim) => [self.redemptionId, self.orderId]
+
+/** The units of a redemption go from its holder to the fund, where they are burned. */
+const unitsOf = (self: Claim): Order => ({
+  ids: ids(self),
+  venue: self.venue,
+  sender: self.holder,
+  receiver: self.fund,
+  asset: self.instrument
+})
+
+/** Its cash goes the other way. */
+const cashOf = (self: Claim): Order => ({
+  ids: ids(self),
+  venue: self.venue,
+  sender: self.fund,
+  receiver: self.holder,
+  asset: self.paymentAsset
+})
+
+export const redemptionOrder = define(Templates.RedemptionOrder, {
+  signatories: (self) => [self.holder],
+  observers: (self) => [self.venue, self.fund],
+  ensure: (self) => (self.amount === null) !== (self.units === null),
+  choices: {
+    Claim: {
+      controllers: (self) => [self.venue, self.fund],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { amount, units, expiresAt, custodian, ...order } = self
+          yield* demand(
+            [expiresAt === null || scope.now < expiresAt, "the order is past its time"],
+            [
+              custodian === null || custodian === argument.custodian,
+              "the order names another custodian"
+            ]
+          )
+          const claim = {
+            ...order,
+            ...argument,
+            mode: "ledger",
+            orderedUnits: units,
+            orderedAmount: amount,
+            remainderOf: null
+          } as const
+          return { contractId: yield* scope.create(Templates.RedemptionClaim, claim) }
+        })
+    },
+    Withdraw: { controllers: (self) => [self.holder], body: ends }
+  }
+})
+
+const isOrder = (self: Claim): boolean =>
+  (self.orderedAmount === null) !== (self.orderedUnits === null) &&
+  Decimal.isPositive(self.orderedAmount ?? self.orderedUnits ?? Decimal.zero) &&
+  (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null))
+
+export const redemptionClaim = define(Templates.RedemptionClaim, {
+  signatories: bound,
+  observers: (self) => [self.holder, self.instrument.admin, ...custodianOf(self), self.oracle],
+  ensure: isOrder,
+  choices: {
+    Price: {
+      controllers: (self) => [self.oracle],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { pointCid, price, units, proceeds } = argument
+          const point = yield* scope.fetch(Templates.OraclePoint, pointCid)
+          yield* demand(
+            [point.oracle === self.oracle, "the point is another oracle's"],
+            [point.instrumentId === self.instrument.id, "the point is of another instrument"],
+            [point.registrar === self.instrument.admin, "the point is of another register"],
+            [
+              Decimal.isPositive(price) && Decimal.isPositive(units),
+              "price and units are positive"
+            ],
+            [isCountable({ price, units }), "the units are worth more than can be counted"],
+            [self.orderedUnits === null || self.orderedUnits === units, "other units than ordered"],
+            [
+              self.orderedAmount === null || self.orderedAmount === proceeds,
+              "another amount than ordered"
+            ],
+            [Decimal.isPositive(proceeds), "a redemption pays something"],
+            [isWithin({ units, price }, proceeds), "the proceeds are more than the units' price"]
+          )
+          const { valuationTime } = point
+          const priced = { ...self, ...argument, valuationTime }
+          return { contractId: yield* scope.create(Templates.PricedRedemption, priced) }
+        })
+    },
+    Withdraw: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) => release(scope, self, argument)
+    }
+  }
+})
+
+const isWithin = (of: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): boolean =>
+  Rational.atMost(Rational.of(proceeds), worth(of))
+
+/** Units and cash go back to who allocated them, and the venue's request is taken back. */
+const release = (scope: Scope, self: Claim, argument: LettingGo) =>
+  Result.gen(function* () {
+    if (argument.unitsAllocationCid !== null) {
+      yield* giveBack(scope, unitsOf(self), argument.unitsAllocationCid)
+    }
+    return yield* letGo(scope, cashOf(self), argument)
+  })
+
+export const pricedRedemption = define(Templates.PricedRedemption, {
+  signatories: (self) => [...bound(self), self.oracle],
+  observers: (self) => [self.holder, self.instrument.admin, ...custodianOf(self)],
+  ensure: (self) =>
+    isOrder(self) && Decimal.isPositive(self.units) && Decimal.isPositive(self.proceeds),
+  choices: {
+    Settle: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) =>
+        self.mode === "wire" ? ended(argument) : settle(scope, self, argument)
+    },
+    Release: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) => release(scope, self, argument)
+    }
+  }
+})
+
+/** Paid by wire: units and cash are elsewhere, so nothing here may move. */
+const ended = (argument: Settling) =>
+  Result.map(
+    demand(
+      [
+        argument.allocationCid === null &&
+          argument.unitsAllocationCid === null &&
+          argument.holdingCids.length === 0,
+        "the redemption is paid by wire"
+      ],
+      [argument.fill === null, "a redemption paid by wire is settled whole"]
+    ),
+    () => ({ cash: null, remainder: null, change: [] })
+  )
+
+const settle = (scope: Scope, self: Priced, argument: Settling) =>
+  Result.gen(function* () {
+    const { fill, intentCid } = argument
+    const part = fill ?? self
+    if (fill !== null) yield* isPart(self, fill)
+    const burned = yield* burn(scope, self, argument, part.units)
+    const paid = yield* pay(scope, self, argument, part.proceeds)
+    if (intentCid !== null) yield* complete(scope, cashOf(self), intentCid)
+    return {
+      cash: paid.cash,
+      remainder: fill === null ? null : yield* leaveOver(scope, self, fill),
+      change: [...burned, ...paid.change]
+    }
+  })
+
+/** A gate lets a part through at the price of the whole, and leaves a part over. */
+const isPart = (self: Priced, fill: Templates.Fill) =>
+  demand(
+    [Decimal.isPositive(fill.units) && Decimal.isPositive(fill.proceeds), "a gate fills a part"],
+    [Decimal.lessThan(fill.units, self.units), "a gate leaves units over"],
+    [Decimal.lessThan(fill.proceeds, self.proceeds), "a gate leaves proceeds over"],
+    [isWithin({ ...self, units: fill.units }, fill.proceeds), "more than the part's price"],
+    [fill.remainderId !== self.redemptionId, "the rest needs a name of its own"]
+  )
+
+/**
+ * Burns what the holder allocated. Without an allocation the units must be gone already, which the
+ * ledger cannot see: then only cash that the fund itself allocated to this redemption may pay it.
+ */
+const burn = (scope: Scope, self: Priced, argument: Settling, units: Decimal.Decimal) =>
+  Result.gen(function* () {
+    const { marketCid, unitsAllocationCid } = argument
+    if (unitsAllocationCid === null) {
+      yield* demand(
+        [argument.fill === null, "a part is burned out of what the holder allocated"],
+        [argument.allocationCid !== null, "units that are not burned here are the fund's to pay"]
+      )
+      return []
+    }
+    if (marketCid === null) return yield* abort("burning needs the market's word")
+    yield* fitting(scope, unitsOf(self), unitsAllocationCid)
+    const market = yield* scope.fetch(Templates.PrimaryMarket, marketCid)
+    yield* demand(
+      [market.venue === self.venue && market.fund === self.fund, "the market is another fund's"],
+      [sameAsset(market.instrument, self.instrument), "the market is of another instrument"]
+    )
+    const { change } = yield* scope.exercise(Templates.PrimaryMarket, marketCid, "BurnFor", {
+      redemptionId: self.redemptionId,
+      holder: self.holder,
+      unitsAllocationCid,
+      units
+    })
+    return change === null ? [] : [change]
+  })
+
+/** Pays the proceeds from the fund's own allocation, or else out of cash it has named. */
+const pay = (scope: Scope, self: Priced, argument: Settling, proceeds: Decimal.Decimal) =>
+  Result.gen(function* () {
+    const { allocationCid, holdingCids } = argument
+    if (allocationCid === null) return yield* payFrom(scope, self, holdingCids, proceeds)
+    const { amount } = yield* fitting(scope, cashOf(self), allocationCid)
+    yield* demand(
+      [holdingCids.length === 0, "the fund's own allocation pays alone"],
+      [amount === proceeds, "the allocation is not of the proceeds"]
+    )
+    const execute = "Allocation_ExecuteTransfer"
+    const { received } = yield* scope.exercise(Templates.Allocation, allocationCid, execute, {
+      credentialCid: null
+    })
+    return { cash: received, change: [] }
+  })
+
+const payFrom = (
+  scope: Scope,
+  self: Priced,
+  holdingCids: ReadonlyArray<string>,
+  proceeds: Decimal.Decimal
+) =>
+  Result.gen(function* () {
+    const [first, ...others] = holdingCids
+    if (first === undefined) return yield* abort("a redemption paid on the ledger needs its cash")
+    for (const contractId of holdingCids) {
+      const holding = yield* scope.fetch(Templates.Holding, contractId)
+      yield* demand(
+        [holding.owner === self.fund, "a holding is not the fund's"],
+        [
+          self.paymentAsset !== null && sameAsset(holding.instrument, self.paymentAsset),
+          "a holding is of another asset"
+        ],
+        [holding.provider === self.venue, "the fund has not named this cash"]
+      )
+    }
+    const whole =
+      others.length === 0
+        ? first
+        : (yield* scope.exercise(Templates.Holding, first, "Merge", { holdingCids: others }))
+            .contractId
+    const { received, change } = yield* scope.exercise(Templates.Holding, whole, "Transfer", {
+      newOwner: self.holder,
+      amount: proceeds,
+      credentialCid: null
+    })
+    return { cash: received, change: change === null ? [] : [change] }
+  })
+
+/** What a gate left over is claimed again, unpriced, under a name of its own. */
+const leaveOver = (scope: Scope, self: Priced, fill: Templates.Fill) =>
+  Result.gen(function* () {
+    const { units, price: _, proceeds: __, pointCid: ___, valuationTime: ____, ...claim } = self
+    const cycleId = yield* joined(scope, self, fill.cycleCid)
+    return yield* scope.create(Templates.RedemptionClaim, {
+      ...claim,
+      redemptionId: fill.remainderId,
+      orderedUnits: Decimal.subtract(units, fill.units),
+      orderedAmount: null,
+      cycleId,
+      remainderOf: self.redemptionId
+    })
+  })

@@ -1,0 +1,275 @@
+/** How units come of an order: priced by attestors, minted by authority given beforehand, paid in the same transaction or outside. */
+import { Decimal, Rational } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import { abort, define, demand, type Scope } from "../Entity.ts"
+import { reachable } from "./Market.ts"
+import {
+  bound,
+  complete,
+  custodianOf,
+  fitting,
+  isCountable,
+  letGo,
+  type Order,
+  worth
+} from "./Order.ts"
+import { admits } from "./Registry.ts"
+
+type Claim = Templates.Payload<typeof Templates.SubscriptionClaim>
+type Lot = Templates.Payload<typeof Templates.Lot>
+
+const ends = () => Result.succeed({})
+const made = (contractId: string) => ({ contractId })
+
+/** The cash of a subscription goes from its holder to the fund. */
+const ordered = (self: Claim | Lot): Order => ({
+  ids: [self.subscriptionId, self.orderId],
+  venue: self.venue,
+  sender: self.holder,
+  receiver: self.fund,
+  asset: self.paymentAsset
+})
+
+export const subscriptionOrder = define(Templates.SubscriptionOrder, {
+  signatories: (self) => [self.holder],
+  observers: (self) => [self.venue, self.fund],
+  ensure: (self) => (self.amount === null) !== (self.units === null),
+  choices: {
+    Claim: {
+      controllers: (self) => [self.venue, self.fund],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { amount, units, expiresAt, ...order } = self
+          yield* demand([expiresAt === null || scope.now < expiresAt, "the order is past its time"])
+          return made(
+            yield* scope.create(Templates.SubscriptionClaim, {
+              ...order,
+              ...argument,
+              mode: "ledger",
+              cash: amount,
+              orderedUnits: units,
+              attested: [],
+              pointCid: null,
+              price: null,
+              units: null
+            })
+          )
+        })
+    },
+    Withdraw: { controllers: (self) => [self.holder], body: ends }
+  }
+})
+
+/** A fee is a part of what it is on, and cash has no more places than the ledger counts. */
+const isDue = ({ feeRate, cashDecimals }: Claim): boolean =>
+  (feeRate === null || (!Decimal.isNegative(feeRate) && Decimal.atMost(feeRate, Decimal.one))) &&
+  (cashDecimals === null || cashDecimals <= Decimal.places)
+
+export const subscriptionClaim = define(Templates.SubscriptionClaim, {
+  signatories: (self) => [...bound(self), ...self.attested],
+  observers: (self) => [self.holder, ...self.attestors, ...custodianOf(self)],
+  ensure: (self) =>
+    reachable(self) &&
+    self.attested.length < self.required &&
+    self.attested.every((party) => self.attestors.includes(party)) &&
+    isDue(self) &&
+    (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null)),
+  choices: {
+    Attest: {
+      controllers: (_, { attestor }) => [attestor],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { attestor, pointCid, price, units } = argument
+          const point = yield* scope.fetch(Templates.OraclePoint, pointCid)
+          yield* demand(
+            [self.attestors.includes(attestor), "not an attestor of this claim"],
+            [!self.attested.includes(attestor), "this attestor has attested before"],
+            [point.instrumentId === self.instrument.id, "the point is of another instrument"],
+            [self.oracle === null || point.oracle === self.oracle, "the point is another oracle's"],
+            [
+              Decimal.isPositive(price) && Decimal.isPositive(units),
+              "price and units are positive"
+            ],
+            [isCountable({ price, units }), "the units are worth more than can be counted"],
+            [self.pointCid === null || self.pointCid === pointCid, "another point than before"],
+            [self.price === null || self.price === price, "another price than before"],
+            [self.units === null || self.units === units, "other units than before"],
+            [self.orderedUnits === null || self.orderedUnits === units, "other units than ordered"]
+          )
+          const attested = [...self.attested, attestor]
+          if (attested.length < self.required) {
+            const again = { ...self, attested, pointCid, price, units }
+            return { claim: yield* scope.create(Templates.SubscriptionClaim, again), lot: null }
+          }
+          const { orderedUnits: _, required: __, attested: ___, ...claimed } = self
+          const lot = yield* scope.create(Templates.Lot, {
+            ...claimed,
+            units,
+            price,
+            pointCid,
+            valuationTime: point.valuationTime,
+            attestors: attested
+          })
+          return { claim: null, lot }
+        })
+    },
+    Withdraw: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) => letGo(scope, ordered(self), argument)
+    }
+  }
+})
+
+/** Units come through the market: its registrar's word, the venue's and the attestors' together. */
+const mint = (
+  scope: Scope,
+  self: Lot,
+  through: {
+    readonly marketCid: string
+    readonly credentialCid: string
+    readonly configurationCid: string | null
+  }
+) =>
+  Result.gen(function* () {
+    const { credentialCid, configurationCid } = through
+    const credential = yield* scope.fetch(Templates.Credential, credentialCid)
+    yield* admits(credential, { ...self, now: scope.now })
+    const { holding } = yield* scope.exercise(
+      Templates.PrimaryMarket,
+      through.marketCid,
+      "MintFor",
+      {
+        subscriptionId: self.subscriptionId,
+        units: self.units,
+        attestors: self.attestors,
+        credentialCid,
+        configurationCid
+      }
+    )
+    return holding
+  })
+
+const request = (
+  scope: Scope,
+  self: Lot,
+  executeBefore: Templates.Payload<typeof Templates.MintRequest>["executeBefore"]
+) =>
+  scope.create(Templates.MintRequest, {
+    requester: self.venue,
+    holder: self.holder,
+    instrument: self.instrument,
+    amount: self.units,
+    reference: { kind: "subscription", id: self.subscriptionId },
+    executeBefore
+  })
+
+/** The cash a lot is worth: what was ordered, or the units' price and the fee on it, each rounded up. */
+const isWorth = (self: Lot, amount: Decimal.Decimal): boolean => {
+  if (self.cash !== null) return self.cash === amount
+  if (self.cashDecimals === null) return false
+  const price = worth(self)
+  const fee = Rational.multiply(price, Rational.of(self.feeRate ?? Decimal.zero))
+  const taken = { places: self.cashDecimals, rounding: "ceiling" } as const
+  return amount === Decimal.add(Rational.round(price, taken), Rational.round(fee, taken))
+}
+
+const pay = (scope: Scope, self: Lot, allocationCid: string) =>
+  Result.gen(function* () {
+    const { amount } = yield* fitting(scope, ordered(self), allocationCid)
+    yield* demand([isWorth(self, amount), "the allocation is not of the lot's cash"])
+    const { received } = yield* scope.exercise(
+      Templates.Allocation,
+      allocationCid,
+      "Allocation_ExecuteTransfer",
+      { credentialCid: null }
+    )
+    return received
+  })
+
+const lotSignatories = (self: Lot) => [...bound(self), ...self.attestors]
+const lotObservers = (self: Lot) => [self.holder, self.instrument.admin, ...custodianOf(self)]
+const lotEnsure = (self: Lot) =>
+  self.attestors.length > 0 &&
+  (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null))
+
+export const lot = define(Templates.Lot, {
+  signatories: lotSignatories,
+  observers: lotObservers,
+  ensure: lotEnsure,
+  choices: {
+    Deliver: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { marketCid, credentialCid, configurationCid, executeBefore } = argument
+          const delivered = {
+            ...self,
+            deliveredAt: scope.now,
+            holdingCid: null,
+            mintRequestCid: null
+          }
+          if (marketCid === null) {
+            const mintRequest = yield* request(scope, self, executeBefore)
+            const deliveredLot = yield* scope.create(Templates.DeliveredLot, {
+              ...delivered,
+              mintRequestCid: mintRequest
+            })
+            return { deliveredLot, holding: null, mintRequest }
+          }
+          if (credentialCid === null) return yield* abort("minting needs the holder's credential")
+          const holding = yield* mint(scope, self, { marketCid, credentialCid, configurationCid })
+          const deliveredLot = yield* scope.create(Templates.DeliveredLot, {
+            ...delivered,
+            holdingCid: holding
+          })
+          return { deliveredLot, holding, mintRequest: null }
+        })
+    },
+    Settle: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          yield* demand([self.mode === "ledger", "the lot is paid by wire"])
+          const cash = yield* pay(scope, self, argument.allocationCid)
+          const holding = yield* mint(scope, self, argument)
+          if (argument.intentCid !== null) yield* complete(scope, ordered(self), argument.intentCid)
+          return { holding, cash }
+        })
+    },
+    Release: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) => letGo(scope, ordered(self), argument)
+    }
+  }
+})
+
+export const deliveredLot = define(Templates.DeliveredLot, {
+  signatories: lotSignatories,
+  observers: lotObservers,
+  ensure: lotEnsure,
+  choices: {
+    Settle: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { allocationCid } }, scope) =>
+        Result.gen(function* () {
+          if (self.mode === "wire") {
+            yield* demand([allocationCid === null, "the lot is paid by wire"])
+            return { cash: null }
+          }
+          if (allocationCid === null) return yield* abort("a lot paid on the ledger needs its cash")
+          return { cash: yield* pay(scope, self, allocationCid) }
+        })
+    },
+    Redeliver: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { executeBefore } }, scope) =>
+        Result.gen(function* () {
+          yield* demand([self.holdingCid === null, "the units are already minted"])
+          const mintRequest = yield* request(scope, self, executeBefore)
+          const again = { ...self, mintRequestCid: mintRequest }
+          return { deliveredLot: yield* scope.create(Templates.DeliveredLot, again), mintRequest }
+        })
+    }
+  }
+})

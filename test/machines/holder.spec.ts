@@ -42,6 +42,7 @@ const pending = (of: Partial<Holder> = {}): Holder => ({
   invitationCid: "0001",
   registrationCid: null,
   signedTermsCid: null,
+  told: { version: 1, at },
   ...of
 })
 
@@ -160,7 +161,7 @@ describe("whose move it is", () => {
     ["signed", after(accept, { on: "sign", signedTermsCid: "0007" }), ["accepted-terms.accept"]],
     ["declined", after({ on: "decline" }), ["holder.close", "SignedTerms"]],
     ["active", active, []],
-    ["lapsed", records.lapsed, ["renew"]],
+    ["lapsed", records.lapsed, ["holder.set-attributes"]],
     ["succeeded", records.succeeded, []],
     ["closed", records.closed, []]
   ])("%s waits on somebody else", (_, self, expected) => {

@@ -10,6 +10,7 @@ import * as RetentionRunner from "./feeds/RetentionRunner.ts"
 import type { Task } from "./feeds/Schedule.ts"
 import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
 import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
+import * as ScreeningRunner from "./holders/screening/ScreeningRunner.ts"
 import type { Collection } from "./kernel/Collection.ts"
 import type { Unavailable } from "./kernel/Refusal.ts"
 import type { Crypto } from "./ports/Crypto.ts"
@@ -43,8 +44,8 @@ export class Engine extends Context.Service<
   Engine,
   {
     /**
-     * Follows the ledger, runs operations, posts to webhooks and gives scheduled tasks their turns
-     * until interrupted; then it stops gracefully.
+     * Follows the ledger, runs operations, posts to webhooks, asks the screening source and gives
+     * scheduled tasks their turns until interrupted; then it stops gracefully.
      */
     readonly run: Effect.Effect<never>
     /**
@@ -66,13 +67,16 @@ const engine = Layer.effect(
     const runner = yield* OperationRunner.OperationRunner
     const deliverer = yield* DeliveryRunner.DeliveryRunner
     const schedules = yield* ScheduleRunner.ScheduleRunner
+    const screener = yield* ScreeningRunner.ScreeningRunner
     return Engine.of({
       run: Effect.scoped(
         Effect.gen(function* () {
           yield* Effect.forkScoped(follower.run)
           // Side by side, so that both are told to stop at the same time.
           const running = yield* Effect.forkScoped(
-            Effect.all([runner.run, deliverer.run, schedules.run], { concurrency: "unbounded" })
+            Effect.all([runner.run, deliverer.run, screener.run, schedules.run], {
+              concurrency: "unbounded"
+            })
           )
           const [ended] = yield* Fiber.join(running)
           return ended
@@ -82,7 +86,7 @@ const engine = Layer.effect(
         let offset = -1
         for (let round = 0; round < roundsMax; round++) {
           const head = yield* follower.catchUp
-          const ran = (yield* runner.once) + (yield* deliverer.once)
+          const ran = (yield* runner.once) + (yield* deliverer.once) + (yield* screener.once)
           if (ran === 0 && head.offset === offset) return
           offset = head.offset
         }
@@ -119,6 +123,7 @@ export type Services =
   | Follower.Follower
   | OperationRunner.OperationRunner
   | ScheduleRunner.ScheduleRunner
+  | ScreeningRunner.ScreeningRunner
   | Operations.Operations
 
 /** What falls due by the clock alone. */
@@ -127,7 +132,8 @@ const tasksOf = (history: ReadonlyArray<Collection>): ReadonlyArray<Task<Ports |
   AuditRunner.bySize,
   RetentionRunner.retention([contracts, ...history]),
   RetentionRunner.sweep,
-  LapseRunner.lapses
+  LapseRunner.lapses,
+  ScreeningRunner.rescreenings
 ]
 
 /** The engine with writes and readings of an embedder's own choice. */
@@ -143,6 +149,7 @@ export const layerOf = (of: {
         OperationRunner.layer,
         Follower.layer,
         DeliveryRunner.layer,
+        ScreeningRunner.layer,
         ScheduleRunner.layer(tasksOf(of.history ?? []))
       )
     ),

@@ -4,7 +4,7 @@ import type { AuditKey } from "../feeds/Checkpoint.ts"
 import * as Retention from "../feeds/Retention.ts"
 import type { SigningKey } from "../feeds/webhook/DeliveryRules.ts"
 import type { ConfiguredWebhook } from "../feeds/webhook/Webhook.ts"
-import type { Duration } from "../kernel/Duration.ts"
+import { type Duration, of as parseDuration } from "../kernel/Duration.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
 import type { SealingKey } from "../writes/Secrets.ts"
 
@@ -48,6 +48,10 @@ export interface Settings {
   readonly auditLogKept: Duration | null
   /** Whose records are kept whatever their age. */
   readonly legalHold: LegalHold
+  /** How long after its registration a successor may be used. */
+  readonly successorCooling: Duration
+  /** How long a clear screening counts, where the source does not say so; null: as long as its lists do. */
+  readonly rescreenAfter: Duration | null
   /** Ledger updates projected in one transaction. */
   readonly batchMax: number
   /** Contracts of earlier transactions that one ledger transaction may use (ledger.md section 5). */
@@ -70,6 +74,8 @@ export const defaults: Settings = {
   retention: Retention.periods,
   auditLogKept: null,
   legalHold: Retention.nobody,
+  successorCooling: parseDuration("PT24H"),
+  rescreenAfter: null,
   batchMax: 500,
   inputsMax: 2_000
 }

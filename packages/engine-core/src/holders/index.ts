@@ -2,19 +2,24 @@
 import { acceptedTerms } from "./accepted-terms/AcceptedTerms.ts"
 import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperations.ts"
 import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"
+import * as AttributeOperations from "./attribute/AttributeOperations.ts"
 import { AttributeMachine } from "./attribute/AttributeMachine.ts"
 import { holderParties, holders } from "./holder/Holder.ts"
 import { HolderMachine } from "./holder/HolderMachine.ts"
 import * as HolderOperations from "./holder/HolderOperations.ts"
 import * as HolderReadings from "./holder/HolderReadings.ts"
 import * as HolderReads from "./holder/HolderReads.ts"
+import * as SuccessorOperations from "./holder/SuccessorOperations.ts"
+import { screenings } from "./screening/Screening.ts"
 import { ScreeningMachine } from "./screening/ScreeningMachine.ts"
 
 export const machines = [HolderMachine, AttributeMachine, ScreeningMachine] as const
 export const judged = [] as const
-export const collections = [holders, holderParties, acceptedTerms] as const
+export const collections = [holders, holderParties, acceptedTerms, screenings] as const
 export const operations = [
   ...HolderOperations.operations,
+  ...AttributeOperations.operations,
+  ...SuccessorOperations.operations,
   ...AcceptedTermsOperations.operations
 ] as const
 export const reads = HolderReads.reads

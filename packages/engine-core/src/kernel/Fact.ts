@@ -15,6 +15,8 @@ export type Cause =
   | { readonly by: "run"; readonly runId: string }
   | { readonly by: "request"; readonly requestId: string }
   | { readonly by: "event"; readonly seq: number }
+  /** The screening source answered this request. */
+  | { readonly by: "screening"; readonly requestId: string }
   | { readonly by: "clock" }
 
 /** The cause in the one text that storage keeps. */
@@ -24,6 +26,7 @@ export const causeText = Match.type<Cause>().pipe(
   Match.when({ by: "run" }, (c) => `run:${c.runId}`),
   Match.when({ by: "request" }, (c) => `request:${c.requestId}`),
   Match.when({ by: "event" }, (c) => `event:${c.seq}`),
+  Match.when({ by: "screening" }, (c) => `screening:${c.requestId}`),
   Match.when({ by: "clock" }, () => "clock"),
   Match.exhaustive
 )

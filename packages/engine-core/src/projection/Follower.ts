@@ -10,6 +10,7 @@ import * as PlainJson from "../kernel/PlainJson.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
+import { ScreeningSource } from "../ports/ScreeningSource.ts"
 import {
   type ProjectionHead,
   ProjectionLog,
@@ -66,6 +67,7 @@ const make = Effect.gen(function* () {
   const work = yield* WorkQueue
   const declared = yield* Operations
   const settings = yield* Settings
+  const screening = yield* ScreeningSource
   const { all } = yield* Readings
   /** Several records may learn from one template; their readings hear of a node in the order listed. */
   const readings = Map.groupBy(all, (one) => nameOf(one.template))
@@ -75,6 +77,14 @@ const make = Effect.gen(function* () {
 
   /** The filter of a tail: what the readings know, or everything when they know nothing. */
   const filter: Ledger.Filter = { templates: [], interfaces: [] }
+
+  /** What readings and the ends of operations may ask besides the update itself. */
+  const provided = <A, E>(effect: Effect.Effect<A, E, Records>) =>
+    effect.pipe(
+      Effect.provideService(Records, records),
+      Effect.provideService(Settings, settings),
+      Effect.provideService(ScreeningSource, screening)
+    )
 
   // ---- one update -----------------------------------------------------------------------------
 
@@ -325,7 +335,7 @@ const make = Effect.gen(function* () {
           )
         })
       )
-      .pipe(Effect.provideService(Records, records))
+      .pipe(provided)
     return { ...head, offset: at, ledgerTime }
   })
 
@@ -400,7 +410,7 @@ const make = Effect.gen(function* () {
           )
         })
       )
-      .pipe(Effect.provideService(Records, records))
+      .pipe(provided)
     return { ...head, offset: end, ledgerTime, horizonOffset: end, horizonTime }
   })
 

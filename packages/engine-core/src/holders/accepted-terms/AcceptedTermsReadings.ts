@@ -56,7 +56,12 @@ const signs = Effect.fnUntraced(function* (
     },
     node
   )
-  yield* records.record(holders, holder, { on: "sign", signedTermsCid: node.contractId }, node.act)
+  yield* records.record(
+    holders,
+    holder,
+    { on: "sign", signedTermsCid: node.contractId, at: node.effectiveAt },
+    node.act
+  )
 })
 
 /** A contract that was never taken for this holder's terms has no record, and nothing to note. */
@@ -70,7 +75,12 @@ const unsigned = Effect.fnUntraced(function* (holderId: string, node: Node) {
   const records = yield* Records
   const holder = yield* records.find(holders, holderId)
   if (Option.isNone(holder) || holder.value.signedTermsCid !== node.contractId) return
-  yield* records.record(holders, holder.value, { on: "sign", signedTermsCid: null }, node.act)
+  yield* records.record(
+    holders,
+    holder.value,
+    { on: "sign", signedTermsCid: null, at: node.effectiveAt },
+    node.act
+  )
 })
 
 const accepts = Effect.fnUntraced(function* (

@@ -1,11 +1,14 @@
 /** A holder: a party that may hold units, with what the venue knows of it. */
 import { Schema } from "effect"
+import * as AttributeRules from "../attribute/AttributeRules.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
+import { ScreeningMachine } from "../screening/ScreeningMachine.ts"
 import { Attribute, Consent, Details, Screening, Successor, Terms } from "./HolderDetails.ts"
 import { evolve, Fact, HolderMachine } from "./HolderMachine.ts"
 
@@ -35,7 +38,9 @@ export const Holder = Schema.Struct({
   /** The ledger contracts it stands on. */
   invitationCid: Schema.NullOr(Field.contractId),
   registrationCid: Schema.NullOr(Field.contractId),
-  signedTermsCid: Schema.NullOr(Field.contractId)
+  signedTermsCid: Schema.NullOr(Field.contractId),
+  /** How many of its facts the holder itself may know of, and when the last of them came about. */
+  told: Schema.Struct({ version: Integer.schema, at: Instant.schema })
 }).annotate({ identifier: "Holder", description: "A party that may hold units at this venue." })
 export type Holder = typeof Holder.Type
 
@@ -49,18 +54,27 @@ export const holders = Collection.define<Holder, Fact>("holder", {
   filters: {
     state: (self) => self.state,
     holderId: (self) => self.holderId,
-    party: (self) => self.party
+    party: (self) => self.party,
+    /** Only while the venue keeps the holder: who has ended is screened no more. */
+    screening: (self) => (isEnded(self) ? null : (self.screening?.state ?? "none")),
+    screenedUnder: (self) => self.screening?.listVersion ?? null,
+    screenedAt: (self) =>
+      self.screening?.screenedAt == null ? null : Instant.sortable(self.screening.screenedAt)
   },
-  ripens: ["state"],
+  ripens: ["state", "screening"],
   due: (self) =>
-    self.state === "active" && self.validUntil !== null
-      ? { at: self.validUntil, fact: { on: "lapse" } }
-      : undefined,
-  waitingOn: (self) => {
-    if (self.state === "pending") return [...ofRegistration(self), ...ofTerms(self)]
-    if (self.state === "lapsed") return [{ party: self.party, action: "renew", by: null }]
-    return []
-  },
+    [ofLapse(self), ofAttributes(self), ofScreening(self)]
+      .filter((next) => next !== undefined)
+      .toSorted((a, b) => Instant.compare(a.at, b.at))[0],
+  waitingOn: (self) =>
+    isEnded(self)
+      ? []
+      : [
+          ...(self.state === "pending" ? [...ofRegistration(self), ...ofTerms(self)] : []),
+          ...(self.state === "lapsed" ? [deciding] : []),
+          ...(self.attributes.some(({ state }) => state === "pending") ? [deciding] : []),
+          ...ofScreener(self)
+        ].filter((one, nth, all) => one !== deciding || all.indexOf(one) === nth),
   invariants: {
     "only a pending holder lacks a registration and terms": (self) =>
       self.state === "pending" ||
@@ -70,6 +84,42 @@ export const holders = Collection.define<Holder, Fact>("holder", {
       Machine.isTerminal(HolderMachine, self.state) === (self.endedAt !== null)
   }
 })
+
+/** Whether the venue keeps it no more. */
+export const isEnded = ({ state }: Pick<Holder, "state">): boolean =>
+  Machine.isTerminal(HolderMachine, state)
+
+type Next = Collection.Due<Fact> | undefined
+
+const ofLapse = ({ state, validUntil: at }: Holder): Next =>
+  state === "active" && at !== null ? { at, fact: { on: "lapse", at } } : undefined
+
+const ofAttributes = (self: Holder): Next => {
+  const at = AttributeRules.endsAt(self.attributes)
+  return at === null || isEnded(self) ? undefined : { at, fact: { on: "expire-attributes", at } }
+}
+
+const ofScreening = (self: Holder): Next => {
+  const { screening } = self
+  if (screening === null || screening.validUntil === null || isEnded(self)) return undefined
+  if (!Machine.allows(ScreeningMachine, screening.state, "age")) return undefined
+  const state = Machine.follow(ScreeningMachine, screening.state, "age")
+  return { at: screening.validUntil, fact: { on: "screen", screening: { ...screening, state } } }
+}
+
+/** Evidence is verified, and a registration renewed, by the same write. */
+const deciding: Collection.WaitingOn = {
+  role: "compliance",
+  action: "holder.set-attributes",
+  by: null
+}
+
+/** Whom the screening waits for: its source, or whoever judges a possible hit there. */
+const ofScreener = ({ screening }: Holder): ReadonlyArray<Collection.WaitingOn> => {
+  if (screening?.state === "pending") return [{ action: "screening.answer", by: null }]
+  if (screening?.state !== "review") return []
+  return [{ role: "compliance", action: "screening.adjudicate", by: null }]
+}
 
 const ofRegistration = (self: Holder): ReadonlyArray<Collection.WaitingOn> => {
   if (self.registrationCid !== null) return []

@@ -1,5 +1,6 @@
 /** What a venue knows of a holder: who it is in law, its attributes, its screening and its terms. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import { isLei } from "../../instruments/instrument/InstrumentRules.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
 import { HolderClassification } from "../../vocabulary/sets.ts"
@@ -8,7 +9,10 @@ import { ScreeningMachine } from "../screening/ScreeningMachine.ts"
 
 const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 const country = Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/))
-const lei = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{18}[0-9]{2}$/))
+const anLei = { expected: "an LEI with its check digits" }
+const lei = Schema.String.check(
+  Schema.makeFilter((text) => (isLei(text) ? undefined : anLei.expected), anLei)
+)
 
 /** The number comes in masked: no more than its last four signs, so that no store holds it whole. */
 const maskedTin = Schema.String.check(Schema.isPattern(/^[*]{0,28}[*-]{0,8}[A-Za-z0-9]{0,4}$/))
@@ -26,7 +30,9 @@ export const Details = Schema.Struct({
   legalName: Field.optional(name),
   lei: Field.optional(lei),
   classification: Field.optional(HolderClassification.schema),
-  taxResidences: Schema.Array(TaxResidence).check(Schema.isMaxLength(entriesMax))
+  taxResidences: Schema.Array(TaxResidence)
+    .check(Schema.isMaxLength(entriesMax))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 export type Details = typeof Details.Type
 
@@ -39,7 +45,24 @@ export const Stated = Schema.Struct({
   evidenceHash: Field.digest
 })
 export type Stated = typeof Stated.Type
-export const StatedList = Schema.Array(Stated).check(Schema.isMaxLength(entriesMax))
+export const StatedList = Schema.Array(Stated).check(
+  Schema.isMaxLength(entriesMax),
+  Schema.makeFilter((stated: ReadonlyArray<Stated>) =>
+    new Set(stated.map(({ name }) => name)).size === stated.length
+      ? undefined
+      : "attributes of different names"
+  )
+)
+
+/** An attribute as the venue sets it: what it shall be, on which evidence. */
+export const Changed = Schema.Struct({
+  ...Stated.fields,
+  state: Schema.Literals(["pending", "valid", "rejected", "revoked"])
+})
+export const ChangedList = Schema.Array(Changed).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(entriesMax)
+)
 
 export const Attribute = Schema.Struct({
   name: Schema.String,

@@ -6,7 +6,8 @@ import * as Machine from "../../kernel/Machine.ts"
 import { refuse } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import type { Holder } from "./Holder.ts"
-import { Attribute, Details, Screening, Terms } from "./HolderDetails.ts"
+import * as AttributeRules from "../attribute/AttributeRules.ts"
+import { Attribute, Details, Screening, Successor, Terms } from "./HolderDetails.ts"
 
 export const HolderMachine = Machine.declare("HolderState", {
   doc: "A holder at the venue. Restriction and screening are sets of their own, never holder states; a venue without a screening source asks for no screening.",
@@ -42,37 +43,82 @@ const registered = {
   validUntil: Schema.NullOr(Instant.schema)
 } as const
 
+/** When it came about, where the fact itself does not say so otherwise. */
+const at = Schema.optionalKey(Instant.schema)
+
 /** What the venue knows of a holder and the ledger does not. */
 const Describe = Schema.Struct({
   on: Schema.Literal("describe"),
+  at,
   ...Details.fields,
   attributes: Schema.Array(Attribute)
 })
 /** The holder accepted its registration, or the venue set its attributes on it. */
 const Accept = Schema.Struct({ on: Schema.Literal("accept"), ...registered })
+/** The venue invites the holder anew: it declined, or its attributes changed before it answered. */
+const Invite = Schema.Struct({
+  on: Schema.Literal("invite"),
+  invitationCid: Field.contractId,
+  at,
+  validUntil: Schema.NullOr(Instant.schema)
+})
 /** The invitation is gone and no registration came of it. */
-const Decline = Schema.Struct({ on: Schema.Literal("decline") })
+const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
 /** The holder's wallet signed terms, or took its signature back. */
 const Sign = Schema.Struct({
   on: Schema.Literal("sign"),
+  at,
   signedTermsCid: Schema.NullOr(Field.contractId)
 })
 const AcceptTerms = Schema.Struct({ on: Schema.Literal("accept-terms"), terms: Terms })
 const Screened = Schema.Struct({ on: Schema.Literal("screen"), screening: Screening })
-const Activate = Schema.Struct({ on: Schema.Literal("activate") })
-const Lapse = Schema.Struct({ on: Schema.Literal("lapse") })
+/** Its attributes as they are from now on. */
+const SetAttributes = Schema.Struct({
+  on: Schema.Literal("set-attributes"),
+  attributes: Schema.Array(Attribute),
+  at: Instant.schema
+})
+/** The clock ends the attributes whose time is over. */
+const ExpireAttributes = Schema.Struct({
+  on: Schema.Literal("expire-attributes"),
+  at: Instant.schema
+})
+const NameSuccessor = Schema.Struct({
+  on: Schema.Literal("name-successor"),
+  successor: Successor,
+  at: Instant.schema
+})
+const MapAccount = Schema.Struct({
+  on: Schema.Literal("map-account"),
+  externalAccountId: Schema.String,
+  at: Instant.schema
+})
+/** Who asked for the end: the venue or the holder, by the codes of ISO 20022. */
+const CloseAs = Schema.Struct({
+  on: Schema.Literal("close-as"),
+  closedAs: Schema.Literals(["ASIN", "CLIN"]),
+  at: Instant.schema
+})
+const Activate = Schema.Struct({ on: Schema.Literal("activate"), at })
+const Lapse = Schema.Struct({ on: Schema.Literal("lapse"), at })
 const Renew = Schema.Struct({ on: Schema.Literal("renew"), ...registered })
 const Succeed = Schema.Struct({ on: Schema.Literal("succeed"), at: Instant.schema })
 const Close = Schema.Struct({ on: Schema.Literal("close"), at: Instant.schema })
 
-/** The first six leave the state as it is; the others are the table's triggers. */
+/** The last five are the table's triggers; the others leave the state as it is. */
 export const Fact = Schema.Union([
   Describe,
+  Invite,
   Accept,
   Decline,
   Sign,
   AcceptTerms,
   Screened,
+  SetAttributes,
+  ExpireAttributes,
+  NameSuccessor,
+  MapAccount,
+  CloseAs,
   Activate,
   Lapse,
   Renew,
@@ -83,29 +129,37 @@ export type Fact = typeof Fact.Type
 
 /** What the venue may ask of a holder's record. */
 export interface Command {
-  readonly on: "accept-terms" | "admit"
+  readonly on: "accept-terms" | "admit" | "set-attributes" | "invite-successor" | "close"
 }
 
+/** In which states each may be asked for, and what a holder in another one does not do. */
+const asked = {
+  "accept-terms": { states: ["pending", "active", "lapsed"], not: "signs no terms" },
+  admit: { states: ["active"], not: "is not admitted" },
+  "set-attributes": { states: ["pending", "active", "lapsed"], not: "has no attributes set" },
+  "invite-successor": { states: ["active", "lapsed"], not: "names no successor" },
+  close: { states: ["pending", "active", "lapsed"], not: "is not closed" }
+} as const satisfies Readonly<
+  Record<
+    Command["on"],
+    {
+      readonly states: ReadonlyArray<Machine.State<typeof HolderMachine>>
+      readonly not: string
+    }
+  >
+>
+
 /** May the venue do this with the holder as it stands? What follows is the ledger's to say. */
-export const decide = (self: Holder, { on }: Command) =>
-  match(on)
-    .with("accept-terms", () =>
-      Machine.isTerminal(HolderMachine, self.state)
-        ? refuse("state-conflict", {
-            check: HolderMachine.name,
-            detail: `A holder in state ${self.state} signs no terms.`
-          })
-        : Result.succeed({ on })
-    )
-    .with("admit", () =>
-      self.state === "active"
-        ? Result.succeed({ on })
-        : refuse("state-conflict", {
-            check: HolderMachine.name,
-            detail: `A holder in state ${self.state} is not admitted.`
-          })
-    )
-    .exhaustive()
+export const decide = (self: Pick<Holder, "state">, { on }: Command) => {
+  const { states, not }: { readonly states: ReadonlyArray<string>; readonly not: string } =
+    asked[on]
+  return states.includes(self.state)
+    ? Result.succeed({ on })
+    : refuse("state-conflict", {
+        check: HolderMachine.name,
+        detail: `A holder in state ${self.state} ${not}.`
+      })
+}
 
 /**
  * Whether the venue's screening lets the holder become active. A deployment without a screening
@@ -121,24 +175,54 @@ export const isReady = (self: Holder): boolean =>
   self.terms !== null &&
   isScreened(self)
 
-/** The holder after `fact`. Decides nothing: it only remembers. */
-export const evolve = (self: Holder, fact: Fact): Holder =>
+/**
+ * The holder after `fact`. Decides nothing: it only remembers. What the venue screens is noted
+ * beside, not in, what the holder itself is told of: nothing an investor reads moves with it
+ * (domain.md section 8, feature 11).
+ */
+export const evolve = (self: Holder, fact: Fact): Holder => {
+  const after = step(self, fact)
+  if (fact.on === "screen") return after
+  const { version, at: before } = self.told
+  return { ...after, told: { version: version + 1, at: instantOf(fact) ?? before } }
+}
+
+const instantOf = (fact: Exclude<Fact, { readonly on: "screen" }>): Instant.Instant | undefined =>
+  fact.on === "accept-terms" ? fact.terms.acceptedAt : fact.at
+
+const step = (self: Holder, fact: Fact): Holder =>
   match(fact)
-    .with({ on: "describe" }, ({ on: _, ...known }) => ({ ...self, ...known }))
+    .with({ on: "describe" }, ({ on: _, at: __, ...known }) => ({ ...self, ...known }))
+    .with({ on: "invite" }, ({ invitationCid, validUntil }) => ({
+      ...self,
+      invitationCid,
+      validUntil
+    }))
     .with({ on: "accept" }, (accepted) => ({ ...self, ...registration(accepted) }))
     .with({ on: "decline" }, () => ({ ...self, invitationCid: null }))
     .with({ on: "sign" }, ({ signedTermsCid }) => ({ ...self, signedTermsCid }))
     .with({ on: "accept-terms" }, ({ terms }) => ({ ...self, terms, signedTermsCid: null }))
     .with({ on: "screen" }, ({ screening }) => ({ ...self, screening }))
+    .with({ on: "set-attributes" }, ({ attributes }) => ({ ...self, attributes }))
+    .with({ on: "expire-attributes" }, ({ at: now }) => ({
+      ...self,
+      attributes: AttributeRules.expired(self.attributes, now)
+    }))
+    .with({ on: "name-successor" }, ({ successor }) => ({ ...self, successor }))
+    .with({ on: "map-account" }, ({ externalAccountId }) => ({
+      ...self,
+      externalAccounts: [...self.externalAccounts, externalAccountId]
+    }))
+    .with({ on: "close-as" }, ({ closedAs }) => ({ ...self, closedAs }))
     .with({ on: "activate" }, { on: "lapse" }, ({ on }) => moved(self, on))
     .with({ on: "renew" }, (renewed) => ({
       ...moved(self, renewed.on),
       ...registration(renewed)
     }))
-    .with({ on: "succeed" }, ({ on, at }) => ({ ...moved(self, on), endedAt: at }))
-    .with({ on: "close" }, ({ on, at }) => ({
+    .with({ on: "succeed" }, ({ on, at: endedAt }) => ({ ...moved(self, on), endedAt }))
+    .with({ on: "close" }, ({ on, at: endedAt }) => ({
       ...moved(self, on),
-      endedAt: at,
+      endedAt,
       invitationCid: null,
       registrationCid: null
     }))

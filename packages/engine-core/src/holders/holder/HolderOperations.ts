@@ -1,6 +1,5 @@
 /** What the venue may do with a holder: register it, or register it with its first admissions. */
 import { Effect, Option, Schema } from "effect"
-import * as PlainJson from "../../kernel/PlainJson.ts"
 import {
   idOf as idOfAdmission,
   offer,
@@ -19,7 +18,9 @@ import { HolderInvitation } from "../../templates/Admission.ts"
 import * as Field from "../../templates/Field.ts"
 import { create } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as AttributeRules from "../attribute/AttributeRules.ts"
 import { AttributeMachine } from "../attribute/AttributeMachine.ts"
+import * as Screenings from "../screening/ScreeningRunner.ts"
 import { HolderId, holderParties, holders } from "./Holder.ts"
 import { type Attribute, Details, type Stated, StatedList } from "./HolderDetails.ts"
 import * as HolderView from "./HolderView.ts"
@@ -124,31 +125,34 @@ const completed = <I extends { readonly holderId: HolderId | null }>(
   makeId: () => string
 ): I => (input.holderId === null ? { ...input, holderId: idOf(makeId()) } : input)
 
-const idOf = Schema.decodeSync(HolderId)
+export const idOf = Schema.decodeSync(HolderId)
 
 const holderIdOf = ({ holderId }: Named): HolderId => {
   if (holderId === null) throw new Error("a holder is registered under an id")
   return holderId
 }
 
-/** A holder id and a party are each taken once, and a registration ends after it begins. */
-const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
+/** A holder id and a party are each taken once, and the venue is no holder of its own. */
+export const judgeNew = Effect.fnUntraced(function* (
+  of: { readonly holderId: HolderId; readonly party: Party.Party },
+  act: Pick<OperationAct, "venue">
+) {
   const records = yield* Records
-  if (Option.isSome(yield* records.find(holders, holderIdOf(input)))) {
+  if (Option.isSome(yield* records.find(holders, of.holderId))) {
     return yield* Effect.fail(
       refused("already-exists", { check: "holder-id", detail: "A holder of this id exists." })
     )
   }
-  if (Option.isSome(yield* records.find(holderParties, input.party))) {
+  if (Option.isSome(yield* records.find(holderParties, of.party))) {
     return yield* Effect.fail(
       refused("already-exists", {
         check: "party",
-        party: input.party,
+        party: of.party,
         detail: "The party is a holder already."
       })
     )
   }
-  if (input.party === act.venue) {
+  if (of.party === act.venue) {
     return yield* Effect.fail(
       refused("rule-refused", {
         gate: "policy",
@@ -157,6 +161,11 @@ const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct
       })
     )
   }
+})
+
+/** Beside that a registration ends after it begins. */
+const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
+  yield* judgeNew({ holderId: holderIdOf(input), party: input.party }, act)
   if (input.validUntil !== null && input.validUntil <= act.now) {
     return yield* Effect.fail(
       refused("rule-refused", {
@@ -181,7 +190,11 @@ const invite = Effect.fnUntraced(function* (
     holder: input.party,
     custodian: input.custodian,
     predecessor: null,
-    attributesDigest: crypto.sha256(PlainJson.canonical(Schema.encodeSync(StatedList)(attributes))),
+    attributesDigest: crypto.sha256(
+      AttributeRules.digestText(
+        attributes.map((one) => ({ ...one, state: AttributeMachine.initial }))
+      )
+    ),
     validUntil: input.validUntil
   })
 })
@@ -206,6 +219,7 @@ const described = Effect.fnUntraced(function* (
     holder,
     {
       on: "describe",
+      at: act.now,
       legalName,
       lei,
       classification,
@@ -214,7 +228,7 @@ const described = Effect.fnUntraced(function* (
     },
     act
   )
-  return HolderView.of(after)
+  return HolderView.of(yield* Screenings.ask(after, act))
 })
 
 /** Nobody has verified the evidence yet. */

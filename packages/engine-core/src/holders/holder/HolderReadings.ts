@@ -1,5 +1,6 @@
 /** What the ledger says of a holder: invited, registered, gone. */
 import { Effect, Option, Schema } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
@@ -14,12 +15,8 @@ import { HolderMachine, isReady } from "./HolderMachine.ts"
 const invitation = TypedReading.of(HolderInvitation, {
   created: Effect.fn("HolderInvitation.created")(function* (payload, node) {
     const records = yield* Records
-    if (Option.isSome(yield* records.find(holders, payload.holderId))) {
-      return yield* surprise(node, payload.holderId, {
-        on: "register",
-        detail: "A holder of this id exists."
-      })
-    }
+    const there = yield* records.find(holders, payload.holderId)
+    if (Option.isSome(there)) return yield* invitedAgain(there.value, payload, node)
     yield* Once.open(holders, opened(payload, node), node)
     const known = yield* records.find(holderParties, payload.holder)
     if (Option.isNone(known)) return yield* namesParty(payload, node)
@@ -68,7 +65,27 @@ const opened = (payload: Payload<typeof HolderInvitation>, node: Node): Holder =
   endedAt: null,
   invitationCid: node.contractId,
   registrationCid: null,
-  signedTermsCid: null
+  signedTermsCid: null,
+  told: { version: 1, at: node.effectiveAt }
+})
+
+/** Whom nobody has registered yet may be invited anew; anybody else is a holder already. */
+const invitedAgain = Effect.fnUntraced(function* (
+  holder: Stored<Holder>,
+  { holder: party, validUntil }: Payload<typeof HolderInvitation>,
+  node: Node
+) {
+  const records = yield* Records
+  const waits = holder.state === "pending" && holder.registrationCid === null
+  if (waits && holder.party === party && holder.invitationCid === null) {
+    const invited = { on: "invite", invitationCid: node.contractId, validUntil } as const
+    yield* records.record(holders, holder, { ...invited, at: node.effectiveAt }, node.act)
+    return
+  }
+  yield* surprise(node, holder.holderId, {
+    on: "register",
+    detail: "A holder of this id exists."
+  })
 })
 
 const namesParty = (payload: Payload<typeof HolderInvitation>, node: Node) =>
@@ -81,7 +98,7 @@ const namesParty = (payload: Payload<typeof HolderInvitation>, node: Node) =>
 const uninvited = (holderId: string, node: Node) =>
   known(holderId, node, "decline", (holder) =>
     Effect.flatMap(Records, (records) =>
-      records.record(holders, holder, { on: "decline" }, node.act)
+      records.record(holders, holder, { on: "decline", at: node.effectiveAt }, node.act)
     )
   )
 
@@ -92,7 +109,7 @@ const registered = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const from = { registrationCid: node.contractId, at: node.effectiveAt, validUntil }
-  if (Machine.allows(HolderMachine, holder.state, "renew")) {
+  if (Machine.allows(HolderMachine, holder.state, "renew") && isAhead(validUntil, node)) {
     return yield* records.record(holders, holder, { on: "renew", ...from }, node.act)
   }
   if (Machine.isTerminal(HolderMachine, holder.state)) {
@@ -105,11 +122,18 @@ const registered = Effect.fnUntraced(function* (
   yield* activated(accepted, node)
 })
 
+/** A registration that was made again and is past its time renews nothing. */
+const isAhead = (validUntil: Instant.Instant | null, { effectiveAt }: Node): boolean =>
+  validUntil === null || Instant.isAfter(validUntil, effectiveAt)
+
 /** The last of the facts that a pending holder waits for makes it active. */
-export const activated = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) {
+export const activated = Effect.fnUntraced(function* (
+  holder: Stored<Holder>,
+  { act, effectiveAt: at }: Pick<Node, "act" | "effectiveAt">
+) {
   if (!isReady(holder)) return
   const records = yield* Records
-  yield* records.record(holders, holder, { on: "activate" }, node.act)
+  yield* records.record(holders, holder, { on: "activate", at }, act)
 })
 
 const closed = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) {

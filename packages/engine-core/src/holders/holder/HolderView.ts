@@ -4,18 +4,28 @@ import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { Holder, holders } from "./Holder.ts"
 
-export const HolderView = Schema.Struct({ ...Holder.fields, ...RecordView.fields }).annotate({
+const { told: _, ...shown } = Holder.fields
+
+export const HolderView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
   identifier: "HolderView",
   description: "A holder, when it changed last, and whose move it is."
 })
 export type HolderView = typeof HolderView.Type
 
-export const of = (holder: Stored<Holder>): HolderView => RecordView.of(holders, holder)
+export const of = (holder: Stored<Holder>): HolderView => {
+  const { told: __, ...view } = RecordView.of(holders, holder)
+  return view
+}
 
-/** What the holder itself may see: nothing of the venue's screening, and nobody's name. */
+/**
+ * What the holder itself may see: nothing of the venue's screening, not even that something moved,
+ * and nobody's name (domain.md section 8, feature 11).
+ */
 export const ofOwn = (holder: Stored<Holder>): HolderView =>
   of({
     ...holder,
+    version: holder.told.version,
+    updatedAt: holder.told.at,
     screening: null,
     attributes: holder.attributes.map((attribute) => ({ ...attribute, setBy: "venue" }))
   })

@@ -1,0 +1,108 @@
+/** How the venue sets a holder's attributes, and with them how long its registration holds. */
+import { Effect, Schema } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { HolderInvitation, HolderRegistration } from "../../templates/Admission.ts"
+import * as Field from "../../templates/Field.ts"
+import { create, exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { type Holder, HolderId, holders } from "../holder/Holder.ts"
+import { ChangedList } from "../holder/HolderDetails.ts"
+import { decide } from "../holder/HolderMachine.ts"
+import * as HolderView from "../holder/HolderView.ts"
+import * as AttributeRules from "./AttributeRules.ts"
+
+const Setting = Schema.Struct({
+  holderId: HolderId,
+  attributes: ChangedList,
+  /** Until when the registration holds from now on; without it, as long as it did. */
+  validUntil: Field.optional(Instant.schema)
+})
+
+/**
+ * The ledger keeps a digest of the attributes. It is told by SetAttributes of the registration,
+ * which carries the holder's own signature on; a holder that has not answered its invitation is
+ * invited anew, under the new digest. A registration that ran out is renewed by naming when it ends:
+ * domain.md has the holder renew it, and the ledger has no choice with which it could by itself.
+ */
+export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
+  doc: "States, verifies, refuses or withdraws attributes of a holder, each with its evidence.",
+  route: "POST /v1/holders/{holderId}:set-attributes",
+  makers: ["operator", "compliance"],
+  approvers: 1,
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}`,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Setting,
+  result: HolderView.HolderView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("holder.set-attributes.plan")(function* (input, act) {
+    const crypto = yield* Crypto
+    const records = yield* Records
+    const holder = yield* records.get(holders, input.holderId)
+    yield* Effect.fromResult(decide(holder, { on: "set-attributes" }))
+    yield* Effect.fromResult(AttributeRules.judge(holder.attributes, input.attributes, by(act)))
+    const attributes = AttributeRules.change(holder.attributes, input.attributes, by(act))
+    if (input.validUntil !== null && Instant.atOrBefore(input.validUntil, act.now)) {
+      return yield* Effect.fail(
+        refused("rule-refused", {
+          gate: "policy",
+          check: "valid-until",
+          recovery: "Name an instant to come."
+        })
+      )
+    }
+    const attributesDigest = crypto.sha256(AttributeRules.digestText(attributes))
+    const validUntil = input.validUntil ?? holder.validUntil
+    const [first, ...rest] = commands(holder, { attributesDigest, validUntil, act })
+    return { commands: [first, ...rest], last: true }
+  }),
+  finish: Effect.fnUntraced(function* (input, act) {
+    const records = yield* Records
+    const holder = yield* records
+      .get(holders, input.holderId)
+      .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a holder vanished"))))
+    const attributes = AttributeRules.change(holder.attributes, input.attributes, by(act))
+    const fact = { on: "set-attributes", attributes, at: act.now } as const
+    return HolderView.of(yield* records.record(holders, holder, fact, act))
+  })
+})
+
+export const operations = [setAttributes] as const
+
+const by = ({ now, actor: setBy }: OperationAct): AttributeRules.Setting => ({ now, setBy })
+
+const commands = (
+  holder: Holder,
+  to: {
+    readonly attributesDigest: string
+    readonly validUntil: Instant.Instant | null
+    readonly act: OperationAct
+  }
+) => {
+  const { attributesDigest, validUntil } = to
+  if (holder.registrationCid !== null) {
+    const argument = { attributesDigest, validUntil }
+    return [
+      exercise(HolderRegistration, holder.registrationCid, "SetAttributes", argument)
+    ] as const
+  }
+  const again = create(HolderInvitation, {
+    venue: to.act.venue,
+    holderId: holder.holderId,
+    holder: holder.party,
+    custodian: holder.custodian,
+    predecessor: holder.predecessor,
+    attributesDigest,
+    validUntil
+  })
+  return holder.invitationCid === null
+    ? ([again] as const)
+    : ([exercise(HolderInvitation, holder.invitationCid, "Withdraw", {}), again] as const)
+}

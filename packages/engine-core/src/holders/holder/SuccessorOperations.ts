@@ -1,0 +1,125 @@
+/** How the venue names who shall follow a holder: its successor is invited as a holder of its own. */
+import { Effect, Option, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { HolderRegistration } from "../../templates/Admission.ts"
+import * as Field from "../../templates/Field.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as Screenings from "../screening/ScreeningRunner.ts"
+import { type Holder, HolderId, holderParties, holders } from "./Holder.ts"
+import { decide } from "./HolderMachine.ts"
+import { idOf, judgeNew } from "./HolderOperations.ts"
+import * as HolderView from "./HolderView.ts"
+
+const Naming = Schema.Struct({
+  holderId: HolderId,
+  party: Party.schema,
+  /** The id of the holder that the successor becomes; made by the engine when the caller names none. */
+  successorId: Field.optional(HolderId)
+})
+type Naming = typeof Naming.Type
+
+/**
+ * The successor is a holder of its own: it accepts its registration, signs terms and is screened as
+ * any other. It takes over what is known of its predecessor, as its registration takes over the
+ * digest of the attributes. It may be used from its registration plus the deployment's cooling time
+ * on (domain.md section 2.3): a party that somebody smuggled in is noticed in between.
+ */
+export const registerSuccessor = Operation.defineOnLedger("holder.register-successor", {
+  doc: "Names the party that shall follow a holder, and invites it.",
+  route: "POST /v1/holders/{holderId}:register-successor",
+  makers: ["operator", "compliance"],
+  approvers: 1,
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}`,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Naming,
+  complete: (input, makeId) =>
+    input.successorId === null ? { ...input, successorId: idOf(makeId()) } : input,
+  result: HolderView.HolderView,
+  refuses: ["not-found", "state-conflict", "already-exists", "rule-refused"],
+  plan: Effect.fn("holder.register-successor.plan")(function* (input, act) {
+    const records = yield* Records
+    const holder = yield* records.get(holders, input.holderId)
+    yield* Effect.fromResult(decide(holder, { on: "invite-successor" }))
+    if (yield* isNamed(holder)) {
+      return yield* Effect.fail(
+        refused("state-conflict", {
+          check: "successor-named",
+          detail: "The holder has a successor; close that one before another is named."
+        })
+      )
+    }
+    yield* judgeNew({ holderId: successorOf(input), party: input.party }, act)
+    const { registrationCid } = holder
+    if (registrationCid === null) throw new Error("a registered holder stands on no contract")
+    const invited = { holderId: successorOf(input), holder: input.party }
+    return {
+      commands: [exercise(HolderRegistration, registrationCid, "InviteSuccessor", invited)],
+      last: true
+    }
+  }),
+  finish: Effect.fnUntraced(function* (input, act) {
+    const records = yield* Records
+    const { successorCooling } = yield* Settings
+    const holder = yield* there(input.holderId)
+    const successor = yield* inherits(holder, yield* there(successorOf(input)), act)
+    const { registeredAt, party } = successor
+    const usableFrom = Instant.add(registeredAt, successorCooling)
+    const fact = {
+      on: "name-successor",
+      successor: { party, registeredAt, usableFrom },
+      at: act.now
+    } as const
+    return HolderView.of(yield* records.record(holders, holder, fact, act))
+  })
+})
+
+export const operations = [registerSuccessor] as const
+
+const successorOf = ({ successorId }: Naming): HolderId => {
+  if (successorId === null) throw new Error("a successor is registered under an id")
+  return successorId
+}
+
+/** Whether a successor is named that may still follow. */
+const isNamed = Effect.fnUntraced(function* ({ successor }: Holder) {
+  if (successor === null) return false
+  const records = yield* Records
+  const known = yield* records.find(holderParties, successor.party)
+  if (Option.isNone(known)) return false
+  const named = yield* records.find(holders, known.value.holderId)
+  return Option.isSome(named) && named.value.state !== "closed"
+})
+
+const there = (holderId: string) =>
+  Effect.flatMap(Records, (records) => records.get(holders, holderId)).pipe(
+    Effect.catchTag("Refused", () =>
+      Effect.die(new Error(`the holder ${holderId} was not read off the ledger`))
+    )
+  )
+
+/** What is known of a holder is known of whoever follows it. */
+const inherits = Effect.fnUntraced(function* (
+  { legalName, lei, classification, taxResidences, attributes }: Holder,
+  successor: Effect.Success<ReturnType<typeof there>>,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const known = { legalName, lei, classification, taxResidences, attributes }
+  const described = yield* records.record(
+    holders,
+    successor,
+    { on: "describe", at: act.now, ...known },
+    act
+  )
+  return yield* Screenings.ask(described, act)
+})

@@ -1,0 +1,57 @@
+/** How a holder's screening moves: when it is asked for, answered, and too old. */
+import type * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import type { Found } from "../../ports/ScreeningSource.ts"
+import type { Screening } from "../holder/HolderDetails.ts"
+import { ScreeningMachine } from "./ScreeningMachine.ts"
+
+const unscreened: Screening = {
+  state: ScreeningMachine.initial,
+  screenedAt: null,
+  listVersion: null,
+  validUntil: null
+}
+
+/** A screening as it begins, for a holder that was never asked about. */
+export const fresh = (before: Screening | null): Screening => before ?? unscreened
+
+/** The screening once its request is sent; undefined where none may be sent as it stands. */
+export const asked = (before: Screening | null): Screening | undefined => {
+  const self = fresh(before)
+  return Machine.allows(ScreeningMachine, self.state, "ask")
+    ? { ...self, state: Machine.follow(ScreeningMachine, self.state, "ask"), validUntil: null }
+    : undefined
+}
+
+/** The screening that the clock or a newer list made too old; undefined where it is not clear. */
+export const aged = (self: Screening): Screening | undefined =>
+  Machine.allows(ScreeningMachine, self.state, "age")
+    ? { ...self, state: Machine.follow(ScreeningMachine, self.state, "age") }
+    : undefined
+
+const triggers = { none: "clear", possible: "doubt", confirmed: "confirm" } as const
+
+/**
+ * The screening after an answer; undefined where the answer is no news, as a possible hit is that
+ * nobody has judged yet. A clear one is too old `rescreenAfter` it was made, or when its source says.
+ */
+export const answered = (
+  self: Screening,
+  { found, screenedAt, listVersion, validUntil }: Found,
+  rescreenAfter: Duration.Duration | null
+): Screening | undefined => {
+  const on = triggers[found]
+  if (!Machine.allows(ScreeningMachine, self.state, on)) return undefined
+  const state = Machine.follow(ScreeningMachine, self.state, on)
+  const ends = [
+    validUntil,
+    rescreenAfter === null ? null : Instant.add(screenedAt, rescreenAfter)
+  ].filter((at) => at !== null)
+  return {
+    state,
+    screenedAt,
+    listVersion,
+    validUntil: state === "clear" ? (ends.toSorted(Instant.compare)[0] ?? null) : null
+  }
+}

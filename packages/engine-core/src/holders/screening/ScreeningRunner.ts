@@ -1,0 +1,331 @@
+/** Asks the screening source about holders, at least once each, and notes what it answers. */
+import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import type { Task } from "../../feeds/Schedule.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
+import { Answer, type Found, ScreeningSource } from "../../ports/ScreeningSource.ts"
+import type { LeaseLost } from "../../ports/storage/StorageError.ts"
+import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
+import type { Act } from "../../records/Act.ts"
+import { stored } from "../../records/Away.ts"
+import * as Leased from "../../records/Leased.ts"
+import { type Query, Records, type Stored } from "../../records/Records.ts"
+import { type Holder, holders, isEnded } from "../holder/Holder.ts"
+import { activated } from "../holder/HolderReadings.ts"
+import { screenings } from "./Screening.ts"
+import * as ScreeningRules from "./ScreeningRules.ts"
+
+/** The queue whose items are requests to the source. */
+const queue = "screenings"
+
+/** Requests that one instance has under way at a time. */
+const atOnce = 8
+
+/** Milliseconds after which a source that does not answer counts as away. */
+const answerWithin = 30_000
+
+/** Milliseconds until a source that was away is asked again. */
+const awayFor = 60_000
+
+/** Milliseconds until it is asked again what it has not answered, or nobody has judged. */
+const againAfter = { "nothing-yet": 5_000, possible: 60_000 } as const
+
+/** Holders that are looked at in one transaction. */
+const batchMax = 100
+
+/**
+ * Has a holder screened, where this deployment screens and the holder's screening may be asked for
+ * as it stands. The request is sent once this transaction is committed. Only inside
+ * `Records.transact`.
+ */
+export const ask = Effect.fnUntraced(function* (holder: Stored<Holder>, act: Act) {
+  const source = yield* ScreeningSource
+  const screening = ScreeningRules.asked(holder.screening)
+  if (source.screens === "no" || screening === undefined || isEnded(holder)) return holder
+  const records = yield* Records
+  const { holderId } = holder
+  // One more than any request before it: the record moves with each.
+  const requestId = `${holderId}:${holder.version}`
+  yield* records
+    .open(screenings, { requestId, holderId, askedAt: act.now, finding: null }, act)
+    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a request id came twice"))))
+  yield* records.enqueue([{ queue, itemId: requestId, resource: holderId, payload: "", delay: 0 }])
+  return yield* records.record(holders, holder, { on: "screen", screening }, act)
+})
+
+const requestOf = (requestId: string, holder: Holder) => ({
+  requestId,
+  holderId: holder.holderId,
+  party: holder.party,
+  legalName: holder.legalName,
+  lei: holder.lei,
+  classification: holder.classification,
+  countries: holder.taxResidences.map(({ country }) => country)
+})
+
+const isAnswer = Schema.is(Answer)
+
+/** What the source answers; undefined: it is away, is late, or answers what is no answer. */
+const heard = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
+  const source = yield* ScreeningSource
+  const answer = yield* source.ask(requestOf(requestId, holder)).pipe(
+    Effect.timeout(Duration.millis(answerWithin)),
+    Effect.tapError((error) => Effect.logWarning("the screening source is away", String(error))),
+    Effect.option
+  )
+  if (Option.isNone(answer)) return undefined
+  if (isAnswer(answer.value)) return answer.value
+  yield* Effect.logError("the screening source answered what is no answer", { requestId })
+  return undefined
+})
+
+/**
+ * Notes an answer with its request and moves the holder; the last of what a pending holder waits for
+ * makes it active. A confirmed hit refuses the holder at every gate `screening` from here on.
+ * This is where the engine opens holder.restrict (mode freeze, reason sanctions) once restrictions
+ * are recorded (domain.md section 2.5).
+ */
+const note = Effect.fnUntraced(function* (
+  requestId: string,
+  holder: Stored<Holder>,
+  answer: Found,
+  now: Instant.Instant
+) {
+  const records = yield* Records
+  const { rescreenAfter } = yield* Settings
+  if (holder.screening === null) throw new Error("a holder that was asked about has a screening")
+  const screening = ScreeningRules.answered(holder.screening, answer, rescreenAfter)
+  if (screening === undefined) return
+  const act: Act = { cause: { by: "screening", requestId }, now }
+  const request = yield* records
+    .get(screenings, requestId)
+    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a request vanished"))))
+  const { found, screenedAt, listVersion, reason } = answer
+  const finding = { found, screenedAt, listVersion, reason, answeredAt: now }
+  yield* records.record(screenings, request, { on: "answer", finding }, act)
+  const after = yield* records.record(holders, holder, { on: "screen", screening }, act)
+  yield* activated(after, { act, effectiveAt: now })
+})
+
+export class ScreeningRunner extends Context.Service<
+  ScreeningRunner,
+  {
+    /** Asks what is due now; answers how much it took. For tests and for embedders. */
+    readonly once: Effect.Effect<number, Unavailable>
+    /** Runs until interrupted; a request under way is given back and sent again. */
+    readonly run: Effect.Effect<never>
+    /**
+     * Has a holder screened again on somebody's request: the only way out of a confirmed hit
+     * (domain.md section 2.5). Refuses `state-conflict` where a request is under way already.
+     */
+    readonly rescreen: (
+      holderId: string
+    ) => Effect.Effect<void, Refused<"not-found" | "state-conflict"> | Unavailable>
+  }
+>()("@bursar/engine-core/holders/screening/ScreeningRunner") {}
+
+const make = Effect.gen(function* () {
+  const records = yield* Records
+  const work = yield* WorkQueue
+  const settings = yield* Settings
+  const source = yield* ScreeningSource
+  const worker = `screener-${Math.floor(Number(yield* Instant.now) / 1e3)}`
+
+  const provided = <A, E>(effect: Effect.Effect<A, E, Records>) =>
+    effect.pipe(
+      Effect.provideService(Records, records),
+      Effect.provideService(Settings, settings),
+      Effect.provideService(ScreeningSource, source)
+    )
+
+  /** The holder that a request waits for; none where it has ended or is not asked about any more. */
+  const asking = (requestId: string) =>
+    Effect.map(
+      records.find(holders, requestId.slice(0, requestId.lastIndexOf(":"))),
+      Option.filter(
+        (holder) =>
+          !isEnded(holder) &&
+          (holder.screening?.state === "pending" || holder.screening?.state === "review")
+      )
+    )
+
+  const one = Effect.fnUntraced(function* (lease: Lease) {
+    const requestId = lease.itemId
+    const holder = yield* asking(requestId)
+    if (Option.isNone(holder)) return yield* stored(work.finish(lease))
+    const answer = yield* heard(requestId, holder.value)
+    if (answer === undefined) return yield* stored(work.release(lease, { delay: awayFor }))
+    if (answer.found === "nothing-yet") {
+      return yield* stored(work.release(lease, { delay: againAfter[answer.found] }))
+    }
+    yield* records.transact(
+      Effect.gen(function* () {
+        // Demands the fence: whoever lost the lease notes nothing, and the next one asks again.
+        yield* stored(work.hold(lease))
+        const before = yield* asking(requestId)
+        if (Option.isSome(before)) yield* note(requestId, before.value, answer, yield* Instant.now)
+        yield* answer.found === "possible"
+          ? stored(work.release(lease, { delay: againAfter.possible }))
+          : stored(work.finish(lease))
+      })
+    )
+  })
+
+  const under = (lease: Lease, doing: Effect.Effect<void, LeaseLost | Unavailable>) =>
+    Leased.under(
+      {
+        work,
+        lease,
+        leaseMillis: settings.lease,
+        failed: `screening ${lease.itemId} was not asked for or not noted`,
+        failedFor: awayFor
+      },
+      doing
+    )
+
+  const once =
+    source.screens === "no"
+      ? Effect.succeed(0)
+      : Effect.gen(function* () {
+          const leases = yield* stored(
+            work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
+          )
+          yield* Effect.forEach(leases, (lease) => under(lease, provided(one(lease))), {
+            concurrency: "unbounded",
+            discard: true
+          })
+          return leases.length
+        })
+
+  const rings = Effect.fnUntraced(function* () {
+    const bell = yield* Queue.sliding<void>(1)
+    yield* work.wakes(queue).pipe(
+      Stream.runForEach(() => Queue.offer(bell, undefined)),
+      // Without wakes the poll below still finds the work.
+      Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    return bell
+  })
+
+  const run: Effect.Effect<never> =
+    source.screens === "no"
+      ? Effect.never
+      : Effect.scoped(
+          Effect.gen(function* () {
+            const bell = yield* rings()
+            const pause = Effect.raceFirst(
+              Queue.take(bell),
+              Effect.sleep(Duration.millis(settings.poll))
+            )
+            const round = Leased.round(
+              Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)),
+              { failed: "screenings could not be read", pause }
+            )
+            return yield* Effect.forever(round)
+          })
+        )
+
+  const rescreen = (holderId: string) =>
+    provided(
+      records.transact(
+        Effect.gen(function* () {
+          const holder = yield* records.get(holders, holderId)
+          const now = yield* Instant.now
+          const before = ScreeningRules.fresh(holder.screening)
+          const after = yield* again(holder, now)
+          if (after.version === holder.version) {
+            return yield* Effect.fail(
+              refused("state-conflict", {
+                check: "ScreeningState",
+                detail: `A screening in state ${before.state} is not asked for again.`
+              })
+            )
+          }
+        })
+      )
+    )
+
+  return ScreeningRunner.of({ once, run, rescreen })
+})
+
+export const layer: Layer.Layer<ScreeningRunner, never, Records | WorkQueue> = Layer.effect(
+  ScreeningRunner,
+  make
+)
+
+/** Asks about a holder anew: what is clear still is first noted as too old. */
+const again = Effect.fnUntraced(function* (holder: Stored<Holder>, now: Instant.Instant) {
+  const records = yield* Records
+  const act: Act = { cause: { by: "clock" }, now }
+  const screening = holder.screening === null ? undefined : ScreeningRules.aged(holder.screening)
+  const aged =
+    screening === undefined
+      ? holder
+      : yield* records.record(holders, holder, { on: "screen", screening }, act)
+  return yield* ask(aged, act)
+})
+
+/** What is asked about anew: never asked, too old, screened under other lists, or too long ago. */
+const dueAgain = (of: {
+  readonly listVersion: string | undefined
+  readonly before: Instant.Instant | undefined
+}): ReadonlyArray<Pick<Query, "where" | "ranges">> => {
+  const { before, listVersion } = of
+  const clear = { screening: ["clear"] }
+  return [
+    { where: { screening: ["none", "unscreened", "stale"] } },
+    ...(listVersion === undefined
+      ? []
+      : [
+          { where: clear, ranges: { screenedUnder: { to: listVersion } } },
+          { where: clear, ranges: { screenedUnder: { from: `${listVersion}\u0000` } } }
+        ]),
+    ...(before === undefined
+      ? []
+      : [{ where: clear, ranges: { screenedAt: { to: Instant.sortable(before) } } }])
+  ]
+}
+
+const batch = Effect.fnUntraced(function* (query: Pick<Query, "where" | "ranges">) {
+  const records = yield* Records
+  const found = yield* records.list(holders, { ...query, limit: batchMax })
+  if (found.length === 0) return 0
+  yield* records.transact(
+    Effect.gen(function* () {
+      const now = yield* Instant.now
+      const ids = found.map(({ record }) => record.holderId)
+      for (const holder of yield* records.many(holders, ids)) yield* again(holder, now)
+    })
+  )
+  return found.length
+})
+
+/**
+ * Looks every minute whose screening is too old, was made under another version of the lists, or
+ * was never made because the source is new here, and asks about them again (domain.md section 2.5).
+ * A confirmed hit and a possible one stay as they are: a person decides those.
+ */
+export const rescreenings: Task<Records> = {
+  name: "rescreenings",
+  doc: "Has holders screened again whose screening is too old, or older than the lists.",
+  every: 60_000,
+  run: Effect.fnUntraced(function* () {
+    const source = yield* ScreeningSource
+    if (source.screens === "no") return
+    const { rescreenAfter } = yield* Settings
+    const now = yield* Instant.now
+    const listVersion = yield* source.listVersion.pipe(
+      Effect.timeout(Duration.millis(answerWithin)),
+      Effect.tapError((error) => Effect.logWarning("the screening source is away", String(error))),
+      Effect.option
+    )
+    const before = rescreenAfter === null ? undefined : Instant.subtract(now, rescreenAfter)
+    for (const query of dueAgain({ listVersion: Option.getOrUndefined(listVersion), before })) {
+      // Each that was asked about leaves what the next batch finds.
+      yield* Effect.repeat(batch(query), { while: (had) => had === batchMax })
+    }
+  })
+}

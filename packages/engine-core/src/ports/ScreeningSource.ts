@@ -1,0 +1,69 @@
+/** Who screens holders against lists of persons that nobody may deal with, and what it answers. */
+import { Context, Data, Effect, Schema } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+
+/** Whom to screen. A source that is asked again under the same id MUST know it for the same request. */
+export interface Request {
+  readonly requestId: string
+  readonly holderId: string
+  readonly party: string
+  readonly legalName: string | null
+  readonly lei: string | null
+  readonly classification: string | null
+  /** Where it is taxed, as ISO 3166 codes of two letters. */
+  readonly countries: ReadonlyArray<string>
+}
+
+const textMax = 2_000
+const idMax = 200
+
+/** What a source found, and under which version of its lists. */
+const Found = Schema.Struct({
+  /** No hit; a possible one that a person must judge; a confirmed one. */
+  found: Schema.Literals(["none", "possible", "confirmed"]),
+  screenedAt: Instant.schema,
+  listVersion: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(idMax)),
+  /** When the answer is too old, where the source says so. */
+  validUntil: Schema.NullOr(Instant.schema),
+  /** Why a possible hit is one, or is none after all; kept, and shown to nobody outside the venue. */
+  reason: Schema.NullOr(Schema.String.check(Schema.isMaxLength(textMax)))
+})
+export type Found = typeof Found.Type
+
+export const Answer = Schema.Union([
+  /** Not answered yet: to be asked again later. */
+  Schema.Struct({ found: Schema.Literal("nothing-yet") }),
+  Found
+])
+export type Answer = typeof Answer.Type
+
+/** The source is away, or did not understand; the same request is sent again. */
+export class SourceUnavailable extends Data.TaggedError("SourceUnavailable")<{
+  readonly detail: string
+}> {}
+
+interface Source {
+  /** Whether it screens at all; one that does not lets every holder pass. */
+  readonly screens: "yes" | "no"
+  /** The version of its lists that answers are given under now. */
+  readonly listVersion: Effect.Effect<string, SourceUnavailable>
+  /**
+   * Asks for an answer. The engine asks at least once, never inside a transaction, and again for as
+   * long as there is nothing yet or only a possible hit: a source MUST take a request once, by its
+   * id, and MUST answer a possible hit as decided once a person has judged it.
+   */
+  readonly ask: (request: Request) => Effect.Effect<Answer, SourceUnavailable>
+}
+
+/** What an engine has that was given none: nobody is screened, and nobody is refused for it. */
+export const none: Source = {
+  screens: "no",
+  listVersion: Effect.fail(new SourceUnavailable({ detail: "This deployment screens nobody." })),
+  ask: () => Effect.fail(new SourceUnavailable({ detail: "This deployment screens nobody." }))
+}
+
+export const ScreeningSource = Context.Reference<Source>(
+  "@bursar/engine-core/ports/ScreeningSource",
+  { defaultValue: () => none }
+)
+export type ScreeningSource = Source

@@ -41,8 +41,8 @@ export const DealingCycle = Schema.Struct({
   price: NullOr(Decimal.schema),
   swungPrice: NullOr(Decimal.schema),
   /**
-   * Its orders once it has ended. While it is open they are the orders that name it, so that no
-   * order rewrites the list of all others by joining.
+   * The orders it settled. Before, they are the orders that name it: no order rewrites the list of all
+   * others by joining.
    */
   orders: Members,
   members: Counts,
@@ -62,6 +62,8 @@ export const DealingCycle = Schema.Struct({
   currency: Schema.String,
   unitDecimals: Integer.schema,
   cashDecimals: Integer.schema,
+  /** What the fund has set aside on the ledger for what it owes on balance. */
+  allocations: Schema.Array(Schema.Struct({ cid: Field.contractId, amount: Decimal.schema })),
   /** The contract it stands on; null once it has ended. */
   cycleCid: NullOr(Field.contractId)
 }).annotate({
@@ -69,6 +71,9 @@ export const DealingCycle = Schema.Struct({
   description: "The orders of one cut-off, settled together or not at all."
 })
 export type DealingCycle = typeof DealingCycle.Type
+
+/** More allocations than this a fund does not need for one sum. */
+export const allocationsMax = 32
 
 /** What an instrument's cycle of one cut-off is found by: there is one open at most. */
 export const dealtAt = (of: Pick<DealingCycle, "instrumentId" | "cutOffAt">): string =>
@@ -108,6 +113,9 @@ export const dealingCycles = Collection.define<DealingCycle, Fact>("dealing-cycl
       (self.endedAs === "settled") === (self.pointCid !== null && self.price !== null),
     "its cut-off comes before its time to settle": (self) =>
       Instant.isBefore(self.cutOffAt, self.settleBy),
+    "allocations are distinct and limited": ({ allocations }) =>
+      allocations.length <= allocationsMax &&
+      new Set(allocations.map(({ cid }) => cid)).size === allocations.length,
     "nobody has left who had not joined": ({ members }) =>
       members.subscriptions >= 0 && members.redemptions >= 0,
     "the fund moves the difference of both sides": ({ gross, fundNet }) =>

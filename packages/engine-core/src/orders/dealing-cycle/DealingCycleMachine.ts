@@ -70,21 +70,25 @@ const Count = Schema.Struct({
   members: Schema.Struct({ subscriptions: Schema.Int, redemptions: Schema.Int }),
   gross: Gross
 })
+/** The fund set cash aside for its net, or took it back. */
+const Allocate = Schema.Struct({
+  on: Schema.Literal("allocate"),
+  cid: Field.contractId,
+  amount: Decimal.schema
+})
+const Unallocate = Schema.Struct({ on: Schema.Literal("unallocate"), cid: Field.contractId })
 /** The clock passed the cut-off: nothing joins any more. */
 const CutOff = Schema.Struct({ on: Schema.Literal("cut-off") })
 
 // The table's triggers.
 
-const ending = {
-  at: Instant.schema,
-  /** The update that ended it. */
-  uid: Schema.String,
-  orders: Members
-} as const
+/** When, and by which update. */
+const ending = { at: Instant.schema, uid: Schema.String } as const
 
 const Settle = Schema.Struct({
   on: Schema.Literal("settle"),
   ...ending,
+  orders: Members,
   policyVersion: Integer.schema,
   pointCid: Field.contractId,
   price: Decimal.schema,
@@ -95,7 +99,7 @@ const Settle = Schema.Struct({
 })
 const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
 
-export const Fact = Schema.Union([Count, CutOff, Settle, Release])
+export const Fact = Schema.Union([Count, Allocate, Unallocate, CutOff, Settle, Release])
 export type Fact = typeof Fact.Type
 
 /** One thing that stands in a command's way, at its gate. */
@@ -163,18 +167,25 @@ export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
         fundNet: netOf(summed)
       }
     })
-    .with({ on: "cut-off" }, () => ({ ...self, acceptsOrders: false }))
-    .with({ on: "settle" }, ({ on, ...settled }) => ({
-      ...ended(self, on, settled),
-      endedAs: "settled" as const,
-      policyVersion: settled.policyVersion,
-      pointCid: settled.pointCid,
-      price: settled.price,
-      swungPrice: settled.swungPrice,
-      gross: settled.gross,
-      fundNet: settled.fundNet,
-      gate: settled.gate
+    .with({ on: "allocate" }, ({ cid, amount }) => ({
+      ...self,
+      allocations: [...self.allocations, { cid, amount }]
     }))
+    .with({ on: "unallocate" }, ({ cid }) => ({
+      ...self,
+      allocations: self.allocations.filter((one) => one.cid !== cid)
+    }))
+    .with({ on: "cut-off" }, () => ({ ...self, acceptsOrders: false }))
+    .with({ on: "settle" }, ({ on, at, uid, ...settled }) => ({
+      ...ended(self, on, { at, uid }),
+      ...settled,
+      endedAs: "settled" as const,
+      members: {
+        subscriptions: settled.orders.subscriptions.length,
+        redemptions: settled.orders.redemptions.length
+      }
+    }))
+    // Nothing was dealt; who was in it is still told.
     .with({ on: "release" }, ({ on, ...released }) => ({
       ...ended(self, on, released),
       endedAs: "released" as const,
@@ -186,22 +197,14 @@ export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
 const ended = (
   self: DealingCycle,
   on: Machine.TriggerOf<typeof DealingCycleMachine>,
-  {
-    at,
-    uid,
-    orders
-  }: { readonly at: Instant.Instant; readonly uid: string; readonly orders: Members }
+  { at, uid }: { readonly at: Instant.Instant; readonly uid: string }
 ): DealingCycle => ({
   ...self,
   state: Machine.follow(DealingCycleMachine, self.state, on),
   acceptsOrders: false,
   endedAt: at,
   uid,
-  orders,
-  members: {
-    subscriptions: orders.subscriptions.length,
-    redemptions: orders.redemptions.length
-  },
+  allocations: [],
   cycleCid: null
 })
 
@@ -231,3 +234,23 @@ export const netOf = ({ subscribed, redeemed, minted, burned }: Gross): FundNet 
   cash: Decimal.subtract(subscribed, redeemed),
   units: Decimal.subtract(minted, burned)
 })
+
+/**
+ * The gate as it shows on the record: the part of what was ordered that was filled, cut to ten places
+ * (domain.md section 4.3: factor = min(1, capacity/ordered), and what is filled is the capacity). Null
+ * where nothing was held back.
+ */
+export const gatingOf = (of: {
+  readonly ordered: Decimal.Decimal
+  readonly filled: Decimal.Decimal
+}): Gating | null =>
+  Decimal.atLeast(of.filled, of.ordered)
+    ? null
+    : {
+        factor: Decimal.divideRounded(of.filled, of.ordered, {
+          places: Decimal.places,
+          rounding: "floor"
+        }),
+        capacity: of.filled,
+        reason: "cycle-capacity"
+      }

@@ -1,0 +1,236 @@
+/** What the ledger says of a dealing cycle: opened, given cash by the fund, settled or released. */
+import { Effect, Option, Result, Schema } from "effect"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { contracts } from "../../projection/Contract.ts"
+import * as Once from "../../projection/Once.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
+import { Lot } from "../../templates/Market.ts"
+import { PricedRedemption } from "../../templates/Redemption.ts"
+import { Allocation } from "../../templates/Registry.ts"
+import type { Argument, Payload, Template } from "../../templates/Template.ts"
+import * as Currency from "../Currency.ts"
+import { allocationsMax, CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
+import * as Cycle from "./DealingCycleMachine.ts"
+
+type Created = Payload<typeof DealingCycleTemplate>
+
+const cycle = TypedReading.of(DealingCycleTemplate, {
+  created: Effect.fn("DealingCycle.created")(function* (payload, node) {
+    const records = yield* Records
+    if (Option.isSome(yield* records.find(dealingCycles, payload.cycleId))) {
+      return yield* surprise(node, payload.cycleId, {
+        on: "open",
+        detail: "A cycle of this id exists."
+      })
+    }
+    yield* opened(payload, node)
+  }),
+  concluded: {
+    Settle: ({ payload, argument }, node) =>
+      found(payload.cycleId, node, "settle", (self) => settled(self, argument, node)),
+    Release: ({ payload }, node) =>
+      found(payload.cycleId, node, "release", (self) =>
+        noted(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId })
+      )
+  }
+})
+
+const allocation = TypedReading.of(Allocation, {
+  created: Effect.fn("Allocation.createdForCycle")(function* (payload, node) {
+    const self = yield* funded(payload, node)
+    if (self === null) return
+    const misfit = misfitOf(self, payload)
+    if (misfit !== null) {
+      return yield* surprise(node, self.cycleId, { on: "allocate", detail: misfit })
+    }
+    yield* noted(self, node, { on: "allocate", cid: node.contractId, amount: payload.amount })
+  }),
+  exercised: {
+    Allocation_ExecuteTransfer: ({ payload }, node) => unallocated(payload, node),
+    Allocation_Cancel: ({ payload }, node) => unallocated(payload, node),
+    Allocation_Withdraw: ({ payload }, node) => unallocated(payload, node)
+  }
+})
+
+export const readings = [cycle, allocation] as const
+
+// ---- opened
+
+const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
+  const records = yield* Records
+  const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrument.id))
+  const cycleId = Schema.decodeUnknownOption(CycleId)(payload.cycleId)
+  if (instrument === null || !isRecorded(instrument) || Option.isNone(cycleId)) {
+    return yield* surprise(node, payload.cycleId, {
+      on: "open",
+      detail: "Its instrument is not known, or its id is not one."
+    })
+  }
+  const { instrumentId, manifest } = instrument
+  yield* Once.open(
+    dealingCycles,
+    {
+      cycleId: cycleId.value,
+      instrumentId,
+      state: Cycle.DealingCycleMachine.initial,
+      endedAs: null,
+      cutOffAt: payload.cutOffAt,
+      acceptsOrders: true,
+      settleBy: payload.settleBy,
+      pointCid: null,
+      price: null,
+      swungPrice: null,
+      orders: { subscriptions: [], redemptions: [] },
+      members: { subscriptions: 0, redemptions: 0 },
+      gross: Cycle.nothing,
+      fundNet: Cycle.netOf(Cycle.nothing),
+      gate: null,
+      policyVersion: null,
+      uid: null,
+      openedAt: node.effectiveAt,
+      endedAt: null,
+      fund: payload.fund,
+      paymentAsset: payload.cash,
+      registrar: payload.registrar,
+      currency: manifest.currency,
+      unitDecimals: manifest.unitDecimals,
+      cashDecimals: Currency.decimals(manifest.currency),
+      allocations: [],
+      cycleCid: node.contractId
+    },
+    node
+  )
+})
+
+// ---- settled
+
+/**
+ * What was dealt, read off the contracts that the cycle settled: they were all read before this, so
+ * the look-ups stay inside the transaction.
+ */
+const settled = Effect.fnUntraced(function* (
+  self: Stored<DealingCycle>,
+  argument: Argument<typeof DealingCycleTemplate, "Settle">,
+  node: Node
+) {
+  const records = yield* Records
+  const payloads = yield* payloadsOf([
+    ...argument.lots.flatMap(({ lotCid, allocationCid }) => [lotCid, allocationCid]),
+    ...argument.redemptions.map(({ redemptionCid }) => redemptionCid)
+  ])
+  const lots = argument.lots.flatMap(({ lotCid, allocationCid }) => {
+    const lot = payloads.as(Lot, lotCid)
+    const cash = payloads.as(Allocation, allocationCid)
+    return lot === null || cash === null ? [] : [{ ...lot, paid: cash.amount }]
+  })
+  const redemptions = argument.redemptions.flatMap(({ redemptionCid, fill }) => {
+    const priced = payloads.as(PricedRedemption, redemptionCid)
+    return priced === null ? [] : [{ ...priced, filled: fill ?? priced }]
+  })
+  const [first] = [...lots, ...redemptions]
+  if (first === undefined) {
+    return yield* surprise(node, self.cycleId, { on: "settle", detail: "It settled nothing." })
+  }
+  const point = Option.getOrNull(yield* records.find(pricePoints, first.pointCid))
+  const price = point?.price ?? first.price
+  const instrument = Option.getOrNull(yield* records.find(instruments, self.instrumentId))
+  const gross = {
+    subscribed: Decimal.sum(lots.map(({ paid }) => paid)),
+    redeemed: Decimal.sum(redemptions.map(({ filled }) => filled.proceeds)),
+    minted: Decimal.sum(lots.map(({ units }) => units)),
+    burned: Decimal.sum(redemptions.map(({ filled }) => filled.units))
+  }
+  yield* noted(self, node, {
+    on: "settle",
+    at: node.effectiveAt,
+    uid: node.updateId,
+    policyVersion: instrument?.policyVersion ?? 1,
+    pointCid: first.pointCid,
+    price,
+    swungPrice: first.price === price ? null : first.price,
+    gross,
+    fundNet: Cycle.netOf(gross),
+    gate: Cycle.gatingOf({
+      ordered: Decimal.sum(redemptions.map(({ units }) => units)),
+      filled: gross.burned
+    }),
+    orders: {
+      subscriptions: lots.map(({ subscriptionId }) => subscriptionId).toSorted(),
+      redemptions: redemptions.map(({ redemptionId }) => redemptionId).toSorted()
+    }
+  })
+})
+
+/** The payloads of these contracts, by id; one look-up for all. */
+const payloadsOf = Effect.fnUntraced(function* (cids: ReadonlyArray<string>) {
+  const records = yield* Records
+  const known = new Map(
+    (yield* records.many(contracts, cids)).map((one) => [one.contractId, one.payload])
+  )
+  return {
+    as: <T extends Template>(template: T, cid: string): Payload<T> | null =>
+      Result.getOrNull(Schema.decodeUnknownResult(template.payload)(known.get(cid)))
+  }
+})
+
+// ---- the fund's cash for its net
+
+/** The open cycle that a fund's allocation to itself refers to; null where it is not one. */
+const funded = Effect.fnUntraced(function* (payload: Payload<typeof Allocation>, node: Node) {
+  if (payload.executor !== node.venue || payload.sender !== payload.receiver) return null
+  const records = yield* Records
+  const self = Option.getOrNull(yield* records.find(dealingCycles, payload.reference))
+  return self?.fund === payload.sender ? self : null
+})
+
+/** Why an allocation is not the cycle's cash; null where it is. */
+const misfitOf = (self: DealingCycle, payload: Payload<typeof Allocation>): string | null => {
+  if (self.state !== "open") return "The cycle has ended."
+  const { admin, id } = self.paymentAsset
+  if (payload.instrument.admin !== admin || payload.instrument.id !== id) {
+    return "It is of another asset."
+  }
+  return self.allocations.length < allocationsMax
+    ? null
+    : `The cycle has ${allocationsMax} allocations already.`
+}
+
+const unallocated = Effect.fnUntraced(function* (payload: Payload<typeof Allocation>, node: Node) {
+  const self = yield* funded(payload, node)
+  if (self?.allocations.some(({ cid }) => cid === node.contractId) !== true) return
+  yield* noted(self, node, { on: "unallocate", cid: node.contractId })
+})
+
+// ---- what all of them do
+
+const found = (
+  cycleId: string,
+  node: Node,
+  on: "settle" | "release",
+  read: (self: Stored<DealingCycle>) => Effect.Effect<void, Unavailable, Records>
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const self = Option.getOrNull(yield* records.find(dealingCycles, cycleId))
+    if (self?.cycleCid === node.contractId) return yield* read(self)
+    yield* surprise(node, cycleId, { on, detail: "No open cycle stands on this contract." })
+  })
+
+const noted = (self: Stored<DealingCycle>, node: Node, fact: Cycle.Fact) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.asVoid(records.record(dealingCycles, self, fact, node.act))
+  )
+
+/** Keeps a ledger fact that broke what we expect of it. */
+const surprise = (
+  node: Node,
+  cycleId: string,
+  of: { readonly on: string; readonly detail: string }
+) => Unexpected.keep(node, { resourceKind: "dealing-cycle", resourceId: cycleId, ...of })

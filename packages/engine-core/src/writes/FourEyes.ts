@@ -11,6 +11,8 @@ export interface Call {
   readonly identity: RequestIdentity
   /** The Idempotency-Key as sent, unquoted; null: the write is keyed on its body. */
   readonly key: string | null
+  /** What the If-Match header names, unquoted; null or absent: none was sent. */
+  readonly ifMatch?: string | null
   /** Path and raw query as sent; what the fingerprint is made of. */
   readonly path: string
   readonly query: string

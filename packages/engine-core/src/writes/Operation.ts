@@ -43,6 +43,11 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
    */
   readonly input: Schema.Codec<I, unknown>
   /**
+   * The member of the input, an optional text, that the If-Match header fills: what the caller saw
+   * and means to replace. It is part of the request that is kept and judged, not of its fingerprint.
+   */
+  readonly ifMatch?: string
+  /**
    * The members of the body that are secrets: they are kept sealed, and nobody is shown more of them
    * than a few digits of their digest.
    */
@@ -163,3 +168,19 @@ export const finishesInCall = ({ route }: Pick<Operation, "route">): boolean =>
 /** The names of the path's parameters, in order. */
 export const pathNames = (route: string): ReadonlyArray<string> =>
   [...route.matchAll(/\{([a-zA-Z]+)\}/g)].map((match) => match[1] ?? "")
+
+/** The members of a call in one: its body's, its path's, and the one that its If-Match fills. */
+export const membersOf = (
+  operation: Pick<Operation, "ifMatch">,
+  call: {
+    readonly body: object
+    readonly params: Readonly<Record<string, string>>
+    readonly ifMatch?: string | null
+  }
+): object => ({
+  ...call.body,
+  ...call.params,
+  ...(operation.ifMatch === undefined || (call.ifMatch ?? null) === null
+    ? {}
+    : { [operation.ifMatch]: call.ifMatch })
+})

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import * as Shape from "../kernel/Shape.ts"
-import { type Operation, pathNames } from "./Operation.ts"
+import { membersOf, type Operation, pathNames } from "./Operation.ts"
 
 interface Codec {
   readonly encode: (input: unknown) => unknown
@@ -51,6 +51,7 @@ export const decodeCall = (
   call: {
     readonly body: Plain | undefined
     readonly params: Readonly<Record<string, string>>
+    readonly ifMatch?: string | null
   }
 ): Result.Result<unknown, Refused<"invalid-request">> => {
   const body = call.body ?? {}
@@ -59,6 +60,14 @@ export const decodeCall = (
     return Result.fail(
       refused("invalid-request", {
         errors: [{ pointer: "/body", detail: "The body is a JSON object." }]
+      })
+    )
+  }
+  const { ifMatch } = operation
+  if (ifMatch !== undefined && Object.hasOwn(body, ifMatch)) {
+    return Result.fail(
+      refused("invalid-request", {
+        errors: [{ pointer: `/body/${ifMatch}`, detail: "The If-Match header says this." }]
       })
     )
   }
@@ -73,7 +82,7 @@ export const decodeCall = (
       })
     )
   }
-  return decoderOf(operation).decode({ ...body, ...call.params }, (member) =>
+  const place = (member: string | undefined) =>
     member !== undefined && names.includes(member) ? "/path" : "/body"
-  )
+  return decoderOf(operation).decode(membersOf(operation, { ...call, body }), place)
 }

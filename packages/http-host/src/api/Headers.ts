@@ -4,7 +4,8 @@ import { Result, Schema } from "effect"
 
 /** What a write may carry; every one of them may be absent. */
 export const WriteHeaders = Schema.Struct({
-  "idempotency-key": Schema.optionalKey(Schema.String)
+  "idempotency-key": Schema.optionalKey(Schema.String),
+  "if-match": Schema.optionalKey(Schema.String)
 })
 
 const key = /^[\x21-\x7E]{1,255}$/u
@@ -25,4 +26,27 @@ export const idempotencyKey = (
   return second === undefined && key.test(plain)
     ? Result.succeed(plain)
     : Refusal.refuse("invalid-request", { detail: fault.detail, errors: [fault] })
+}
+
+const tag = /^"[\x21\x23-\x7E]{1,255}"$/u
+const bare = /^[\x21\x23-\x2B\x2D-\x7E]{1,255}$/u
+
+const tagFault = {
+  pointer: "/header/if-match",
+  detail: "one header of one tag: 1 to 255 printable ASCII characters, quoted or not"
+}
+
+/**
+ * What the caller saw and wants to find again, as its If-Match names it: null when none was sent. One
+ * strong tag alone: a list, a weak tag or `*` would say that the caller does not know what it saw.
+ */
+export const ifMatch = (
+  sent: ReadonlyArray<string>
+): Result.Result<string | null, Refusal.Refused<"invalid-request">> => {
+  const [only, second] = sent
+  if (only === undefined) return Result.succeed(null)
+  const one = second === undefined && only !== "*" && (tag.test(only) || bare.test(only))
+  return one
+    ? Result.succeed(only.startsWith('"') ? only.slice(1, -1) : only)
+    : Refusal.refuse("invalid-request", { detail: tagFault.detail, errors: [tagFault] })
 }

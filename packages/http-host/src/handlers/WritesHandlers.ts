@@ -29,14 +29,16 @@ export const make = (of: {
 }): Readonly<Record<string, ByHand>> => ({
   "approvals.approve": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
+    const seen = Headers.ifMatch(arrival.ifMatches)
     const given = bodyOf(body, approveBody)
-    const refused = Together.together([key, noQuery(arrival), given])
+    const refused = Together.together([key, seen, noQuery(arrival), given])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const answer = yield* of.fourEyes.approve({
       actionKey: arrival.params.actionKey ?? "",
       caller,
       identity: arrival.identity,
       key: yield* Effect.fromResult(key),
+      seen: yield* Effect.fromResult(seen),
       ...(yield* Effect.fromResult(given)).sent
     })
     return answered(answer, arrival.identity.requestId, of.basePath)

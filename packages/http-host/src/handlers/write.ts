@@ -3,7 +3,7 @@ import {
   type Answer as Answered,
   type Caller,
   type FourEyes,
-  type Operation,
+  Operation,
   Refusal
 } from "@bursar/engine-core"
 import { PlainJson, Shape } from "@bursar/engine-core/kernel"
@@ -29,11 +29,12 @@ export const write = (
     HttpServerResponse.HttpServerResponse,
     Refusal.Refused | Refusal.Unavailable
   > {
-    const { key, body } = yield* Effect.fromResult(judge(arrival, bytes))
+    const { key, ifMatch, body } = yield* Effect.fromResult(judge(arrival, bytes))
     const answer = yield* of.fourEyes.submit(operation, {
       caller,
       identity: arrival.identity,
       key,
+      ifMatch,
       path: arrival.path,
       query: arrival.query,
       body,
@@ -74,7 +75,11 @@ export const noQuery = (
 }
 
 type Judged = Result.Result<
-  { readonly key: string | null; readonly body: PlainJson.Plain | undefined },
+  {
+    readonly key: string | null
+    readonly ifMatch: string | null
+    readonly body: PlainJson.Plain | undefined
+  },
   Refusal.Refused<"invalid-request">
 >
 
@@ -82,38 +87,47 @@ type Judged = Result.Result<
 const shapeOf = (operation: Operation.Operation) => {
   const input = Shape.decoder(operation.input)
   const inPath = new Set([...operation.route.matchAll(/\{([A-Za-z]+)\}/g)].map((one) => one[1]))
+  const elsewhere = new Set([...inPath, operation.ifMatch])
   const place = (member: string | undefined) => (inPath.has(member) ? "/path" : "/body")
 
   return (arrival: Arrival["Service"], bytes: Uint8Array): Judged => {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
+    // A write that does not say what it does with one leaves it alone, as it does other headers.
+    const ifMatch =
+      operation.ifMatch === undefined ? Result.succeed(null) : Headers.ifMatch(arrival.ifMatches)
     const query = noQuery(arrival)
     const body = Body.parse(bytes)
-    const members = Result.flatMap(body, (json) => objectOf(json, inPath))
-    const whole = Result.flatMap(members, (given) =>
-      input.decode({ ...given, ...arrival.params }, place)
+    const members = Result.flatMap(body, (json) => objectOf(json, elsewhere))
+    const whole = Result.flatMap(Result.all([members, ifMatch]), ([body, ifMatch]) =>
+      input.decode(Operation.membersOf(operation, { body, params: arrival.params, ifMatch }), place)
     )
     const refused = Together.together([
       key,
+      ifMatch,
       query,
       members,
-      ...(Result.isSuccess(members) ? [whole] : [])
+      ...(Result.isSuccess(members) && Result.isSuccess(ifMatch) ? [whole] : [])
     ])
     if (refused !== undefined) return Result.fail(refused)
-    return Result.flatMap(key, (key) => Result.map(body, (body) => ({ key, body })))
+    return Result.map(Result.all([key, ifMatch, body]), ([key, ifMatch, body]) => ({
+      key,
+      ifMatch,
+      body
+    }))
   }
 }
 
-/** The members of a body that is an object and names nothing that its path names already. */
+/** The members of a body that is an object and names nothing that its path or a header names. */
 export const objectOf = (
   body: PlainJson.Plain | undefined,
-  inPath: ReadonlySet<string | undefined>
+  elsewhere: ReadonlySet<string | undefined>
 ): Result.Result<object, Refusal.Refused<"invalid-request">> => {
   if (body === undefined) return Result.succeed({})
   if (!isObject(body)) return refuseBody("/body", "an object is expected")
-  const doubled = Object.keys(body).find((name) => inPath.has(name))
+  const doubled = Object.keys(body).find((name) => elsewhere.has(name))
   return doubled === undefined
     ? Result.succeed(body)
-    : refuseBody(`/body/${doubled}`, "this is named by the path, not by the body")
+    : refuseBody(`/body/${doubled}`, "this is named by the path or a header, not by the body")
 }
 
 export const isObject = (

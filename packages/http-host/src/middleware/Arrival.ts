@@ -31,6 +31,7 @@ export class Arrival extends Context.Service<
     readonly target: string
     readonly authorizations: ReadonlyArray<string>
     readonly idempotencyKeys: ReadonlyArray<string>
+    readonly ifMatches: ReadonlyArray<string>
     readonly signature: SignedRequests.Sent
   }
 >()("@bursar/http-host/middleware/Arrival") {}
@@ -114,6 +115,7 @@ export const front = <E, R, PE, PR>(of: {
         target: url,
         authorizations: values.authorizations,
         idempotencyKeys: values.idempotencyKeys,
+        ifMatches: values.ifMatches,
         signature: {
           key: values.signatureKeys,
           timestamp: values.signatureTimestamps,

@@ -31,6 +31,11 @@ export const shared = {
     schema: { type: "string", pattern: "^[\\x21-\\x7E]{1,255}$" },
     example: "0d6a1f2e-8c1c-4a5e-9b0a-6d2f5f0c9a11"
   }),
+  IfMatch: header("If-Match", {
+    description: "What the caller saw and means: it is refused where that has changed since.",
+    schema: { type: "string", pattern: '^"?[\\x21\\x23-\\x7E]{1,255}"?$' },
+    example: '"6f1ed002ab5595859014ebf0951522d9b4f5c1a1c2e3d4f5061728394a5b6c7d"'
+  }),
   IfNoneMatch: header("If-None-Match", {
     description: "The ETag of a copy the caller has; 304 when it is still the answer.",
     schema: { type: "string" },
@@ -119,6 +124,7 @@ export const of = (
     answers.with === "one" || answers.with === "list" ? [...Params.names(answers.read)] : []
   const headers: ReadonlyArray<keyof typeof shared> = [
     ...(path.method === "GET" ? [] : (["IdempotencyKey"] as const)),
+    ...(takesIfMatch({ answers, name }) ? (["IfMatch"] as const) : []),
     ...(name === "openapi.one" ? (["IfNoneMatch"] as const) : []),
     "RequestId",
     "TraceParent",
@@ -138,6 +144,11 @@ export const of = (
     ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))
   ]
 }
+
+/** An approval names the figures it is for; a write, what it replaces. */
+const takesIfMatch = ({ answers, name }: Pick<Route, "answers" | "name">): boolean =>
+  name === "approvals.approve" ||
+  (answers.with === "write" && answers.operation.ifMatch !== undefined)
 
 const inQuery = (name: string, required: boolean, schema: object): Parameter => ({
   name,

@@ -6,7 +6,11 @@ import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperatio
 import * as PrimaryMarketReadings from "./primary-market/PrimaryMarketReadings.ts"
 import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
 import { RedemptionOrder } from "./redemption/RedemptionOrder.ts"
+import { standingParties, standingSettlements } from "./standing-settlement/StandingSettlement.ts"
 import { StandingSettlementMachine } from "./standing-settlement/StandingSettlementMachine.ts"
+import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
+import * as StandingSettlementReadings from "./standing-settlement/StandingSettlementReadings.ts"
+import * as StandingSettlementReads from "./standing-settlement/StandingSettlementReads.ts"
 import { cashLines } from "./subscription/CashLine.ts"
 import * as CashReadings from "./subscription/CashReadings.ts"
 import { holderOrders } from "./subscription/HolderOrder.ts"
@@ -26,15 +30,24 @@ export const machines = [
   StandingSettlementMachine
 ] as const
 export const judged = [SubscriptionOrder, RedemptionOrder] as const
-export const collections = [primaryMarkets, subscriptions, holderOrders, cashLines] as const
+export const collections = [
+  primaryMarkets,
+  subscriptions,
+  holderOrders,
+  cashLines,
+  standingSettlements,
+  standingParties
+] as const
 export const operations = [
   PrimaryMarketOperations.propose,
-  ...SubscriptionOperations.operations
+  ...SubscriptionOperations.operations,
+  ...StandingSettlementOperations.operations
 ] as const
-export const reads = SubscriptionReads.reads
+export const reads = [...SubscriptionReads.reads, ...StandingSettlementReads.reads] as const
 export const readings = [
   ...PrimaryMarketReadings.readings,
   ...HolderOrderReadings.readings,
   ...SubscriptionReadings.readings,
-  ...CashReadings.readings
+  ...CashReadings.readings,
+  ...StandingSettlementReadings.readings
 ] as const

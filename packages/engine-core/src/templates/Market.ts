@@ -1,6 +1,7 @@
 /** The primary market of an instrument and a subscription's way through it, from order to delivered lot. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
+import { Funding } from "./Standing.ts"
 import { define } from "./Template.ts"
 import type { TypeRef } from "./Template.ts"
 
@@ -93,6 +94,16 @@ export const PrimaryMarket = define({
         cycleId: Field.text,
         cutOffAt: Field.instant,
         settleBy: Field.instant
+      }),
+      result: created
+    },
+    OpenStanding: {
+      consuming: false,
+      argument: Schema.Struct({
+        standingSettlementId: Field.text,
+        funding: Field.list(Funding),
+        deadline: Field.optional(Field.instant),
+        expiresAt: Field.instant
       }),
       result: created
     },

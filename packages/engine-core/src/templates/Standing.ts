@@ -23,7 +23,8 @@ export const Funding = Schema.Struct({
 
 /**
  * A settlement that the same parties repeat. Each commits its funding from its own wallet; each
- * iteration takes what its orders cost out of what is committed.
+ * iteration takes what its orders cost out of what is committed. It asks for the funding itself:
+ * there is no SettlementIntent beside it, which a wallet would answer with a bare allocation.
  */
 export const StandingSettlement = define({
   typeRef: named("StandingSettlement"),
@@ -36,6 +37,8 @@ export const StandingSettlement = define({
     cash: Field.asset,
     funding: Field.list(Funding),
     paused: Field.flag,
+    /** The end the parties were told; absent, it lasts as long as what is committed. */
+    deadline: Field.optional(Field.instant),
     /** Until when what is committed stays committed. */
     expiresAt: Field.instant
   }),
@@ -81,10 +84,7 @@ export const StandingSettlement = define({
     /** The venue ends it, and what is still committed goes back. */
     Close: {
       consuming: true,
-      argument: Schema.Struct({
-        commitments: Field.list(cid),
-        intentCid: Field.optional(cid)
-      }),
+      argument: Schema.Struct({ commitments: Field.list(cid) }),
       result: Field.unit
     },
     /** The fund ends it; the parties take back what they committed. */

@@ -1,5 +1,12 @@
-/** Which states a standing settlement passes through. */
+/** Which states a standing settlement passes through, and what each step takes. */
+import { Result, Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+import type { StandingSettlement } from "./StandingSettlement.ts"
 
 export const StandingSettlementMachine = Machine.declare("StandingSettlementState", {
   doc: "A settlement that the same parties repeat under allocations they committed once.",
@@ -15,11 +22,12 @@ export const StandingSettlementMachine = Machine.declare("StandingSettlementStat
     settle: { by: ["standing-settlement.settle"] },
     pause: { by: ["standing-settlement.pause"] },
     resume: { by: ["standing-settlement.resume"] },
-    close: { by: ["standing-settlement.close"] },
+    // The fund may end it from its own wallet too.
+    close: { by: ["standing-settlement.close", "ledger"] },
     expire: { by: ["clock"] }
   },
   initial: "proposed",
-  // The intent is created when it is proposed, so that is when the ledger's event tells of it.
+  // It asks for the allocations itself, so its creation is what the ledger's event tells of.
   opens: { by: ["standing-settlement.open"], announces: ["settlement.proposed"] },
   moves: {
     proposed: { commit: "open", expire: "expired" },
@@ -30,3 +38,115 @@ export const StandingSettlementMachine = Machine.declare("StandingSettlementStat
   },
   forward: ["commit", "resume"]
 })
+
+/** What a party is to commit: cash, or units that it will have redeemed. */
+export const Funding = Schema.Struct({
+  party: Party.schema,
+  asset: Field.asset,
+  amount: Decimal.schema
+})
+export type Funding = typeof Funding.Type
+
+/** What a party has committed, behind an allocation of its own. */
+export const Commitment = Schema.Struct({
+  ...Funding.fields,
+  commitmentCid: Field.contractId,
+  allocationCid: Field.contractId
+})
+export type Commitment = typeof Commitment.Type
+
+const Whose = { party: Party.schema, asset: Field.asset } as const
+const at = { at: Instant.schema } as const
+
+// What leaves the state as it is.
+
+/** A party committed, or what an iteration left of its commitment stands anew. */
+const Hold = Schema.Struct({ on: Schema.Literal("hold"), commitment: Commitment })
+/** A commitment was used, given back or taken back. */
+const Free = Schema.Struct({ on: Schema.Literal("free"), ...Whose })
+
+// The table's triggers.
+
+const Commit = Schema.Struct({ on: Schema.Literal("commit"), commitment: Commitment, ...at })
+const Settle = Schema.Struct({ on: Schema.Literal("settle"), ...at })
+const moving = { standingCid: Field.contractId } as const
+const Pause = Schema.Struct({ on: Schema.Literal("pause"), ...moving })
+const Resume = Schema.Struct({ on: Schema.Literal("resume"), ...moving })
+const Close = Schema.Struct({ on: Schema.Literal("close"), ...at })
+const Expire = Schema.Struct({ on: Schema.Literal("expire"), ...at })
+
+export const Fact = Schema.Union([Hold, Free, Commit, Settle, Pause, Resume, Close, Expire])
+export type Fact = typeof Fact.Type
+
+/** What the venue may ask of it. */
+export type Command = "settle" | "pause" | "resume" | "close"
+
+/** Whether the venue may ask the ledger for this, as far as its state tells. */
+export const decide = (self: StandingSettlement, on: Command) =>
+  Machine.admit(StandingSettlementMachine, self, on).pipe(Result.map(() => on))
+
+/** The standing settlement after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: StandingSettlement, fact: Fact): StandingSettlement =>
+  match(fact)
+    .with({ on: "hold" }, ({ commitment }) =>
+      holding(self, [...others(self, commitment), commitment])
+    )
+    .with({ on: "free" }, (whose) => holding(self, others(self, whose)))
+    .with({ on: "commit" }, ({ on, commitment, at: openedAt }) => ({
+      ...holding(self, [...others(self, commitment), commitment]),
+      state: moved(self, on),
+      openedAt
+    }))
+    .with({ on: "settle" }, ({ on, at: lastSettledAt }) => ({
+      ...self,
+      state: moved(self, on),
+      iterations: self.iterations + 1,
+      lastSettledAt
+    }))
+    .with({ on: "pause" }, { on: "resume" }, ({ on, standingCid }) => ({
+      ...self,
+      state: moved(self, on),
+      standingCid
+    }))
+    .with({ on: "close" }, { on: "expire" }, ({ on, at: endedAt }) => ({
+      ...self,
+      state: moved(self, on),
+      endedAt,
+      standingCid: null
+    }))
+    .exhaustive()
+
+const moved = (self: StandingSettlement, on: Machine.TriggerOf<typeof StandingSettlementMachine>) =>
+  Machine.follow(StandingSettlementMachine, self.state, on)
+
+const holding = (
+  self: StandingSettlement,
+  committed: ReadonlyArray<Commitment>
+): StandingSettlement => ({
+  ...self,
+  committed,
+  allocations: committed.map(({ allocationCid }) => allocationCid)
+})
+
+type Whose = Pick<Funding, "party" | "asset">
+
+/** Whether both are of one party and one asset: each party commits each asset once. */
+export const isOf = (one: Whose, other: Whose): boolean =>
+  one.party === other.party &&
+  one.asset.admin === other.asset.admin &&
+  one.asset.id === other.asset.id
+
+const others = (self: StandingSettlement, whose: Whose): ReadonlyArray<Commitment> =>
+  self.committed.filter((one) => !isOf(one, whose))
+
+/** What is asked for and not committed. */
+export const missing = (
+  self: Pick<StandingSettlement, "funding" | "committed">
+): ReadonlyArray<Funding> =>
+  self.funding.filter((asked) => !self.committed.some((one) => isOf(one, asked)))
+
+/** What of an asset a party has committed. */
+export const committedBy = (
+  self: Pick<StandingSettlement, "committed">,
+  whose: Whose
+): Commitment | undefined => self.committed.find((one) => isOf(one, whose))

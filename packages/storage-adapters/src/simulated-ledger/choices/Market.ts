@@ -107,6 +107,23 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
           return { contractId: yield* scope.create(Templates.DealingCycle, cycle) }
         })
     },
+    OpenStanding: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) =>
+        Result.gen(function* () {
+          const { venue, fund, registrar, instrument, cash } = self
+          yield* demand(
+            [isOpen(self, scope), "the market is past its time"],
+            [scope.now < argument.expiresAt, "it would already be past"],
+            [
+              argument.deadline === null || argument.deadline <= argument.expiresAt,
+              "its deadline is after its end"
+            ]
+          )
+          const standing = { venue, fund, registrar, instrument, cash, ...argument, paused: false }
+          return { contractId: yield* scope.create(Templates.StandingSettlement, standing) }
+        })
+    },
     MintFor: {
       controllers: (self, { attestors }) => [self.venue, ...attestors],
       body: ({ self, argument }, scope) =>

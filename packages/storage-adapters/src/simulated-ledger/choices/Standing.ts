@@ -81,24 +81,12 @@ export const standingSettlement = define(Templates.StandingSettlement, {
     },
     Close: {
       controllers: (self) => [self.venue],
-      body: ({ self, argument: { commitments, intentCid } }, scope) =>
+      body: ({ self, argument: { commitments } }, scope) =>
         Result.gen(function* () {
           for (const contractId of commitments) {
             yield* ofThis(scope, self, contractId)
             yield* scope.exercise(Templates.StandingCommitment, contractId, "Cancel", {})
           }
-          if (intentCid === null) return {}
-          const intent = yield* scope.fetch(Templates.SettlementIntent, intentCid)
-          yield* demand([
-            intent.reference.id === self.standingSettlementId,
-            "the settlement is another's"
-          ])
-          yield* scope.exercise(
-            Templates.SettlementIntent,
-            intentCid,
-            "AllocationRequest_Withdraw",
-            {}
-          )
           return {}
         })
     },
@@ -184,7 +172,32 @@ const iterate = (scope: Scope, self: Standing, argument: Iteration) =>
         intentCid: null
       })
     }
-    yield* demand([redemptions.length === 0, "redemptions are not settled here yet"])
+    for (const { redemptionCid, unitsAllocationCid } of redemptions) {
+      const order = yield* scope.fetch(Templates.PricedRedemption, redemptionCid)
+      yield* demand(
+        [order.fund === self.fund, "a redemption is of another fund"],
+        [sameAsset(order.instrument, self.instrument), "a redemption is of another instrument"]
+      )
+      const units =
+        unitsAllocationCid ??
+        (yield* draw(
+          { party: order.holder, asset: self.instrument },
+          { reference: order.redemptionId, receiver: self.fund, amount: order.units }
+        ))
+      const allocationCid = yield* draw(
+        { party: self.fund, asset: self.cash },
+        { reference: order.redemptionId, receiver: order.holder, amount: order.proceeds }
+      )
+      yield* scope.exercise(Templates.PricedRedemption, redemptionCid, "Settle", {
+        marketCid,
+        unitsAllocationCid: units,
+        allocationCid,
+        holdingCids: [],
+        intentCid: null,
+        evidence: null,
+        fill: null
+      })
+    }
     return { commitments: [...committed.values()] }
   })
 

@@ -1,0 +1,107 @@
+/** What stands in the way of opening a standing settlement and of an iteration of it, gate by gate. */
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { type Gate, gates, type Told, unless } from "../../kernel/Refusal.ts"
+import type * as Field from "../../templates/Field.ts"
+import * as Currency from "../Currency.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+import type { Funding } from "./StandingSettlementMachine.ts"
+
+/** One thing that stands in the way, at its gate. */
+export type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
+
+export interface Opening {
+  readonly instrument: Recorded
+  readonly market: Pick<PrimaryMarket, "state" | "fund" | "paymentAsset"> | null
+  readonly funding: ReadonlyArray<Funding>
+  readonly deadline: Instant.Instant | null
+  /** The holders among the parties. */
+  readonly holders: ReadonlyArray<Pick<Holder, "party" | "state">>
+  readonly now: Instant.Instant
+}
+
+const isAsset = (one: Field.Asset, other: Field.Asset): boolean =>
+  one.admin === other.admin && one.id === other.id
+
+const fits = (amount: Decimal.Decimal, places: number): boolean =>
+  Decimal.equals(Decimal.round(amount, { places, rounding: "floor" }), amount)
+
+/** Everything that stands in the way of opening one, in the order of the gates. */
+export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
+  const { instrument, market, funding, deadline, now } = opening
+  const { manifest, policyVersion } = instrument
+  const agreed = market?.state === "agreed" ? market : null
+  const units = funding.filter(({ asset }) => isAsset(asset, assetOf(instrument)))
+  const cash = funding.filter(({ asset }) => agreed !== null && isAsset(asset, agreed.paymentAsset))
+  const stranger = funding.find(
+    ({ party }) =>
+      party !== agreed?.fund &&
+      !opening.holders.some((holder) => holder.party === party && holder.state === "active")
+  )
+  return inOrder([
+    [
+      agreed === null,
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "primary-market",
+        policyVersion,
+        recovery: "Propose a primary market and have it agreed."
+      }
+    ],
+    [
+      agreed !== null && stranger !== undefined,
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "holder-active",
+        ...(stranger === undefined ? {} : { party: stranger.party }),
+        recovery: "Name the market's fund and active holders alone."
+      }
+    ],
+    [
+      agreed !== null && units.length + cash.length < funding.length,
+      "rule-refused",
+      {
+        gate: "cash",
+        check: "funding-asset",
+        recovery: "Fund it with the market's cash or with the instrument's units."
+      }
+    ],
+    [
+      units.some(({ amount }) => !fits(amount, manifest.unitDecimals)),
+      "rule-refused",
+      {
+        gate: "units",
+        check: "unit-decimals",
+        recovery: `Commit units with at most ${manifest.unitDecimals} places.`
+      }
+    ],
+    [
+      cash.some(({ amount }) => !fits(amount, Currency.decimals(manifest.currency))),
+      "rule-refused",
+      {
+        gate: "cash",
+        check: "currency-decimals",
+        recovery: `Commit cash with at most ${Currency.decimals(manifest.currency)} places.`
+      }
+    ],
+    [
+      deadline !== null && Instant.atOrBefore(deadline, now),
+      "rule-refused",
+      {
+        gate: "window",
+        check: "deadline-ahead",
+        recovery: "Name a deadline that is still to come."
+      }
+    ]
+  ])
+}
+
+export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
+  objections.toSorted((a, b) => gates.indexOf(a[2].gate) - gates.indexOf(b[2].gate))
+
+/** The first gate that refuses. */
+export const judge = (objections: ReadonlyArray<Objection>) => unless(...objections)

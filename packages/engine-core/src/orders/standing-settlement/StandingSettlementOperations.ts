@@ -1,0 +1,210 @@
+/** What the venue may do with a standing settlement: open it, settle under it, pause, resume and close it. */
+import { Effect, Option, Schema } from "effect"
+import { holderParties, holders } from "../../holders/holder/Holder.ts"
+import { instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
+import { StandingSettlement as Template } from "../../templates/Standing.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import * as Gates from "./StandingSettlementGates.ts"
+import {
+  type StandingSettlement,
+  StandingSettlementId,
+  standingSettlements
+} from "./StandingSettlement.ts"
+import { decide } from "./StandingSettlementMachine.ts"
+import * as Reads from "./StandingSettlementReads.ts"
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.plain.check(
+  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
+)
+
+/** More than this no standing settlement is funded by: each is a leg of every closing. */
+const fundingMax = 200
+
+const Opening = Schema.Struct({
+  /** Made by the engine when the caller names none. */
+  standingSettlementId: Field.optional(StandingSettlementId),
+  instrumentId: InstrumentId,
+  funding: Schema.Array(
+    Schema.Struct({ party: Party.schema, asset: Field.asset, amount: positive })
+  ).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(fundingMax),
+    Schema.makeFilter((funding) =>
+      new Set(funding.map(({ party, asset }) => `${party}/${asset.admin}/${asset.id}`)).size ===
+      funding.length
+        ? undefined
+        : "each party funds each asset once"
+    )
+  ),
+  deadline: Field.optional(Instant.schema)
+})
+type Opening = typeof Opening.Type
+
+const idOf = ({ standingSettlementId }: Pick<Opening, "standingSettlementId">) => {
+  if (standingSettlementId === null) throw new Error("it is opened under an id")
+  return standingSettlementId
+}
+
+const hrefOf = (id: string): string => `/v1/standing-settlements/${id}`
+
+/** How long what is committed stays committed where the caller sets no deadline. */
+const committedFor = Duration.days(365)
+
+export const open = Operation.defineOnLedger("standing-settlement.open", {
+  doc: "Opens a settlement that repeats: its parties commit their funding once, iterations draw on it.",
+  route: "POST /v1/standing-settlements",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "standing-settlement",
+    id: (input) => idOf(input),
+    href: (input) => hrefOf(idOf(input)),
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Opening,
+  complete: (input, makeId) =>
+    input.standingSettlementId === null
+      ? { ...input, standingSettlementId: Schema.decodeSync(StandingSettlementId)(makeId()) }
+      : input,
+  result: Reads.StandingSettlementView,
+  refuses: ["already-exists", "not-found", "rule-refused"],
+  plan: Effect.fn("standing-settlement.open.plan")(function* (input, act) {
+    const records = yield* Records
+    if (Option.isSome(yield* records.find(standingSettlements, idOf(input)))) {
+      return yield* Effect.fail(
+        refused("already-exists", { detail: "A standing settlement of this id exists." })
+      )
+    }
+    const instrument = yield* Effect.fromResult(
+      recorded(yield* records.get(instruments, input.instrumentId))
+    )
+    const market = yield* standingMarket(input.instrumentId)
+    const opening = {
+      instrument,
+      market,
+      funding: input.funding,
+      deadline: input.deadline,
+      holders: yield* holdersOf(input.funding.map(({ party }) => party)),
+      now: act.now
+    }
+    yield* Effect.fromResult(Gates.judge(Gates.againstOpening(opening)))
+    return { commands: [opened(input, market?.marketCid ?? null, act)], last: true }
+  }),
+  finish: (input) => shown(idOf(input))
+})
+
+const opened = (input: Opening, marketCid: string | null, { now }: OperationAct) => {
+  if (marketCid === null) throw new Error("an agreed market stands on its contract")
+  return exercise(PrimaryMarketTemplate, marketCid, "OpenStanding", {
+    standingSettlementId: idOf(input),
+    funding: input.funding,
+    deadline: input.deadline,
+    expiresAt: input.deadline ?? Instant.add(now, committedFor)
+  })
+}
+
+/** The holders among these parties. */
+const holdersOf = Effect.fnUntraced(function* (parties: ReadonlyArray<Party.Party>) {
+  const records = yield* Records
+  const known = yield* records.many(holderParties, parties)
+  return yield* records.many(
+    holders,
+    known.map(({ holderId }) => holderId)
+  )
+})
+
+const One = Schema.Struct({ standingSettlementId: StandingSettlementId })
+type Named = typeof One.Type
+
+const resource = {
+  kind: "standing-settlement",
+  id: ({ standingSettlementId }: Named) => standingSettlementId,
+  href: ({ standingSettlementId }: Named) => hrefOf(standingSettlementId)
+} as const
+
+export const pause = Operation.defineOnLedger("standing-settlement.pause", {
+  doc: "Stops iterations of a standing settlement at once; what is committed stays committed.",
+  route: "POST /v1/standing-settlements/{standingSettlementId}:pause",
+  makers: ["operator", "risk"],
+  approvers: 0,
+  resource,
+  input: One,
+  result: Reads.StandingSettlementView,
+  refuses: ["not-found", "state-conflict"],
+  plan: Effect.fn("standing-settlement.pause.plan")(function* ({ standingSettlementId }) {
+    const self = yield* load(standingSettlementId)
+    yield* Effect.fromResult(decide(self, "pause"))
+    return { commands: [exercise(Template, contractOf(self), "Pause", {})], last: true }
+  }),
+  finish: ({ standingSettlementId }) => shown(standingSettlementId)
+})
+
+export const resume = Operation.defineOnLedger("standing-settlement.resume", {
+  doc: "Lets iterations of a paused standing settlement run again.",
+  route: "POST /v1/standing-settlements/{standingSettlementId}:resume",
+  makers: ["operator"],
+  approvers: 1,
+  resource,
+  input: One,
+  result: Reads.StandingSettlementView,
+  refuses: ["not-found", "state-conflict"],
+  plan: Effect.fn("standing-settlement.resume.plan")(function* ({ standingSettlementId }) {
+    const self = yield* load(standingSettlementId)
+    yield* Effect.fromResult(decide(self, "resume"))
+    return { commands: [exercise(Template, contractOf(self), "Resume", {})], last: true }
+  }),
+  finish: ({ standingSettlementId }) => shown(standingSettlementId)
+})
+
+export const close = Operation.defineOnLedger("standing-settlement.close", {
+  doc: "Ends a standing settlement; what is still committed goes back to its parties.",
+  route: "POST /v1/standing-settlements/{standingSettlementId}:close",
+  makers: ["operator"],
+  approvers: 0,
+  resource,
+  input: One,
+  result: Reads.StandingSettlementView,
+  refuses: ["not-found", "state-conflict"],
+  plan: Effect.fn("standing-settlement.close.plan")(function* ({ standingSettlementId }) {
+    const self = yield* load(standingSettlementId)
+    yield* Effect.fromResult(decide(self, "close"))
+    const commitments = self.committed.map(({ commitmentCid }) => commitmentCid)
+    return {
+      commands: [exercise(Template, contractOf(self), "Close", { commitments })],
+      last: true
+    }
+  }),
+  finish: ({ standingSettlementId }) => shown(standingSettlementId)
+})
+
+export const operations = [open, pause, resume, close] as const
+
+export const load = (standingSettlementId: string) =>
+  Effect.flatMap(Records, (records) => records.get(standingSettlements, standingSettlementId))
+
+export const contractOf = ({ standingCid }: StandingSettlement): string => {
+  if (standingCid === null) throw new Error("one that has not ended stands on its contract")
+  return standingCid
+}
+
+export const shown = (standingSettlementId: string) =>
+  Effect.map(read(standingSettlementId), Reads.of)
+
+const read = (id: string): Effect.Effect<Stored<StandingSettlement>, Unavailable, Records> =>
+  Effect.catchTag(load(id), "Refused", () =>
+    Effect.die(new Error(`standing settlement ${id} vanished`))
+  )

@@ -1,0 +1,139 @@
+/** What the API answers about standing settlements: all of them, or one. */
+import { Effect, Schema } from "effect"
+import { holders } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import * as Read from "../../reads/Read.ts"
+import * as RecordView from "../../reads/RecordView.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import {
+  standingParties,
+  StandingSettlement,
+  StandingSettlementId,
+  standingSettlements
+} from "./StandingSettlement.ts"
+import { StandingSettlementMachine } from "./StandingSettlementMachine.ts"
+
+export const StandingSettlementView = Schema.Struct({
+  ...StandingSettlement.fields,
+  ...RecordView.fields
+}).annotate({
+  identifier: "StandingSettlementView",
+  description: "A standing settlement, what is committed to it, and whose move it is."
+})
+export type StandingSettlementView = typeof StandingSettlementView.Type
+
+export const of = (record: Stored<StandingSettlement>): StandingSettlementView =>
+  RecordView.of(standingSettlements, record)
+
+/** An investor sees its own funding and what is left of it; of the others, nothing. */
+const ownOf = (view: StandingSettlementView, party: Party.Party | null): StandingSettlementView => {
+  const isOwn = (one: { readonly party: Party.Party | string | null }) => one.party === party
+  const committed = view.committed.filter(isOwn)
+  return {
+    ...view,
+    parties: view.parties.filter((one) => one === party),
+    funding: view.funding.filter(isOwn),
+    committed,
+    allocations: committed.map(({ allocationCid }) => allocationCid),
+    waitingOn: view.waitingOn.filter((one) => one.party === null || one.party === party)
+  }
+}
+
+const audience = {
+  operator: "all",
+  approver: "all",
+  risk: "all",
+  auditor: "all",
+  app: "all",
+  investor: "own"
+} as const satisfies Read.Audience
+
+/** More standing settlements than this a holder is not a party of. */
+const ownMax = 1000
+
+/** The standing settlements that the caller's holder is a party of. */
+const own = Effect.fnUntraced(function* ({ caller, pin }: Read.Asking) {
+  const records = yield* Records
+  const found = yield* records.list(standingParties, {
+    where: { holderId: [caller.holderId ?? ""] },
+    pin,
+    limit: ownMax
+  })
+  return found.map(({ record }) => record.standingSettlementId)
+})
+
+const partyOf = Effect.fnUntraced(function* ({ caller, pin }: Read.Asking) {
+  const records = yield* Records
+  const [holder] = yield* records.many(holders, [caller.holderId ?? ""], pin)
+  return holder === undefined ? null : holder.party
+})
+
+export const list = Read.list({
+  name: "standingSettlements.list",
+  doc: "Lists standing settlements.",
+  route: "GET /v1/standing-settlements",
+  audience,
+  pinned: true,
+  collection: standingSettlements,
+  params: Schema.Struct({
+    state: Schema.optionalKey(Schema.Array(StandingSettlementMachine.schema)),
+    instrumentId: Schema.optionalKey(InstrumentId)
+  }),
+  item: StandingSettlementView,
+  direction: "asc",
+  order: "by id",
+  changes: false,
+  where: ({ state, instrumentId }) => ({
+    ...(state === undefined ? {} : { state }),
+    ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] })
+  }),
+  narrow: (_, asking) =>
+    asking.sight === "own"
+      ? Effect.map(own(asking), (standingSettlementId) => ({ standingSettlementId }))
+      : Effect.succeed({}),
+  scope: ({ caller, sight }) =>
+    sight === "own" && caller.holderId === null
+      ? Effect.fail(
+          refused("permission-denied", {
+            detail: "The sign-in does not say whose records these are."
+          })
+        )
+      : Effect.succeed({}),
+  view: Effect.fnUntraced(function* (records, asking) {
+    if (asking.sight !== "own") return records.map(of)
+    const party = yield* partyOf(asking)
+    return records.map((record) => ownOf(of(record), party))
+  })
+})
+
+export const get = Read.one({
+  name: "standingSettlements.get",
+  doc: "A standing settlement.",
+  route: "GET /v1/standing-settlements/{standingSettlementId}",
+  audience,
+  pinned: true,
+  params: Schema.Struct({ standingSettlementId: StandingSettlementId }),
+  value: StandingSettlementView,
+  refuses: ["not-found"],
+  run: Effect.fn("standingSettlements.get")(function* ({ standingSettlementId }, asking) {
+    const records = yield* Records
+    const record = yield* records.get(standingSettlements, standingSettlementId, asking.pin)
+    if (asking.sight !== "own") return of(record)
+    const id = `${standingSettlementId}/${asking.caller.holderId ?? ""}`
+    // A record out of a caller's sight is answered, to the word, as if it were not there.
+    yield* records
+      .get(standingParties, id, asking.pin)
+      .pipe(
+        Effect.mapError((error) =>
+          error._tag === "Refused"
+            ? refused("not-found", { detail: `There is no such ${standingSettlements.name}.` })
+            : error
+        )
+      )
+    return ownOf(of(record), yield* partyOf(asking))
+  })
+})
+
+export const reads = [list, get] as const

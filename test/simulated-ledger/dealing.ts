@@ -1,0 +1,391 @@
+/** A market with its parties on a ledger in memory, and the acts by which they deal: what each test of orders starts from. */
+import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import type { Session } from "@bursar/storage-adapters/conformance"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Effect, Stream } from "effect"
+import * as World from "./world.ts"
+
+export const later = Instant.of("2030-01-01T00:00:00Z")
+export const decimal = Decimal.of
+export const price = decimal("1.0437")
+
+const hints = [
+  "venue",
+  "registrar",
+  "fund",
+  "oracle",
+  "attestor",
+  "bank",
+  "custodian",
+  "alice",
+  "bob",
+  "carol"
+] as const
+export type Hint = (typeof hints)[number]
+export const holders = ["alice", "bob", "carol"] as const
+export type Holder = (typeof holders)[number]
+
+export interface Floor {
+  readonly of: (hint: Hint) => Session
+  readonly instrument: Templates.Asset
+  readonly cash: Templates.Asset
+  readonly market: string
+  readonly consent: string
+  readonly point: string
+  readonly credentials: { readonly [holder in Holder]: string }
+}
+
+/** What was made of that entity, where it was one. */
+export const sole = (receipt: Ledger.Receipt, entity: string): string => {
+  const [id, ...more] = World.created(receipt, entity)
+  if (id === undefined || more.length > 0) throw new Error(`not one ${entity}`)
+  return id
+}
+
+export const marketOf = (
+  of: Floor["of"],
+  terms: { readonly marketId: string; readonly instrument: Templates.Asset }
+) =>
+  Effect.gen(function* () {
+    const [venue, registrar, fund] = [of("venue"), of("registrar"), of("fund")]
+    const proposal = yield* World.make(
+      venue,
+      "PrimaryMarketProposal",
+      Templates.create(Templates.PrimaryMarketProposal, {
+        ...terms,
+        venue: venue.party,
+        fund: fund.party,
+        registrar: registrar.party,
+        cash: { admin: of("bank").party, id: "EUR" },
+        attestors: [of("attestor").party],
+        required: 1,
+        oracle: of("oracle").party,
+        until: null,
+        accepted: []
+      })
+    )
+    const accept = (contractId: string, party: Session) =>
+      World.act(
+        party,
+        Templates.exercise(Templates.PrimaryMarketProposal, contractId, "Accept", {
+          party: party.party
+        })
+      )
+    const again = sole(yield* accept(proposal, fund), "PrimaryMarketProposal")
+    return sole(yield* accept(again, registrar), "PrimaryMarket")
+  })
+
+export const publish = (
+  of: Floor["of"],
+  by: { readonly value: Decimal.Decimal; readonly instrumentId?: string; readonly oracle?: Hint }
+) => {
+  const oracle = of(by.oracle ?? "oracle")
+  return World.make(
+    oracle,
+    "OraclePoint",
+    Templates.create(Templates.OraclePoint, {
+      oracle: oracle.party,
+      venue: of("venue").party,
+      fund: of("fund").party,
+      registrar: of("registrar").party,
+      attestors: [of("attestor").party, of("oracle").party],
+      instrumentId: by.instrumentId ?? "FUND-A",
+      metric: "price",
+      value: by.value,
+      valuationTime: Instant.of("1970-01-05T16:00:00Z"),
+      period: null,
+      withholdingRate: null,
+      statementRef: null,
+      corrects: null
+    })
+  )
+}
+
+const credentialed = (of: Floor["of"], consent: string, holder: Session) =>
+  Effect.gen(function* () {
+    const offer = yield* World.make(
+      of("venue"),
+      "AdmissionOffer",
+      Templates.exercise(Templates.AdmissionConsent, consent, "Offer", {
+        holder: holder.party,
+        credentialId: `credential-${holder.party.slice(0, 5)}`,
+        claims: [],
+        validFrom: null,
+        validUntil: null,
+        expiresAt: later
+      })
+    )
+    const accept = Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {})
+    return yield* World.make(holder, "Credential", accept)
+  })
+
+/** A market of one attestor, three admitted holders and a published point. */
+export const floor: Effect.Effect<Floor, unknown, SimulatedLedger.Participant> = Effect.gen(
+  function* () {
+    const of = yield* World.parties(...hints)
+    const [venue, registrar, fund] = [of("venue"), of("registrar"), of("fund")]
+    const instrument = { admin: registrar.party, id: "FUND-A" }
+    const market = yield* marketOf(of, { marketId: "m1", instrument })
+    const proposal = yield* World.make(
+      venue,
+      "AdmissionConsentProposal",
+      Templates.create(Templates.AdmissionConsentProposal, {
+        venue: venue.party,
+        admissionConsentId: "a1",
+        registrar: registrar.party,
+        fund: fund.party,
+        instrumentId: instrument.id,
+        terms: ""
+      })
+    )
+    const consent = yield* World.make(
+      registrar,
+      "AdmissionConsent",
+      Templates.exercise(Templates.AdmissionConsentProposal, proposal, "Accept", {})
+    )
+    return {
+      of,
+      instrument,
+      cash: { admin: of("bank").party, id: "EUR" },
+      market,
+      consent,
+      point: yield* publish(of, { value: price }),
+      credentials: {
+        alice: yield* credentialed(of, consent, of("alice")),
+        bob: yield* credentialed(of, consent, of("bob")),
+        carol: yield* credentialed(of, consent, of("carol"))
+      }
+    }
+  }
+)
+
+/** Cash of the bank's, given to a party. The bank's own holding is made for it. */
+export const give = (
+  { of, cash }: Pick<Floor, "of" | "cash">,
+  to: Hint,
+  amount: string,
+  asset: Templates.Asset = cash
+) =>
+  Effect.gen(function* () {
+    const admin = hints.find((hint) => of(hint).party === asset.admin)
+    const issuer = of(admin ?? "bank")
+    const issued = yield* World.act(
+      issuer,
+      Templates.createAndExercise(
+        Templates.Holding,
+        {
+          registrar: issuer.party,
+          owner: issuer.party,
+          provider: of("venue").party,
+          instrument: asset,
+          amount: decimal(amount),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        },
+        "OfferTransfer",
+        { receiver: of(to).party, amount: decimal(amount), executeBefore: later }
+      )
+    )
+    const accepted = yield* World.act(
+      of(to),
+      Templates.exercise(Templates.TransferOffer, sole(issued, "TransferOffer"), "Accept", {
+        credentialCid: null
+      })
+    )
+    return World.created(accepted, "Holding").at(-1) ?? ""
+  })
+
+/** Units minted to a holder on the registrar's own answer. */
+export const mint = (
+  { of, instrument, credentials }: Pick<Floor, "of" | "instrument" | "credentials">,
+  to: Holder,
+  amount: string
+) =>
+  Effect.gen(function* () {
+    const request = yield* World.make(
+      of("venue"),
+      "MintRequest",
+      Templates.create(Templates.MintRequest, {
+        requester: of("venue").party,
+        holder: of(to).party,
+        instrument,
+        amount: decimal(amount),
+        reference: { kind: "test", id: "opening" },
+        executeBefore: null
+      })
+    )
+    const accept = Templates.exercise(Templates.MintRequest, request, "Accept", {
+      credentialCid: credentials[to],
+      configurationCid: null
+    })
+    return sole(yield* World.act(of("registrar"), accept), "Holding")
+  })
+
+/** A holding locked for the venue to move, as its owner does it. */
+export const allocate = (
+  { of }: Pick<Floor, "of">,
+  by: {
+    readonly owner: Hint
+    readonly holding: string
+    readonly to: Hint
+    readonly amount: string
+    readonly reference: string
+    readonly executor?: Hint
+  }
+) =>
+  World.make(
+    of(by.owner),
+    "Allocation",
+    Templates.exercise(Templates.Holding, by.holding, "Allocate", {
+      allocationId: by.reference,
+      executor: of(by.executor ?? "venue").party,
+      receiver: of(by.to).party,
+      amount: decimal(by.amount),
+      settleBefore: later
+    })
+  )
+
+export const openCycle = ({ of, market }: Pick<Floor, "of" | "market">, cycleId = "cycle-1") =>
+  World.make(
+    of("venue"),
+    "DealingCycle",
+    Templates.exercise(Templates.PrimaryMarket, market, "OpenCycle", {
+      cycleId,
+      cutOffAt: Instant.of("1970-01-02T00:00:00Z"),
+      settleBy: Instant.of("1970-01-07T00:00:00Z")
+    })
+  )
+
+export interface Ordered {
+  readonly holder: Holder
+  readonly id: string
+  readonly amount?: string
+  readonly units?: string
+  readonly cycleCid?: string | null
+}
+
+const signed = ({ of, instrument, cash }: Floor, { holder, id, amount, units }: Ordered) => ({
+  venue: of("venue").party,
+  fund: of("fund").party,
+  holder: of(holder).party,
+  orderId: `order-${id}`,
+  instrument,
+  paymentAsset: cash,
+  amount: amount === undefined ? null : decimal(amount),
+  units: units === undefined ? null : decimal(units),
+  expiresAt: null
+})
+
+/** A subscription signed by its holder and claimed by the venue. */
+export const subscribe = (floor: Floor, ordered: Ordered) =>
+  Effect.gen(function* () {
+    const { of, market } = floor
+    const order = yield* World.make(
+      of(ordered.holder),
+      "SubscriptionOrder",
+      Templates.create(Templates.SubscriptionOrder, signed(floor, ordered))
+    )
+    return yield* World.make(
+      of("venue"),
+      "SubscriptionClaim",
+      Templates.exercise(Templates.PrimaryMarket, market, "ClaimSubscription", {
+        orderCid: order,
+        subscriptionId: ordered.id,
+        custodian: null,
+        currency: "EUR",
+        cycleCid: ordered.cycleCid ?? null,
+        feeRate: decimal("0.005"),
+        cashDecimals: 2
+      })
+    )
+  })
+
+export const attest = ({ of, point }: Floor, claim: string, units: string, at = point) =>
+  World.make(
+    of("attestor"),
+    "Lot",
+    Templates.exercise(Templates.SubscriptionClaim, claim, "Attest", {
+      attestor: of("attestor").party,
+      pointCid: at,
+      price,
+      units: decimal(units)
+    })
+  )
+
+/** A redemption signed by its holder and claimed by the venue. */
+export const redeem = (floor: Floor, ordered: Ordered) =>
+  Effect.gen(function* () {
+    const { of, market } = floor
+    const order = yield* World.make(
+      of(ordered.holder),
+      "RedemptionOrder",
+      Templates.create(Templates.RedemptionOrder, { ...signed(floor, ordered), custodian: null })
+    )
+    return yield* World.make(
+      of("venue"),
+      "RedemptionClaim",
+      Templates.exercise(Templates.PrimaryMarket, market, "ClaimRedemption", {
+        orderCid: order,
+        redemptionId: ordered.id,
+        custodian: of("custodian").party,
+        currency: "EUR",
+        cycleCid: ordered.cycleCid ?? null
+      })
+    )
+  })
+
+export const priceAt = (
+  { of, point }: Floor,
+  claim: string,
+  figures: { readonly units: string; readonly proceeds: string; readonly at?: string }
+) =>
+  World.make(
+    of("oracle"),
+    "PricedRedemption",
+    Templates.exercise(Templates.RedemptionClaim, claim, "Price", {
+      pointCid: figures.at ?? point,
+      price,
+      units: decimal(figures.units),
+      proceeds: decimal(figures.proceeds)
+    })
+  )
+
+/** What a party holds, its own contracts alone: the amount of each, and whether it is locked. */
+export const holdingsOf = (session: Session) =>
+  Effect.gen(function* () {
+    const participant = yield* SimulatedLedger.Participant
+    const at = yield* participant.ledgerEnd
+    const filter = { templates: [Templates.Holding.typeRef], interfaces: [] }
+    const active = yield* Stream.runCollect(session.acs({ at, filter }))
+    return active.flatMap(({ contractId, payload }) =>
+      payload["owner"] === session.party ? [{ contractId, ...read(payload) }] : []
+    )
+  })
+
+const read = (payload: Ledger.LfRecord) => {
+  const decoded = Templates.decodePayload(Templates.Holding, payload)
+  if (decoded._tag === "Failure") throw decoded.failure
+  return decoded.success
+}
+
+/** What a party has of an asset in all, in plain form. */
+export const balance = (session: Session, asset: Templates.Asset) =>
+  Effect.map(holdingsOf(session), (all) =>
+    Decimal.formatPlain(
+      Decimal.sum(
+        all
+          .filter(
+            ({ instrument }) => instrument.id === asset.id && instrument.admin === asset.admin
+          )
+          .map(({ amount }) => amount)
+      )
+    )
+  )
+
+export const aborts = (what: string) => ({ _tag: "Refused", code: "DAML_FAILURE", cause: what })
+export const unauthorized = { _tag: "Refused", code: "DAML_AUTHORIZATION_ERROR" }
+export const partyOf = ({ of }: Pick<Floor, "of">, hint: Hint): Party.Party => of(hint).party

@@ -16,6 +16,7 @@ import * as reserves from "./reserves/index.ts"
 import * as vocabulary from "./vocabulary/index.ts"
 import * as writes from "./writes/index.ts"
 import type { Operation } from "./writes/Operation.ts"
+import type { Timely } from "./writes/Timely.ts"
 
 /** State sets reached by folding facts. */
 export const machines: ReadonlyArray<Machine> = [
@@ -58,6 +59,7 @@ interface Contents {
   readonly reads?: ReadonlyArray<Read>
   readonly readings?: ReadonlyArray<Reading>
   readonly collections?: ReadonlyArray<Collection>
+  readonly timely?: ReadonlyArray<Timely>
 }
 
 const tables = [
@@ -96,3 +98,6 @@ export const readings: ReadonlyArray<Reading> = contexts.flatMap((one) => one.re
 export const collections: ReadonlyArray<Collection> = contexts.flatMap(
   (one) => one.collections ?? []
 )
+
+/** The writes that the engine opens by itself when a record comes to its time. */
+export const timely: ReadonlyArray<Timely> = contexts.flatMap((one) => one.timely ?? [])

@@ -1,5 +1,12 @@
 /** What the orders context holds: its state sets, then its records, writes, reads and readings. */
+import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
+import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
 import { DealingCycleMachine } from "./dealing-cycle/DealingCycleMachine.ts"
+import * as DealingCycleOperations from "./dealing-cycle/DealingCycleOperations.ts"
+import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
+import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
+import { dealingDays } from "./dealing-cycle/DealingDay.ts"
+import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
 import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "./primary-market/PrimaryMarketMachine.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
@@ -35,19 +42,30 @@ export const collections = [
   subscriptions,
   holderOrders,
   cashLines,
+  dealingCycles,
+  dealingDays,
+  cycleSlots,
   standingSettlements,
   standingParties
 ] as const
 export const operations = [
   PrimaryMarketOperations.propose,
   ...SubscriptionOperations.operations,
+  ...DealingCycleOperations.operations,
   ...StandingSettlementOperations.operations
 ] as const
-export const reads = [...SubscriptionReads.reads, ...StandingSettlementReads.reads] as const
+export const reads = [
+  ...SubscriptionReads.reads,
+  ...DealingCycleReads.reads,
+  ...StandingSettlementReads.reads
+] as const
 export const readings = [
   ...PrimaryMarketReadings.readings,
   ...HolderOrderReadings.readings,
   ...SubscriptionReadings.readings,
   ...CashReadings.readings,
+  // After the orders' own: they count what became of the orders.
+  ...DealingDayReadings.readings,
+  ...DealingCycleReadings.readings,
   ...StandingSettlementReadings.readings
 ] as const

@@ -128,7 +128,8 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
     state: (self) => self.state,
     instrumentId: (self) => self.instrumentId,
     holderId: (self) => self.holderId,
-    registrar: (self) => self.registrar
+    registrar: (self) => self.registrar,
+    cycleId: (self) => self.cycleId
   },
   waitingOn: (self) => {
     if (self.state === "claimed") return ofAttestors(self)

@@ -1,0 +1,146 @@
+/** How a dealing cycle is opened: for which cut-off, and that nobody else opens it too. */
+import { Effect, Option, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import { PrimaryMarket } from "../../templates/Market.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { operations } from "../../writes/OperationRecord.ts"
+import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { openingOf } from "./CutOffRules.ts"
+import { CycleId, dealtAt, dealingCycles } from "./DealingCycle.ts"
+import * as Gates from "./DealingCycleGates.ts"
+import { DealingCycleMachine } from "./DealingCycleMachine.ts"
+import * as DealingCycleView from "./DealingCycleView.ts"
+import { cycleSlots } from "./CycleSlot.ts"
+import { openCycleOf } from "./JoiningReads.ts"
+
+const Body = Schema.Struct({
+  /** Made by the engine when the caller names none. */
+  cycleId: Field.optional(CycleId),
+  instrumentId: InstrumentId,
+  /** The next cut-off of the instrument when the caller names none. */
+  cutOffAt: Field.optional(Instant.schema),
+  /** When the cut-off's own orders run out, when the caller names no earlier time. */
+  settleBy: Field.optional(Instant.schema)
+})
+type Body = typeof Body.Type
+
+export const open = Operation.defineOnLedger("dealing-cycle.open", {
+  doc: "Opens the dealing cycle of an instrument's cut-off: ledger-paid orders claimed until then join it.",
+  route: "POST /v1/dealing-cycles",
+  makers: ["operator"],
+  approvers: 0,
+  resource: {
+    kind: "dealing-cycle",
+    id: (input) => idOf(input),
+    href: (input) => `/v1/dealing-cycles/${idOf(input)}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Body,
+  complete: (input, makeId) =>
+    input.cycleId === null ? { ...input, cycleId: Schema.decodeSync(CycleId)(makeId()) } : input,
+  result: DealingCycleView.DealingCycleView,
+  refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("dealing-cycle.open.plan")(function* (input, act) {
+    const records = yield* Records
+    const cycleId = idOf(input)
+    if (Option.isSome(yield* records.find(dealingCycles, cycleId))) {
+      return yield* Effect.fail(
+        refused("already-exists", { detail: "A dealing cycle of this id exists." })
+      )
+    }
+    const instrument = yield* Effect.fromResult(
+      recorded(yield* records.get(instruments, input.instrumentId))
+    )
+    const market = yield* standingMarket(input.instrumentId)
+    yield* Effect.fromResult(Gates.judge(Gates.againstMarket(instrument, market)))
+    const opened = yield* Effect.fromResult(
+      openingOf({ ...input, cutOff: instrument.manifest.cutOff, now: act.now })
+    )
+    const { inputsMax } = yield* Settings
+    yield* Effect.fromResult(Gates.judge(Gates.againstLedger(instrument, inputsMax)))
+    yield* taken({ instrumentId: instrument.instrumentId, cutOffAt: opened.cutOffAt }, cycleId, act)
+    return {
+      commands: [
+        exercise(PrimaryMarket, contractOf(market), "OpenCycle", {
+          cycleId,
+          cutOffAt: opened.cutOffAt,
+          settleBy: opened.settleBy
+        })
+      ],
+      last: true
+    }
+  }),
+  finish: (input) =>
+    Effect.flatMap(Records, (records) => records.get(dealingCycles, idOf(input))).pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error("an opened cycle was not read off the ledger"))
+      ),
+      Effect.map((record) => DealingCycleView.of(record, record.orders))
+    )
+})
+
+const idOf = ({ cycleId }: Pick<Body, "cycleId">): CycleId => {
+  if (cycleId === null) throw new Error("a dealing cycle is opened under an id")
+  return cycleId
+}
+
+const contractOf = (market: { readonly marketCid: string | null } | null): string => {
+  if (market === null || market.marketCid === null) {
+    throw new Error("an agreed market has a contract")
+  }
+  return market.marketCid
+}
+
+/**
+ * Takes the cut-off for this cycle in the transaction that plans it: there is one open cycle of an
+ * instrument and cut-off, whoever else asks for one before the ledger has answered.
+ */
+const taken = Effect.fnUntraced(function* (
+  of: Parameters<typeof dealtAt>[0],
+  cycleId: CycleId,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const slotId = dealtAt(of)
+  const { operationId } = act
+  const known = Option.getOrNull(yield* records.find(cycleSlots, slotId))
+  const inTheWay =
+    (yield* openCycleOf(of))?.cycleId ??
+    (known === null || (yield* isFree(known, operationId)) ? null : known.cycleId)
+  if (inTheWay !== null) {
+    return yield* Effect.fail(
+      refused("state-conflict", {
+        check: DealingCycleMachine.name,
+        detail: `The dealing cycle ${inTheWay} is open for this cut-off.`
+      })
+    )
+  }
+  if (known === null) {
+    yield* records
+      .open(cycleSlots, { slotId, cycleId, operationId }, act)
+      .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
+  } else {
+    yield* records.record(cycleSlots, known, { on: "take", cycleId, operationId }, act)
+  }
+})
+
+/** Whether what took the cut-off before is over: its cycle has ended, or its operation failed. */
+const isFree = Effect.fnUntraced(function* (
+  slot: { readonly cycleId: string; readonly operationId: string },
+  operationId: string
+) {
+  if (slot.operationId === operationId) return true
+  const records = yield* Records
+  const cycle = yield* records.find(dealingCycles, slot.cycleId)
+  if (Option.isSome(cycle)) return cycle.value.state === "ended"
+  const opening = yield* records.find(operations, slot.operationId)
+  return Option.isNone(opening) || opening.value.state === "failed"
+})

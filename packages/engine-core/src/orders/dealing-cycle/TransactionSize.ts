@@ -1,0 +1,18 @@
+/** How large the one ledger transaction is that settles a cycle: the contracts it uses. */
+import type { Counts } from "./DealingCycleMachine.ts"
+
+/** Its lot, its allocation, the cash that it locks, its holder's credential, the venue's request. */
+const perSubscription = 5
+
+/** Its price, its allocation, the units that it locks, the venue's request, the fund's cash for it. */
+const perRedemption = 6
+
+/** The cycle, its market, the instrument's configuration, and what the fund adds for its net. */
+const shared = 48
+
+/**
+ * The most contracts of earlier transactions that settling so many orders uses, each counted once
+ * (ledger.md section 5: at most `ledger.maxInputs`).
+ */
+export const inputsOf = ({ subscriptions, redemptions }: Counts): number =>
+  shared + perSubscription * subscriptions + perRedemption * redemptions

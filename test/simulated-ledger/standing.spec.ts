@@ -1,0 +1,253 @@
+/** A standing settlement and a provision on the ledger: what is committed pays orders alone, and comes back whole. */
+import { Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Dealing from "./dealing.ts"
+import * as World from "./world.ts"
+
+const ledger = SimulatedLedger.layerMemory(World.options)
+const { aborts, decimal, sole, unauthorized } = Dealing
+
+type Iteration = Templates.Argument<typeof Templates.StandingSettlement, "Settle">
+
+/** Alice commits 120000 of cash, Bob 40000 units, the fund 50000 of cash; Alice and Bob each order twice. */
+const committed = Effect.gen(function* () {
+  const floor = yield* Dealing.floor
+  const { of, market, cash, instrument, credentials } = floor
+  const funding = [
+    { party: of("alice").party, asset: cash, amount: decimal("120000") },
+    { party: of("bob").party, asset: instrument, amount: decimal("40000") },
+    { party: of("fund").party, asset: cash, amount: decimal("50000") }
+  ]
+  const standing = yield* World.make(
+    of("venue"),
+    "StandingSettlement",
+    Templates.exercise(Templates.PrimaryMarket, market, "OpenStanding", {
+      standingSettlementId: "standing-1",
+      funding,
+      deadline: null,
+      expiresAt: Dealing.later
+    })
+  )
+  const commit = (hint: "alice" | "bob" | "fund" | "carol", holdingCid: string, amount: string) =>
+    Effect.map(
+      World.act(
+        of(hint),
+        Templates.exercise(Templates.StandingSettlement, standing, "Commit", {
+          party: of(hint).party,
+          holdingCid,
+          amount: decimal(amount)
+        })
+      ),
+      (receipt) => sole(receipt, "StandingCommitment")
+    )
+  const alice = yield* commit("alice", yield* Dealing.give(floor, "alice", "150000"), "120000")
+  const bob = yield* commit("bob", yield* Dealing.mint(floor, "bob", "40000"), "40000")
+  const fund = yield* commit("fund", yield* Dealing.give(floor, "fund", "50000"), "50000")
+  const lot = (id: string, amount: string, units: string) =>
+    Effect.gen(function* () {
+      const claim = yield* Dealing.subscribe(floor, { holder: "alice", id, amount })
+      return {
+        lotCid: yield* Dealing.attest(floor, claim, units),
+        due: decimal(amount),
+        credentialCid: credentials.alice,
+        configurationCid: null
+      }
+    })
+  const redemption = (id: string, units: string, proceeds: string) =>
+    Effect.gen(function* () {
+      const claim = yield* Dealing.redeem(floor, { holder: "bob", id, units })
+      return {
+        redemptionCid: yield* Dealing.priceAt(floor, claim, { units, proceeds }),
+        unitsAllocationCid: null
+      }
+    })
+  const first = {
+    marketCid: market,
+    commitments: [alice, bob, fund],
+    lots: [
+      yield* lot("sub-1", "50000", "47906.486538"),
+      yield* lot("sub-2", "60000", "57487.783845")
+    ],
+    redemptions: [yield* redemption("red-1", "10000", "10437")]
+  } satisfies Iteration
+  const settle = (of_: Iteration, on = standing) =>
+    World.act(of("venue"), Templates.exercise(Templates.StandingSettlement, on, "Settle", of_))
+  return { ...floor, floor, standing, commit, first, settle, alice, bob, fund, lot, redemption }
+})
+
+describe("a standing settlement", () => {
+  it.effect("pays each order out of what its payer committed, and the rest stays committed", () =>
+    Effect.gen(function* () {
+      const { of, cash, instrument, first, settle, standing, lot } = yield* committed
+      const receipt = yield* settle(first)
+      const left = World.created(receipt, "StandingCommitment")
+      expect(yield* Dealing.balance(of("alice"), instrument)).toBe("105394.270383")
+      expect(yield* Dealing.balance(of("alice"), cash)).toBe("40000")
+      expect(yield* Dealing.balance(of("bob"), instrument)).toBe("30000")
+      expect(yield* Dealing.balance(of("bob"), cash)).toBe("10437")
+      // 50000 committed less 10437 paid, and 110000 of subscriptions.
+      expect(yield* Dealing.balance(of("fund"), cash)).toBe("149563")
+      // Alice's 10000, Bob's 30000 units and the fund's 39563 go on.
+      const again = {
+        ...first,
+        commitments: left.slice(-3),
+        lots: [yield* lot("sub-3", "10000", "9581.297307")],
+        redemptions: []
+      }
+      yield* settle(again, standing)
+      expect(yield* Dealing.balance(of("alice"), cash)).toBe("30000")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would pay more than its payer committed", () =>
+    Effect.gen(function* () {
+      const { first, settle, lot } = yield* committed
+      const lots = [...first.lots, yield* lot("sub-3", "20000", "19162.594615")]
+      expect(yield* Effect.flip(settle({ ...first, lots }))).toMatchObject(
+        aborts("less is committed than the order takes")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would settle while it is paused, and by hands other than the venue's", () =>
+    Effect.gen(function* () {
+      const { of, first, settle, standing } = yield* committed
+      const iteration = Templates.exercise(Templates.StandingSettlement, standing, "Settle", first)
+      expect(yield* Effect.flip(World.act(of("fund"), iteration))).toMatchObject(unauthorized)
+      const pause = Templates.exercise(Templates.StandingSettlement, standing, "Pause", {})
+      const paused = yield* World.make(of("venue"), "StandingSettlement", pause)
+      expect(yield* Effect.flip(settle(first, paused))).toMatchObject(
+        aborts("the standing settlement is paused")
+      )
+      const resume = Templates.exercise(Templates.StandingSettlement, paused, "Resume", {})
+      yield* settle(first, yield* World.make(of("venue"), "StandingSettlement", resume))
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would let the venue alone take what a party committed", () =>
+    Effect.gen(function* () {
+      const { of, alice } = yield* committed
+      const use = Templates.exercise(Templates.StandingCommitment, alice, "Use", {
+        reference: "mine",
+        receiver: of("venue").party,
+        amount: decimal("1")
+      })
+      expect(yield* Effect.flip(World.act(of("venue"), use))).toMatchObject(unauthorized)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect(
+    "would keep what is committed after it is closed, or from a party that takes it back",
+    () =>
+      Effect.gen(function* () {
+        const { of, cash, alice, bob, fund, standing } = yield* committed
+        const withdraw = Templates.exercise(Templates.StandingCommitment, alice, "Withdraw", {})
+        yield* World.act(of("alice"), withdraw)
+        const close = Templates.exercise(Templates.StandingSettlement, standing, "Close", {
+          commitments: [bob, fund]
+        })
+        yield* World.act(of("venue"), close)
+        const free = (session: ReturnType<typeof of>) =>
+          Effect.map(Dealing.holdingsOf(session), (all) => all.every(({ lock }) => lock === null))
+        expect(yield* free(of("alice"))).toBe(true)
+        expect(yield* free(of("bob"))).toBe(true)
+        expect(yield* free(of("fund"))).toBe(true)
+        expect(yield* Dealing.balance(of("alice"), cash)).toBe("150000")
+      }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("takes funding that nobody asked for, or more of it", () =>
+    Effect.gen(function* () {
+      const { floor, commit } = yield* committed
+      const stranger = commit("carol", yield* Dealing.give(floor, "carol", "10"), "10")
+      expect(yield* Effect.flip(stranger)).toMatchObject({ code: "CONTRACT_NOT_FOUND" })
+      const units = commit("alice", yield* Dealing.mint(floor, "alice", "5"), "5")
+      expect(yield* Effect.flip(units)).toMatchObject(aborts("nobody asked for this funding"))
+      const more = commit("alice", yield* Dealing.give(floor, "alice", "130000"), "130000")
+      expect(yield* Effect.flip(more)).toMatchObject(aborts("nobody asked for this funding"))
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("a provision settlement", () => {
+  const provided = (terms: { readonly limit?: string; readonly until?: string }) =>
+    Effect.gen(function* () {
+      const floor = yield* Dealing.floor
+      const { of, cash } = floor
+      const proposal = yield* World.make(
+        of("venue"),
+        "ProvisionSettlementProposal",
+        Templates.create(Templates.ProvisionSettlementProposal, {
+          venue: of("venue").party,
+          fund: of("fund").party,
+          provisionId: "provision-1",
+          instrumentId: "FUND-A",
+          cash,
+          limit: terms.limit === undefined ? null : decimal(terms.limit),
+          until: terms.until === undefined ? null : Instant.of(terms.until)
+        })
+      )
+      const accept = Templates.exercise(
+        Templates.ProvisionSettlementProposal,
+        proposal,
+        "Accept",
+        {}
+      )
+      const provision = yield* World.make(of("fund"), "ProvisionSettlement", accept)
+      const draw = (holdingCids: ReadonlyArray<string>, amount: string) =>
+        World.act(
+          of("venue"),
+          Templates.exercise(Templates.ProvisionSettlement, provision, "Draw", {
+            holdingCids,
+            receiver: of("carol").party,
+            amount: decimal(amount),
+            reference: "red-1",
+            settleBefore: Dealing.later
+          })
+        )
+      return { ...floor, floor, draw }
+    })
+
+  it.effect("draws what is owed from cash the fund named, out of several holdings", () =>
+    Effect.gen(function* () {
+      const { of, floor, draw, cash } = yield* provided({})
+      const named = [
+        yield* Dealing.give(floor, "fund", "60"),
+        yield* Dealing.give(floor, "fund", "50")
+      ]
+      const receipt = yield* draw(named, "100")
+      expect(World.created(receipt, "Allocation")).toHaveLength(1)
+      expect(yield* Dealing.balance(of("fund"), cash)).toBe("110")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would be drawn on beyond its limit, its time, or in another's cash", () =>
+    Effect.gen(function* () {
+      const { floor, draw } = yield* provided({ limit: "100", until: "1970-01-02T00:00:00Z" })
+      const own = yield* Dealing.give(floor, "fund", "500")
+      const carols = yield* Dealing.give(floor, "carol", "500")
+      expect(yield* Effect.flip(draw([own], "101"))).toMatchObject(
+        aborts("more than the fund allows")
+      )
+      expect(yield* Effect.flip(draw([carols], "10"))).toMatchObject(
+        aborts("a holding is not the fund's")
+      )
+      const other = { admin: floor.of("custodian").party, id: "USD" }
+      const foreign = yield* Dealing.give(floor, "fund", "5", other)
+      expect(yield* Effect.flip(draw([foreign], "1"))).toMatchObject(
+        aborts("a holding is of another asset")
+      )
+      expect(yield* Effect.flip(draw([], "1"))).toMatchObject(
+        aborts("a draw names the fund's cash")
+      )
+      yield* TestClock.adjust("25 hours")
+      expect(yield* Effect.flip(draw([own], "10"))).toMatchObject(
+        aborts("the fund's consent is past its time")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+})

@@ -116,7 +116,9 @@ const instrument = (): Recorded => ({
   registrar,
   configurations: [],
   manifest: Schema.decodeUnknownSync(Manifest)(PlainJson.parseTrusted(JSON.stringify(bodyOf()))),
-  policyVersion: 1
+  policyVersion: 1,
+  termsSince: null,
+  next: null
 })
 
 const attribute = (state: "valid" | "pending" | "revoked", validUntil: Instant.Instant | null) => ({
@@ -141,6 +143,7 @@ const open: Offering = {
   instrument: instrument(),
   latest: null,
   consent: { state: "agreed" },
+  required: [],
   taken: 1,
   expiresAt: at(5),
   validUntil: at(9),

@@ -4,6 +4,10 @@ import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperatio
 import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"
 import * as AttributeOperations from "./attribute/AttributeOperations.ts"
 import { AttributeMachine } from "./attribute/AttributeMachine.ts"
+import * as CloseOperations from "./holder/CloseOperations.ts"
+import { externalAccounts } from "./external-account/ExternalAccount.ts"
+import * as ExternalAccountOperations from "./external-account/ExternalAccountOperations.ts"
+import * as ExternalAccountReads from "./external-account/ExternalAccountReads.ts"
 import { holderParties, holders } from "./holder/Holder.ts"
 import { HolderMachine } from "./holder/HolderMachine.ts"
 import * as HolderOperations from "./holder/HolderOperations.ts"
@@ -15,12 +19,20 @@ import { ScreeningMachine } from "./screening/ScreeningMachine.ts"
 
 export const machines = [HolderMachine, AttributeMachine, ScreeningMachine] as const
 export const judged = [] as const
-export const collections = [holders, holderParties, acceptedTerms, screenings] as const
+export const collections = [
+  holders,
+  holderParties,
+  acceptedTerms,
+  screenings,
+  externalAccounts
+] as const
 export const operations = [
   ...HolderOperations.operations,
   ...AttributeOperations.operations,
   ...SuccessorOperations.operations,
+  ...CloseOperations.operations,
+  ...ExternalAccountOperations.operations,
   ...AcceptedTermsOperations.operations
 ] as const
-export const reads = HolderReads.reads
+export const reads = [...HolderReads.reads, ...ExternalAccountReads.reads] as const
 export const readings = [...HolderReadings.readings, ...AcceptedTermsReadings.readings] as const

@@ -4,6 +4,7 @@ import { admissionConsents } from "./admission/AdmissionConsent.ts"
 import { AdmissionConsentMachine } from "./admission/AdmissionConsentMachine.ts"
 import * as AdmissionConsentOperations from "./admission/AdmissionConsentOperations.ts"
 import * as AdmissionConsentReadings from "./admission/AdmissionConsentReadings.ts"
+import { admissionPlaces } from "./admission/AdmissionPlaces.ts"
 import { AdmissionMachine } from "./admission/AdmissionMachine.ts"
 import * as AdmissionOperations from "./admission/AdmissionOperations.ts"
 import * as AdmissionReadings from "./admission/AdmissionReadings.ts"
@@ -13,6 +14,7 @@ import { instruments } from "./instrument/Instrument.ts"
 import * as InstrumentOperations from "./instrument/InstrumentOperations.ts"
 import * as InstrumentReadings from "./instrument/InstrumentReadings.ts"
 import * as InstrumentReads from "./instrument/InstrumentReads.ts"
+import { policyVersions } from "./policy/PolicyVersion.ts"
 import { PolicyVersionMachine } from "./policy/PolicyVersionMachine.ts"
 import { NavFeed } from "./price/NavFeed.ts"
 import { pricePoints, quotes } from "./price/PricePoint.ts"
@@ -27,9 +29,11 @@ export const machines = [PolicyVersionMachine, AdmissionMachine, AdmissionConsen
 export const judged = [NavFeed] as const
 export const collections = [
   instruments,
+  policyVersions,
   configurations,
   admissionConsents,
   admissions,
+  admissionPlaces,
   pricePoints,
   quotes,
   holdings,

@@ -6,6 +6,7 @@ import {
   offerCommand,
   offeringOf
 } from "../../instruments/admission/AdmissionOperations.ts"
+import { reserve } from "../../instruments/admission/PlaceOperations.ts"
 import { judgeAtOnboarding } from "../../instruments/admission/AdmissionRules.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -106,16 +107,17 @@ const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
           })
         )
       }
-      const { offering, consentCid } = yield* offeringOf({
+      const { offering, taken, consentCid } = yield* offeringOf({
         holderId: holderIdOf(input),
         holder: { attributes: [], screening: null },
         instrument,
         terms,
-        now: act.now
+        act
       })
       yield* Effect.fromResult(judgeAtOnboarding(offering))
       if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
       const admissionId = idOfAdmission(act.operationId, nth)
+      yield* reserve(taken, admissionId, act)
       return offerCommand({ consentCid, admissionId, party: input.party, terms })
     })
   )

@@ -56,6 +56,7 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
   // The last one offered is last: ids made within one millisecond do not say which that is.
   sortKey: (self) => `${Offset.sortable(self.offset)}:${self.admissionId}`,
   filters: {
+    admissionId: (self) => self.admissionId,
     holderId: (self) => self.holderId,
     instrumentId: (self) => self.instrumentId,
     registrar: (self) => self.registrar,

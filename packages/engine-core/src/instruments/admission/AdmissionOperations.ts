@@ -1,22 +1,30 @@
 /** How the venue admits a holder to an instrument, and how it ends an admission. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Party } from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
+import { contracts } from "../../projection/Contract.ts"
+import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { AdmissionConsent, AdmissionOffer } from "../../templates/Admission.ts"
 import * as Field from "../../templates/Field.ts"
-import { Credential } from "../../templates/Registry.ts"
-import { exercise } from "../../templates/Template.ts"
+import { Credential, InstrumentConfiguration } from "../../templates/Registry.ts"
+import { decodePayload, exercise, type LfRecord } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { recorded } from "../instrument/InstrumentGates.ts"
-import { InstrumentId, type Instrument, instruments } from "../instrument/Instrument.ts"
-import { Admission, admissions, pairOf, placed } from "./Admission.ts"
+import {
+  configurationOf,
+  InstrumentId,
+  type Instrument,
+  instruments
+} from "../instrument/Instrument.ts"
+import { Admission, admissions, pairOf } from "./Admission.ts"
 import { standing } from "./AdmissionConsentOperations.ts"
 import { decide } from "./AdmissionMachine.ts"
 import { judge, type Offering } from "./AdmissionRules.ts"
+import { reserve, takenOf } from "./PlaceOperations.ts"
 
 const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
@@ -55,27 +63,37 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   readonly holder: Offering["holder"]
   readonly instrument: Instrument
   readonly terms: Pick<Terms, "expiresAt" | "validUntil">
-  readonly now: Instant.Instant
+  readonly act: OperationAct
 }) {
-  const records = yield* Records
-  const { holder, now, terms } = of
+  const { act, holder, terms } = of
   const instrument = yield* Effect.fromResult(recorded(of.instrument))
   const { instrumentId } = instrument
   const consent = yield* standing(instrumentId)
-  const taken = yield* records.countBy(admissions, "instrumentId", {
-    where: { instrumentId: [instrumentId], state: placed }
-  })
+  const taken = yield* takenOf(instrumentId, act)
   const offering: Offering = {
     holder,
     instrument,
     latest: yield* latest({ holderId: of.holderId, instrumentId }),
     consent,
-    taken: taken.get(instrumentId) ?? 0,
+    required: yield* requiredOf(instrument),
+    taken: taken.count,
     expiresAt: terms.expiresAt,
     validUntil: terms.validUntil,
-    now
+    now: act.now
   }
-  return { offering, consentCid: consent?.consentCid ?? null }
+  return { offering, taken, consentCid: consent?.consentCid ?? null }
+})
+
+/** What the registrar asks of holders, as its configuration in the registry says it now. */
+const requiredOf = Effect.fnUntraced(function* (instrument: Instrument) {
+  const records = yield* Records
+  const contractId = configurationOf(instrument)
+  if (contractId === null) return []
+  const found = yield* records.find(contracts, contractId)
+  if (Option.isNone(found)) return []
+  const read = decodePayload(InstrumentConfiguration, found.value.payload as LfRecord)
+  if (Result.isFailure(read)) throw new Error(`configuration ${contractId} does not read`)
+  return read.success.holderRequirements
 })
 
 /** The command that offers the credential, as the registrar's consent allows. */
@@ -114,16 +132,17 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
     const holder = yield* records.get(holders, holderId)
     const instrument = yield* records.get(instruments, instrumentId)
     yield* Effect.fromResult(decideHolder(holder, { on: "admit" }))
-    const { offering, consentCid } = yield* offeringOf({
+    const { offering, taken, consentCid } = yield* offeringOf({
       holderId,
       holder,
       instrument,
       terms,
-      now: act.now
+      act
     })
     yield* Effect.fromResult(judge(offering))
     if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
     const admissionId = idOf(act.operationId)
+    yield* reserve(taken, admissionId, act)
     return {
       commands: [offerCommand({ consentCid, admissionId, party: holder.party, terms })],
       last: true
@@ -171,7 +190,8 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
   })
 })
 
-const ending = ({ offerCid, credentialCid }: Admission, on: "withdraw" | "revoke") => {
+/** The command that ends an admission, whichever contract it stands on. */
+export const ending = ({ offerCid, credentialCid }: Admission, on: "withdraw" | "revoke") => {
   if (on === "withdraw" && offerCid !== null) {
     return exercise(AdmissionOffer, offerCid, "Withdraw", {})
   }

@@ -1,4 +1,5 @@
 /** What stands in the way of admitting a holder to an instrument, gate by gate. */
+import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -14,7 +15,9 @@ export interface Offering {
   /** The latest admission of the two, if there ever was one. */
   readonly latest: Pick<Admission, "state"> | null
   readonly consent: Pick<AdmissionConsent, "state"> | null
-  /** How many places under the holder cap are taken: admitted and offered. */
+  /** What the registrar asks of holders. */
+  readonly required: ReadonlyArray<AttributeRules.Required>
+  /** How many places under the holder cap are taken: admitted, offered, and about to be. */
   readonly taken: number
   readonly expiresAt: Instant.Instant | null
   readonly validUntil: Instant.Instant | null
@@ -27,17 +30,14 @@ type Row = readonly [holds: boolean, slug: "rule-refused", told: Told]
 const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
-const areValid = ({ holder, now }: Offering): boolean =>
-  holder.attributes.every(({ state, validUntil }) => state === "valid" && !isPast(validUntil, now))
-
 const ofHolder = (offering: Offering): ReadonlyArray<Row> => [
   [
-    !areValid(offering),
+    !AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now),
     "rule-refused",
     {
       gate: "attribute",
       check: "attributes-valid",
-      recovery: "Have every attribute of the holder verified and in time."
+      recovery: "Have the attributes that the instrument asks for verified and in time."
     }
   ],
   [

@@ -1,0 +1,118 @@
+/** How the venue writes down whose an account at a bank or a custodian is. */
+import { Effect, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { type Holder, HolderId, holders, isEnded } from "../holder/Holder.ts"
+import {
+  ExternalAccountId,
+  externalAccounts,
+  ExternalAccountView,
+  Kind,
+  mask,
+  view
+} from "./ExternalAccount.ts"
+
+/** How many external accounts a holder may have. */
+const accountsMax = 32
+
+const Body = Schema.Struct({
+  /** Made by the engine when the caller names none. */
+  externalAccountId: Field.optional(ExternalAccountId),
+  kind: Kind,
+  holderId: Field.optional(HolderId),
+  instrumentId: Field.optional(InstrumentId),
+  /** The account's number in full, an IBAN for one; kept sealed, and never shown again. */
+  number: Schema.String.check(
+    Schema.isPattern(/^[A-Za-z0-9](?:[ ./-]?[A-Za-z0-9]){4,47}$/, {
+      expected: "an account number of 5 to 48 letters and digits"
+    })
+  )
+})
+type Body = typeof Body.Type
+
+const ruled = (check: string, recovery: string) =>
+  Effect.fail(refused("rule-refused", { gate: "policy", check, recovery }))
+
+export const map = Operation.define("external-account.map", {
+  doc: "Writes down whose an account at a bank or a custodian is.",
+  route: "POST /v1/external-accounts",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "external-account",
+    prefix: "xac",
+    id: ({ externalAccountId }) => externalAccountId ?? "",
+    href: () => "/v1/external-accounts",
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Body,
+  secrets: ["number"],
+  complete: (input, makeId) => ({
+    ...input,
+    externalAccountId: input.externalAccountId ?? ExternalAccountId.make(makeId())
+  }),
+  judge: Effect.fnUntraced(function* () {
+    const { sealingKeys } = yield* Settings
+    if (sealingKeys.length === 0) {
+      return yield* Effect.die(new Error("the deployment has no key to seal an account number"))
+    }
+  }),
+  result: ExternalAccountView,
+  refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
+  run: Effect.fn("external-account.map")(function* (input, act) {
+    const records = yield* Records
+    const { externalAccountId, kind, holderId, instrumentId, number } = input
+    if (externalAccountId === null) throw new Error("an account was not given its id")
+    const holder = yield* ownerOf(input)
+    const opened = yield* records.open(
+      externalAccounts,
+      {
+        externalAccountId,
+        kind,
+        holderId,
+        instrumentId,
+        masked: mask(number),
+        mappedBy: act.actor,
+        // A write that is only judged has nothing sealed yet, and keeps nothing.
+        sealed: act.sealed?.["number"] ?? ""
+      },
+      act
+    )
+    if (holder !== null) {
+      const fact = { on: "map-account", externalAccountId, at: act.now } as const
+      yield* records.record(holders, holder, fact, act)
+    }
+    return view(opened)
+  })
+})
+
+export const operations = [map] as const
+
+/** The holder whose account it is; null for one of an instrument's fund. */
+const ownerOf = Effect.fnUntraced(function* ({ holderId, instrumentId }: Body) {
+  const records = yield* Records
+  if (instrumentId !== null) yield* records.get(instruments, instrumentId)
+  if (holderId === null) {
+    return instrumentId === null
+      ? yield* ruled("account-owner", "Name the holder or the instrument whose account it is.")
+      : null
+  }
+  const holder = yield* records.get(holders, holderId)
+  if (isEnded(holder)) return yield* ended(holder)
+  return holder.externalAccounts.length >= accountsMax
+    ? yield* ruled("external-accounts-max", `A holder has at most ${accountsMax} accounts.`)
+    : holder
+})
+
+const ended = ({ state }: Holder) =>
+  Effect.fail(
+    refused("state-conflict", {
+      check: "HolderState",
+      detail: `A holder in state ${state} gets no account.`
+    })
+  )

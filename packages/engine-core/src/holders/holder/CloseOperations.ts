@@ -1,0 +1,145 @@
+/** How the venue closes a holder for good: it holds nothing, orders nothing, and is admitted nowhere. */
+import { Effect, Option, Schema, Stream } from "effect"
+import { admissions, placed } from "../../instruments/admission/Admission.ts"
+import { ending } from "../../instruments/admission/AdmissionOperations.ts"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import { SubscriptionMachine } from "../../orders/subscription/SubscriptionMachine.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { HolderInvitation, HolderRegistration } from "../../templates/Admission.ts"
+import * as Field from "../../templates/Field.ts"
+import { createAndExercise, exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { type Holder, HolderId, holders } from "./Holder.ts"
+import { judge } from "./CloseRules.ts"
+import { decide, HolderMachine } from "./HolderMachine.ts"
+import * as HolderView from "./HolderView.ts"
+
+/** How many admissions end in one transaction with a holder; those of a holder of more end before. */
+const endingsMax = 50
+
+/** Positions that are looked at in one go. */
+const positionsMax = 100
+
+/**
+ * The holder's admissions end with it: an offer is withdrawn, a credential revoked, so that no place
+ * under a holder cap is kept for nobody and nothing restricted can be sent to it any more.
+ */
+export const close = Operation.defineOnLedger("holder.close", {
+  doc: "Closes a holder for good, and ends its admissions.",
+  route: "POST /v1/holders/{holderId}:close",
+  makers: ["operator", "compliance"],
+  approvers: 1,
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}`,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Schema.Struct({
+    holderId: HolderId,
+    /** Who asked for the end, as ISO 20022 has it: the venue (ASIN) or the holder (CLIN). */
+    closedAs: Field.optional(Schema.Literals(["ASIN", "CLIN"]))
+  }),
+  result: HolderView.HolderView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("holder.close.plan")(function* ({ holderId }, act) {
+    const records = yield* Records
+    const holder = yield* records.get(holders, holderId)
+    yield* Effect.fromResult(decide(holder, { on: "close" }))
+    const closing = { holds: yield* heldBy(holder), openOrder: yield* openOrderOf(holderId) }
+    yield* Effect.fromResult(judge(closing))
+    const standing = yield* records.list(admissions, {
+      where: { holderId: [holderId], state: placed },
+      limit: endingsMax + 1
+    })
+    const [first, ...rest] = standing
+      .slice(0, endingsMax)
+      .map(({ record }) => ending(record, record.state === "admitted" ? "revoke" : "withdraw"))
+    if (first === undefined) return { commands: [closingOf(holder, act)], last: true }
+    return standing.length > endingsMax
+      ? { commands: [first, ...rest], last: false }
+      : { commands: [first, ...rest, closingOf(holder, act)], last: true }
+  }),
+  finish: Effect.fnUntraced(function* ({ holderId, closedAs }, act) {
+    const records = yield* Records
+    const holder = yield* records
+      .get(holders, holderId)
+      .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a holder vanished"))))
+    const at = act.now
+    // A registration that ends closes its holder; an invitation may be taken back for less.
+    const closed = Machine.allows(HolderMachine, holder.state, "close")
+      ? yield* records.record(holders, holder, { on: "close", at }, act)
+      : holder
+    if (closedAs === null) return HolderView.of(closed)
+    return HolderView.of(
+      yield* records.record(holders, closed, { on: "close-as", closedAs, at }, act)
+    )
+  })
+})
+
+export const operations = [close] as const
+
+/** A holder that declined stands on no contract: an invitation is made and taken back in one. */
+const closingOf = (holder: Holder, act: OperationAct) => {
+  if (holder.registrationCid !== null) {
+    return exercise(HolderRegistration, holder.registrationCid, "Close", {})
+  }
+  if (holder.invitationCid !== null) {
+    return exercise(HolderInvitation, holder.invitationCid, "Withdraw", {})
+  }
+  const invitation = {
+    venue: act.venue,
+    holderId: holder.holderId,
+    holder: holder.party,
+    custodian: holder.custodian,
+    predecessor: holder.predecessor,
+    attributesDigest: "0".repeat(64),
+    validUntil: holder.validUntil
+  }
+  return createAndExercise(HolderInvitation, invitation, "Withdraw", {})
+}
+
+/** An instrument of this venue that the holder has units of; its cash and the like are its own affair. */
+const heldBy = Effect.fnUntraced(function* ({ party }: Holder) {
+  const records = yield* Records
+  const held = yield* records.stream(registerEntries, { where: { party: [party] } }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.grouped(positionsMax),
+    Stream.mapEffect((entries) =>
+      Effect.map(
+        records.many(
+          instruments,
+          entries.map(({ instrumentId }) => instrumentId)
+        ),
+        (known) =>
+          known
+            .filter((one) => isRecorded(one))
+            .find(({ instrumentId, registrar }) =>
+              entries.some(
+                (entry) => entry.instrumentId === instrumentId && entry.registrar === registrar
+              )
+            )?.instrumentId
+      )
+    ),
+    Stream.filter((instrumentId) => instrumentId !== undefined),
+    Stream.runHead
+  )
+  return Option.getOrNull(held)
+})
+
+const openStates = SubscriptionMachine.schema.literals.filter(
+  (state) => !Machine.isTerminal(SubscriptionMachine, state)
+)
+
+const openOrderOf = Effect.fnUntraced(function* (holderId: string) {
+  const records = yield* Records
+  const [order] = yield* records.list(subscriptions, {
+    where: { holderId: [holderId], state: openStates },
+    limit: 1
+  })
+  return order?.record.subscriptionId ?? null
+})

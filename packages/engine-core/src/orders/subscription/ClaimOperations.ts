@@ -25,6 +25,7 @@ import { create, exercise } from "../../templates/Template.ts"
 import { PaymentMode } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Currency from "../Currency.ts"
+import { joined } from "../dealing-cycle/JoiningReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
 import { type HolderOrder, holderOrders, nameOf } from "./HolderOrder.ts"
@@ -106,9 +107,13 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
     const judged = { instrument, holder, market }
     const own = ofOrder(input, order, judged, act.now)
     yield* Effect.fromResult(Gates.judge(Gates.againstClaim(claiming, own)))
-    return order === null || market === null
-      ? { commands: [byWire(input, judged, act)], last: true }
-      : { commands: onLedger(input, order, { ...judged, market }, act), last: true }
+    if (order === null || market === null) {
+      return { commands: [byWire(input, judged, act)], last: true }
+    }
+    const cutOffAt = Rules.nextCutOff(instrument.manifest.cutOff, act.now).at
+    const cycle = yield* joined({ instrumentId: input.instrumentId, cutOffAt }, "subscriptions")
+    const cycleCid = cycle?.cycleCid ?? null
+    return { commands: onLedger(input, order, { ...judged, market, cycleCid }, act), last: true }
   }),
   finish: (input, act) =>
     Effect.flatMap(Records, (records) => records.get(subscriptions, idOf(input))).pipe(
@@ -245,7 +250,12 @@ const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
 const onLedger = (
   input: Claim,
   order: HolderOrder,
-  { instrument, holder, market }: Judged & { readonly market: PrimaryMarket },
+  {
+    instrument,
+    holder,
+    market,
+    cycleCid
+  }: Judged & { readonly market: PrimaryMarket; readonly cycleCid: string | null },
   act: OperationAct
 ) => {
   if (market.marketCid === null || order.amount === null) {
@@ -259,7 +269,7 @@ const onLedger = (
       subscriptionId,
       custodian: holder.custodian,
       currency: instrument.manifest.currency,
-      cycleCid: null,
+      cycleCid,
       feeRate: null,
       cashDecimals: null
     }),

@@ -53,7 +53,6 @@ describe("operations", () => {
       "external-account.map",
       "holder.register-successor",
       "instrument.force-transfer",
-      "instrument.record",
       "reserve-report.create",
       "standing-approval.grant",
       "standing-approval.revoke",

@@ -3,6 +3,7 @@ import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 import { describe, expect, test } from "vitest"
 import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
+import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
 import * as Gates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
@@ -11,7 +12,15 @@ import { at, party } from "../machines/subscriptions.ts"
 const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
   const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), ...change })))
   const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(Body)(plain)
-  return { instrumentId, registrar, manifest, policyVersion: 1, configurations: ["00aa"] }
+  return {
+    instrumentId,
+    registrar,
+    manifest: { ...manifest, ...untold },
+    policyVersion: 1,
+    termsSince: null,
+    next: null,
+    configurations: ["00aa"]
+  }
 }
 
 const later = Instant.of("2026-08-01T00:00:00Z")

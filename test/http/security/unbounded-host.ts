@@ -11,6 +11,7 @@ import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { record } from "../../../packages/engine-core/src/instruments/instrument/InstrumentOperations.ts"
 import { instruments } from "../../../packages/engine-core/src/instruments/instrument/Instrument.ts"
+import { untold } from "../../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import * as Codecs from "../../../packages/engine-core/src/records/Codecs.ts"
 import * as Columns from "../../../packages/engine-core/src/records/Columns.ts"
@@ -53,10 +54,18 @@ const seed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { run } = yield* Atomically
   const feed = yield* Feed
-  const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(record.input)(
+  const { instrumentId, registrar, ...terms } = Schema.decodeUnknownSync(record.input)(
     Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), instrumentId: "SEED" })))
   )
-  const one = { instrumentId, registrar, configurations: [], manifest, policyVersion: 1 }
+  const one = {
+    instrumentId,
+    registrar,
+    configurations: [],
+    manifest: { ...terms, ...untold },
+    policyVersion: 1,
+    termsSince: null,
+    next: null
+  }
   const body = Codecs.of(instruments).encodeRecord(one)
   const filters = JSON.stringify(Columns.of(instruments, one))
   const head = yield* run(

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
@@ -13,19 +14,34 @@ export { InstrumentId } from "./Manifest.ts"
 const Configurations = Schema.Array(Field.contractId)
 export const configurationsMax = 16
 
+/** A version of the policy that was accepted and is not yet in force. */
+const Next = Schema.Struct({
+  policyVersion: Integer.schema,
+  effectiveFrom: Instant.schema,
+  manifest: Manifest
+})
+
 export const Instrument = Schema.Struct({
   instrumentId: InstrumentId,
   registrar: Party.schema,
   configurations: Configurations,
   /** Null while only a registry knows the instrument. */
   manifest: Schema.NullOr(Manifest),
-  /** Null until the manifest records the instrument: that sets version 1. */
-  policyVersion: Schema.NullOr(Integer.schema)
+  /** The version those terms are; null until the manifest records the instrument: that sets 1. */
+  policyVersion: Schema.NullOr(Integer.schema),
+  /** Since when they have been in force. */
+  termsSince: Field.optional(Instant.schema),
+  /** The terms that come next, and when. */
+  next: Field.optional(Next)
 })
 export type Instrument = typeof Instrument.Type
 
 /** An instrument whose terms the venue has recorded. */
 export type Recorded = Instrument & { readonly manifest: Manifest; readonly policyVersion: number }
+
+/** The version that the next one would replace: the scheduled one, else the one in force. */
+export const lastVersion = (self: Recorded): number =>
+  self.next?.policyVersion ?? self.policyVersion
 
 export const isRecorded = <I extends Instrument>(self: I): self is I & Recorded =>
   self.manifest !== null && self.policyVersion !== null
@@ -49,8 +65,19 @@ const Record = Schema.Struct({
   registrar: Party.schema,
   configurations: Configurations,
   manifest: Manifest,
-  policyVersion: Integer.schema
+  policyVersion: Integer.schema,
+  termsSince: Field.optional(Instant.schema)
 })
+/** Its policy was set: at once, or from an instant on. Either way nothing else is scheduled. */
+const Amend = Schema.Struct({
+  on: Schema.Literal("set"),
+  manifest: Manifest,
+  policyVersion: Integer.schema,
+  termsSince: Instant.schema
+})
+const Schedule = Schema.Struct({ on: Schema.Literal("schedule"), next: Next })
+/** The clock brought the scheduled terms into force. */
+const Begin = Schema.Struct({ on: Schema.Literal("begin") })
 const Configure = Schema.Struct({ on: Schema.Literal("configure"), contractId: Field.contractId })
 const Reconfigure = Schema.Struct({
   on: Schema.Literal("reconfigure"),
@@ -59,7 +86,7 @@ const Reconfigure = Schema.Struct({
 })
 const Retire = Schema.Struct({ on: Schema.Literal("retire"), contractId: Field.contractId })
 
-export const Fact = Schema.Union([Record, Configure, Reconfigure, Retire])
+export const Fact = Schema.Union([Record, Amend, Schedule, Begin, Configure, Reconfigure, Retire])
 export type Fact = typeof Fact.Type
 
 /** The instrument after `fact`. Decides nothing: it only remembers. */
@@ -67,6 +94,9 @@ export const evolve = (self: Instrument, fact: Fact): Instrument => ({
   ...self,
   ...match(fact)
     .with({ on: "record" }, ({ on: _, ...recorded }) => recorded)
+    .with({ on: "set" }, ({ on: _, ...inForce }) => ({ ...inForce, next: null }))
+    .with({ on: "schedule" }, ({ next }) => ({ next }))
+    .with({ on: "begin" }, () => begun(self))
     .with({ on: "configure" }, ({ contractId }) => ({
       configurations: [...self.configurations, contractId]
     }))
@@ -78,6 +108,12 @@ export const evolve = (self: Instrument, fact: Fact): Instrument => ({
     }))
     .exhaustive()
 })
+
+const begun = ({ next }: Instrument) => {
+  if (next === null) throw new Error("instrument: corrupt history, no terms are scheduled")
+  const { effectiveFrom, ...inForce } = next
+  return { ...inForce, termsSince: effectiveFrom, next: null }
+}
 
 export const instruments = Collection.define<Instrument, Fact>("instrument", {
   doc: "An instrument that a registry configures or the venue's manifest records.",
@@ -92,6 +128,8 @@ export const instruments = Collection.define<Instrument, Fact>("instrument", {
     /** What lists show: one that a registry dropped and no manifest holds is not there any more. */
     listed: (self) => (isOnRegistry(self) || isRecorded(self) ? "yes" : null)
   },
+  due: ({ next }) =>
+    next === null ? undefined : { at: next.effectiveFrom, fact: { on: "begin" } },
   waitingOn: (self) => {
     if (!isRecorded(self)) return [{ role: "operator", action: "instrument.record", by: null }]
     if (isOnRegistry(self)) return []
@@ -100,6 +138,11 @@ export const instruments = Collection.define<Instrument, Fact>("instrument", {
   invariants: {
     "a recorded instrument has a policy": (self) =>
       (self.manifest === null) === (self.policyVersion === null),
+    "what is scheduled comes after what is in force": ({ next, policyVersion, termsSince }) =>
+      next === null ||
+      (policyVersion !== null &&
+        next.policyVersion > policyVersion &&
+        (termsSince === null || next.effectiveFrom > termsSince)),
     "configurations are distinct and limited": (self) =>
       new Set(self.configurations).size === self.configurations.length &&
       self.configurations.length <= configurationsMax

@@ -4,6 +4,8 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { untold } from "../policy/PolicyTerms.ts"
+import { policyVersions } from "../policy/PolicyVersion.ts"
 import { configurations, keyOf } from "./Configuration.ts"
 import { configurationsMax, instruments, isRecorded } from "./Instrument.ts"
 import { faults } from "./InstrumentRules.ts"
@@ -31,8 +33,9 @@ export const record = Operation.define("instrument.record", {
       : input,
   result: InstrumentView.Shown,
   refuses: ["invalid-request", "already-exists"],
-  run: Effect.fn("instrument.record")(function* ({ instrumentId, registrar, ...manifest }, act) {
+  run: Effect.fn("instrument.record")(function* ({ instrumentId, registrar, ...said }, act) {
     const records = yield* Records
+    const manifest = { ...said, ...untold }
     const errors = faults(manifest)
     if (errors.length > 0) {
       return yield* Effect.fail(
@@ -50,14 +53,27 @@ export const record = Operation.define("instrument.record", {
       where: { live: [keyOf({ instrumentId, registrar })] },
       limit: configurationsMax
     })
+    const terms = { policyVersion, manifest }
     const recorded = {
       registrar,
       configurations: live.map(({ record }) => record.contractId),
-      manifest,
-      policyVersion
+      termsSince: act.now,
+      ...terms
     }
+    yield* records.open(
+      policyVersions,
+      {
+        instrumentId,
+        state: "current",
+        effectiveFrom: act.now,
+        until: null,
+        setBy: act.actor,
+        ...terms
+      },
+      act
+    )
     const after = Option.isNone(known)
-      ? yield* records.open(instruments, { instrumentId, ...recorded }, act)
+      ? yield* records.open(instruments, { instrumentId, next: null, ...recorded }, act)
       : yield* records.record(instruments, known.value, { on: "record", ...recorded }, act)
     return InstrumentView.of(after)
   })

@@ -44,7 +44,9 @@ const typed = TypedReading.of(InstrumentConfiguration, {
         registrar,
         configurations: [contractId],
         manifest: null,
-        policyVersion: null
+        policyVersion: null,
+        termsSince: null,
+        next: null
       },
       node
     )

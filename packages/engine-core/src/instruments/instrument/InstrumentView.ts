@@ -1,5 +1,5 @@
 /** An instrument as the API shows it: flat, and null wherever only the manifest could say. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -10,24 +10,24 @@ import * as sets from "../../vocabulary/sets.ts"
 import { type Instrument, InstrumentId, isOnRegistry } from "./Instrument.ts"
 import { Calendar, CutOff, Fees } from "./Manifest.ts"
 
-const { NullOr, String: Text, Struct } = Schema
+const { NullOr, String: Text } = Schema
 
-const Identifiers = Struct({
+const Identifiers = Schema.Struct({
   isin: NullOr(Text),
   cusip: NullOr(Text),
   figi: NullOr(Text),
   issuerLei: NullOr(Text),
-  others: Schema.Array(Struct({ scheme: Text, id: Text }))
+  others: Schema.Array(Schema.Struct({ scheme: Text, id: Text }))
 })
 
-const Display = Struct({
+const Display = Schema.Struct({
   displayName: NullOr(Text),
   symbol: NullOr(Text),
   currency: NullOr(Text),
   decimalsForDisplay: NullOr(Integer.schema)
 })
 
-const Distribution = Struct({
+const Distribution = Schema.Struct({
   schedule: sets.DistributionSchedule.schema,
   withholding: Decimal.plain,
   payoutDecimals: Integer.schema,
@@ -36,7 +36,7 @@ const Distribution = Struct({
 })
 
 /** A hold that stops every act; holds come with a later part of the engine. */
-export const Paused = Struct({
+export const Paused = Schema.Struct({
   holdId: Text,
   reason: Text,
   since: Instant.schema,
@@ -62,10 +62,12 @@ const terms = {
   fees: NullOr(Fees),
   minimumSubscription: NullOr(Decimal.plain),
   minimumHolding: NullOr(Decimal.plain),
-  swing: NullOr(Struct({ threshold: Decimal.plain, up: Decimal.plain, down: Decimal.plain })),
-  navGuardrail: NullOr(Struct({ up: Decimal.plain, down: Decimal.plain })),
+  swing: NullOr(
+    Schema.Struct({ threshold: Decimal.plain, up: Decimal.plain, down: Decimal.plain })
+  ),
+  navGuardrail: NullOr(Schema.Struct({ up: Decimal.plain, down: Decimal.plain })),
   residual: NullOr(sets.ResidualRule.schema),
-  navFeed: NullOr(Struct({ externalSourceId: Text, grace: NullOr(Duration.schema) }))
+  navFeed: NullOr(Schema.Struct({ externalSourceId: Text, grace: NullOr(Duration.schema) }))
 } as const
 
 /** What its own record says of an instrument. */
@@ -79,10 +81,13 @@ export const fields = {
 } as const
 
 /** The result of recording an instrument. */
-export const Shown = Struct(fields)
+export const Shown = Schema.Struct(fields)
 export type Shown = typeof Shown.Type
 
-const unsaid: Omit<Shown, keyof Instrument | "onRegistry" | "inManifest"> = {
+const unsaid: Omit<
+  Shown,
+  "instrumentId" | "registrar" | "onRegistry" | "inManifest" | "policyVersion"
+> = {
   valuation: null,
   oracle: null,
   currency: null,
@@ -111,6 +116,5 @@ export const of = (self: Instrument): Shown => ({
   onRegistry: isOnRegistry(self),
   inManifest: self.manifest !== null,
   policyVersion: self.policyVersion,
-  ...unsaid,
-  ...self.manifest
+  ...(self.manifest === null ? unsaid : Struct.pick(self.manifest, Struct.keys(unsaid)))
 })

@@ -1,4 +1,4 @@
-/** What the venue records of an instrument: its terms, as the body of instrument.record states them. */
+/** What the venue records of an instrument: its terms, first as the body of instrument.record has them. */
 import { Effect, Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -9,6 +9,7 @@ import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import * as PolicyTerms from "../policy/PolicyTerms.ts"
 import { isCusip, isFigi, isIsin, isLei } from "./InstrumentRules.ts"
 
 export const InstrumentId = RecordId.make("InstrumentId")
@@ -82,6 +83,20 @@ export const CutOff = Schema.Struct({
 export type CutOff = typeof CutOff.Type
 
 export const Fees = Schema.Struct({ subscription: part, redemption: part })
+export type Fees = typeof Fees.Type
+
+export const Swing = Schema.Struct({ threshold: rate, up: part, down: part })
+export type Swing = typeof Swing.Type
+
+/** How far a NAV may move against the last accepted point, as parts of it. */
+export const Guardrail = Schema.Struct({ up: amount, down: part })
+export type Guardrail = typeof Guardrail.Type
+
+/** The administrator's feed, and how long after the cut-off its statement may come. */
+export const NavFeedTerms = Schema.Struct({
+  externalSourceId: name,
+  grace: Field.optional(Duration.schema)
+})
 
 const fields = {
   valuation: sets.ValuationMode.schema,
@@ -100,15 +115,18 @@ const fields = {
   fees: Fees,
   minimumSubscription: Field.optional(amount),
   minimumHolding: Field.optional(amount),
-  swing: Field.optional(Schema.Struct({ threshold: rate, up: part, down: part })),
-  navGuardrail: Field.optional(Schema.Struct({ up: amount, down: part })),
+  swing: Field.optional(Swing),
+  navGuardrail: Field.optional(Guardrail),
   residual: sets.ResidualRule.schema,
-  navFeed: Field.optional(
-    Schema.Struct({ externalSourceId: name, grace: Field.optional(Duration.schema) })
-  )
+  navFeed: Field.optional(NavFeedTerms)
 } as const
 
-export const Manifest = Schema.Struct(fields)
+/**
+ * Every term an instrument's orders are judged under, whoever said it: instrument.record the first
+ * ones, policy.set all others. One struct, so that a term is never written in two places; a version of
+ * the policy is the whole of it.
+ */
+export const Manifest = Schema.Struct({ ...fields, ...PolicyTerms.fields })
 export type Manifest = typeof Manifest.Type
 
 /** The body of instrument.record. */

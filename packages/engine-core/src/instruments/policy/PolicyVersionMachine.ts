@@ -16,7 +16,7 @@ export const PolicyVersionMachine = Machine.declare("PolicyVersionState", {
   },
   initial: "scheduled",
   opensIn: ["scheduled", "current"],
-  opens: { by: ["policy.set"] },
+  opens: { by: ["instrument.record", "policy.set"] },
   moves: {
     scheduled: { begin: "current", replace: "withdrawn" },
     current: { supersede: "superseded" },

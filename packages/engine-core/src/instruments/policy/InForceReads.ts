@@ -1,0 +1,38 @@
+/** Which version of an instrument's policy is in force at an instant. */
+import { Effect, Option, Stream } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import type { Recorded } from "../instrument/Instrument.ts"
+import { type Terms, termsOf } from "./Policy.ts"
+import { policyVersions } from "./PolicyVersion.ts"
+
+/**
+ * The terms in force at `now`, which may lie before what the record shows: a claim is judged by the
+ * terms of its own ledger time, however late it is read. Before the first version there are its own:
+ * nothing else was ever said of the instrument.
+ */
+export const inForce: (
+  instrument: Recorded,
+  now: Instant.Instant
+) => Effect.Effect<Terms, Unavailable, Records> = Effect.fnUntraced(function* (instrument, now) {
+  const { next, policyVersion, termsSince } = instrument
+  if (next !== null && Instant.atOrAfter(now, next.effectiveFrom)) return termsOf(next)
+  if (policyVersion === 1 || termsSince === null || Instant.atOrAfter(now, termsSince)) {
+    return termsOf(instrument)
+  }
+  const records = yield* Records
+  // Newest first, so that an order of yesterday looks at few; one that was withdrawn never ruled.
+  const then = yield* records
+    .stream(policyVersions, {
+      where: { instrumentId: [instrument.instrumentId], state: ["current", "superseded"] },
+      direction: "desc"
+    })
+    .pipe(
+      Stream.filter(
+        ({ record }) => record.policyVersion === 1 || Instant.atOrAfter(now, record.effectiveFrom)
+      ),
+      Stream.runHead
+    )
+  return termsOf(Option.match(then, { onNone: () => instrument, onSome: ({ record }) => record }))
+})

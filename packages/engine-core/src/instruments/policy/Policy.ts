@@ -1,0 +1,50 @@
+/** The terms of one version of a policy, as those who judge an order by them read them. */
+import type * as Decimal from "../../kernel/Decimal.ts"
+import type * as Duration from "../../kernel/Duration.ts"
+import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+import type { CutOff, Fees, Guardrail, Manifest, Swing } from "../instrument/Manifest.ts"
+import type { Limits, Window } from "./PolicyTerms.ts"
+
+/** One version's terms: what domain.md section 3 calls its body, and all the others under `manifest`. */
+export interface Terms {
+  readonly policyVersion: number
+  readonly window: Window
+  readonly limits: Limits
+  readonly fees: Fees
+  readonly swing: Swing | null
+  readonly guardrail: Guardrail | null
+  /** By check; a check that is not named has its default. */
+  readonly tolerances: Readonly<Record<string, Decimal.Decimal>>
+  readonly deliverBeforeCash: boolean
+  readonly partialDistribution: PartialDistribution
+  readonly rateChange: RateChange
+  readonly rescreenAfter: Duration.Duration | null
+  readonly grace: Readonly<Record<string, Duration.Duration>>
+  readonly cutOff: CutOff
+  /** Every term of the version, these among them. */
+  readonly manifest: Manifest
+}
+
+/** One version's terms as those who judge by them read them. */
+export const termsOf = (of: {
+  readonly policyVersion: number
+  readonly manifest: Manifest
+}): Terms => {
+  const { manifest, policyVersion } = of
+  return {
+    policyVersion,
+    window: manifest.window,
+    limits: manifest.limits,
+    fees: manifest.fees,
+    swing: manifest.swing,
+    guardrail: manifest.navGuardrail,
+    tolerances: manifest.tolerances,
+    deliverBeforeCash: manifest.deliverBeforeCash,
+    partialDistribution: manifest.partialDistribution,
+    rateChange: manifest.rateChange,
+    rescreenAfter: manifest.rescreenAfter,
+    grace: manifest.grace,
+    cutOff: manifest.cutOff,
+    manifest
+  }
+}

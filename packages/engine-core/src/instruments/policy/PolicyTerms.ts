@@ -1,0 +1,121 @@
+/** What a policy says beside the terms an instrument is recorded with: window, limits, tolerances. */
+import { Effect, Schema } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Field from "../../templates/Field.ts"
+import * as sets from "../../vocabulary/sets.ts"
+
+const { Struct } = Schema
+
+/** The reconciliation checks of domain.md section 5, and the figures an approver signs. */
+export const checks: ReadonlyArray<string> = [
+  "register-supply",
+  "movements-balance",
+  "register-line",
+  "statement-total",
+  "lots-holdings",
+  "supply-outstanding",
+  "nav-price",
+  "nav-movement",
+  "nav-usable",
+  "statement-overdue",
+  "statement-gap",
+  "cash-settlement",
+  "cash-unmatched",
+  "cash-balance",
+  "burned-unpaid",
+  "claim-aging",
+  "custody-reserve",
+  "reserve-cover",
+  "reserve-report",
+  "reserve-price-fresh",
+  "distribution-recompute",
+  "distribution-identity",
+  "distribution-unpaid",
+  "suspended-lines",
+  "restriction-effect",
+  "admission-effect",
+  "holder-cap",
+  "projection-drift",
+  "orphan-locks",
+  "policy-replay",
+  "figures"
+]
+
+/** A check that does not exist would be tolerated in silence, so its name is refused. */
+const check = Schema.String.check(
+  Schema.makeFilter((name) => (checks.includes(name) ? undefined : "the name of a check"), {
+    expected: "the name of a check"
+  })
+)
+
+const tolerance = Decimal.plain.check(
+  Schema.makeFilter((one) => (one >= Decimal.zero ? undefined : "a decimal of at least zero"), {
+    expected: "a decimal of at least zero"
+  })
+)
+const above = Decimal.plain.check(
+  Schema.makeFilter((one) => (Decimal.isPositive(one) ? undefined : "a decimal above zero"), {
+    expected: "a decimal above zero"
+  })
+)
+/** Years and months have no length to measure a delay by. */
+const exact = Duration.schema.check(
+  Schema.makeFilter((one) => (Duration.isExact(one) ? undefined : "days or less, such as P3D"), {
+    expected: "days or less, such as P3D"
+  })
+)
+
+export const Window = Struct({
+  opensAt: Field.optional(Instant.schema),
+  closesAt: Field.optional(Instant.schema)
+})
+export type Window = typeof Window.Type
+
+/** In the instrument's currency, its units, and its units of all orders of one cycle together. */
+export const Limits = Struct({
+  maxSubscription: Field.optional(above),
+  maxRedemption: Field.optional(above),
+  cycleCapacity: Field.optional(above)
+})
+export type Limits = typeof Limits.Type
+
+/** What replaces a check's default tolerance, and a check's default time. */
+export const Tolerances = Schema.Record(check, tolerance)
+export const Graces = Schema.Record(check, exact)
+
+export const RescreenAfter = exact
+
+/** Each with what holds until a policy says otherwise: nothing is limited, nothing is loosened. */
+export const fields = {
+  window: Window.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  limits: Limits.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  tolerances: Tolerances.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  /** Whether units of a wire-paid order may be delivered before its cash has come. */
+  deliverBeforeCash: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  partialDistribution: sets.PartialDistribution.schema.pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed("carry" as const))
+  ),
+  rateChange: sets.RateChange.schema.pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed("alert" as const))
+  ),
+  /** How long a clear screening counts; null: until its list changes. */
+  rescreenAfter: Field.optional(RescreenAfter),
+  grace: Graces.pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+} as const
+
+export const PolicyTerms = Struct(fields)
+export type PolicyTerms = typeof PolicyTerms.Type
+
+/** What holds while no policy has said anything. */
+export const untold: PolicyTerms = {
+  window: { opensAt: null, closesAt: null },
+  limits: { maxSubscription: null, maxRedemption: null, cycleCapacity: null },
+  tolerances: {},
+  deliverBeforeCash: false,
+  partialDistribution: "carry",
+  rateChange: "alert",
+  rescreenAfter: null,
+  grace: {}
+}

@@ -1,0 +1,86 @@
+/** One version of an instrument's policy: its terms, who set them, and how long they were in force. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import { InstrumentId, Manifest } from "../instrument/Manifest.ts"
+import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
+
+const { NullOr, String: Text } = Schema
+
+export const PolicyVersion = Schema.Struct({
+  instrumentId: InstrumentId,
+  policyVersion: Integer.schema,
+  state: PolicyVersionMachine.schema,
+  effectiveFrom: Instant.schema,
+  /** When the next one takes its place, or took it; null while none is accepted. */
+  until: NullOr(Instant.schema),
+  /** Who asked for it. */
+  setBy: Text,
+  manifest: Manifest
+})
+export type PolicyVersion = typeof PolicyVersion.Type
+
+/** Another version was accepted that takes this one's place at an instant to come. */
+const Limit = Schema.Struct({ on: Schema.Literal("limit"), until: Instant.schema })
+const Begin = Schema.Struct({ on: Schema.Literal("begin") })
+const Replace = Schema.Struct({ on: Schema.Literal("replace") })
+const Supersede = Schema.Struct({ on: Schema.Literal("supersede"), until: Instant.schema })
+
+export const Fact = Schema.Union([Limit, Begin, Replace, Supersede])
+export type Fact = typeof Fact.Type
+
+/** The version after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: PolicyVersion, fact: Fact): PolicyVersion =>
+  match(fact)
+    .with({ on: "limit" }, ({ until }) => ({ ...self, until }))
+    .with({ on: "begin" }, { on: "replace" }, ({ on }) => ({
+      ...self,
+      state: Machine.follow(PolicyVersionMachine, self.state, on)
+    }))
+    .with({ on: "supersede" }, ({ on, until }) => ({
+      ...self,
+      until,
+      state: Machine.follow(PolicyVersionMachine, self.state, on)
+    }))
+    .exhaustive()
+
+export const idOf = (of: Pick<PolicyVersion, "instrumentId" | "policyVersion">): string =>
+  `${of.instrumentId}:${of.policyVersion}`
+
+/** What the clock makes of a version next, if anything. */
+const due = ({ state, effectiveFrom, until }: PolicyVersion): Collection.Due<Fact> | undefined => {
+  if (state === "scheduled") return { at: effectiveFrom, fact: { on: "begin" } }
+  return state === "current" && until !== null
+    ? { at: until, fact: { on: "supersede", until } }
+    : undefined
+}
+
+export const policyVersions = Collection.define<PolicyVersion, Fact>("policy-version", {
+  doc: "One version of an instrument's policy.",
+  id: idOf,
+  record: PolicyVersion,
+  fact: Fact,
+  evolve,
+  keptBy: "engine",
+  sortKey: (self) => `${self.instrumentId}:${Offset.sortable(Offset.of(self.policyVersion))}`,
+  filters: {
+    instrumentId: (self) => self.instrumentId,
+    state: (self) => self.state
+  },
+  ripens: ["state"],
+  due,
+  waitingOn: (self) =>
+    self.state === "scheduled"
+      ? [{ role: "engine", action: "policy.begin", by: self.effectiveFrom }]
+      : [],
+  invariants: {
+    "a version that was replaced says when": ({ state, until }) =>
+      state !== "superseded" || until !== null,
+    "a version ends no sooner than it begins": ({ effectiveFrom, until }) =>
+      until === null || Instant.atOrAfter(until, effectiveFrom)
+  }
+})

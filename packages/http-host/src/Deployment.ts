@@ -13,6 +13,7 @@ import { Crypto } from "@bursar/engine-core/ports"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
+import * as ScriptedScreening from "@bursar/storage-adapters/screening"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import { Context, Effect, Layer, Redacted, References } from "effect"
@@ -157,7 +158,9 @@ const engineSettings = (config: HostConfig, keys: Keys) =>
       exhaustedDeliveries: config["retention.exhaustedDeliveries"]
     },
     auditLogKept: config["retention.auditLog"],
-    legalHold: config["retention.legalHold"]
+    legalHold: config["retention.legalHold"],
+    successorCooling: config.successorCooling,
+    rescreenAfter: config["screening.rescreenAfter"]
   })
 
 const sender = (config: HostConfig) =>
@@ -166,6 +169,11 @@ const sender = (config: HostConfig) =>
     http: config["webhooks.allowHttp"] ? "allowed" : "refused",
     allowAddresses: config["webhooks.allowAddresses"]
   })
+
+const screening = (config: HostConfig) => {
+  const script = config["screening.script"]
+  return script === null ? Layer.empty : ScriptedScreening.layerFile(script)
+}
 
 const engineOf = (config: HostConfig, keys: Keys) =>
   Engine.layer.pipe(
@@ -179,6 +187,7 @@ const engineOf = (config: HostConfig, keys: Keys) =>
     ),
     Layer.provideMerge(storage(config)),
     Layer.provideMerge(sender(config)),
+    Layer.provideMerge(screening(config)),
     Layer.provideMerge(
       AnchorFile.layer(config["audit.anchors"] ?? join(config.data, "audit", "anchors.jsonl"))
     ),

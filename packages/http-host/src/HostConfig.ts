@@ -321,6 +321,18 @@ export const settings = {
     doc: "The origins of the web pages that may call from elsewhere; empty: none.",
     fallback: ""
   }),
+  "screening.script": setting(Kind.maybe(Kind.words(1024)), {
+    doc: "A JSON file by which holders are screened, for trying things out; an embedder plugs a real source in. Empty: nobody is screened, and nobody is refused for it.",
+    fallback: ""
+  }),
+  "screening.rescreenAfter": setting(Kind.maybe(keptFor), {
+    doc: "How long a clear screening counts before the holder is screened again. Empty: as long as the source says, and until its lists change.",
+    fallback: ""
+  }),
+  successorCooling: setting(keptFor, {
+    doc: "How long after its registration a holder's successor may be used.",
+    fallback: "PT24H"
+  }),
   approvalExpiry: setting(Kind.maybe(Kind.duration()), {
     doc: "After how long an action that awaits its approvers lapses.",
     fallback: ""

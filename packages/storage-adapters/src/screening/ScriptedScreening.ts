@@ -1,0 +1,89 @@
+/** A screening source that answers by a script: for tests, demonstrations and venues that try things out. */
+import { Instant } from "@bursar/engine-core/kernel"
+import { ScreeningSource } from "@bursar/engine-core/ports"
+import { Effect, Layer, Option, Schema } from "effect"
+import { readFile } from "node:fs/promises"
+
+const found = Schema.Literals(["nothing-yet", "none", "possible", "confirmed"])
+/** What it answers the first time it is asked, the second, and so on; then the last one again. */
+const answers = Schema.Array(found).check(Schema.isMinLength(1), Schema.isMaxLength(20))
+
+/** The most holders that a script names. */
+const namedMax = 10_000
+
+export const Script = Schema.Struct({
+  /** The version of its lists. */
+  listVersion: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  /** Who is answered otherwise than everybody: by holder id, party or legal name. */
+  named: Schema.Array(
+    Schema.Struct({
+      who: Schema.String,
+      answers,
+      reason: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000)))
+    })
+  ).check(Schema.isMaxLength(namedMax)),
+  /** What everybody else is answered. */
+  others: answers
+})
+export type Script = typeof Script.Type
+
+/** A script in which nobody is on any list. */
+export const clear: Script = { listVersion: "1", named: [], others: ["none"] }
+
+/** Requests whose turn is remembered; the oldest are forgotten first, and begin anew. */
+const requestsMax = 10_000
+
+/** A source that reads its script each time it is asked, so that the script may change meanwhile. */
+export const make = (
+  script: Effect.Effect<Script, ScreeningSource.SourceUnavailable>
+): ScreeningSource.ScreeningSource => {
+  const asked = new Map<string, number>()
+  const turnOf = (requestId: string): number => {
+    const turn = asked.get(requestId) ?? 0
+    asked.delete(requestId)
+    asked.set(requestId, turn + 1)
+    const [oldest] = asked.keys()
+    if (asked.size > requestsMax && oldest !== undefined) asked.delete(oldest)
+    return turn
+  }
+  return {
+    screens: "yes",
+    listVersion: Effect.map(script, ({ listVersion }) => listVersion),
+    ask: Effect.fnUntraced(function* ({ requestId, holderId, party, legalName }) {
+      const { listVersion, named, others } = yield* script
+      const one = named.find(({ who }) => [holderId, party, legalName].includes(who))
+      const all = one?.answers ?? others
+      const answer = all[Math.min(turnOf(requestId), all.length - 1)] ?? "none"
+      if (answer === "nothing-yet") return { found: answer }
+      const screenedAt = yield* Instant.now
+      const reason = one?.reason ?? null
+      return { found: answer, screenedAt, listVersion, validUntil: null, reason }
+    })
+  }
+}
+
+/** A source with a script that stays as it is. */
+export const layer = (script: Script): Layer.Layer<never> =>
+  Layer.succeed(ScreeningSource.ScreeningSource, make(Effect.succeed(script)))
+
+const away = (detail: string) => new ScreeningSource.SourceUnavailable({ detail })
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Script))
+
+/** The script of a file; one that cannot be read is a source that is away. */
+const read = (file: string) =>
+  Effect.tryPromise({
+    try: () => readFile(file, "utf8"),
+    catch: (error) => away(`the script ${file} is not read: ${String(error)}`)
+  }).pipe(
+    Effect.flatMap((text) =>
+      Option.match(decode(text), {
+        onNone: () => Effect.fail(away(`the script ${file} is none`)),
+        onSome: Effect.succeed
+      })
+    )
+  )
+
+/** A source whose script is a JSON file, read anew each time. */
+export const layerFile = (file: string): Layer.Layer<never> =>
+  Layer.succeed(ScreeningSource.ScreeningSource, make(read(file)))

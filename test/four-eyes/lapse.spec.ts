@@ -4,6 +4,7 @@ import { WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import * as Alarms from "../../packages/engine-core/src/records/Alarms.ts"
 import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Toys from "../engine/toys.ts"
@@ -41,7 +42,7 @@ const engine = (approvalExpiry: number | null = hour) =>
   Effect.provide(world({ operations: Toys.toys, settings: { approvalExpiry } }))
 
 describe("an action whose time is over", () => {
-  // Switched off to see it red: the door's `enqueue`; the task in Engine.ts.
+  // Switched off to see it red: that a record opened is set down for the clock; the task in Engine.ts.
   it.effect("is announced by nobody, or by every turn anew", () =>
     Effect.gen(function* () {
       yield* turns
@@ -65,7 +66,6 @@ describe("an action whose time is over", () => {
     }).pipe(engine())
   )
 
-  // Switched off to see it red: that `lapse` looks at the state.
   it.effect("is announced as lapsed though it was decided in time", () =>
     Effect.gen(function* () {
       yield* turns
@@ -76,19 +76,20 @@ describe("an action whose time is over", () => {
       yield* turns
       assert.deepStrictEqual(yield* told, [])
       // Nor does it stay in the queue, to be looked at again for ever.
-      const { waiting, leased } = yield* (yield* WorkQueue).depth("lapses")
+      const { waiting, leased } = yield* (yield* WorkQueue).depth(Alarms.queue)
       assert.deepStrictEqual([waiting, leased], [0, 0])
     }).pipe(engine())
   )
 
-  // Switched off to see it red: that `lapse` looks at the engine's clock.
+  // Switched off to see it red: that `look` goes by the engine's clock.
   it.effect("is announced before its time because the store's clock runs ahead", () =>
     Effect.gen(function* () {
       yield* turns
       const action = yield* make("1")
       const work = yield* WorkQueue
-      yield* work.settle({ queue: "lapses", itemIds: [action] })
-      const item = { queue: "lapses", itemId: action, resource: action, payload: "", delay: 0 }
+      const itemId = Alarms.itemId("approval", action, 1)
+      yield* work.settle({ queue: Alarms.queue, itemIds: [itemId] })
+      const item = { queue: Alarms.queue, itemId, resource: itemId, payload: "", delay: 0 }
       yield* work.enqueue([item])
       yield* TestClock.adjust("59 minutes")
       yield* turns
@@ -114,7 +115,7 @@ describe("an action whose time is over", () => {
     }).pipe(engine())
   )
 
-  // Switched off to see it red: the loop in `lapses`.
+  // Switched off to see it red: the repeat in `clock`.
   it.effect("waits another minute behind a hundred others", () =>
     Effect.gen(function* () {
       yield* turns

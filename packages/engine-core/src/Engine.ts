@@ -33,12 +33,14 @@ import * as ReadsLayer from "./reads/layer.ts"
 import type { Reads } from "./reads/Reads.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
+import { approvals } from "./writes/Approval.ts"
+import * as ClockRunner from "./writes/ClockRunner.ts"
 import * as Door from "./writes/Door.ts"
 import type { FourEyes } from "./writes/FourEyes.ts"
-import * as LapseRunner from "./writes/LapseRunner.ts"
 import type { Operation } from "./writes/Operation.ts"
 import * as OperationRunner from "./writes/OperationRunner.ts"
 import * as Operations from "./writes/Operations.ts"
+import * as Timely from "./writes/Timely.ts"
 
 export class Engine extends Context.Service<
   Engine,
@@ -127,12 +129,15 @@ export type Services =
   | Operations.Operations
 
 /** What falls due by the clock alone. */
-const tasksOf = (history: ReadonlyArray<Collection>): ReadonlyArray<Task<Ports | Records>> => [
+const tasksOf = (of: {
+  readonly history: ReadonlyArray<Collection>
+  readonly clocked: ReadonlyArray<Collection>
+}): ReadonlyArray<Task<Ports | Records | FourEyes>> => [
   AuditRunner.hourly,
   AuditRunner.bySize,
-  RetentionRunner.retention([contracts, ...history]),
+  RetentionRunner.retention([contracts, ...of.history]),
   RetentionRunner.sweep,
-  LapseRunner.lapses,
+  ClockRunner.clock([...new Set<Collection>([approvals, ...of.clocked])]),
   ScreeningRunner.rescreenings
 ]
 
@@ -142,6 +147,10 @@ export const layerOf = (of: {
   readonly readings: ReadonlyArray<Reading>
   /** The collections that readings fold; what the ledger has forgotten of them is forgotten here. */
   readonly history?: ReadonlyArray<Collection>
+  /** The collections whose clock moves are noted; actions are among them in any case. */
+  readonly clocked?: ReadonlyArray<Collection>
+  /** The writes that the engine opens by itself. */
+  readonly timely?: ReadonlyArray<Timely.Timely>
 }): Layer.Layer<Services, never, Ports> =>
   engine.pipe(
     Layer.provideMerge(
@@ -150,7 +159,7 @@ export const layerOf = (of: {
         Follower.layer,
         DeliveryRunner.layer,
         ScreeningRunner.layer,
-        ScheduleRunner.layer(tasksOf(of.history ?? []))
+        ScheduleRunner.layer(tasksOf({ history: of.history ?? [], clocked: of.clocked ?? [] }))
       )
     ),
     Layer.provideMerge(
@@ -168,7 +177,8 @@ export const layerOf = (of: {
         Operations.layer(of.operations),
         Layer.succeed(Follower.Readings, { all: of.readings })
       )
-    )
+    ),
+    Layer.provide(Layer.succeed(Timely.Declared, of.timely ?? []))
   )
 
 /** The engine with everything this package declares. */
@@ -177,5 +187,7 @@ export const layer: Layer.Layer<Services, never, Ports> = layerOf({
   readings: Catalogue.readings,
   history: Catalogue.collections.filter(
     ({ keptBy, name }) => keptBy === "ledger" && !Retention.everKept.has(name)
-  )
+  ),
+  clocked: Catalogue.collections,
+  timely: Catalogue.timely
 })

@@ -21,7 +21,9 @@ import { FactLog } from "../ports/storage/FactLog.ts"
 import { type EventRow, Feed, type FeedHead } from "../ports/storage/Feed.ts"
 import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import * as Timely from "../writes/Timely.ts"
 import type { Act } from "./Act.ts"
+import * as Alarms from "./Alarms.ts"
 import { away, isDeadlock, stored } from "./Away.ts"
 import * as RecordView from "../reads/RecordView.ts"
 import * as Cache from "./Cache.ts"
@@ -97,6 +99,7 @@ const make = Effect.gen(function* () {
   const queue = yield* WorkQueue
   const { sha256 } = yield* Crypto
   const { tenantId } = yield* Settings
+  const timely = yield* Timely.Declared
   const cache = Cache.make<unknown>(cacheMax)
   const outbox = Outbox.make(documents)
   /** The stored record behind one that the clock has ripened, and until when it did. */
@@ -422,6 +425,20 @@ const make = Effect.gen(function* () {
     })
   }
 
+  /** Sets a record down to be looked at when the clock alone will have done something to it. */
+  const rouse = Effect.fnUntraced(function* <R, F>(
+    work: UnitOfWork.UnitOfWork,
+    collection: Collection.Collection<R, F>,
+    of: { readonly before: R | undefined; readonly after: R; readonly version: number }
+  ) {
+    const next = Alarms.next(collection, of.after, timely)
+    if (next === undefined) return
+    if (of.before !== undefined && Alarms.next(collection, of.before, timely) === next) return
+    const at = { collection: collection.name, recordId: collection.id(of.after), next }
+    // The act's own now may be of long ago: what an update says is judged at its effective time.
+    work.work.push(Alarms.itemOf({ ...at, version: of.version }, yield* Instant.now))
+  })
+
   const open = Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,
     record: R,
@@ -448,6 +465,7 @@ const make = Effect.gen(function* () {
       createdAt: collection.keptBy === "own" ? act.now : undefined
     })
     work.announcements.push(...traced(collection.announce(record, undefined), act))
+    yield* rouse(work, collection, { before: undefined, after: record, version: 1 })
     return { ...record, version: 1, createdAt: act.now, updatedAt: act.now } as Stored<R>
   })
 
@@ -467,7 +485,8 @@ const make = Effect.gen(function* () {
     // A record opened in this transaction has no stamp yet: the flush gives it one.
     const createdAt = own === undefined ? before.createdAt : own.createdAt
     const ripe = unripened.get(before as object)
-    let self = (ripe?.stored ?? before) as R
+    const kept = (ripe?.stored ?? before) as R
+    let self = kept
     let version = before.version
     const add = (one: F, cause: string) => {
       self = collection.evolve(self, one)
@@ -491,6 +510,7 @@ const make = Effect.gen(function* () {
       }
     }
     add(fact, causeText(act.cause))
+    yield* rouse(work, collection, { before: kept, after: self, version })
     return { ...self, version, createdAt: before.createdAt, updatedAt: act.now } as Stored<R>
   })
 

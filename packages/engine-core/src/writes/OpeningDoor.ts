@@ -19,7 +19,6 @@ import type { Caller, RequestIdentity } from "./Caller.ts"
 import type { Call, FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type { Judging, Outside } from "./JudgingDoor.ts"
-import * as LapseRunner from "./LapseRunner.ts"
 import * as Logged from "./Logged.ts"
 import { finishesInCall, type Operation } from "./Operation.ts"
 import { operations } from "./OperationRecord.ts"
@@ -265,7 +264,6 @@ export const make = Effect.fnUntraced(function* (judging: Judging) {
         }
       )
       .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
-    yield* records.enqueue(LapseRunner.itemsOf(made, now))
     yield* records.audit([Logged.awaiting(operation, made, { ...call, fingerprint })])
     return Answers.ofAction(made, { status: 202, replayed: false })
   })

@@ -1,0 +1,62 @@
+/** When a record is to be looked at though nobody touches it: the clock's next move, the engine's next act. */
+import type { Collection } from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { WorkItem } from "../ports/storage/WorkQueue.ts"
+import type { Timely } from "../writes/Timely.ts"
+
+/** The queue in which records wait for their time. */
+export const queue = "clock"
+
+/** Milliseconds after which a record that has longer to wait is looked at, and waits again. */
+const waitMax = 30 * 24 * 3_600_000
+
+/** Milliseconds until an instant as the engine's clock says; 0 when that has passed. */
+export const until = (now: Instant.Instant, then: Instant.Instant): number =>
+  Math.min(waitMax, Math.max(0, Instant.toEpochMillis(then) - Instant.toEpochMillis(now)))
+
+/** The next instant at which something happens to the record by the clock alone. */
+export const next = <R, F>(
+  collection: Collection<R, F>,
+  record: R,
+  timely: ReadonlyArray<Timely>
+): Instant.Instant | undefined =>
+  [
+    collection.due(record)?.at,
+    ...timely.map((one) => (one.collection.name === collection.name ? one.at(record) : undefined))
+  ].reduce(
+    (first, at) => (at === undefined ? first : first === undefined || at < first ? at : first),
+    undefined
+  )
+
+/** What the item of a version is called; a version is written once, and so is its item. */
+export const itemId = (collection: string, recordId: string, version: number): string =>
+  `${collection}/${recordId}/${version}`
+
+/** Which record an item is about; a record's id may have slashes of its own. */
+export const recordOf = (
+  item: string
+): { readonly collection: string; readonly recordId: string } => {
+  const first = item.indexOf("/")
+  return {
+    collection: item.slice(0, first),
+    recordId: item.slice(first + 1, item.lastIndexOf("/"))
+  }
+}
+
+/**
+ * The item of a version whose next instant is another than the version's before it; while that stays
+ * the same the earlier item stands for both. Each waits by itself: an item whose record has ended
+ * finds that out when its time comes.
+ */
+export const itemOf = (
+  of: {
+    readonly collection: string
+    readonly recordId: string
+    readonly version: number
+    readonly next: Instant.Instant
+  },
+  now: Instant.Instant
+): WorkItem => {
+  const id = itemId(of.collection, of.recordId, of.version)
+  return { queue, itemId: id, resource: id, payload: "", delay: until(now, of.next) }
+}

@@ -1,0 +1,223 @@
+/** Notes what the clock alone has done to records, and opens the writes that nobody asks for. */
+import { Cause, Effect, Exit, Option } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import type { Task } from "../feeds/Schedule.ts"
+import type { Collection } from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Refused, Unavailable } from "../kernel/Refusal.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import type { LeaseLost } from "../ports/storage/StorageError.ts"
+import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
+import * as Alarms from "../records/Alarms.ts"
+import { stored, unread } from "../records/Away.ts"
+import { JudgedAt } from "../records/JudgedAt.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import * as Approval from "./Approval.ts"
+import { FourEyes } from "./FourEyes.ts"
+import { operations } from "./OperationRecord.ts"
+import * as Timely from "./Timely.ts"
+
+/** Records that are looked at in one go; as many travel in one transaction as it takes. */
+const batchMax = 100
+
+/** Milliseconds between looks; what comes between two of them is noted at the second. */
+const every = 5_000
+
+/**
+ * Milliseconds by which a transaction's effective time may be before its place on the ledger: until
+ * then an update may still come of which the clock's move knew nothing (ledger.md section 2).
+ */
+const tolerance = 60_000
+
+/** Milliseconds until the projection is looked at again. */
+const projectedFor = 1_000
+
+/** Milliseconds until a record is looked at again whose look failed. */
+const failedFor = 60_000
+
+/** Milliseconds for which a kind of record that this version does not know is left to those that do. */
+const unknownFor = 3_600_000
+
+/** Milliseconds until a write that ended refused is opened again: a minute at first, a day at last. */
+const againAfter = (times: number): number =>
+  Math.min(24 * 3_600_000, 60_000 * 2 ** Math.min(times, 11))
+
+type Needs = Records | WorkQueue | Ledger | ProjectionLog | FourEyes
+
+/** The record as it was kept: a read shows the clock's moves, which are still to be written. */
+const keptOf = <R, F>(collection: Collection<R, F>, recordId: string) =>
+  Effect.flatMap(Records, (records) => records.find(collection, recordId)).pipe(
+    Effect.provideService(JudgedAt, Instant.fromNanos(0n))
+  )
+
+/**
+ * How long a record of the ledger has still to wait before its clock move is noted: until every
+ * update that could have come before the move has been projected. What was read of the ledger's end
+ * stands in the item, so that a ledger that never rests does not keep it waiting for ever.
+ */
+const unprojected = Effect.fnUntraced(function* (
+  lease: Lease,
+  of: { readonly due: Instant.Instant; readonly now: Instant.Instant }
+) {
+  const settled = Instant.fromEpochMillis(Instant.toEpochMillis(of.due) + tolerance)
+  if (settled > of.now) return { delay: Math.max(1, Alarms.until(of.now, settled)) }
+  const ledger = yield* Ledger
+  const { head } = yield* ProjectionLog
+  const seen = endOf(lease.payload)
+  const end = seen ?? (yield* Effect.mapError(ledger.ledgerEnd, unread))
+  return (yield* stored(head)).offset >= end
+    ? undefined
+    : { delay: projectedFor, payload: `end:${end}` }
+})
+
+/** What an item's payload says: the ledger's end to wait for, or how often a write was opened. */
+const endOf = (payload: string): number | undefined =>
+  payload.startsWith("end:") ? Number(payload.slice(4)) : undefined
+const timesOf = (payload: string): number =>
+  payload.startsWith("times:") ? Number(payload.slice(6)) : 0
+
+/** Appends every clock move that is due as a notice; the fold never needed them. */
+const noted = Effect.fnUntraced(function* <R, F>(
+  collection: Collection<R, F>,
+  before: Stored<R>,
+  now: Instant.Instant
+) {
+  const records = yield* Records
+  let self = before
+  for (let due = collection.due(self); due !== undefined && due.at <= now; ) {
+    self = yield* records.record(collection, self, due.fact, { cause: { by: "clock" }, now })
+    due = collection.due(self)
+  }
+  return self
+})
+
+/**
+ * Opens the writes whose time has come, each under a key of the record, the instant and how often it
+ * was opened before: whoever looks again finds the same operation. Answers how long to wait before
+ * looking again; undefined: nothing was to be opened.
+ */
+const opened = Effect.fnUntraced(function* <R, F>(
+  collection: Collection<R, F>,
+  record: R,
+  of: { readonly now: Instant.Instant; readonly times: number }
+) {
+  const door = yield* FourEyes
+  const records = yield* Records
+  const declared = yield* Timely.Declared
+  let wait: { readonly delay: number; readonly payload: string } | undefined
+  for (const one of declared) {
+    if (one.collection.name !== collection.name) continue
+    const at = one.at(record)
+    if (at === undefined || at > of.now) continue
+    const about = `${one.name}:${collection.id(record)}@${Instant.sortable(at)}`
+    const answer = yield* door
+      .open(one.operation, one.request(record), `${about}#${of.times}`)
+      .pipe(Effect.catchTag("Refused", broken(about)))
+    const id = answer.location.slice(answer.location.lastIndexOf("/") + 1)
+    const operation = yield* records.find(operations, id)
+    const failed = Option.exists(operation, ({ state }) => state === "failed")
+    const times = failed ? of.times + 1 : of.times
+    wait = { delay: againAfter(times), payload: `times:${times}` }
+  }
+  return wait
+})
+
+/** The engine's own request is refused by nothing but a mistake in its declaration. */
+const broken = (about: string) => (refusal: Refused) =>
+  Effect.die(new Error(`${about} could not be opened: ${refusal.slug}`))
+
+/** What is to be done about one record now that its time has come. */
+const look = Effect.fnUntraced(function* (
+  lease: Lease,
+  collections: ReadonlyMap<string, Collection>
+) {
+  const work = yield* WorkQueue
+  const timely = yield* Timely.Declared
+  yield* stored(work.hold(lease))
+  const about = Alarms.recordOf(lease.itemId)
+  const collection = collections.get(about.collection)
+  const release = (of: { readonly delay: number; readonly payload?: string }) =>
+    stored(work.release(lease, of))
+  if (collection === undefined) return yield* release({ delay: unknownFor })
+  yield* locked(about)
+  const kept = yield* keptOf(collection, about.recordId)
+  if (Option.isNone(kept)) return yield* stored(work.finish(lease))
+  const now = yield* Instant.now
+  const before = Alarms.next(collection, kept.value, timely)
+  if (before === undefined) return yield* stored(work.finish(lease))
+  // The queue goes by the store's clock, a record by the engine's.
+  if (before > now) return yield* release({ delay: Math.max(1, Alarms.until(now, before)) })
+  const due = collection.due(kept.value)
+  if (collection.keptBy === "ledger" && due !== undefined && due.at <= now) {
+    const wait = yield* unprojected(lease, { due: due.at, now })
+    if (wait !== undefined) return yield* release(wait)
+  }
+  const after = yield* noted(collection, kept.value, now)
+  const again = yield* opened(collection, after, { now, times: timesOf(lease.payload) })
+  const next = Alarms.next(collection, after, timely)
+  // What was written waits under an item of its own, unless it waits for the same instant.
+  const waits = next !== undefined && (after.version === kept.value.version || next === before)
+  if (!waits) return yield* stored(work.finish(lease))
+  yield* release(again ?? { delay: Math.max(1, Alarms.until(now, next)), payload: "" })
+})
+
+/** The lock of a signature: an action is decided or lapses, never both. */
+const locked = Effect.fnUntraced(function* (of: {
+  readonly collection: string
+  readonly recordId: string
+}) {
+  if (of.collection !== Approval.approvals.name) return
+  const records = yield* Records
+  const { tenantId } = yield* Settings
+  yield* records.lock(`action:${tenantId}:${of.recordId}`)
+})
+
+/** One record that cannot be looked at is no reason to leave the others. */
+const one = (
+  lease: Lease,
+  collections: ReadonlyMap<string, Collection>
+): Effect.Effect<void, Unavailable, Needs> =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const work = yield* WorkQueue
+    const exit = yield* Effect.exit(records.transact(look(lease, collections)))
+    if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return yield* exit
+    if (isLost(exit.cause)) return
+    yield* Effect.logError(`the clock's moves of ${lease.itemId} could not be noted`, exit.cause)
+    yield* stored(work.release(lease, { delay: failedFor })).pipe(
+      // Another instance has it by now, and does the same.
+      Effect.catchTag("LeaseLost", () => Effect.void)
+    )
+  }).pipe(Effect.catchTag("LeaseLost", () => Effect.void))
+
+const isLost = (cause: Cause.Cause<LeaseLost | Unavailable>): boolean =>
+  cause.reasons.every((reason) => Cause.isFailReason(reason) && reason.error._tag === "LeaseLost")
+
+/**
+ * Notes clock moves (domain.md rule 2) of these collections and opens what is Timely, some seconds
+ * after its time: a record waits in the queue from the version that will come to it, so nothing is
+ * ever searched for. A deployment that was down catches up in batches.
+ */
+export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
+  const byName = new Map(collections.map((one) => [one.name, one]))
+  const batch = Effect.gen(function* () {
+    const work = yield* WorkQueue
+    const { lease: leaseMillis } = yield* Settings
+    const leases = yield* stored(
+      work.lease({ queue: Alarms.queue, worker: "clock", limit: batchMax, leaseMillis })
+    )
+    yield* Effect.forEach(leases, (lease) => one(lease, byName), {
+      concurrency: "unbounded",
+      discard: true
+    })
+    return leases.length
+  })
+  return {
+    name: "clock",
+    doc: "Announces what the clock has done to records, and opens the writes whose time has come.",
+    every,
+    run: () =>
+      Effect.asVoid(Effect.repeat(batch, { while: (leased: number) => leased === batchMax }))
+  }
+}

@@ -1,5 +1,5 @@
 /** How a dealing cycle settles: every order and the fund's net in one transaction, all or nothing. */
-import type { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { abort, define, demand, type Scope } from "../Entity.ts"
@@ -152,8 +152,8 @@ const payOut = (scope: Scope, self: Cycle, argument: Settling, purse: string | n
     for (const { redemptionCid, unitsAllocationCid, ...leg } of argument.redemptions) {
       const redemption = yield* scope.fetch(Templates.PricedRedemption, redemptionCid)
       let { allocationCid } = leg
-      if (allocationCid === null) {
-        const proceeds = (leg.fill ?? redemption).proceeds
+      const { proceeds } = leg.fill ?? redemption
+      if (allocationCid === null && Decimal.isPositive(proceeds)) {
         const taken = yield* take(scope, self, fund, { ...redemption, proceeds })
         allocationCid = taken.allocation
         fund = taken.change

@@ -181,12 +181,19 @@ const settle = (scope: Scope, self: Priced, argument: Settling) =>
     }
   })
 
-/** A gate lets a part through at the price of the whole, and leaves a part over. */
+/**
+ * A gate lets a part through at the price of the whole, and leaves a part over. Of a small order that
+ * part may be nothing, or worth nothing that can be paid.
+ */
 const isPart = (self: Priced, fill: Templates.Fill) =>
   demand(
-    [Decimal.isPositive(fill.units) && Decimal.isPositive(fill.proceeds), "a gate fills a part"],
+    [
+      !Decimal.isNegative(fill.units) && !Decimal.isNegative(fill.proceeds),
+      "a gate fills no less than nothing"
+    ],
     [Decimal.lessThan(fill.units, self.units), "a gate leaves units over"],
-    [Decimal.lessThan(fill.proceeds, self.proceeds), "a gate leaves proceeds over"],
+    // What is left over may be too little to be paid.
+    [Decimal.atMost(fill.proceeds, self.proceeds), "a part pays no more than the whole"],
     [isWithin({ ...self, units: fill.units }, fill.proceeds), "more than the part's price"],
     [fill.remainderId !== self.redemptionId, "the rest needs a name of its own"]
   )
@@ -203,6 +210,10 @@ const burn = (scope: Scope, self: Priced, argument: Settling, units: Decimal.Dec
         [argument.fill === null, "a part is burned out of what the holder allocated"],
         [argument.allocationCid !== null, "units that are not burned here are the fund's to pay"]
       )
+      return []
+    }
+    if (Decimal.isZero(units)) {
+      yield* giveBack(scope, unitsOf(self), unitsAllocationCid)
       return []
     }
     if (marketCid === null) return yield* abort("burning needs the market's word")
@@ -225,6 +236,10 @@ const burn = (scope: Scope, self: Priced, argument: Settling, units: Decimal.Dec
 const pay = (scope: Scope, self: Priced, argument: Settling, proceeds: Decimal.Decimal) =>
   Result.gen(function* () {
     const { allocationCid, holdingCids } = argument
+    if (Decimal.isZero(proceeds)) {
+      yield* demand([allocationCid === null && holdingCids.length === 0, "there is nothing to pay"])
+      return { cash: null, change: [] }
+    }
     if (allocationCid === null) return yield* payFrom(scope, self, holdingCids, proceeds)
     const { amount } = yield* fitting(scope, cashOf(self), allocationCid)
     yield* demand(

@@ -9,6 +9,7 @@ import {
   FundBot,
   OracleBot,
   Policy,
+  Pricing,
   RegistrarBot,
   Wallet,
   type World
@@ -253,7 +254,7 @@ describe("the attestor", () => {
   it.each(golden)(
     "counts for %s at fee %s and price %s exactly %s",
     (amount, fee, price, units) => {
-      const counted = AttestorBot.unitsFor(Decimal.of(amount), {
+      const counted = Pricing.unitsFor(Decimal.of(amount), {
         price: Decimal.of(price),
         terms: { ...terms, feeRate: Decimal.of(fee) }
       })

@@ -62,64 +62,163 @@ export const transferOffers =
       }
     })
 
-/** The smallest unlocked holding of the asset that is large enough. */
-export const enough = (
+/** At most so many holdings are joined at a time, as CIP-56 advises of a transaction's inputs. */
+const joinedMax = 100
+
+/**
+ * Acts on one holding of the asset that is large enough. Where only several together are, they are
+ * joined first, and the act follows at the next look.
+ */
+export const from = (
   world: World.World,
-  of: { readonly instrument: Templates.Asset; readonly amount: Decimal.Decimal }
-): World.Found<typeof Templates.Holding> | undefined =>
+  of: { readonly instrument: Templates.Asset; readonly amount: Decimal.Decimal },
+  act: (holdingCid: string) => World.Act
+): ReadonlyArray<World.Act> => {
+  const [holding] = free(world, of.instrument).filter(({ payload }) =>
+    Decimal.atLeast(payload.amount, of.amount)
+  )
+  if (holding !== undefined) return [act(holding.contractId)]
+  const [first, ...others] = together(free(world, of.instrument), of.amount)
+  return first === undefined ? [] : [join(first, others)]
+}
+
+/** The party's unlocked holdings of the asset, the smallest first. */
+const free = (world: World.World, asset: Templates.Asset) =>
   World.find(world, Templates.Holding)
     .filter(
       ({ payload }) =>
         payload.owner === world.party &&
         payload.lock === null &&
-        payload.instrument.admin === of.instrument.admin &&
-        payload.instrument.id === of.instrument.id &&
-        Decimal.atLeast(payload.amount, of.amount)
+        payload.instrument.admin === asset.admin &&
+        payload.instrument.id === asset.id
     )
-    .toSorted((left, right) => Decimal.compare(left.payload.amount, right.payload.amount))[0]
+    .toSorted(
+      (left, right) =>
+        Decimal.compare(left.payload.amount, right.payload.amount) ||
+        (left.contractId < right.contractId ? -1 : 1)
+    )
+
+type Found = World.Found<typeof Templates.Holding>
+
+/** The largest holdings of one kind that are enough together; none where they are not. */
+const together = (
+  smallestFirst: ReadonlyArray<Found>,
+  amount: Decimal.Decimal
+): ReadonlyArray<Found> => {
+  const kinds = Map.groupBy(
+    smallestFirst.toReversed(),
+    ({ payload }) => `${payload.provider} ${payload.restricted}`
+  )
+  for (const kind of kinds.values()) {
+    const most = kind.slice(0, joinedMax)
+    if (Decimal.atLeast(Decimal.sum(most.map(({ payload }) => payload.amount)), amount)) return most
+  }
+  return []
+}
+
+const join = (first: Found, others: ReadonlyArray<Found>): World.Act => ({
+  name: "join",
+  about: first.contractId,
+  change: {
+    commandId: `join:${first.contractId}`,
+    commands: [
+      Templates.exercise(Templates.Holding, first.contractId, "Merge", {
+        holdingCids: others.map(({ contractId }) => contractId)
+      })
+    ]
+  },
+  told: { instrumentId: first.payload.instrument.id, holdings: String(others.length + 1) }
+})
 
 /** The legs of a settlement that the party pays, while it has no allocation for them. */
 export const legs =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
-    World.find(world, Templates.SettlementIntent).flatMap((intent) => {
-      const { payload, contractId } = intent
+    World.find(world, Templates.SettlementIntent).flatMap(({ contractId, payload }) => {
+      const { reference, settlementId, venue, settleBefore } = payload
       if (Instant.atOrAfter(world.now, payload.allocateBefore)) return []
-      const ids = [contractId, payload.settlementId, payload.reference.id]
-      if (Policy.judge(policy, ids) !== "accept") return []
+      if (Policy.judge(policy, [contractId, settlementId, reference.id]) !== "accept") return []
       return payload.legs.flatMap((leg) => {
-        if (leg.sender !== world.party || isAllocated(world, payload.reference.id)) return []
-        const holding = enough(world, leg)
-        return holding === undefined ? [] : [allocation(intent, leg, holding.contractId)]
+        const { sender, receiver, instrument, amount } = leg
+        if (sender !== world.party || isAllocated(world, [reference.id], instrument)) return []
+        // Named after the intent, not the holding: one leg is paid once, from whichever holding.
+        const commandId = `allocate:${contractId}:${leg.legId}`.slice(0, 255)
+        const put = { venue, receiver, amount, settleBefore, reference: reference.id }
+        return from(world, { instrument, amount }, (holdingCid) =>
+          allocation({ about: contractId, commandId, holdingCid }, put)
+        )
       })
     })
 
-const isAllocated = (world: World.World, reference: string): boolean =>
+/** What an order needs of a party beside what a settlement asks for in legs. */
+export interface Put {
+  /** The contract that makes it due; one contract is answered once. */
+  readonly about: string
+  /** The names the order goes by: the first is the allocation's reference. */
+  readonly ids: readonly [string, ...ReadonlyArray<string | null>]
+  readonly venue: Party.Party
+  readonly receiver: Party.Party
+  readonly instrument: Templates.Asset
+  readonly amount: Decimal.Decimal
+  readonly settleBefore: Instant.Instant
+}
+
+/** Puts an asset into the venue's hands for an order, unless it is there or a settlement asks for it. */
+export const put = (world: World.World, of: Put): ReadonlyArray<World.Act> => {
+  const { about, ids, instrument, amount } = of
+  if (isAllocated(world, ids, instrument) || isAskedFor(world, ids, instrument)) return []
+  const to = { about, commandId: `allocate:${about}` }
+  return from(world, { instrument, amount }, (holdingCid) =>
+    allocation({ ...to, holdingCid }, { ...of, reference: ids[0] })
+  )
+}
+
+const isAllocated = (
+  world: World.World,
+  ids: ReadonlyArray<string | null>,
+  asset: Templates.Asset
+): boolean =>
   World.find(world, Templates.Allocation).some(
-    ({ payload }) => payload.sender === world.party && payload.reference === reference
+    ({ payload }) =>
+      payload.sender === world.party &&
+      ids.includes(payload.reference) &&
+      payload.instrument.admin === asset.admin &&
+      payload.instrument.id === asset.id
   )
 
-/** Named after the intent, not the holding: one leg is paid once, from whichever holding. */
+const isAskedFor = (
+  world: World.World,
+  ids: ReadonlyArray<string | null>,
+  asset: Templates.Asset
+): boolean =>
+  World.find(world, Templates.SettlementIntent).some(
+    ({ payload }) =>
+      ids.includes(payload.reference.id) &&
+      payload.legs.some(
+        ({ sender, instrument }) =>
+          sender === world.party && instrument.admin === asset.admin && instrument.id === asset.id
+      )
+  )
+
 const allocation = (
-  { contractId, payload }: World.Found<typeof Templates.SettlementIntent>,
-  leg: Templates.Payload<typeof Templates.SettlementIntent>["legs"][number],
-  holdingCid: string
+  of: { readonly about: string; readonly commandId: string; readonly holdingCid: string },
+  to: Pick<Put, "venue" | "receiver" | "amount" | "settleBefore"> & { readonly reference: string }
 ): World.Act => ({
   name: "allocate",
-  about: contractId,
+  about: of.about,
   change: {
-    commandId: `allocate:${contractId}:${leg.legId}`.slice(0, 255),
+    commandId: of.commandId,
     commands: [
-      Templates.exercise(Templates.Holding, holdingCid, "Allocate", {
-        allocationId: payload.reference.id,
-        executor: payload.venue,
-        receiver: leg.receiver,
-        amount: leg.amount,
-        settleBefore: payload.settleBefore
+      Templates.exercise(Templates.Holding, of.holdingCid, "Allocate", {
+        allocationId: to.reference,
+        executor: to.venue,
+        receiver: to.receiver,
+        amount: to.amount,
+        settleBefore: to.settleBefore
       })
     ]
   },
-  told: { reference: payload.reference.id, amount: Decimal.formatPlain(leg.amount) }
+  told: { reference: to.reference, amount: Decimal.formatPlain(to.amount) }
 })
 
 /** Several plans as one. */

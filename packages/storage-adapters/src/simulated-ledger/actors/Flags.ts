@@ -27,6 +27,7 @@ const names = [
   "payment-admin",
   "order-id",
   "subscription-id",
+  "redemption-id",
   "reference",
   "amount",
   "units",
@@ -41,12 +42,14 @@ const names = [
   "registrar",
   "provider",
   "issuer",
+  "custodian",
   "to",
   "terms",
   "prices",
   "unit-decimals",
   "cash-decimals",
   "fee-rate",
+  "redemption-fee-rate",
   "pricing"
 ] as const
 export type Name = (typeof names)[number]

@@ -1,7 +1,10 @@
-/** The fund's program: agrees to the markets proposed to it, takes the cash offered to it, pays the legs it owes. */
+/** The fund's program: agrees to what is proposed to it, takes the cash offered to it, pays the legs, redemptions and nets it owes. */
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"
-import type * as Policy from "./Policy.ts"
-import type * as World from "./World.ts"
+import * as Orders from "./Orders.ts"
+import * as Policy from "./Policy.ts"
+import * as World from "./World.ts"
 
 export interface Options {
   readonly policy: Policy.Policy
@@ -10,6 +13,94 @@ export interface Options {
 export const plan = ({ policy }: Options): World.Plan =>
   Agreements.all(
     Agreements.primaryMarkets(policy, ({ fund }, party) => fund === party),
+    provisions(policy),
     Agreements.transferOffers(policy),
-    Agreements.legs(policy)
+    Agreements.legs(policy),
+    redemptions(policy),
+    nets(policy)
   )
+
+/** Agrees that the venue pays the fund's legs out of cash that the fund names. */
+export const provisions =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.ProvisionSettlementProposal).flatMap(({ contractId, payload }) => {
+      const { fund, provisionId, instrumentId, until } = payload
+      if (fund !== world.party || (until !== null && world.now >= until)) return []
+      const to = { template: Templates.ProvisionSettlementProposal, contractId } as const
+      const told = { provisionId, instrumentId }
+      switch (Policy.judge(policy, [contractId, provisionId, instrumentId])) {
+        case "accept":
+          return [World.answer("accept-provision", { ...to, choice: "Accept" }, {}, told)]
+        case "reject":
+          return [World.answer("decline-provision", { ...to, choice: "Decline" }, {}, told)]
+        case "wait":
+          return []
+      }
+    })
+
+/** How long the venue has for what was put in its hands. */
+const within = Duration.days(7)
+
+/** The proceeds of redemptions that are settled by themselves; a cycle's are part of its net. */
+export const redemptions =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.PricedRedemption).flatMap(({ contractId, payload }) => {
+      const { redemptionId, orderId, instrument, paymentAsset, holder } = payload
+      const mine = payload.mode === "ledger" && payload.fund === world.party
+      if (!mine || payload.cycleId !== null || paymentAsset === null) return []
+      const ids = [contractId, redemptionId, orderId ?? redemptionId, instrument.id, holder]
+      if (Policy.judge(policy, ids) !== "accept") return []
+      return Agreements.put(world, {
+        about: contractId,
+        ids: [redemptionId, orderId],
+        venue: payload.venue,
+        receiver: holder,
+        instrument: paymentAsset,
+        amount: payload.proceeds,
+        settleBefore: Instant.add(world.now, within)
+      })
+    })
+
+type Cycle = World.Found<typeof Templates.DealingCycle>
+
+/** What the fund owes on net to a cycle past its cut-off whose every order has its price. */
+export const nets =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.DealingCycle).flatMap((cycle) => {
+      const { contractId, payload } = cycle
+      const { cycleId, instrument, cash, settleBy } = payload
+      const open = world.now < payload.cutOffAt || world.now >= settleBy
+      if (payload.fund !== world.party || open || !isPriced(world, cycleId)) return []
+      if (Policy.judge(policy, [contractId, cycleId, instrument.id]) !== "accept") return []
+      const owed = owedTo(world, cycle)
+      if (!Decimal.isPositive(owed)) return []
+      return Agreements.put(world, {
+        about: contractId,
+        ids: [cycleId],
+        venue: payload.venue,
+        receiver: world.party,
+        instrument: cash,
+        amount: owed,
+        settleBefore: settleBy
+      })
+    })
+
+const isPriced = (world: World.World, cycleId: string): boolean =>
+  ![
+    ...World.find(world, Templates.SubscriptionClaim),
+    ...World.find(world, Templates.RedemptionClaim)
+  ].some(({ payload }) => payload.cycleId === cycleId)
+
+/** What its redemptions take, less what its subscriptions bring. */
+const owedTo = (world: World.World, { payload: { cycleId } }: Cycle): Decimal.Decimal => {
+  const taken = World.find(world, Templates.PricedRedemption)
+    .filter(({ payload }) => payload.cycleId === cycleId)
+    .map(({ payload }) => payload.proceeds)
+  const brought = World.find(world, Templates.Lot)
+    .filter(({ payload }) => payload.cycleId === cycleId)
+    .map(({ payload }) => Orders.dueOf(payload) ?? Decimal.zero)
+  return Decimal.subtract(Decimal.sum(taken), Decimal.sum(brought))
+}

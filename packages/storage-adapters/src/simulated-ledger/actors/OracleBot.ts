@@ -1,7 +1,9 @@
-/** The oracle's program: publishes the points of a price file, and corrects what the file corrects. */
+/** The oracle's program: publishes the points of a price file, corrects what the file corrects, and prices redemptions. */
 import { Decimal, Instant, Month, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"
+import * as Policy from "./Policy.ts"
+import * as Pricing from "./Pricing.ts"
 import * as World from "./World.ts"
 
 /** One line of a price file. */
@@ -30,18 +32,26 @@ export interface Options {
   readonly quotes: () => ReadonlyArray<Quote>
   /** For instruments without a market that names this oracle. */
   readonly audience?: Audience
+  /** The terms by which it prices redemptions; one of an instrument that is not here waits. */
+  readonly instruments?: ReadonlyArray<Pricing.Terms>
+  /** Which redemptions it prices; all where nothing is said. */
+  readonly policy?: Policy.Policy
 }
 
 type Published = Templates.Payload<typeof Templates.OraclePoint>
 
 export const plan =
-  ({ quotes, audience }: Options): World.Plan =>
+  (options: Options): World.Plan =>
+  (world) => [...points(options)(world), ...redemptions(options)(world)]
+
+const points =
+  ({ quotes, audience }: Pick<Options, "quotes" | "audience">): World.Plan =>
   (world) => {
-    const points = World.find(world, Templates.OraclePoint).filter(
+    const published = World.find(world, Templates.OraclePoint).filter(
       ({ payload }) => payload.oracle === world.party
     )
     return latest(quotes()).flatMap((quote) => {
-      const before = points.find(({ payload }) => isSame(payload, quote))
+      const before = published.find(({ payload }) => isSame(payload, quote))
       if (before === undefined) {
         const seenBy = audienceOf(world, quote.instrumentId) ?? audience
         return seenBy === undefined ? [] : [publish(world.party, quote, seenBy)]
@@ -118,3 +128,43 @@ const correct = (before: World.Found<typeof Templates.OraclePoint>, quote: Quote
     stated(quote),
     told(quote)
   )
+
+/** Redemptions of its instruments, each at the point that its instrument's rule names. */
+export const redemptions =
+  ({ instruments = [], policy = Policy.acceptAll }: Omit<Options, "quotes">): World.Plan =>
+  (world) =>
+    World.find(world, Templates.RedemptionClaim).flatMap((claim) => {
+      const { contractId, payload, createdAt } = claim
+      const { redemptionId, instrument } = payload
+      const terms = instruments.find(({ instrumentId }) => instrumentId === instrument.id)
+      if (terms === undefined || payload.oracle !== world.party) return []
+      if (Policy.judge(policy, [contractId, redemptionId, instrument.id]) !== "accept") return []
+      const claimed = { ...payload, pointCid: null, claimedAt: createdAt }
+      const point = Pricing.pointFor(world, claimed, terms)
+      const price = point && Pricing.priceOf(point, terms)
+      const figures = price && counted(payload, price, terms)
+      if (point === undefined || !price || !figures) return []
+      const { units, proceeds } = figures
+      const told = { units: Decimal.formatPlain(units), proceeds: Decimal.formatPlain(proceeds) }
+      return [
+        World.answer(
+          "price-redemption",
+          { template: Templates.RedemptionClaim, contractId, choice: "Price" },
+          { pointCid: point.contractId, price, ...figures },
+          { redemptionId, price: Decimal.formatPlain(price), ...told }
+        )
+      ]
+    })
+
+type Claim = Templates.Payload<typeof Templates.RedemptionClaim>
+
+/** An order in units pays what they are worth, one in cash takes the units that pay it. */
+const counted = (claim: Claim, price: Decimal.Decimal, terms: Pricing.Terms) => {
+  const { orderedUnits, orderedAmount } = claim
+  const units =
+    orderedUnits ??
+    (orderedAmount === null ? null : Pricing.unitsToPay(orderedAmount, { price, terms }))
+  if (units === null) return null
+  const proceeds = orderedAmount ?? Pricing.proceedsFor(units, { price, terms })
+  return Decimal.isPositive(proceeds) ? { units, proceeds } : null
+}

@@ -79,7 +79,7 @@ const passing = <A, E extends { readonly _tag: string }>(
     )
   )
 
-export const open = (options: Options): Effect.Effect<PartySession, DoorClient.DoorError> =>
+const allowed = (options: DoorClient.Address) =>
   Effect.gen(function* () {
     const { user } = yield* passing(
       Effect.flatMap(DoorClient.call(options, { path: "/v2/authenticated-user" }), Wire.readUser)
@@ -88,6 +88,20 @@ export const open = (options: Options): Effect.Effect<PartySession, DoorClient.D
     const { rights } = yield* passing(
       Effect.flatMap(DoorClient.call(options, { path }), Wire.readRights)
     )
+    return { user, rights }
+  })
+
+/** The parties that the token may act as by itself: those a custodian hosts, and its own. */
+export const hosted = (
+  options: DoorClient.Address
+): Effect.Effect<ReadonlyArray<Party.Party>, DoorClient.DoorError> =>
+  Effect.map(allowed(options), ({ rights }) =>
+    rights.flatMap(({ kind }) => kind.CanActAs?.value.party ?? [])
+  )
+
+export const open = (options: Options): Effect.Effect<PartySession, DoorClient.DoorError> =>
+  Effect.gen(function* () {
+    const { user, rights } = yield* allowed(options)
     const party = options.party ?? ownParty(options, rights)
     if (party === undefined) {
       return yield* new DoorRefused({

@@ -1,4 +1,4 @@
-/** The registrar's program: keeps its instruments configured, agrees to what is proposed, mints what is requested. */
+/** The registrar's program: keeps its instruments configured, agrees to what is proposed, mints and burns what is requested. */
 import { Decimal, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"
@@ -42,7 +42,8 @@ export const plan = ({ instruments, policy }: Options): World.Plan =>
     configurations(instruments),
     consents(policy),
     Agreements.primaryMarkets(policy, ({ registrar }, party) => registrar === party),
-    mints(policy)
+    mints(policy),
+    burns(policy)
   )
 
 const configurationOf = (world: World.World, instrumentId: string) =>
@@ -123,6 +124,39 @@ const mints =
       const argument = { credentialCid, configurationCid }
       return [World.answer("accept-mint", { ...to, choice: "Accept" }, argument, told)]
     })
+
+/**
+ * Units are burned for a redemption that stands and is for as many; one whose price is not there
+ * waits for it, and a request past its time is rejected, so that its units are free again.
+ */
+export const burns =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.BurnRequest).flatMap(({ contractId, payload }) => {
+      const { registrar, instrument, holder, reference, amount } = payload
+      if (registrar !== world.party) return []
+      const to = { template: Templates.BurnRequest, contractId } as const
+      const told = { reference: reference.id, amount: Decimal.formatPlain(amount), holder }
+      const verdict = Policy.judge(policy, [contractId, instrument.id, reference.id, holder])
+      if (verdict === "reject" || world.now >= payload.executeBefore) {
+        return [World.answer("reject-burn", { ...to, choice: "Reject" }, {}, told)]
+      }
+      return verdict === "wait" || !isOwed(world, payload)
+        ? []
+        : [World.answer("accept-burn", { ...to, choice: "Accept" }, {}, told)]
+    })
+
+type BurnRequest = Templates.Payload<typeof Templates.BurnRequest>
+
+const isOwed = (world: World.World, { reference, holder, amount, instrument }: BurnRequest) =>
+  reference.kind !== "redemption" ||
+  World.find(world, Templates.PricedRedemption).some(
+    ({ payload }) =>
+      payload.redemptionId === reference.id &&
+      payload.holder === holder &&
+      payload.instrument.id === instrument.id &&
+      Decimal.equals(payload.units, amount)
+  )
 
 /** Opening cash of an asset the registrar administers: its own holding, offered to whom it belongs. */
 export const issue = (

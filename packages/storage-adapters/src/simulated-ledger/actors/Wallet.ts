@@ -2,6 +2,7 @@
 import { Decimal, type Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"
+import * as Orders from "./Orders.ts"
 import * as Policy from "./Policy.ts"
 import * as World from "./World.ts"
 
@@ -18,7 +19,11 @@ export const plan = ({ policy, terms }: Options): World.Plan =>
     terms === undefined ? () => [] : signTerms({ documentHash: terms }),
     offers(policy),
     Agreements.transferOffers(policy),
-    Agreements.legs(policy)
+    Agreements.legs(policy),
+    Orders.dues(policy),
+    Orders.units(policy),
+    Orders.burns(policy, (custodian) => custodian === null),
+    Orders.strays
   )
 
 export const invitations =
@@ -109,28 +114,40 @@ export interface Order {
 /** An order that is paid on the ledger. */
 export const order = (holder: Party.Party, of: Order): World.Act => {
   const { ordered, ...rest } = of
-  return {
-    name: "order",
-    about: of.orderId,
-    change: {
-      commandId: `order:${of.orderId}`,
-      commands: [
-        Templates.create(Templates.SubscriptionOrder, {
-          ...rest,
-          holder,
-          amount: "amount" in ordered ? ordered.amount : null,
-          units: "units" in ordered ? ordered.units : null
-        })
-      ]
-    },
-    told: {
-      orderId: of.orderId,
-      ...("amount" in ordered
-        ? { amount: Decimal.formatPlain(ordered.amount) }
-        : { units: Decimal.formatPlain(ordered.units) })
-    }
-  }
+  const payload = { ...rest, ...counted(ordered), holder }
+  return placed("order", of, Templates.create(Templates.SubscriptionOrder, payload))
 }
+
+/** An order to give units back for cash on the ledger. */
+export const redeem = (
+  holder: Party.Party,
+  of: Order & { readonly custodian: Party.Party | null }
+): World.Act => {
+  const { ordered, ...rest } = of
+  const payload = { ...rest, ...counted(ordered), holder }
+  return placed("redeem", of, Templates.create(Templates.RedemptionOrder, payload))
+}
+
+const counted = (ordered: Order["ordered"]) => ({
+  amount: "amount" in ordered ? ordered.amount : null,
+  units: "units" in ordered ? ordered.units : null
+})
+
+const placed = (
+  name: "order" | "redeem",
+  { orderId, ordered }: Order,
+  create: Templates.Command
+): World.Act => ({
+  name,
+  about: orderId,
+  change: { commandId: `${name}:${orderId}`, commands: [create] },
+  told: {
+    orderId,
+    ...("amount" in ordered
+      ? { amount: Decimal.formatPlain(ordered.amount) }
+      : { units: Decimal.formatPlain(ordered.units) })
+  }
+})
 
 /** Locks cash for an order, for the venue to move; asked by the order where no request stands for it. */
 export const allocate =
@@ -142,44 +159,41 @@ export const allocate =
     readonly amount: Decimal.Decimal
     readonly settleBefore: Instant.Instant
   }): World.Plan =>
-  (world) => {
-    const holding = Agreements.enough(world, of)
-    if (holding === undefined) return []
-    return [
-      {
-        name: "allocate",
-        about: of.reference,
-        change: {
-          commandId: `allocate:${of.reference}`,
-          commands: [
-            Templates.exercise(Templates.Holding, holding.contractId, "Allocate", {
-              allocationId: of.reference,
-              executor: of.venue,
-              receiver: of.receiver,
-              amount: of.amount,
-              settleBefore: of.settleBefore
-            })
-          ]
-        },
-        told: { reference: of.reference, amount: Decimal.formatPlain(of.amount) }
-      }
-    ]
-  }
+  (world) =>
+    Agreements.from(world, of, (holdingCid) => ({
+      name: "allocate",
+      about: of.reference,
+      change: {
+        commandId: `allocate:${of.reference}`,
+        commands: [
+          Templates.exercise(Templates.Holding, holdingCid, "Allocate", {
+            allocationId: of.reference,
+            executor: of.venue,
+            receiver: of.receiver,
+            amount: of.amount,
+            settleBefore: of.settleBefore
+          })
+        ]
+      },
+      told: { reference: of.reference, amount: Decimal.formatPlain(of.amount) }
+    }))
 
 /** Takes back an order that nobody has claimed. */
 export const withdrawOrder =
   (orderId: string): World.Plan =>
   (world) =>
-    World.find(world, Templates.SubscriptionOrder)
-      .filter(({ payload }) => payload.holder === world.party && payload.orderId === orderId)
-      .map(({ contractId }) =>
-        World.answer(
-          "withdraw-order",
-          { template: Templates.SubscriptionOrder, contractId, choice: "Withdraw" },
-          {},
-          { orderId }
+    [Templates.SubscriptionOrder, Templates.RedemptionOrder].flatMap((template) =>
+      World.find(world, template)
+        .filter(({ payload }) => payload.holder === world.party && payload.orderId === orderId)
+        .map(({ contractId }) =>
+          World.answer(
+            "withdraw-order",
+            { template, contractId, choice: "Withdraw" },
+            {},
+            { orderId }
+          )
         )
-      )
+    )
 
 /** What the wallet holds, for a person to read. */
 export const holdings = (world: World.World) =>

@@ -1,11 +1,12 @@
 /** One outside party's program: `main.ts <actor> [command] --door URL --token-file FILE …`, a line of JSON for each act. */
 import { readFileSync } from "node:fs"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Instant } from "@bursar/engine-core/kernel"
+import { Instant, type Party } from "@bursar/engine-core/kernel"
 import { Cause, Duration, Effect, Exit, Option } from "effect"
 import * as Bot from "./Bot.ts"
 import { DoorLost } from "./DoorClient.ts"
 import * as Duties from "./Duties.ts"
+import type { Keep } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as PartySession from "./PartySession.ts"
 import * as SigningKey from "./SigningKey.ts"
@@ -58,7 +59,7 @@ const keyOf = (read: () => SigningKey.SigningKey) =>
       new Flags.Usage({ why: error instanceof Error ? error.message : String(error) })
   })
 
-const session = (actor: Duties.Actor, flags: Flags.Flags) =>
+const optionsOf = (actor: Duties.Actor, flags: Flags.Flags) =>
   Effect.gen(function* () {
     const door = yield* Effect.fromResult(Flags.needed(flags, "door"))
     const tokenFile = yield* Effect.fromResult(Flags.needed(flags, "token-file"))
@@ -66,7 +67,7 @@ const session = (actor: Duties.Actor, flags: Flags.Flags) =>
     const party = yield* Effect.fromResult(Flags.optional(flags, "party", Flags.party))
     const signing =
       keyFile === undefined ? {} : { key: yield* keyOf(() => SigningKey.read(keyFile)) }
-    return yield* PartySession.open({
+    const options: PartySession.Options = {
       url: door.endsWith("/") ? door.slice(0, -1) : door,
       token: Effect.try({
         try: () => readFileSync(tokenFile, "utf8").trim(),
@@ -74,25 +75,52 @@ const session = (actor: Duties.Actor, flags: Flags.Flags) =>
       }),
       ...(party === null ? {} : { party }),
       ...signing,
-      ...(flags.text("transport") === "polling" ? { transport: "polling" as const } : {}),
+      ...(flags.text("transport") === "polling" ? { transport: "polling" } : {}),
       show: (signing) => print({ actor, signing })
-    })
+    }
+    return options
+  })
+
+const sayAs =
+  (actor: Duties.Actor, party: Party.Party) =>
+  (line: object): Effect.Effect<void> =>
+    print({ actor, party, ...line })
+
+/** Keeps at it, as itself or as each party that it hosts. */
+const keepAt = (actor: Duties.Actor, duty: Keep, options: PartySession.Options) =>
+  Effect.gen(function* () {
+    const parties =
+      duty.actsAs === "itself" || options.party !== undefined
+        ? [options.party]
+        : yield* PartySession.hosted(options)
+    return yield* Effect.forEach(
+      parties,
+      (party) =>
+        Effect.gen(function* () {
+          const opened = yield* PartySession.open(
+            party === undefined ? options : { ...options, party }
+          )
+          const say = sayAs(actor, opened.party)
+          return yield* Bot.run({
+            session: opened,
+            plan: duty.plan,
+            delay: Duration.seconds(duty.delaySeconds),
+            tell: (told) => say(lineOf(told))
+          })
+        }),
+      { concurrency: "unbounded", discard: true }
+    )
   })
 
 const run = (actor: Duties.Actor, flags: Flags.Flags) =>
   Effect.gen(function* () {
     const duty = yield* Effect.fromResult(Duties.read(actor, flags.words[1], flags))
-    const opened = yield* session(actor, flags)
+    const options = yield* optionsOf(actor, flags)
+    if (duty.kind === "keep") return yield* keepAt(actor, duty, options)
+    const opened = yield* PartySession.open(options)
     const { party } = opened
-    const say = (line: object) => print({ actor, party, ...line })
+    const say = sayAs(actor, party)
     switch (duty.kind) {
-      case "keep":
-        return yield* Bot.run({
-          session: opened,
-          plan: duty.plan,
-          delay: Duration.seconds(duty.delaySeconds),
-          tell: (told) => say(lineOf(told))
-        })
       case "once": {
         const within = Duration.seconds(Number(flags.text("wait") ?? "30"))
         const found = yield* Bot.once({ session: opened, plan: duty.plan, within })

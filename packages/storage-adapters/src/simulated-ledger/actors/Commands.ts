@@ -1,0 +1,171 @@
+/** The single things an actor can be told to do, each with what it needs to be told. */
+import { randomUUID } from "node:crypto"
+import { Duration, Instant } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
+import * as Agreements from "./Agreements.ts"
+import * as AttestorBot from "./AttestorBot.ts"
+import { type Actor, make, once, type Read } from "./Duty.ts"
+import * as Flags from "./Flags.ts"
+import * as FundBot from "./FundBot.ts"
+import * as Known from "./Known.ts"
+import * as OracleBot from "./OracleBot.ts"
+import * as Orders from "./Orders.ts"
+import type * as Policy from "./Policy.ts"
+import * as RegistrarBot from "./RegistrarBot.ts"
+import * as Wallet from "./Wallet.ts"
+import type * as World from "./World.ts"
+
+/** What is named by its own id is agreed to, and nothing else. */
+const only = (id: string): Policy.Policy => ({ accept: [id] })
+const never = (id: string): Policy.Policy => ({ accept: [], reject: [id] })
+
+const byId =
+  (name: Flags.Name, plan: (id: string) => World.Plan): Read =>
+  (flags) =>
+    Result.map(
+      flags.text("contract-id") === undefined
+        ? Flags.needed(flags, name)
+        : Flags.needed(flags, "contract-id"),
+      (id) => once(plan(id))
+    )
+
+/** What a holder can be told to do, by its own wallet or by the custodian that hosts it. */
+const holder: { readonly [command: string]: Read } = {
+  "accept-invitation": byId("holder-id", (id) => Wallet.invitations(only(id))),
+  "decline-invitation": byId("holder-id", (id) => Wallet.invitations(never(id))),
+  "accept-offer": byId("instrument", (id) => Wallet.offers(only(id))),
+  "decline-offer": byId("instrument", (id) => Wallet.offers(never(id))),
+  "accept-transfer": byId("instrument", (id) => Agreements.transferOffers(only(id))),
+  "reject-transfer": byId("instrument", (id) => Agreements.transferOffers(never(id))),
+  "withdraw-order": byId("order-id", Wallet.withdrawOrder),
+  pay: byId("reference", (id) => Agreements.all(Agreements.legs(only(id)), Orders.dues(only(id)))),
+  "sign-terms": (flags) =>
+    Result.gen(function* () {
+      const holderId = yield* Flags.needed(flags, "holder-id")
+      const documentHash = yield* Flags.needed(flags, "document-hash")
+      return once(Wallet.signTerms({ holderId, documentHash }))
+    }),
+  order: (flags) => Result.map(orderOf(flags), (of) => make((party) => Wallet.order(party, of))),
+  redeem: (flags) =>
+    Result.gen(function* () {
+      const custodian = yield* Flags.optional(flags, "custodian", Flags.party)
+      const of = { ...(yield* orderOf(flags)), custodian }
+      return make((party) => Wallet.redeem(party, of))
+    }),
+  "hand-over": byId("redemption-id", (id) => Orders.units(only(id))),
+  "request-burn": byId("redemption-id", (id) => Orders.burns(only(id), () => true)),
+  allocate: (flags) =>
+    Result.gen(function* () {
+      const of = {
+        reference: yield* Flags.needed(flags, "reference"),
+        venue: yield* Flags.party(flags, "venue"),
+        receiver: yield* Flags.party(flags, "to"),
+        instrument: yield* assetOf(flags, "instrument"),
+        amount: yield* Flags.decimal(flags, "amount"),
+        settleBefore: yield* Flags.instant(flags, "settle-before")
+      }
+      return once(Wallet.allocate(of))
+    }),
+  holdings: () => Result.succeed({ kind: "show", show: Wallet.holdings })
+}
+
+const orderOf = (flags: Flags.Flags) =>
+  Result.gen(function* () {
+    return {
+      venue: yield* Flags.party(flags, "venue"),
+      fund: yield* Flags.party(flags, "fund"),
+      orderId: yield* Flags.needed(flags, "order-id"),
+      instrument: yield* assetOf(flags, "instrument"),
+      paymentAsset: yield* assetOf(flags, "payment"),
+      ordered:
+        flags.text("units") === undefined
+          ? { amount: yield* Flags.decimal(flags, "amount") }
+          : { units: yield* Flags.decimal(flags, "units") },
+      expiresAt: yield* Flags.optional(flags, "expires-at", Flags.instant)
+    }
+  })
+
+const assetOf = (flags: Flags.Flags, what: "instrument" | "payment") =>
+  Result.gen(function* () {
+    const [admin, id] =
+      what === "instrument"
+        ? (["instrument-admin", "instrument"] as const)
+        : (["payment-admin", "payment-instrument"] as const)
+    return { admin: yield* Flags.party(flags, admin), id: yield* Flags.needed(flags, id) }
+  })
+
+const inDays = (now: Instant.Instant, days: number): Instant.Instant =>
+  Instant.add(now, Duration.days(days))
+
+export const commands: { readonly [actor in Actor]: { readonly [command: string]: Read } } = {
+  registrar: {
+    "accept-burn": byId("reference", (id) => RegistrarBot.burns(only(id))),
+    "reject-burn": byId("reference", (id) => RegistrarBot.burns(never(id))),
+    configure: (flags) =>
+      Result.gen(function* () {
+        const instrument = {
+          instrumentId: yield* Flags.needed(flags, "instrument"),
+          provider: yield* Flags.party(flags, "provider"),
+          issuer: yield* Flags.party(flags, "issuer")
+        }
+        return make((party) => RegistrarBot.configure(party, instrument))
+      }),
+    issue: (flags) =>
+      Result.gen(function* () {
+        const of = {
+          instrumentId: yield* Flags.needed(flags, "instrument"),
+          provider: yield* Flags.party(flags, "provider"),
+          receiver: yield* Flags.party(flags, "to"),
+          amount: yield* Flags.decimal(flags, "amount"),
+          reference: flags.text("reference") ?? randomUUID()
+        }
+        const until = yield* Flags.optional(flags, "execute-before", Flags.instant)
+        return once(({ party, now }) => [
+          RegistrarBot.issue(party, { ...of, executeBefore: until ?? inDays(now, 7) })
+        ])
+      })
+  },
+  fund: {
+    "accept-market": byId("reference", (id) => FundBot.plan({ policy: only(id) })),
+    "decline-market": byId("reference", (id) => FundBot.plan({ policy: never(id) })),
+    "accept-provision": byId("reference", (id) => FundBot.provisions(only(id))),
+    "decline-provision": byId("reference", (id) => FundBot.provisions(never(id))),
+    pay: byId("reference", (id) =>
+      Agreements.all(
+        Agreements.legs(only(id)),
+        FundBot.redemptions(only(id)),
+        FundBot.nets(only(id))
+      )
+    )
+  },
+  attestor: {
+    attest: (flags) =>
+      Result.gen(function* () {
+        const { instruments } = yield* Known.terms(flags)
+        const policy = only(yield* Flags.needed(flags, "subscription-id"))
+        return once(AttestorBot.plan({ instruments, policy }))
+      })
+  },
+  oracle: {
+    price: (flags) =>
+      Result.gen(function* () {
+        const { instruments } = yield* Known.terms(flags)
+        const policy = only(yield* Flags.needed(flags, "redemption-id"))
+        return once(OracleBot.redemptions({ instruments, policy }))
+      }),
+    publish: (flags) =>
+      Result.gen(function* () {
+        const metric = flags.text("metric")
+        const quote = yield* Flags.shaped(OracleBot.Quote, {
+          instrumentId: yield* Flags.needed(flags, "instrument"),
+          value: yield* Flags.needed(flags, "price"),
+          valuationTime: yield* Flags.needed(flags, "valuation-time"),
+          ...(metric === undefined ? {} : { metric })
+        })
+        const audience = yield* Known.audienceOf(flags)
+        return once(OracleBot.plan({ quotes: () => [quote], ...audience }))
+      })
+  },
+  custodian: holder,
+  investor: holder
+}

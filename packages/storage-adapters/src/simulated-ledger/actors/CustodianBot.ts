@@ -1,0 +1,20 @@
+/** The custodian's program for a holder it hosts: receives and pays for it, hands over its units, asks for their burn. */
+import * as Agreements from "./Agreements.ts"
+import * as Orders from "./Orders.ts"
+import type * as Policy from "./Policy.ts"
+import type * as World from "./World.ts"
+
+export interface Options {
+  readonly policy: Policy.Policy
+}
+
+/** It acts as the hosted party, whose holdings it keeps. */
+export const plan = ({ policy }: Options): World.Plan =>
+  Agreements.all(
+    Agreements.transferOffers(policy),
+    Agreements.legs(policy),
+    Orders.dues(policy),
+    Orders.units(policy),
+    Orders.burns(policy, (custodian) => custodian !== null),
+    Orders.strays
+  )

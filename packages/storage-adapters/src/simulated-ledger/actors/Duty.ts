@@ -1,0 +1,37 @@
+/** What an actor was started for: to keep at it, to do one thing, or to show what it sees. */
+import type { Party } from "@bursar/engine-core/kernel"
+import type { Result } from "effect"
+import type * as Flags from "./Flags.ts"
+import type * as Policy from "./Policy.ts"
+import type * as World from "./World.ts"
+
+export type Told<A> = Result.Result<A, Flags.Usage>
+
+export interface Keep {
+  readonly kind: "keep"
+  readonly plan: World.Plan
+  readonly delaySeconds: number
+  /** A custodian acts as every party its token may act as; everybody else as itself. */
+  readonly actsAs: "itself" | "hosted"
+}
+
+export type Duty =
+  | Keep
+  | { readonly kind: "once"; readonly plan: World.Plan }
+  | { readonly kind: "show"; readonly show: (world: World.World) => unknown }
+
+export const actors = ["registrar", "fund", "attestor", "oracle", "custodian", "investor"] as const
+export type Actor = (typeof actors)[number]
+
+export const keep = (plan: World.Plan, policy: Policy.Policy): Keep => ({
+  kind: "keep",
+  plan,
+  delaySeconds: policy.delay ?? 0,
+  actsAs: "itself"
+})
+export const once = (plan: World.Plan): Duty => ({ kind: "once", plan })
+export const make = (act: (party: Party.Party) => World.Act): Duty =>
+  once(({ party }) => [act(party)])
+
+/** How a duty is read from what is written after the program's name. */
+export type Read = (flags: Flags.Flags) => Told<Duty>

@@ -1,0 +1,100 @@
+/** What a command line and its files tell an actor beside the ledger: its policy, its instruments' terms, its prices. */
+import { readFileSync } from "node:fs"
+import { Result, Schema } from "effect"
+import type { Told } from "./Duty.ts"
+import * as Flags from "./Flags.ts"
+import * as OracleBot from "./OracleBot.ts"
+import * as Policy from "./Policy.ts"
+import * as Pricing from "./Pricing.ts"
+
+/** A policy file holds what is agreed to, and what the actor must know beside the ledger. */
+const File = Schema.Struct({
+  ...Policy.Policy.fields,
+  instruments: Schema.optionalKey(Schema.Unknown),
+  terms: Schema.optionalKey(Schema.String)
+})
+
+export const file = (flags: Flags.Flags): Told<typeof File.Type> => {
+  const path = flags.text("policy")
+  return path === undefined
+    ? Result.succeed({})
+    : Result.flatMap(json(path), (content) => Flags.shaped(File, content))
+}
+
+const json = (path: string): Told<unknown> => {
+  try {
+    return Result.succeed(JSON.parse(readFileSync(path, "utf8")))
+  } catch (error) {
+    return Flags.usage(`${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** What an actor that prices orders agrees to, and the terms it goes by. */
+export interface Terms {
+  readonly policy: Policy.Policy
+  readonly instruments: ReadonlyArray<Pricing.Terms>
+}
+
+export const terms = (flags: Flags.Flags): Told<Terms> =>
+  Result.gen(function* () {
+    const { instruments = [], ...policy } = yield* file(flags)
+    const listed = yield* Flags.shaped(Schema.Array(Pricing.Terms), instruments)
+    const flagged = yield* termsOf(flags)
+    return { policy, instruments: flagged === null ? listed : [...listed, flagged] }
+  })
+
+/** The same at every look: a price told later is seen, and a file half written is read at the next. */
+export const termsAtEveryLook = (flags: Flags.Flags): Told<() => Terms> =>
+  Result.map(terms(flags), (first) => {
+    let last = first
+    return () => {
+      last = Result.getOrElse(terms(flags), () => last)
+      return last
+    }
+  })
+
+const termsOf = (flags: Flags.Flags): Told<Pricing.Terms | null> => {
+  const instrumentId = flags.text("instrument")
+  if (instrumentId === undefined) return Result.succeed(null)
+  const given = {
+    instrumentId,
+    unitDecimals: numberOf(flags.text("unit-decimals")),
+    cashDecimals: numberOf(flags.text("cash-decimals")),
+    feeRate: flags.text("fee-rate"),
+    redemptionFeeRate: flags.text("redemption-fee-rate"),
+    pricing: flags.text("pricing")
+  }
+  return Flags.shaped(
+    Pricing.Terms,
+    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  )
+}
+
+const numberOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text)
+
+/** A price file: a JSON object a line. */
+export const quotesOf = (path: string): Told<ReadonlyArray<OracleBot.Quote>> => {
+  try {
+    const lines = readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+    const parsed: ReadonlyArray<unknown> = lines.map((line) => JSON.parse(line))
+    return Flags.shaped(Schema.Array(OracleBot.Quote), parsed)
+  } catch (error) {
+    return Flags.usage(`${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+export const audienceOf = (flags: Flags.Flags): Told<{ readonly audience?: OracleBot.Audience }> =>
+  Result.gen(function* () {
+    if (flags.text("venue") === undefined) return {}
+    return {
+      audience: {
+        venue: yield* Flags.party(flags, "venue"),
+        fund: yield* Flags.party(flags, "fund"),
+        registrar: yield* Flags.party(flags, "registrar"),
+        attestors: yield* Flags.parties(flags.attestors)
+      }
+    }
+  })

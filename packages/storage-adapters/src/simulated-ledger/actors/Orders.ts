@@ -1,0 +1,144 @@
+/** What a holder's side does for its orders once they are priced: pays what is due, hands over units, asks for their burn. */
+import { Decimal, Duration, Instant, type Party, Rational } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as Agreements from "./Agreements.ts"
+import * as Policy from "./Policy.ts"
+import * as World from "./World.ts"
+
+type Lot = Templates.Payload<typeof Templates.Lot>
+type Priced = World.Found<typeof Templates.PricedRedemption>
+
+/** How long the venue has for what was put in its hands. */
+const within = Duration.days(7)
+
+/** What a lot ordered in units costs: its price and the fee on it, each rounded up. */
+export const dueOf = (lot: Lot): Decimal.Decimal | null => {
+  if (lot.cash !== null) return lot.cash
+  if (lot.cashDecimals === null) return null
+  const price = Rational.multiply(Rational.of(lot.units), Rational.of(lot.price))
+  const fee = Rational.multiply(price, Rational.of(lot.feeRate ?? Decimal.zero))
+  const taken = { places: lot.cashDecimals, rounding: "ceiling" } as const
+  return Decimal.add(Rational.round(price, taken), Rational.round(fee, taken))
+}
+
+/** Cash for lots that were ordered in units: nobody could ask for it before there was a price. */
+export const dues =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.Lot).flatMap(({ contractId, payload: lot }) => {
+      const { fund, paymentAsset, subscriptionId } = lot
+      const due = lot.cash === null ? dueOf(lot) : null
+      const mine = lot.mode === "ledger" && lot.holder === world.party
+      if (!mine || due === null || fund === null || paymentAsset === null) return []
+      const ids = [contractId, subscriptionId, lot.orderId ?? subscriptionId, lot.instrument.id]
+      if (Policy.judge(policy, ids) !== "accept") return []
+      return Agreements.put(world, {
+        about: contractId,
+        ids: [subscriptionId, lot.orderId],
+        venue: lot.venue,
+        receiver: fund,
+        instrument: paymentAsset,
+        amount: due,
+        settleBefore: Instant.add(world.now, within)
+      })
+    })
+
+/** Units of redemptions that are paid on the ledger. */
+export const units =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    mine(world, policy, "ledger").flatMap(({ contractId, payload }) =>
+      payload.fund === null
+        ? []
+        : Agreements.put(world, {
+            about: contractId,
+            ids: [payload.redemptionId, payload.orderId],
+            venue: payload.venue,
+            receiver: payload.fund,
+            instrument: payload.instrument,
+            amount: payload.units,
+            settleBefore: Instant.add(world.now, within)
+          })
+    )
+
+/**
+ * A burn is asked for within this time of the price, and not later without a person's word: once it
+ * is done nothing on the ledger tells, and the ledger knows a command again for seven days.
+ */
+const askedWithin = Duration.days(6)
+
+/** Burns of redemptions that are paid by wire, asked for where the holder's side is to ask. */
+export const burns =
+  (policy: Policy.Policy, asks: (custodian: Party.Party | null) => boolean): World.Plan =>
+  (world) =>
+    mine(world, policy, "wire").flatMap((redemption) => {
+      const { payload, createdAt } = redemption
+      const late = Instant.atOrAfter(world.now, Instant.add(createdAt, askedWithin))
+      if (late || !asks(payload.custodian) || isAsked(world, payload.redemptionId)) return []
+      return Agreements.from(
+        world,
+        { instrument: payload.instrument, amount: payload.units },
+        (holdingCid) => burn(world, redemption, holdingCid)
+      )
+    })
+
+const mine = (
+  world: World.World,
+  policy: Policy.Policy,
+  mode: Lot["mode"]
+): ReadonlyArray<Priced> =>
+  World.find(world, Templates.PricedRedemption).filter(({ contractId, payload }) => {
+    const { redemptionId, orderId, instrument } = payload
+    const ids = [contractId, redemptionId, orderId ?? redemptionId, instrument.id]
+    return (
+      payload.mode === mode &&
+      payload.holder === world.party &&
+      Policy.judge(policy, ids) === "accept"
+    )
+  })
+
+const isAsked = (world: World.World, redemptionId: string): boolean =>
+  requested(world).some(({ payload }) => payload.reference.id === redemptionId)
+
+const requested = (world: World.World) =>
+  World.find(world, Templates.BurnRequest).filter(
+    ({ payload }) => payload.holder === world.party && payload.reference.kind === "redemption"
+  )
+
+const burn = (
+  world: World.World,
+  { contractId, payload }: Priced,
+  holdingCid: string
+): World.Act => ({
+  name: "request-burn",
+  about: contractId,
+  change: {
+    commandId: `request-burn:${contractId}`,
+    commands: [
+      Templates.exercise(Templates.Holding, holdingCid, "RequestBurn", {
+        amount: payload.units,
+        reference: { kind: "redemption", id: payload.redemptionId },
+        custodian: payload.custodian,
+        executeBefore: Instant.add(world.now, within)
+      })
+    ]
+  },
+  told: { redemptionId: payload.redemptionId, units: Decimal.formatPlain(payload.units) }
+})
+
+/** Takes back burn requests whose redemption is no more, so that their units are free again. */
+export const strays: World.Plan = (world) => {
+  const standing = new Set(
+    World.find(world, Templates.PricedRedemption).map(({ payload }) => payload.redemptionId)
+  )
+  return requested(world)
+    .filter(({ payload }) => !standing.has(payload.reference.id))
+    .map(({ contractId, payload }) =>
+      World.answer(
+        "withdraw-burn",
+        { template: Templates.BurnRequest, contractId, choice: "Withdraw" },
+        {},
+        { redemptionId: payload.reference.id }
+      )
+    )
+}

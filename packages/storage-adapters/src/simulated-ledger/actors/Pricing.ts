@@ -1,0 +1,154 @@
+/** Which published point prices an order, at which price, and what the order comes to: the terms that attestors and oracles go by. */
+import {
+  Date,
+  Decimal,
+  Instant,
+  type Party,
+  Rational,
+  TimeOfDay,
+  Zone
+} from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Schema } from "effect"
+import * as World from "./World.ts"
+
+export type Point = World.Found<typeof Templates.OraclePoint>
+
+const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 }))
+const text = (schema: typeof Decimal.text) => Schema.optionalKey(schema)
+
+/** What is known of an instrument beside the ledger: the terms its figures follow. */
+export const Terms = Schema.Struct({
+  instrumentId: Schema.String,
+  unitDecimals: places,
+  /** 2 where nothing is said. */
+  cashDecimals: Schema.optionalKey(places),
+  /** A fraction of a subscription's cash; 0 where nothing is said. */
+  feeRate: text(Decimal.text),
+  /** A fraction of a redemption's cash; 0 where nothing is said. */
+  redemptionFeeRate: text(Decimal.text),
+  /** What one unit is worth by definition; then only the income is published. */
+  parValue: text(Decimal.text),
+  /** `latest` takes the newest point there is. */
+  pricing: Schema.optionalKey(Schema.Literals(["latest", "forward", "historic"])),
+  /** Without one, forward begins at the claim itself. */
+  cutOff: Schema.optionalKey(
+    Schema.Struct({
+      time: TimeOfDay.schema,
+      days: Schema.Array(Schema.Literals(Date.weekdays)).check(Schema.isMinLength(1)),
+      zone: Zone.schema
+    })
+  ),
+  /** Where it is given, orders deal only at a price told here for their point: swung, or as published. */
+  swung: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ valuationTime: Instant.schema, price: Decimal.text }))
+  )
+})
+export type Terms = typeof Terms.Type
+
+/** The price that orders deal at by this point; undefined while it is still to be told. */
+export const priceOf = ({ payload }: Point, terms: Terms): Decimal.Decimal | undefined => {
+  if (terms.swung !== undefined) {
+    return terms.swung.findLast(({ valuationTime }) =>
+      Instant.equals(valuationTime, payload.valuationTime)
+    )?.price
+  }
+  return payload.metric === "income" ? (terms.parValue ?? Decimal.one) : payload.value
+}
+
+interface Figures {
+  readonly price: Decimal.Decimal
+  readonly terms: Terms
+}
+
+/** units = ⌊(A − ⌈A·f⌉)/p⌋: cash is taken rounded up, units are given rounded down. */
+export const unitsFor = (amount: Decimal.Decimal, of: Figures): Decimal.Decimal => {
+  const { terms } = of
+  const fee = Rational.round(
+    Rational.multiply(Rational.of(amount), Rational.of(terms.feeRate ?? Decimal.zero)),
+    { places: terms.cashDecimals ?? 2, rounding: "ceiling" }
+  )
+  return Rational.round(
+    Rational.divide(Rational.of(Decimal.subtract(amount, fee)), Rational.of(of.price)),
+    { places: terms.unitDecimals, rounding: "floor" }
+  )
+}
+
+/** What one unit pays out: its price less the fee on it. */
+const netPrice = ({ price, terms }: Figures): Rational.Rational =>
+  Rational.multiply(
+    Rational.of(price),
+    Rational.subtract(Rational.one, Rational.of(terms.redemptionFeeRate ?? Decimal.zero))
+  )
+
+/** proceeds = ⌊U·p·(1 − f)⌋: cash is given rounded down. */
+export const proceedsFor = (units: Decimal.Decimal, of: Figures): Decimal.Decimal =>
+  Rational.round(Rational.multiply(Rational.of(units), netPrice(of)), {
+    places: of.terms.cashDecimals ?? 2,
+    rounding: "floor"
+  })
+
+/** units = ⌈A/(p·(1 − f))⌉: units are taken rounded up. Null where a fee takes everything. */
+export const unitsToPay = (amount: Decimal.Decimal, of: Figures): Decimal.Decimal | null => {
+  const net = netPrice(of)
+  if (!Rational.isPositive(net)) return null
+  return Rational.round(Rational.divide(Rational.of(amount), net), {
+    places: of.terms.unitDecimals,
+    rounding: "ceiling"
+  })
+}
+
+const metrics: ReadonlySet<string> = new Set(["price", "index", "income"])
+
+/** What a claim's price is chosen by. */
+export interface Claimed {
+  readonly venue: Party.Party
+  readonly instrument: Templates.Asset
+  /** Null takes anybody's point. */
+  readonly oracle: Party.Party | null
+  /** Who prices after another goes by the same point. */
+  readonly pointCid: string | null
+  readonly claimedAt: Instant.Instant
+}
+
+/** The point that prices the claim by its instrument's rule; undefined while there is none. */
+export const pointFor = (world: World.World, claim: Claimed, terms: Terms): Point | undefined => {
+  const points = World.find(world, Templates.OraclePoint).filter(
+    ({ payload }) =>
+      payload.instrumentId === claim.instrument.id &&
+      payload.venue === claim.venue &&
+      (claim.oracle === null || payload.oracle === claim.oracle) &&
+      metrics.has(payload.metric)
+  )
+  if (claim.pointCid !== null) return points.find(({ contractId }) => contractId === claim.pointCid)
+  const inTime = points.toSorted((left, right) =>
+    Instant.compare(left.payload.valuationTime, right.payload.valuationTime)
+  )
+  const { claimedAt } = claim
+  switch (terms.pricing ?? "latest") {
+    case "latest":
+      return inTime.at(-1)
+    case "historic":
+      return inTime.findLast(({ payload }) => Instant.isBefore(payload.valuationTime, claimedAt))
+    case "forward": {
+      const from = cutOffAfter(terms, claimedAt)
+      return inTime.find(({ payload }) => Instant.atOrAfter(payload.valuationTime, from))
+    }
+  }
+}
+
+/** A week, and a day on either side for zones whose clock jumps over a midnight. */
+const daysLookedAt = 9
+
+/** The cut-off next after the claim, on one of its days in its own zone. */
+const cutOffAfter = ({ cutOff }: Terms, claimedAt: Instant.Instant): Instant.Instant => {
+  if (cutOff === undefined) return claimedAt
+  const { zone, time, days } = cutOff
+  let date = Date.previous(Zone.dateAt(zone, claimedAt))
+  for (let looked = 0; looked < daysLookedAt; looked++, date = Date.next(date)) {
+    if (!days.includes(Date.weekday(date))) continue
+    const at = Zone.instantAt(zone, { date, time })
+    if (Instant.isAfter(at, claimedAt)) return at
+  }
+  throw new Error("a cut-off names at least one day of the week")
+}

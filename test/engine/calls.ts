@@ -41,8 +41,15 @@ export const submit = (
     })
   )
 
-export const approve = (actionKey: string, caller: Caller.Caller, key: string | null = null) =>
-  Effect.flatMap(FourEyes, (door) => door.approve({ actionKey, caller, identity: identity(), key }))
+export const approve = (
+  actionKey: string,
+  caller: Caller.Caller,
+  key: string | null = null,
+  seen: string | null = null
+) =>
+  Effect.flatMap(FourEyes, (door) =>
+    door.approve({ actionKey, caller, identity: identity(), key, seen })
+  )
 
 export const reject = (actionKey: string, caller: Caller.Caller, key: string | null = null) =>
   Effect.flatMap(FourEyes, (door) =>

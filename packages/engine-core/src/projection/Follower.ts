@@ -28,7 +28,7 @@ import { Operations } from "../writes/Operations.ts"
 import * as Logged from "../writes/Logged.ts"
 import * as Request from "../writes/Request.ts"
 import { contracts } from "./Contract.ts"
-import type { Node, Reading } from "./Reading.ts"
+import type { Node, Reading, Whole } from "./Reading.ts"
 
 /** What a node has to say once its whole update was read. */
 type Conclusion = Effect.Effect<void, Unavailable, Records>
@@ -208,7 +208,17 @@ const make = Effect.gen(function* () {
     yield* stored(work.settle({ queue: operationQueue, itemIds: [record.operationId] }))
   })
 
-  const apply = Effect.fnUntraced(function* (update: Ledger.Transaction) {
+  const whole = Effect.fnUntraced(function* (update: Whole) {
+    for (const one of all) {
+      const told = one.whole?.(update) ?? Effect.void
+      yield* Effect.provideService(told, JudgedAt, update.effectiveAt)
+    }
+  })
+
+  const apply = Effect.fnUntraced(function* (
+    update: Ledger.Transaction,
+    ledgerTime: Instant.Instant
+  ) {
     const act: Act = {
       cause: {
         by: "update",
@@ -242,6 +252,18 @@ const make = Effect.gen(function* () {
     for (const conclusion of concluding) {
       yield* Effect.provideService(conclusion, JudgedAt, update.effectiveAt)
     }
+    const { offset, updateId, effectiveAt, events } = update
+    const { venue } = ledger
+    yield* whole({
+      act,
+      venue,
+      offset,
+      updateId,
+      effectiveAt,
+      ledgerTime,
+      events,
+      from: "update"
+    })
     yield* finish(update)
   })
 
@@ -278,7 +300,10 @@ const make = Effect.gen(function* () {
     let at = head.offset
     let ledgerTime = head.ledgerTime
     const rows: Array<UpdateRow> = []
-    const transactions: Array<Ledger.Transaction> = []
+    const transactions: Array<{
+      readonly update: Ledger.Transaction
+      readonly ledgerTime: Instant.Instant
+    }> = []
     for (const update of updates) {
       // What was applied before is dropped: a resumed stream may repeat, never reorder.
       if (update.offset <= at) {
@@ -309,7 +334,7 @@ const make = Effect.gen(function* () {
           ledgerTime,
           raw: rawOf(update)
         })
-        transactions.push(update)
+        transactions.push({ update, ledgerTime: Instant.of(ledgerTime) })
       }
       at = update.offset
     }
@@ -323,7 +348,7 @@ const make = Effect.gen(function* () {
           if (now.writerEpoch !== head.writerEpoch || now.offset !== head.offset) {
             return yield* new WriterFenced({ epoch: now.writerEpoch })
           }
-          for (const transaction of transactions) yield* apply(transaction)
+          for (const { update, ledgerTime: at } of transactions) yield* apply(update, at)
           yield* stored(
             log.advance({
               epoch: head.writerEpoch,
@@ -384,18 +409,14 @@ const make = Effect.gen(function* () {
     yield* records
       .transactAlone(
         Effect.gen(function* () {
+          const snapshot = (effectiveAt: Instant.Instant): Act => ({
+            cause: { by: "update", updateId: "snapshot", offset: end, effectiveAt },
+            now,
+            offset: end
+          })
           for (const event of active) {
             yield* created(event, {
-              act: {
-                cause: {
-                  by: "update",
-                  updateId: "snapshot",
-                  offset: end,
-                  effectiveAt: event.createdAt
-                },
-                now,
-                offset: end
-              },
+              act: snapshot(event.createdAt),
               offset: end,
               // Node ids repeat from one transaction to the next; contracts do not.
               updateId: `snapshot:${event.contractId}`,
@@ -405,6 +426,18 @@ const make = Effect.gen(function* () {
               venue: ledger.venue
             })
           }
+          const { venue } = ledger
+          const effectiveAt = latest ?? now
+          yield* whole({
+            act: snapshot(effectiveAt),
+            venue,
+            offset: end,
+            updateId: "snapshot",
+            effectiveAt,
+            ledgerTime: effectiveAt,
+            events: active,
+            from: "snapshot"
+          })
           yield* stored(
             log.bootstrap({ epoch: head.writerEpoch, offset: end, ledgerTime, horizonTime })
           )

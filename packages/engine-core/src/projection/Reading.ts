@@ -4,7 +4,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
-import type { Created, Exercised, LfRecord, LfValue, TypeRef } from "../ports/Ledger.ts"
+import type { Created, Event, Exercised, LfRecord, LfValue, TypeRef } from "../ports/Ledger.ts"
 import type { Act } from "../records/Act.ts"
 import type { Records } from "../records/Records.ts"
 
@@ -19,6 +19,15 @@ export interface Node {
   readonly nodeId: number
   readonly effectiveAt: Instant.Instant
   readonly contractId: string
+}
+
+/** All of an update at once, for what no node of it tells by itself. */
+export interface Whole extends Omit<Node, "nodeId" | "contractId"> {
+  /** The latest effective time of this and all earlier updates. */
+  readonly ledgerTime: Instant.Instant
+  readonly events: ReadonlyArray<Event>
+  /** A snapshot is what was active where the projection began: it says what is, not what happened. */
+  readonly from: "update" | "snapshot"
 }
 
 /**
@@ -46,6 +55,8 @@ export interface Reading {
     node: Node,
     event: Exercised
   ): Effect.Effect<void, Unavailable, Records>
+  /** Told of every update once all of its nodes have been read and have concluded. */
+  whole?(update: Whole): Effect.Effect<void, Unavailable, Records>
 }
 
 export type { LfValue }

@@ -91,19 +91,22 @@ const supplyAt = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) 
   )
 })
 
+/** Who reads what an instrument's holders hold: no investor, and a registrar its own instruments. */
+export const ofRegister = {
+  operator: "all",
+  approver: "all",
+  risk: "all",
+  compliance: "all",
+  auditor: "all",
+  app: "all",
+  registrar: "near"
+} as const satisfies Read.Audience
+
 export const register = Read.one({
   name: "instruments.register",
   doc: "Answers who holds an instrument, and whether the lines add up to the supply on the ledger.",
   route: "GET /v1/instruments/{instrumentId}/register",
-  audience: {
-    operator: "all",
-    approver: "all",
-    risk: "all",
-    compliance: "all",
-    auditor: "all",
-    app: "all",
-    registrar: "near"
-  },
+  audience: ofRegister,
   audited: { resourceKind: "instrument", named: "instrumentId" },
   pinned: true,
   params: Schema.Struct({

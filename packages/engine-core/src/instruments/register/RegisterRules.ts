@@ -30,6 +30,21 @@ export const headOf = (of: {
   }
 }
 
+/**
+ * The units a party may still order away (domain.md section 2.13): what it holds, less what is locked
+ * and less what its open orders name without having locked it. Never below 0: a ledger on which more
+ * was pledged than is held has nothing free.
+ */
+export const freeUnits = (of: {
+  readonly units: Decimal.Decimal
+  readonly locked: Decimal.Decimal
+  readonly pledged: Decimal.Decimal
+}): Decimal.Decimal =>
+  Decimal.max(
+    Decimal.zero,
+    Decimal.subtract(of.units, Decimal.add(of.locked, of.pledged))
+  )
+
 /** What the units are worth, in the fund's favour: cut to the currency's places. */
 export const valueOf = (of: {
   readonly units: Decimal.Decimal

@@ -1,0 +1,45 @@
+/** What other contexts ask of the register: what a party holds, and how many hold an instrument. */
+import { Effect, Option } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { Records } from "../../records/Records.ts"
+import { assetKeyOf } from "./Holding.ts"
+import { idOf, registerEntries } from "./RegisterEntry.ts"
+import { supplies } from "./Supply.ts"
+
+export interface Held {
+  readonly units: Decimal.Decimal
+  /** Of these units, how many are locked. */
+  readonly locked: Decimal.Decimal
+}
+
+/** What a party holds of an instrument at the pin; nothing where the register does not list it. */
+export const heldBy = Effect.fnUntraced(function* (
+  of: {
+    readonly registrar: Party.Party
+    readonly instrumentId: string
+    readonly party: Party.Party
+  },
+  pin?: Pin.Resolved
+) {
+  const records = yield* Records
+  const entry = yield* records.find(registerEntries, idOf(of), pin)
+  return Option.match(entry, {
+    onNone: (): Held => ({ units: Decimal.zero, locked: Decimal.zero }),
+    onSome: ({ units, locked }): Held => ({ units, locked })
+  })
+})
+
+/**
+ * How many parties hold units of each of these instruments at the pin, by the instrument's name on
+ * the ledger (`assetKeyOf`); one look-up for all. What nobody ever held is not in it.
+ */
+export const holderCounts = Effect.fnUntraced(function* (
+  assets: ReadonlyArray<{ readonly registrar: string; readonly instrumentId: string }>,
+  pin?: Pin.Resolved
+) {
+  const records = yield* Records
+  const found = yield* records.many(supplies, assets.map(assetKeyOf), pin)
+  return new Map(found.map((supply) => [assetKeyOf(supply), supply.holders]))
+})

@@ -1,0 +1,97 @@
+/** Which acts of an update give its movements their names: what units came for, went for, or changed hands by. */
+import { Effect, Result } from "effect"
+import type { Whole } from "../../projection/Reading.ts"
+import { contracts } from "../../projection/Contract.ts"
+import type { Exercised, LfRecord } from "../../ports/Ledger.ts"
+import { Records } from "../../records/Records.ts"
+import { PrimaryMarket } from "../../templates/Market.ts"
+import {
+  Allocation,
+  BurnRequest,
+  Credential,
+  Holding,
+  TransferOffer
+} from "../../templates/Registry.ts"
+import { decodeArgument, decodePayload, key, type Template } from "../../templates/Template.ts"
+import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
+import type { Movement } from "./Movement.ts"
+import { type Claim, type Kinds, plain } from "./MovementRules.ts"
+
+type Named = Pick<Claim, "kinds" | "reference">
+type Reference = { readonly kind: string; readonly id: string }
+
+/** What each act is called; what it is called by its contract needs the contract's payload. */
+const acts: {
+  readonly [act: string]: (event: Exercised, payload: LfRecord | undefined) => Named
+} = {
+  [named(Credential, "Receive")]: ({ arg }) =>
+    Result.match(decodeArgument(Credential, "Receive", arg), {
+      onFailure: () => unnamed,
+      onSuccess: ({ reference }) => byReference(reference)
+    }),
+  [named(BurnRequest, "Accept")]: (_, payload) =>
+    payload === undefined
+      ? unnamed
+      : Result.match(decodePayload(BurnRequest, payload), {
+          onFailure: () => unnamed,
+          onSuccess: ({ reference }) => byReference(reference)
+        }),
+  [named(PrimaryMarket, "BurnFor")]: ({ arg }) =>
+    Result.match(decodeArgument(PrimaryMarket, "BurnFor", arg), {
+      onFailure: () => unnamed,
+      onSuccess: ({ redemptionId: id }) => byReference({ kind: "redemption", id })
+    }),
+  [named(Allocation, "Allocation_ExecuteTransfer")]: () => unnamed,
+  [named(TransferOffer, "Accept")]: () => unnamed,
+  [named(Credential, "ReceiveTransfer")]: () => unnamed
+}
+
+/** Holdings' own choices are acts too, whichever they are: what one divides or merges did not move. */
+const holdings = key(Holding.typeRef)
+
+const readsPayload = named(BurnRequest, "Accept")
+
+const unnamed: Named = { kinds: plain, reference: null }
+
+function named(template: Template, choice: string): string {
+  return `${key(template.typeRef)}:${choice}`
+}
+
+/** The acts of an update; those that burn are called by the request they answer. */
+export const of = Effect.fnUntraced(function* (update: Whole) {
+  const exercises = update.events.filter((event) => event._tag === "Exercised")
+  const requests = exercises.filter((event) => actOf(event) === readsPayload)
+  const records = yield* Records
+  const found = yield* records.many(
+    contracts,
+    requests.map(({ contractId }) => contractId)
+  )
+  const payloads = new Map(found.map(({ contractId, payload }) => [contractId, payload]))
+  return exercises.flatMap((event): ReadonlyArray<Claim> => {
+    const act = acts[actOf(event)]
+    const span = { nodeId: event.nodeId, until: event.lastDescendant }
+    if (act !== undefined) {
+      return [{ ...span, ...act(event, payloads.get(event.contractId) as LfRecord | undefined) }]
+    }
+    return key(event.template) === holdings ? [{ ...span, ...unnamed }] : []
+  })
+})
+
+const actOf = (event: Exercised): string => `${key(event.template)}:${event.choice}`
+
+const names: { readonly [kind: string]: Partial<Kinds> } = {
+  subscription: { into: "subscription" },
+  redemption: { outOf: "redemption" },
+  distribution: { into: "distribution" }
+}
+
+const byReference = (reference: Reference): Named => ({
+  kinds: { ...plain, ...(Object.hasOwn(names, reference.kind) ? names[reference.kind] : {}) },
+  reference: shown(reference)
+})
+
+/** Whoever asks for a mint writes its reference: one of a kind that is none of ours names no record. */
+const shown = ({ kind, id }: Reference): Movement["reference"] => {
+  const resourceKind = ResourceKind.members.find((one) => one === kind)
+  return resourceKind === undefined ? null : { resourceKind, id }
+}

@@ -1,0 +1,158 @@
+/** Which movements of units an update made: the net of each act in it, named by what the act was for. */
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type { MovementKind } from "../../vocabulary/sets.ts"
+import type { Movement } from "./Movement.ts"
+
+/** A holding that came or went at a node of the update. */
+export interface Touch {
+  readonly nodeId: number
+  readonly on: "came" | "went"
+  /** The instrument's name on the ledger. */
+  readonly asset: string
+  readonly owner: Party.Party
+  readonly amount: Decimal.Decimal
+  readonly lock: "locked" | "free"
+}
+
+/** A node whose consequences, up to `until`, are one act, and what movements of that act are called. */
+export interface Claim {
+  readonly nodeId: number
+  readonly until: number
+  readonly kinds: Kinds
+  readonly reference: Movement["reference"]
+}
+
+export interface Kinds {
+  /** Of units that came into being. */
+  readonly into: MovementKind
+  /** Of units that ceased to be. */
+  readonly outOf: MovementKind
+  /** Of units that changed hands. */
+  readonly across: MovementKind
+}
+
+export const plain: Kinds = { into: "mint", outOf: "burn", across: "transfer" }
+
+export type Moved = Pick<Movement, "kind" | "from" | "to" | "units" | "reference"> & {
+  readonly asset: string
+}
+
+/**
+ * The movements of one update, in the order in which it made them. What an act divides, merges or
+ * hands through is its own affair: only the net of its consequences moved. An act inside another is
+ * part of that one, and a touch outside every act is an act by itself. Locks end before units leave
+ * and begin after they have come, so that a party's locks less its unlocks are what it has locked.
+ */
+export const movementsOf = (of: {
+  readonly touches: ReadonlyArray<Touch>
+  readonly claims: ReadonlyArray<Claim>
+}): ReadonlyArray<Moved> => acts(of).flatMap(movesOf)
+
+interface Act extends Pick<Claim, "kinds" | "reference"> {
+  readonly touches: Array<Touch>
+}
+
+const acts = (of: Parameters<typeof movementsOf>[0]): ReadonlyArray<Act> => {
+  const claims = of.claims.toSorted((a, b) => a.nodeId - b.nodeId)
+  const found: Array<Act> = []
+  let next = 0
+  let until = -1
+  let current: Act | undefined
+  for (const touch of of.touches.toSorted((a, b) => a.nodeId - b.nodeId)) {
+    for (let claim = claims[next]; claim !== undefined; claim = claims[next]) {
+      if (claim.nodeId > touch.nodeId) break
+      next += 1
+      // One that lies inside the act before it, or that ended before it touched anything.
+      if (claim.nodeId <= until || claim.until < touch.nodeId) continue
+      until = claim.until
+      current = { kinds: claim.kinds, reference: claim.reference, touches: [] }
+      found.push(current)
+    }
+    if (current === undefined || touch.nodeId > until) {
+      current = { kinds: plain, reference: null, touches: [] }
+      found.push(current)
+      until = touch.nodeId
+    }
+    current.touches.push(touch)
+  }
+  return found
+}
+
+interface Net {
+  readonly asset: string
+  readonly party: Party.Party
+  units: Decimal.Decimal
+  locked: Decimal.Decimal
+}
+
+const movesOf = ({ kinds, reference, touches }: Act): ReadonlyArray<Moved> => {
+  const nets = netsOf(touches)
+  const locking = (kind: "lock" | "unlock", of: Net): Moved => ({
+    asset: of.asset,
+    kind,
+    from: of.party,
+    to: of.party,
+    units: Decimal.abs(of.locked),
+    reference
+  })
+  return [
+    ...nets.filter(({ locked }) => Decimal.isNegative(locked)).map((net) => locking("unlock", net)),
+    ...[...new Set(nets.map(({ asset }) => asset))].flatMap((asset) =>
+      exchanged(nets.filter((net) => net.asset === asset)).map((moved) => ({
+        asset,
+        ...moved,
+        kind: kindOf(moved, kinds),
+        reference
+      }))
+    ),
+    ...nets.filter(({ locked }) => Decimal.isPositive(locked)).map((net) => locking("lock", net))
+  ]
+}
+
+const netsOf = (touches: ReadonlyArray<Touch>): ReadonlyArray<Net> => {
+  const nets = new Map<string, Net>()
+  for (const { on, asset, owner, amount, lock } of touches) {
+    const key = `${asset} ${owner}`
+    const net = nets.get(key) ?? {
+      asset,
+      party: owner,
+      units: Decimal.zero,
+      locked: Decimal.zero
+    }
+    nets.set(key, net)
+    const signed = on === "came" ? amount : Decimal.negate(amount)
+    net.units = Decimal.add(net.units, signed)
+    if (lock === "locked") net.locked = Decimal.add(net.locked, signed)
+  }
+  return [...nets.values()]
+}
+
+/** Who gave units of one asset to whom: givers and takers in the order in which they were touched. */
+const exchanged = (
+  nets: ReadonlyArray<Net>
+): ReadonlyArray<Pick<Movement, "from" | "to" | "units">> => {
+  const givers = nets
+    .filter(({ units }) => Decimal.isNegative(units))
+    .map(({ party, units }) => ({ party, left: Decimal.abs(units) }))
+  const moves: Array<Pick<Movement, "from" | "to" | "units">> = []
+  for (const { party: to, units } of nets) {
+    let wanted = units
+    while (Decimal.isPositive(wanted)) {
+      const giver = givers[0]
+      const part = giver === undefined ? wanted : Decimal.min(wanted, giver.left)
+      moves.push({ from: giver?.party ?? null, to, units: part })
+      wanted = Decimal.subtract(wanted, part)
+      if (giver === undefined) continue
+      giver.left = Decimal.subtract(giver.left, part)
+      if (Decimal.isZero(giver.left)) givers.shift()
+    }
+  }
+  for (const { party: from, left } of givers) moves.push({ from, to: null, units: left })
+  return moves
+}
+
+const kindOf = (moved: Pick<Movement, "from" | "to">, kinds: Kinds): MovementKind => {
+  if (moved.from === null) return kinds.into
+  return moved.to === null ? kinds.outOf : kinds.across
+}

@@ -1,0 +1,321 @@
+/** Holders before a screening source: asked once each, let through only when clear, asked again in time. */
+import {
+  Records,
+  ScheduleRunner,
+  ScreeningRunner,
+  type settingsDefaults
+} from "@bursar/engine-core"
+import { Duration, Instant } from "@bursar/engine-core/kernel"
+import { ScreeningSource } from "@bursar/engine-core/ports"
+import * as Scripted from "@bursar/storage-adapters/screening"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import * as HolderView from "../../packages/engine-core/src/holders/holder/HolderView.ts"
+import { screenings } from "../../packages/engine-core/src/holders/screening/Screening.ts"
+import { world } from "../engine/world.ts"
+import * as Stage from "./stage.ts"
+
+/** A source whose script a test may change, and who it was asked about. */
+const source = (first: Partial<Scripted.Script> = {}) => {
+  let script: Scripted.Script = { ...Scripted.clear, ...first }
+  const asked: Array<ScreeningSource.Request> = []
+  const scripted = Scripted.make(Effect.sync(() => script))
+  const service: ScreeningSource.ScreeningSource = {
+    ...scripted,
+    ask: (request) => {
+      asked.push(request)
+      return scripted.ask(request)
+    }
+  }
+  return {
+    asked,
+    say: (next: Partial<Scripted.Script>) => {
+      script = { ...script, ...next }
+    },
+    layer: Layer.succeed(ScreeningSource.ScreeningSource, service)
+  }
+}
+
+const under = (
+  of: { readonly layer: Layer.Layer<never> },
+  settings: Partial<typeof settingsDefaults> = {}
+) => Effect.provide(world({ settings }).pipe(Layer.provide(of.layer)))
+
+const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(holders, id))
+const screened = Effect.map(holder(), ({ screening }) => screening?.state ?? null)
+const moves = Effect.map(holder(), (self) => holders.waitingOn(self).map(({ action }) => action))
+
+const ready = (stage: Stage.Stage) =>
+  Effect.gen(function* () {
+    yield* Stage.write(
+      "holder.register",
+      {},
+      {
+        holderId: "h1",
+        party: stage.holder.party,
+        legalName: "A Fund",
+        taxResidences: [{ country: "CH" }]
+      }
+    )
+    yield* Stage.accepts(stage)
+    yield* Stage.signs(stage)
+    yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+  })
+
+const offering = Stage.write("admission.offer", { holderId: "h1" }, { instrumentId: "fund-a" })
+
+/** Time passes, and whatever is due then is done. */
+const pass = (time: string) =>
+  Effect.gen(function* () {
+    yield* TestClock.adjust(time as "1 minute")
+    yield* Stage.settle
+  })
+
+/** The scheduled task has its turn, then the source is asked. */
+const turn = Effect.gen(function* () {
+  yield* (yield* ScheduleRunner).once
+  yield* TestClock.adjust("61 seconds")
+  yield* (yield* ScheduleRunner).once
+  yield* Stage.settle
+})
+
+describe("a holder of a venue that screens", () => {
+  it.effect("is active before it is clear, or is asked about twice", () => {
+    const one = source({ others: ["nothing-yet", "none"] })
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      assert.strictEqual((yield* holder()).state, "pending")
+      assert.strictEqual(yield* screened, "pending")
+      assert.deepStrictEqual(yield* moves, ["screening.answer"])
+      yield* pass("6 seconds")
+      const self = yield* holder()
+      assert.strictEqual(self.state, "active")
+      assert.deepInclude(self.screening, { state: "clear", listVersion: "1", validUntil: null })
+      assert.deepStrictEqual(new Set(one.asked.map(({ requestId }) => requestId)).size, 1)
+      assert.deepInclude(one.asked[0], {
+        holderId: "h1",
+        party: stage.holder.party,
+        legalName: "A Fund",
+        countries: ["CH"]
+      })
+      yield* pass("10 minutes")
+      assert.strictEqual(one.asked.length, 2)
+      assert.strictEqual((yield* offering).why, "")
+    }).pipe(under(one))
+  })
+
+  it.effect("is let through while a possible hit is judged, or stays out once it is none", () => {
+    const named = [
+      { who: "h1", answers: ["possible", "possible", "none"] as const, reason: "same name" }
+    ]
+    const one = source({ named })
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      assert.strictEqual(yield* screened, "review")
+      assert.deepStrictEqual(yield* moves, ["screening.adjudicate"])
+      assert.strictEqual((yield* holder()).state, "pending")
+      const { version } = yield* holder()
+      yield* pass("61 seconds")
+      assert.strictEqual((yield* holder()).version, version)
+      yield* pass("61 seconds")
+      assert.strictEqual(yield* screened, "clear")
+      assert.strictEqual((yield* holder()).state, "active")
+      const records = yield* Records
+      const kept = (yield* records.list(screenings, { limit: 9 })).map(({ record }) => record)
+      assert.deepStrictEqual(
+        kept.map(({ finding }) => [finding?.found, finding?.reason]),
+        [["none", "same name"]]
+      )
+    }).pipe(under(one))
+  })
+
+  it.effect("confirmed to be on a list is admitted, or asked about again by itself", () => {
+    const one = source({ named: [{ who: "A Fund", answers: ["confirmed"] }] })
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      assert.strictEqual(yield* screened, "match")
+      assert.strictEqual((yield* holder()).state, "pending")
+      one.say({ listVersion: "2", named: [] })
+      yield* turn
+      assert.strictEqual(yield* screened, "match")
+      const runner = yield* ScreeningRunner
+      yield* runner.rescreen("h1")
+      yield* Stage.settle
+      assert.strictEqual(yield* screened, "clear")
+      assert.strictEqual((yield* holder()).state, "active")
+    }).pipe(under(one))
+  })
+
+  it.effect(
+    "that was clear is admitted under lists that changed since, before it is asked about",
+    () => {
+      const one = source()
+      return Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* ready(stage)
+        assert.strictEqual(yield* screened, "clear")
+        one.say({ listVersion: "2", others: ["nothing-yet", "none"] })
+        yield* turn
+        assert.strictEqual(yield* screened, "pending")
+        assert.strictEqual((yield* offering).why, "rule-refused screening screening-clear")
+        yield* pass("6 seconds")
+        assert.deepInclude((yield* holder()).screening, { state: "clear", listVersion: "2" })
+        assert.strictEqual((yield* holder()).state, "active")
+        const { version } = yield* holder()
+        yield* turn
+        assert.strictEqual((yield* holder()).version, version)
+      }).pipe(under(one))
+    }
+  )
+
+  it.effect("stays clear for ever where the deployment lets no screening be that old", () => {
+    const one = source()
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      const screening = (yield* holder()).screening
+      assert.strictEqual(
+        screening?.validUntil,
+        Instant.add(screening?.screenedAt ?? Instant.fromNanos(0n), Duration.of("P30D"))
+      )
+      yield* TestClock.adjust("29 days")
+      assert.strictEqual(yield* screened, "clear")
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* screened, "stale")
+      assert.strictEqual((yield* offering).why, "rule-refused screening screening-clear")
+      yield* turn
+      assert.strictEqual(yield* screened, "clear")
+    }).pipe(under(one, { rescreenAfter: Duration.of("P30D") }))
+  })
+
+  it.effect("is forgotten by a source that was away, or moved by an answer that is none", () => {
+    const answers: Array<Effect.Effect<ScreeningSource.Answer, ScreeningSource.SourceUnavailable>> =
+      [
+        Effect.fail(new ScreeningSource.SourceUnavailable({ detail: "away" })),
+        Effect.succeed({ found: "none", listVersion: "" } as unknown as ScreeningSource.Answer),
+        Effect.never
+      ]
+    const service: ScreeningSource.ScreeningSource = {
+      screens: "yes",
+      listVersion: Effect.succeed("1"),
+      ask: (request) =>
+        answers.shift() ?? Scripted.make(Effect.succeed(Scripted.clear)).ask(request)
+    }
+    const layer = Layer.succeed(ScreeningSource.ScreeningSource, service)
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      assert.strictEqual(yield* screened, "pending")
+      yield* pass("61 seconds")
+      assert.strictEqual(yield* screened, "pending")
+      // The third answer never comes: it is given up after a while.
+      yield* TestClock.adjust("61 seconds")
+      const asking = yield* Effect.forkChild(Stage.settle)
+      yield* TestClock.adjust("31 seconds")
+      yield* Fiber.join(asking)
+      assert.strictEqual(yield* screened, "pending")
+      yield* pass("61 seconds")
+      assert.strictEqual(yield* screened, "clear")
+      assert.strictEqual(answers.length, 0)
+    }).pipe(under({ layer }))
+  })
+
+  it.effect("asked for while a request is under way, or after it ended, is asked about", () => {
+    const one = source({ others: ["nothing-yet"] })
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      const runner = yield* ScreeningRunner
+      const twice = yield* Effect.result(runner.rescreen("h1"))
+      assert.isTrue(Result.isFailure(twice))
+      const nobody = yield* Effect.result(runner.rescreen("h9"))
+      assert.isTrue(Result.isFailure(nobody))
+      yield* Stage.write("holder.close", { holderId: "h1" }, {})
+      const before = one.asked.length
+      yield* pass("10 minutes")
+      yield* turn
+      assert.strictEqual(one.asked.length, before)
+    }).pipe(under(one))
+  })
+})
+
+describe("a successor", () => {
+  it.effect("is active without a screening of its own", () => {
+    const one = source()
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      yield* Stage.write(
+        "holder.register-successor",
+        { holderId: "h1" },
+        { party: stage.bank.party, successorId: "h2" }
+      )
+      assert.deepStrictEqual(
+        one.asked.map(({ holderId, legalName }) => [holderId, legalName]),
+        [
+          ["h1", "A Fund"],
+          ["h2", "A Fund"]
+        ]
+      )
+      assert.strictEqual((yield* holder("h2")).screening?.state, "clear")
+    }).pipe(under(one))
+  })
+})
+
+describe("a venue that began to screen", () => {
+  it.effect("never asks about the holders it had before", () => {
+    const one = source()
+    let screens: "yes" | "no" = "no"
+    const service = {
+      ...Scripted.make(Effect.succeed(Scripted.clear)),
+      get screens() {
+        return screens
+      }
+    }
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      assert.strictEqual(yield* screened, null)
+      assert.strictEqual((yield* holder()).state, "active")
+      screens = "yes"
+      yield* (yield* ScheduleRunner).once
+      yield* TestClock.adjust("61 seconds")
+      yield* (yield* ScheduleRunner).once
+      assert.strictEqual(yield* screened, "pending")
+      assert.deepStrictEqual(one.asked, [])
+    }).pipe(under({ layer: Layer.succeed(ScreeningSource.ScreeningSource, service) }))
+  })
+})
+
+describe("what a holder is shown of it", () => {
+  it.effect("moves with its screening, in any of its states", () => {
+    const one = source({ others: ["nothing-yet", "possible", "none"] })
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      const views: Array<string> = []
+      const states: Array<string | null> = []
+      for (let n = 0; n < 3; n++) {
+        const self = yield* holder()
+        // Becoming active is what the holder may know, and the only thing.
+        views.push(
+          JSON.stringify({ ...HolderView.ofOwn({ ...self, state: "pending" }), told: 0 }, text)
+        )
+        states.push(self.screening?.state ?? null)
+        if (n < 2) yield* pass(n === 0 ? "6 seconds" : "61 seconds")
+        if (n === 1) assert.strictEqual((yield* holder()).state, "active")
+      }
+      assert.deepStrictEqual(states, ["pending", "review", "clear"])
+      assert.strictEqual(views[0], views[1])
+      assert.notInclude(views[2] ?? "", "clear")
+      assert.include(views[2] ?? "", '"screening":null')
+    }).pipe(under(one))
+  })
+})
+
+const text = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value)

@@ -4,7 +4,9 @@ import * as distributions from "./distributions/index.ts"
 import * as feeds from "./feeds/index.ts"
 import * as holders from "./holders/index.ts"
 import * as instruments from "./instruments/index.ts"
+import * as Basis from "./kernel/Basis.ts"
 import type { Collection } from "./kernel/Collection.ts"
+import type { AnyFormula } from "./kernel/Formula.ts"
 import type { AnyJudged } from "./kernel/Judged.ts"
 import type { Machine } from "./kernel/Machine.ts"
 import type { ValueSet } from "./kernel/ValueSet.ts"
@@ -101,3 +103,12 @@ export const collections: ReadonlyArray<Collection> = contexts.flatMap(
 
 /** The writes that the engine opens by itself when a record comes to its time. */
 export const timely: ReadonlyArray<Timely> = contexts.flatMap((one) => one.timely ?? [])
+
+/** Every formula a basis may name. */
+export const formulas: ReadonlyArray<AnyFormula> = contexts.flatMap((one) => one.formulas ?? [])
+
+/**
+ * Computes a figure again from its basis and nothing else: no storage, ledger or network. Its text
+ * where the basis is as the formula makes it; otherwise what in it is not.
+ */
+export const verify = (basis: Basis.Basis) => Basis.verify(basis, formulas)

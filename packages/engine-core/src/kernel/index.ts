@@ -1,9 +1,11 @@
 /** The kernel's table of contents: the words every other part of the engine is written in. */
 export * as Base32 from "./Base32.ts"
+export * as Basis from "./Basis.ts"
 export * as Codec from "./Codec.ts"
 export * as Date from "./Date.ts"
 export * as Decimal from "./Decimal.ts"
 export * as Duration from "./Duration.ts"
+export * as Formula from "./Formula.ts"
 export * as Instant from "./Instant.ts"
 export * as Integer from "./Integer.ts"
 export * as Month from "./Month.ts"

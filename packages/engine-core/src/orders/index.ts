@@ -7,6 +7,7 @@ import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
 import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
+import * as OrderFormulas from "./OrderFormulas.ts"
 import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "./primary-market/PrimaryMarketMachine.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
@@ -37,6 +38,7 @@ export const machines = [
   StandingSettlementMachine
 ] as const
 export const judged = [SubscriptionOrder, RedemptionOrder] as const
+export const formulas = OrderFormulas.formulas
 export const collections = [
   primaryMarkets,
   subscriptions,

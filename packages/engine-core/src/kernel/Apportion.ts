@@ -1,0 +1,40 @@
+/** How a whole number of atoms is shared out by weights so that none is left over and none is made. */
+
+/** Somebody who takes part, by how much it weighs. */
+export interface Weighted {
+  readonly id: string
+  /** Not below zero. */
+  readonly weight: bigint
+}
+
+/**
+ * What each gets of `total`: the floor of its exact part, then one more each for the largest
+ * remainders, ties to the lower id, until `total` is given out (domain.md section 4.3, gate-fill and
+ * pot-split). The shares stand in the order of the weights, and no order of the weights changes one.
+ * A total above zero with nobody to take it is a bug of the caller.
+ */
+export const shares = (total: bigint, weights: ReadonlyArray<Weighted>): ReadonlyArray<bigint> => {
+  if (total < 0n) throw new RangeError("Apportion: there is no sharing out less than nothing")
+  const sum = weights.reduce((so, { weight }) => so + weight, 0n)
+  if (sum === 0n) {
+    if (total !== 0n) throw new RangeError("Apportion: nobody weighs anything")
+    return weights.map(() => 0n)
+  }
+  const exact = weights.map(({ id, weight }, index) => {
+    const part = total * weight
+    return { id, index, floor: part / sum, remainder: part % sum }
+  })
+  const left = total - exact.reduce((so, { floor }) => so + floor, 0n)
+  const result = exact.map(({ floor }) => floor)
+  const first = exact.toSorted(byRemainder).slice(0, Number(left))
+  for (const { index, floor } of first) result[index] = floor + 1n
+  return result
+}
+
+const byRemainder = (
+  a: { readonly id: string; readonly remainder: bigint },
+  b: { readonly id: string; readonly remainder: bigint }
+): number => {
+  if (a.remainder !== b.remainder) return a.remainder > b.remainder ? -1 : 1
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
+}

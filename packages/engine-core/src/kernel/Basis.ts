@@ -1,0 +1,131 @@
+/** Where a figure comes from: its formula, what went into it, and each step that rounded. */
+import { Result, Schema } from "effect"
+import type { AnyFormula, Formula, Given, Inputs, Item, Shapes } from "./Formula.ts"
+import * as Decimal from "./Decimal.ts"
+import * as Integer from "./Integer.ts"
+import * as Offset from "./Offset.ts"
+import * as Story from "./Story.ts"
+
+/** An input as text, and the record it was read from at which offset of the ledger. */
+export const Input = Schema.Struct({
+  name: Schema.String,
+  value: Schema.String,
+  resourceKind: Schema.String,
+  id: Schema.String,
+  offset: Schema.NullOr(Offset.schema)
+}).annotate({ identifier: "BasisInput", description: "What went into a figure, and whence." })
+export type Input = typeof Input.Type
+
+/** One rounding: what was computed in names and in numbers, to how many places, and what it gave. */
+export const Step = Schema.Struct({
+  op: Schema.String,
+  places: Integer.schema,
+  rounding: Schema.Literals([
+    "floor",
+    "ceiling",
+    "half-up",
+    "half-even",
+    "nearest",
+    "largest-remainder"
+  ]),
+  value: Schema.String
+}).annotate({ identifier: "BasisStep", description: "One rounding on the way to a figure." })
+export type Step = typeof Step.Type
+
+/** domain.md section 8, feature 1. The last step gives the figure. */
+export const Basis = Schema.Struct({
+  /** The figure's place in the record, such as `fundNet.cash`; its last word is the formula's own. */
+  field: Schema.String,
+  formula: Schema.String,
+  inputs: Schema.Array(Input),
+  steps: Schema.Array(Step)
+}).annotate({
+  identifier: "Basis",
+  description: "Where a figure comes from, so that anybody can compute it again."
+})
+export type Basis = typeof Basis.Type
+
+/** Which record an input was read from. */
+export type Source = Pick<Input, "resourceKind" | "id" | "offset">
+
+/** How the figures of one formula in one record are told. */
+export interface Telling<I extends Inputs, F extends Shapes> {
+  readonly given: Given<I>
+  /** By field of the record: the figure of the formula that stands there. */
+  readonly fields: Readonly<Record<string, keyof F & string>>
+  /** Whence an input came; of many amounts, each by its id. */
+  readonly source: (name: keyof I & string, id: string | null) => Source
+}
+
+/** One basis for each field, out of the same text that `Formula.compute` computes the figure by. */
+export const of = <I extends Inputs, F extends Shapes>(
+  formula: Formula<I, F>,
+  { given, fields, source }: Telling<I, F>
+): ReadonlyArray<Basis> => {
+  const inputs: Array<Input> = []
+  for (const name in formula.inputs) {
+    for (const { id, value } of texts(given[name])) {
+      inputs.push({ name, value, ...source(name, id) })
+    }
+  }
+  const told = orThrow(formula, Story.tell(formula, inputs))
+  return Object.entries(fields).map(([field, figure]) => {
+    const { used, steps } = orThrow(formula, told(figure))
+    return {
+      field,
+      formula: formula.name,
+      inputs: inputs.filter((_, index) => used.has(index)),
+      steps
+    }
+  })
+}
+
+/** What the engine itself computed can be told; anything else is a bug. */
+const orThrow = <A>(formula: AnyFormula, result: Result.Result<A, string>): A =>
+  Result.getOrThrowWith(result, (fault) => new Error(`${formula.name}: ${fault}`))
+
+const texts = (
+  value: Decimal.Decimal | number | string | ReadonlyArray<Item>
+): ReadonlyArray<{ readonly id: string | null; readonly value: string }> => {
+  if (typeof value === "object") {
+    return value.map(({ id, amount }) => ({ id, value: Decimal.formatPlain(amount) }))
+  }
+  return [
+    { id: null, value: typeof value === "bigint" ? Decimal.formatPlain(value) : String(value) }
+  ]
+}
+
+/**
+ * Computes the figure of a basis again, with nothing but the basis and the formulas: its text, or
+ * what in the basis is not as the formula makes it. A changed input, place, rounding or value fails.
+ */
+export const verify = (
+  basis: Basis,
+  formulas: ReadonlyArray<AnyFormula>
+): Result.Result<string, string> => {
+  const formula = formulas.find(({ name }) => name === basis.formula)
+  if (formula === undefined) return Result.fail(`There is no formula ${basis.formula}.`)
+  const figure = basis.field.slice(basis.field.lastIndexOf(".") + 1)
+  if (!Object.hasOwn(formula.figures, figure)) {
+    return Result.fail(`${formula.name} does not come to ${figure}.`)
+  }
+  const told = Result.flatMap(Story.tell(formula, basis.inputs), (tell) => tell(figure))
+  return Result.flatMap(told, ({ used, steps }) => {
+    const idle = basis.inputs.find((_, index) => !used.has(index))
+    if (idle !== undefined) return Result.fail(`The input ${idle.name} is not used.`)
+    const wrong = steps.findIndex((step, index) => !same(step, basis.steps[index]))
+    if (wrong >= 0) return Result.fail(`Step ${wrong + 1} is not ${steps[wrong]?.op ?? ""}.`)
+    const last = steps.at(-1)
+    if (last === undefined || steps.length !== basis.steps.length) {
+      return Result.fail(`${figure} takes ${steps.length} steps.`)
+    }
+    return Result.succeed(last.value)
+  })
+}
+
+const same = (step: Step, given: Step | undefined): boolean =>
+  given !== undefined &&
+  step.op === given.op &&
+  step.places === given.places &&
+  step.rounding === given.rounding &&
+  step.value === given.value

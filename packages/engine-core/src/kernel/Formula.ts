@@ -1,0 +1,195 @@
+/** A formula, written once: it computes a figure, and tells an outsider how it came about. */
+import * as Apportion from "./Apportion.ts"
+import * as Decimal from "./Decimal.ts"
+import * as Rational from "./Rational.ts"
+import { type Rounding, tenTo, unitAt } from "./Rounding.ts"
+
+/** What an input is: an amount, how many places something has, a rule's word, or many amounts. */
+export type Kind = "amount" | "places" | "word" | "amounts"
+
+/** One of many amounts, and whose it is. */
+export interface Item {
+  readonly id: string
+  readonly amount: Decimal.Decimal
+}
+
+interface ValueOf {
+  readonly amount: Decimal.Decimal
+  readonly places: number
+  readonly word: string
+  readonly amounts: ReadonlyArray<Item>
+}
+
+/** A figure is one decimal, or shares: one decimal for each of many items. */
+export type Shape = "figure" | "shares"
+
+interface FigureOf {
+  readonly figure: Decimal.Decimal
+  readonly shares: ReadonlyMap<string, Decimal.Decimal>
+}
+
+export type Inputs = Readonly<Record<string, Kind>>
+export type Shapes = Readonly<Record<string, Shape>>
+
+/** The values of a formula's inputs, by name. */
+export type Given<I extends Inputs> = { readonly [N in keyof I]: ValueOf[I[N]] }
+/** The figures it comes to, by name. */
+export type Figures<F extends Shapes> = { readonly [N in keyof F]: FigureOf[F[N]] }
+
+type Named<I extends Inputs, K extends Kind> = {
+  [N in keyof I & string]: I[N] extends K ? N : never
+}[keyof I & string]
+
+/** The names a sheet knows: of inputs by their kind, and of figures. */
+export type Names = Readonly<Record<Kind | "figure", string>>
+
+/** The names of one formula. */
+export interface NamesOf<I extends Inputs, F extends Shapes> extends Names {
+  readonly amount: Named<I, "amount">
+  readonly amounts: Named<I, "amounts">
+  readonly word: Named<I, "word">
+  readonly places: Named<I, "places">
+  readonly figure: keyof F & string
+}
+
+export interface Compared<T> {
+  readonly left: T
+  readonly right: T
+  /** Taken where left > right. */
+  readonly above: () => T
+  readonly otherwise: () => T
+}
+
+/**
+ * What a formula is written in: exact terms, and steps that round one term once. It is read twice
+ * from the same text, as numbers and as a story of them, so that the two cannot differ.
+ */
+export interface Sheet<T, N extends Names = Names> {
+  readonly amount: (name: N["amount"]) => T
+  readonly total: (name: N["amounts"]) => T
+  /** A number of the formula itself. */
+  readonly number: (value: number) => T
+  readonly add: (left: T, right: T) => T
+  readonly subtract: (left: T, right: T) => T
+  readonly multiply: (left: T, right: T) => T
+  readonly divide: (left: T, right: T) => T
+  readonly negate: (term: T) => T
+  readonly min: (left: T, right: T) => T
+  readonly max: (left: T, right: T) => T
+  readonly abs: (term: T) => T
+  readonly whenAbove: (of: Compared<T>) => T
+  readonly whenWord: (of: {
+    readonly name: N["word"]
+    readonly is: string
+    readonly then: () => T
+    readonly otherwise: () => T
+  }) => T
+  /** A figure: the term rounded once, to places that are fixed or that an input says. */
+  readonly round: (of: {
+    readonly figure: N["figure"]
+    readonly term: T
+    readonly places: N["places"] | number
+    readonly rounding: Rounding
+  }) => T
+  /** A figure for each item: what it gets of `of`, a figure of these places, by largest remainder. */
+  readonly share: (of: {
+    readonly figure: N["figure"]
+    readonly of: T
+    readonly by: N["amounts"]
+    readonly places: N["places"] | number
+  }) => void
+}
+
+export interface Formula<I extends Inputs, F extends Shapes> {
+  /** The id of domain.md section 4, which a basis names. */
+  readonly name: string
+  readonly doc: string
+  readonly inputs: I
+  readonly figures: F
+  readonly work: <T>(sheet: Sheet<T, NamesOf<I, F>>) => void
+}
+
+/** A formula of any inputs and figures: it is worked on a sheet that knows every name. */
+export interface AnyFormula
+  extends Pick<Formula<Inputs, Shapes>, "name" | "doc" | "inputs" | "figures"> {
+  readonly work: <T>(sheet: Sheet<T>) => void
+}
+
+export const declare = <const I extends Inputs, const F extends Shapes>(
+  of: Formula<I, F>
+): Formula<I, F> => of
+
+/** The figures of a formula for these inputs. */
+export const compute = <I extends Inputs, F extends Shapes>(
+  formula: Formula<I, F>,
+  given: Given<I>
+): Figures<F> => {
+  const figures: Record<string, FigureOf[Shape]> = {}
+  formula.work(numbers(given, figures))
+  // A formula comes to the figures it declares; its test says so for each that is listed.
+  return figures as Figures<F>
+}
+
+const numbers = (
+  values: Readonly<Record<string, ValueOf[Kind] | undefined>>,
+  figures: Record<string, FigureOf[Shape]>
+): Sheet<Rational.Rational> => {
+  const placesOf = (places: string | number): number =>
+    typeof places === "number" ? places : asPlaces(values[places], places)
+  return {
+    amount: (name) => Rational.of(asAmount(values[name], name)),
+    total: (name) => Rational.of(Decimal.sum(asItems(values[name], name).map(amountOf))),
+    number: (value) => Rational.fromInteger(value),
+    add: Rational.add,
+    subtract: Rational.subtract,
+    multiply: Rational.multiply,
+    divide: Rational.divide,
+    negate: Rational.negate,
+    min: Rational.min,
+    max: Rational.max,
+    abs: (term) => (Rational.isNegative(term) ? Rational.negate(term) : term),
+    whenAbove: ({ left, right, above, otherwise }) =>
+      Rational.greaterThan(left, right) ? above() : otherwise(),
+    whenWord: ({ name, is, then, otherwise }) => (values[name] === is ? then() : otherwise()),
+    round: ({ figure, term, places, rounding }) => {
+      const value = Rational.round(term, { places: placesOf(places), rounding })
+      figures[figure] = value
+      return Rational.of(value)
+    },
+    share: ({ figure, of, by, places }) => {
+      const items = asItems(values[by], by)
+      const shared = shareOut({ of, items, places: placesOf(places) })
+      figures[figure] = new Map(items.map(({ id }, index) => [id, shared[index] ?? Decimal.zero]))
+    }
+  }
+}
+
+const amountOf = ({ amount }: Item): Decimal.Decimal => amount
+
+/** What each item gets, in their order, of a total that has these places. */
+export const shareOut = ({
+  of,
+  items,
+  places
+}: {
+  readonly of: Rational.Rational
+  readonly items: ReadonlyArray<Item>
+  readonly places: number
+}): ReadonlyArray<Decimal.Decimal> =>
+  Apportion.shares(
+    (of.numerator * tenTo(places)) / of.denominator,
+    items.map(({ id, amount }) => ({ id, weight: Decimal.atoms(amount) }))
+  ).map((share) => Decimal.fromAtoms(share * unitAt(places)))
+
+const unfit = (name: string): never => {
+  throw new Error(`the input ${name} of a formula is of another kind`)
+}
+
+const asAmount = (value: ValueOf[Kind] | undefined, name: string): Decimal.Decimal =>
+  Decimal.isDecimal(value) ? value : unfit(name)
+
+const asPlaces = (value: ValueOf[Kind] | undefined, name: string): number =>
+  typeof value === "number" ? value : unfit(name)
+
+const asItems = (value: ValueOf[Kind] | undefined, name: string): ReadonlyArray<Item> =>
+  typeof value === "object" ? value : unfit(name)

@@ -1,0 +1,342 @@
+/** A formula told to an outsider: each step in names and in numbers, and what it stands on. */
+import { Result } from "effect"
+import * as Decimal from "./Decimal.ts"
+import {
+  type AnyFormula,
+  type Compared,
+  type Item,
+  type Kind,
+  shareOut,
+  type Sheet
+} from "./Formula.ts"
+import * as Rational from "./Rational.ts"
+import type { Rounding } from "./Rounding.ts"
+
+export interface Input {
+  readonly name: string
+  readonly value: string
+  readonly id: string
+}
+
+export interface Step {
+  readonly op: string
+  readonly places: number
+  readonly rounding: Rounding | "largest-remainder"
+  readonly value: string
+}
+
+/** How tightly a term's last operation binds: what has to be put in brackets follows from it. */
+type Binding = "sum" | "product" | "atom"
+
+interface Term {
+  /** Undefined where an input is missing, or where there is no such number. */
+  readonly value: Rational.Rational | undefined
+  readonly names: string
+  readonly shown: string
+  readonly binding: Binding
+  readonly stands: Stands
+}
+
+/** What a term stands on: inputs and earlier steps, each by its place. */
+interface Stands {
+  readonly inputs: ReadonlySet<number>
+  readonly steps: ReadonlySet<number>
+}
+
+interface Taken {
+  readonly figure: string
+  readonly step: Step | undefined
+  readonly stands: Stands
+}
+
+interface Told {
+  /** The inputs a figure stands on, by their places. */
+  readonly used: ReadonlySet<number>
+  /** The steps it takes, in order. */
+  readonly steps: ReadonlyArray<Step>
+}
+
+/**
+ * Works the formula on these inputs, which may be no more than what the figures asked for need; fails
+ * on an input that is not the formula's own, and on a figure that cannot be computed.
+ */
+export const tell = (
+  formula: AnyFormula,
+  inputs: ReadonlyArray<Input>
+): Result.Result<(figure: string) => Result.Result<Told, string>, string> => {
+  const fault = unfit(formula, inputs)
+  if (fault !== undefined) return Result.fail(fault)
+  const taken: Array<Taken> = []
+  formula.work(sheetOf(inputs, taken))
+  return Result.succeed((figure) => closure(taken, figure))
+}
+
+const closure = (taken: ReadonlyArray<Taken>, figure: string): Result.Result<Told, string> => {
+  const needed = new Set<number>()
+  const used = new Set<number>()
+  for (let index = taken.length - 1; index >= 0; index--) {
+    const one = taken[index]
+    if (one === undefined || (one.figure !== figure && !needed.has(index))) continue
+    needed.add(index)
+    for (const step of one.stands.steps) needed.add(step)
+    for (const input of one.stands.inputs) used.add(input)
+  }
+  const steps: Array<Step> = []
+  for (const index of [...needed].toSorted((a, b) => a - b)) {
+    const step = taken[index]?.step
+    if (step === undefined) return Result.fail(`${figure} cannot be computed from these inputs.`)
+    steps.push(step)
+  }
+  return Result.succeed({ used, steps })
+}
+
+const readable: Readonly<Record<Kind, (text: string) => boolean>> = {
+  amount: (text) => {
+    const parsed = Decimal.parse(text)
+    return Result.isSuccess(parsed) && Decimal.formatPlain(parsed.success) === text
+  },
+  amounts: (text) => readable.amount(text),
+  places: (text) => /^(?:[0-9]|10)$/u.test(text),
+  word: (text) => /^[a-z-]{1,32}$/u.test(text)
+}
+
+const unfit = (formula: AnyFormula, inputs: ReadonlyArray<Input>): string | undefined => {
+  const counts = new Map<string, number>()
+  for (const { name, value } of inputs) {
+    const kind = Object.hasOwn(formula.inputs, name) ? formula.inputs[name] : undefined
+    if (kind === undefined) return `${formula.name} has no input ${name}.`
+    if (!readable[kind](value)) return `The input ${name} is not readable.`
+    const count = (counts.get(name) ?? 0) + 1
+    if (count > 1 && kind !== "amounts") return `The input ${name} is given twice.`
+    counts.set(name, count)
+  }
+  return undefined
+}
+
+const nothing: Stands = { inputs: new Set(), steps: new Set() }
+
+const onBoth = (left: Stands, right: Stands): Stands => ({
+  inputs: left.inputs.union(right.inputs),
+  steps: left.steps.union(right.steps)
+})
+
+type Operator = "+" | "-" | "*" | "/"
+
+const bindings: Readonly<Record<Operator, Binding>> = {
+  "+": "sum",
+  "-": "sum",
+  "*": "product",
+  "/": "product"
+}
+
+const strength: Readonly<Record<Binding, number>> = { sum: 1, product: 2, atom: 3 }
+
+const operations: Readonly<
+  Record<Operator, (a: Rational.Rational, b: Rational.Rational) => Rational.Rational | undefined>
+> = {
+  "+": Rational.add,
+  "-": Rational.subtract,
+  "*": Rational.multiply,
+  "/": (a, b) => (Rational.isZero(b) ? undefined : Rational.divide(a, b))
+}
+
+const operate = (operator: Operator, left: Term, right: Term): Term => {
+  const binding = bindings[operator]
+  const above = strength[binding]
+  /** The right side of a difference or quotient is bracketed even where it binds as tightly. */
+  const tight = operator === "-" || operator === "/" ? above + 1 : above
+  const write = (of: "names" | "shown") =>
+    `${bracket(left, of, above)} ${operator} ${bracket(right, of, tight)}`
+  return {
+    value:
+      left.value === undefined || right.value === undefined
+        ? undefined
+        : operations[operator](left.value, right.value),
+    names: write("names"),
+    shown: write("shown"),
+    binding,
+    stands: onBoth(left.stands, right.stands)
+  }
+}
+
+const bracket = (term: Term, of: "names" | "shown", least: number): string =>
+  strength[term.binding] < least ? `(${term[of]})` : term[of]
+
+/** A function of terms, such as the lesser of two, as it is written. */
+const apply = (
+  name: string,
+  terms: readonly [Term, ...ReadonlyArray<Term>],
+  value: (values: ReadonlyArray<Rational.Rational>) => Rational.Rational | undefined
+): Term => {
+  const values = terms.flatMap((term) => (term.value === undefined ? [] : [term.value]))
+  const write = (of: "names" | "shown") => `${name}(${terms.map((term) => term[of]).join(", ")})`
+  return {
+    value: values.length === terms.length ? value(values) : undefined,
+    names: write("names"),
+    shown: write("shown"),
+    binding: "atom",
+    stands: terms.map(({ stands }) => stands).reduce(onBoth)
+  }
+}
+
+/** A term that was chosen, and what made it so. */
+const since = (
+  chosen: Term,
+  why: Pick<Term, "names" | "shown" | "stands"> & { readonly isKnown: boolean }
+): Term => ({
+  value: why.isKnown ? chosen.value : undefined,
+  names: `(${chosen.names} since ${why.names})`,
+  shown: `(${chosen.shown} since ${why.shown})`,
+  binding: "atom",
+  stands: onBoth(chosen.stands, why.stands)
+})
+
+const chooseAbove = ({ left, right, above, otherwise }: Compared<Term>): Term => {
+  const isKnown = left.value !== undefined && right.value !== undefined
+  const isAbove =
+    left.value !== undefined &&
+    right.value !== undefined &&
+    Rational.greaterThan(left.value, right.value)
+  const write = (of: "names" | "shown") => `${left[of]} ${isAbove ? ">" : "<="} ${right[of]}`
+  return since(isAbove ? above() : otherwise(), {
+    isKnown,
+    names: write("names"),
+    shown: write("shown"),
+    stands: onBoth(left.stands, right.stands)
+  })
+}
+
+/** A figure has at most 28 digits before the point. */
+const tooLarge = 10n ** 28n
+
+const isFigure = ({ numerator, denominator }: Rational.Rational): boolean => {
+  const magnitude = numerator < 0n ? -numerator : numerator
+  return magnitude < (tooLarge - 1n) * denominator
+}
+
+const canBeShared = (of: Rational.Rational, items: ReadonlyArray<Item>): boolean =>
+  !Rational.isNegative(of) &&
+  items.every(({ amount }) => !Decimal.isNegative(amount)) &&
+  (Rational.isZero(of) || items.some(({ amount }) => Decimal.isPositive(amount)))
+
+interface Places {
+  readonly count: number | undefined
+  readonly stands: Stands
+}
+
+const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term> => {
+  const byName = Map.groupBy(
+    inputs.map((input, index) => ({ ...input, index })),
+    ({ name }) => name
+  )
+  const all = (name: string) => byName.get(name) ?? []
+  const standsOn = (name: string): Stands => ({
+    inputs: new Set(all(name).map(({ index }) => index)),
+    steps: new Set()
+  })
+  const itemsOf = (name: string): ReadonlyArray<Item> =>
+    all(name).map(({ id, value }) => ({ id, amount: Decimal.of(value) }))
+  const placesOf = (places: string | number): Places => {
+    if (typeof places === "number") return { count: places, stands: nothing }
+    const text = all(places)[0]?.value
+    return { count: text === undefined ? undefined : Number(text), stands: standsOn(places) }
+  }
+  return {
+    amount: (name) => {
+      const text = all(name)[0]?.value
+      return {
+        value: text === undefined ? undefined : Rational.of(Decimal.of(text)),
+        names: name,
+        shown: text ?? "?",
+        binding: "atom",
+        stands: standsOn(name)
+      }
+    },
+    total: (name) => {
+      const items = itemsOf(name)
+      return {
+        value: Rational.sum(items.map(({ amount }) => Rational.of(amount))),
+        names: `sum(${name})`,
+        shown: `sum(${items.map(({ amount }) => Decimal.formatPlain(amount)).join(", ")})`,
+        binding: "atom",
+        stands: standsOn(name)
+      }
+    },
+    number: (value) => ({
+      value: Rational.fromInteger(value),
+      names: String(value),
+      shown: String(value),
+      binding: "atom",
+      stands: nothing
+    }),
+    add: (left, right) => operate("+", left, right),
+    subtract: (left, right) => operate("-", left, right),
+    multiply: (left, right) => operate("*", left, right),
+    divide: (left, right) => operate("/", left, right),
+    negate: (term) => apply("minus", [term], ([value]) => value && Rational.negate(value)),
+    min: (left, right) => apply("min", [left, right], ([a, b]) => a && b && Rational.min(a, b)),
+    max: (left, right) => apply("max", [left, right], ([a, b]) => a && b && Rational.max(a, b)),
+    abs: (term) =>
+      apply("abs", [term], ([a]) => a && (Rational.isNegative(a) ? Rational.negate(a) : a)),
+    whenAbove: chooseAbove,
+    whenWord: ({ name, is, then, otherwise }) => {
+      const word = all(name)[0]?.value
+      return since(word === is ? then() : otherwise(), {
+        isKnown: word !== undefined,
+        names: `${name} is ${word ?? "?"}`,
+        shown: word ?? "?",
+        stands: standsOn(name)
+      })
+    },
+    round: ({ figure, term, places, rounding }) => {
+      const { count, stands } = placesOf(places)
+      const isKnown = count !== undefined && term.value !== undefined && isFigure(term.value)
+      const value = isKnown ? Rational.round(term.value, { places: count, rounding }) : undefined
+      const text =
+        value === undefined || count === undefined ? "?" : Decimal.formatPlaces(value, count)
+      taken.push({
+        figure,
+        step:
+          value === undefined || count === undefined
+            ? undefined
+            : {
+                op: `${figure} = ${term.names} = ${term.shown}`,
+                places: count,
+                rounding,
+                value: text
+              },
+        stands: onBoth(term.stands, stands)
+      })
+      return {
+        value: value === undefined ? undefined : Rational.of(value),
+        names: figure,
+        shown: text,
+        binding: "atom",
+        stands: { inputs: new Set(), steps: new Set([taken.length - 1]) }
+      }
+    },
+    share: ({ figure, of, by, places }) => {
+      const { count, stands } = placesOf(places)
+      const items = itemsOf(by)
+      const isKnown = of.value !== undefined && count !== undefined && canBeShared(of.value, items)
+      const shared = isKnown ? shareOut({ of: of.value, items, places: count }) : undefined
+      const standing = onBoth(onBoth(of.stands, stands), standsOn(by))
+      items.forEach(({ id, amount }, index) => {
+        const value = shared?.[index]
+        taken.push({
+          figure,
+          step:
+            value === undefined || count === undefined
+              ? undefined
+              : {
+                  op: `${figure} of ${id} = ${of.names} by ${by} = ${of.shown} by ${Decimal.formatPlain(amount)}`,
+                  places: count,
+                  rounding: "largest-remainder",
+                  value: Decimal.formatPlaces(value, count)
+                },
+          stands: standing
+        })
+      })
+    }
+  }
+}

@@ -58,7 +58,8 @@ export const write = (
   kind: string,
   params: Readonly<Record<string, string>>,
   body: Json,
-  caller: Caller.Caller = operator
+  caller: Caller.Caller = operator,
+  ifMatch: string | null = null
 ) =>
   Effect.gen(function* () {
     const door = yield* FourEyes
@@ -71,6 +72,7 @@ export const write = (
         caller,
         identity: identity(),
         key: `key-${++requests}`,
+        ifMatch,
         path,
         query: "",
         body: plain(body),

@@ -14,6 +14,8 @@ import { instruments } from "./instrument/Instrument.ts"
 import * as InstrumentOperations from "./instrument/InstrumentOperations.ts"
 import * as InstrumentReadings from "./instrument/InstrumentReadings.ts"
 import * as InstrumentReads from "./instrument/InstrumentReads.ts"
+import * as PolicyOperations from "./policy/PolicyOperations.ts"
+import * as PolicyReads from "./policy/PolicyReads.ts"
 import { policyVersions } from "./policy/PolicyVersion.ts"
 import { PolicyVersionMachine } from "./policy/PolicyVersionMachine.ts"
 import { NavFeed } from "./price/NavFeed.ts"
@@ -22,8 +24,12 @@ import * as PriceReadings from "./price/PriceReadings.ts"
 import * as PriceReads from "./price/PriceReads.ts"
 import { holdings } from "./register/Holding.ts"
 import { registerEntries } from "./register/RegisterEntry.ts"
+import { movements, partyMovements } from "./register/Movement.ts"
+import * as MovementReadings from "./register/MovementReadings.ts"
+import * as MovementReads from "./register/MovementReads.ts"
 import * as RegisterReadings from "./register/RegisterReadings.ts"
 import * as RegisterReads from "./register/RegisterReads.ts"
+import { supplies } from "./register/Supply.ts"
 
 export const machines = [PolicyVersionMachine, AdmissionMachine, AdmissionConsentMachine] as const
 export const judged = [NavFeed] as const
@@ -37,24 +43,31 @@ export const collections = [
   pricePoints,
   quotes,
   holdings,
-  registerEntries
+  registerEntries,
+  supplies,
+  movements,
+  partyMovements
 ] as const
 export const operations = [
   InstrumentOperations.record,
+  PolicyOperations.set,
   AdmissionConsentOperations.propose,
   AdmissionOperations.offerAdmission,
   AdmissionOperations.withdraw
 ] as const
 export const reads = [
   ...InstrumentReads.reads,
+  ...PolicyReads.reads,
   ...PriceReads.reads,
   ...AdmissionReads.reads,
-  ...RegisterReads.reads
+  ...RegisterReads.reads,
+  ...MovementReads.reads
 ] as const
 export const readings = [
   ...InstrumentReadings.readings,
   ...AdmissionConsentReadings.readings,
   ...AdmissionReadings.readings,
   ...PriceReadings.readings,
-  ...RegisterReadings.readings
+  ...RegisterReadings.readings,
+  ...MovementReadings.readings
 ] as const

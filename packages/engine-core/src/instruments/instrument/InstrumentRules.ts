@@ -1,4 +1,5 @@
 /** What an instrument's identifiers and terms must satisfy beyond the shape of each field. */
+import * as Instant from "../../kernel/Instant.ts"
 import type { Fault } from "../../kernel/Refusal.ts"
 import type { Manifest } from "./Manifest.ts"
 
@@ -58,7 +59,8 @@ const rows = ({
   valuation,
   parValue,
   distribution,
-  identifiers
+  identifiers,
+  window: { opensAt, closesAt }
 }: Manifest): ReadonlyArray<readonly [broken: boolean, pointer: string, detail: string]> => [
   [valuation !== "par" && parValue !== null, "parValue", "only a par instrument has a par value"],
   [
@@ -73,5 +75,10 @@ const rows = ({
       identifiers.isin.slice(2, 11) !== identifiers.cusip,
     "identifiers/cusip",
     "the ISIN holds another CUSIP"
+  ],
+  [
+    opensAt !== null && closesAt !== null && Instant.atOrBefore(closesAt, opensAt),
+    "window/closesAt",
+    "a window closes after it opens"
   ]
 ]

@@ -45,7 +45,7 @@ export const Paused = Schema.Struct({
 })
 export type Paused = typeof Paused.Type
 
-const terms = {
+export const terms = {
   valuation: NullOr(sets.ValuationMode.schema),
   oracle: NullOr(Party.schema),
   currency: NullOr(Text),

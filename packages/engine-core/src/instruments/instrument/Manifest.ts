@@ -136,3 +136,45 @@ export const Body = Schema.Struct({
   ...fields
 }).annotate({ identifier: "InstrumentBody", description: "An instrument as the venue records it." })
 export type Body = typeof Body.Type
+
+const { NullOr, optionalKey } = Schema
+const changed = <S extends Schema.Constraint>(schema: S) => optionalKey(schema)
+const cleared = <S extends Schema.Constraint>(schema: S) => optionalKey(NullOr(schema))
+
+/**
+ * What policy.set may say: any term, each whole. One that is left out stays as the version replaced
+ * has it, null takes an optional one away. The guardrail has the name it has in a policy's body.
+ */
+export const changes = {
+  valuation: changed(sets.ValuationMode.schema),
+  oracle: cleared(Party.schema),
+  currency: changed(currency),
+  unitDecimals: changed(places),
+  parValue: cleared(positive),
+  holderCap: changed(fields.holderCap),
+  distribution: changed(DistributionTerms),
+  identifiers: changed(Identifiers),
+  legalName: cleared(name),
+  businessZone: cleared(Zone.schema),
+  display: changed(Display),
+  cutOff: changed(CutOff),
+  pricing: changed(sets.PricingRule.schema),
+  fees: changed(Fees),
+  minimumSubscription: cleared(amount),
+  minimumHolding: cleared(amount),
+  swing: cleared(Swing),
+  guardrail: cleared(Guardrail),
+  residual: changed(sets.ResidualRule.schema),
+  navFeed: cleared(NavFeedTerms),
+  window: changed(PolicyTerms.Window),
+  limits: changed(PolicyTerms.Limits),
+  tolerances: changed(PolicyTerms.Tolerances),
+  deliverBeforeCash: changed(Schema.Boolean),
+  partialDistribution: changed(sets.PartialDistribution.schema),
+  rateChange: changed(sets.RateChange.schema),
+  rescreenAfter: cleared(PolicyTerms.RescreenAfter),
+  grace: changed(PolicyTerms.Graces)
+} as const
+
+const Changes = Schema.Struct(changes)
+export type Changes = typeof Changes.Type

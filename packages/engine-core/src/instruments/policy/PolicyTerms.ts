@@ -44,10 +44,10 @@ export const checks: ReadonlyArray<string> = [
 ]
 
 /** A check that does not exist would be tolerated in silence, so its name is refused. */
-const check = Schema.String.check(
-  Schema.makeFilter((name) => (checks.includes(name) ? undefined : "the name of a check"), {
-    expected: "the name of a check"
-  })
+const named = Schema.makeFilter(
+  (by: Readonly<Record<string, unknown>>) =>
+    Object.keys(by).every((name) => checks.includes(name)) ? undefined : "names of checks alone",
+  { expected: "names of checks alone" }
 )
 
 const tolerance = Decimal.plain.check(
@@ -82,8 +82,8 @@ export const Limits = Struct({
 export type Limits = typeof Limits.Type
 
 /** What replaces a check's default tolerance, and a check's default time. */
-export const Tolerances = Schema.Record(check, tolerance)
-export const Graces = Schema.Record(check, exact)
+export const Tolerances = Schema.Record(Schema.String, tolerance).check(named)
+export const Graces = Schema.Record(Schema.String, exact).check(named)
 
 export const RescreenAfter = exact
 

@@ -1,0 +1,88 @@
+/** What a change of an instrument's policy must satisfy before it is accepted. */
+import { Result } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import { type Refused, refuse, unless } from "../../kernel/Refusal.ts"
+import { lastVersion, type Recorded } from "../instrument/Instrument.ts"
+import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
+
+export interface Setting {
+  readonly instrument: Recorded
+  /** What the caller's If-Match names; null: it sent none. */
+  readonly replaces: string | null
+  /** When it is to take effect; null: at once. */
+  readonly effectiveFrom: Instant.Instant | null
+  /** Which terms change that may not once units were minted. */
+  readonly unfixed: ReadonlyArray<string>
+  readonly isMinted: boolean
+  readonly now: Instant.Instant
+}
+
+const header = "/header/if-match"
+
+/** The version it is made from must be the last one: whoever changes terms has seen what they are. */
+const named = ({
+  instrument,
+  replaces
+}: Setting): Result.Result<void, Refused<"invalid-request" | "state-conflict">> => {
+  const last = lastVersion(instrument)
+  if (replaces === null) {
+    return refuse("invalid-request", {
+      detail: "If-Match names the policyVersion that is replaced.",
+      errors: [{ pointer: header, detail: "the policyVersion that is replaced" }]
+    })
+  }
+  return replaces === String(last)
+    ? Result.void
+    : refuse("state-conflict", {
+        check: PolicyVersionMachine.name,
+        policyVersion: last,
+        detail: `The version to replace is ${last}.`,
+        recovery: "Read the policy's versions, and set the policy on the last one."
+      })
+}
+
+/** Everything that stands in the way of setting a policy: the version first, then what it says. */
+export const judge = (
+  setting: Setting
+): Result.Result<void, Refused<"invalid-request" | "state-conflict" | "rule-refused">> => {
+  const { effectiveFrom, instrument, isMinted, now, unfixed } = setting
+  const { policyVersion } = instrument
+  return Result.flatMap(named(setting), () =>
+    unless(
+      [
+        effectiveFrom !== null && Instant.atOrBefore(effectiveFrom, now),
+        "rule-refused",
+        {
+          gate: "policy",
+          check: "effective-ahead",
+          policyVersion,
+          detail: "The policy is to take effect at an instant that has passed.",
+          recovery: "Set it to take effect later, or name no instant to have it at once."
+        }
+      ],
+      [
+        isMinted && unfixed.length > 0,
+        "rule-refused",
+        {
+          gate: "policy",
+          check: "fixed-after-mint",
+          policyVersion,
+          detail: `Units were minted, so what they are counted by stays: ${unfixed.join(", ")}.`,
+          recovery: "Leave these terms out."
+        }
+      ],
+      [
+        // The first units might be minted before it takes effect, and then it must not.
+        effectiveFrom !== null && unfixed.length > 0,
+        "rule-refused",
+        {
+          gate: "policy",
+          check: "fixed-at-once",
+          policyVersion,
+          detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`,
+          recovery: "Set these terms without an instant."
+        }
+      ]
+    )
+  )
+}

@@ -1,0 +1,147 @@
+/** How the venue changes the terms an instrument's orders are judged under. */
+import { Effect, Schema } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import * as Operation from "../../writes/Operation.ts"
+import {
+  InstrumentId,
+  type Instrument,
+  instruments,
+  lastVersion,
+  type Recorded
+} from "../instrument/Instrument.ts"
+import { recorded } from "../instrument/InstrumentGates.ts"
+import { faults } from "../instrument/InstrumentRules.ts"
+import { changes, type Manifest } from "../instrument/Manifest.ts"
+import { assetKeyOf } from "../register/Holding.ts"
+import { registerEntries } from "../register/RegisterEntry.ts"
+import { judge } from "./PolicyGates.ts"
+import { amended, unfixed } from "./PolicyRules.ts"
+import { idOf, policyVersions } from "./PolicyVersion.ts"
+import * as PolicyView from "./PolicyView.ts"
+
+/**
+ * Whether units of it ever existed: its register has a line, be it one that holds nothing any more.
+ * Lines are ordered by their asset, then by party.
+ */
+const isMinted = Effect.fnUntraced(function* ({ instrumentId, registrar }: Recorded) {
+  const records = yield* Records
+  const asset = `${assetKeyOf({ instrumentId, registrar })}/`
+  const [first] = yield* records.list(registerEntries, { after: asset, limit: 1 })
+  return first?.sortKey.startsWith(asset) === true
+})
+
+/** A version as it stands; the instrument names only such as there are. */
+const versionOf = (of: { readonly instrumentId: InstrumentId; readonly policyVersion: number }) =>
+  Effect.flatMap(Records, (records) => records.get(policyVersions, idOf(of))).pipe(
+    Effect.catchTag("Refused", () => Effect.die(new Error(`policy ${idOf(of)} is not there`)))
+  )
+
+/** What the new version does to those before it: one that waits goes, the one in force gets an end. */
+const retire = Effect.fnUntraced(function* (
+  { instrumentId, next, policyVersion }: Recorded,
+  of: { readonly from: Instant.Instant; readonly isAhead: boolean },
+  act: OperationAct
+) {
+  const records = yield* Records
+  const current = yield* versionOf({ instrumentId, policyVersion })
+  yield* records.record(
+    policyVersions,
+    current,
+    { on: of.isAhead ? "limit" : "supersede", until: of.from },
+    act
+  )
+  if (next === null) return
+  const waiting = yield* versionOf({ instrumentId, policyVersion: next.policyVersion })
+  yield* records.record(policyVersions, waiting, { on: "replace" }, act)
+})
+
+const accept = Effect.fnUntraced(function* (
+  instrument: Stored<Instrument> & Recorded,
+  of: { readonly manifest: Manifest; readonly effectiveFrom: Instant.Instant | null },
+  act: OperationAct
+) {
+  const records = yield* Records
+  const { instrumentId, termsSince } = instrument
+  const { effectiveFrom, manifest } = of
+  // The clock may just have brought the version before into force.
+  const from = effectiveFrom ?? (termsSince === null ? act.now : Instant.max(act.now, termsSince))
+  const isAhead = effectiveFrom !== null
+  const policyVersion = lastVersion(instrument) + 1
+  yield* retire(instrument, { from, isAhead }, act)
+  yield* records.record(
+    instruments,
+    instrument,
+    isAhead
+      ? { on: "schedule", next: { policyVersion, effectiveFrom: from, manifest } }
+      : { on: "set", policyVersion, termsSince: from, manifest },
+    act
+  )
+  return yield* records
+    .open(
+      policyVersions,
+      {
+        instrumentId,
+        policyVersion,
+        state: isAhead ? "scheduled" : "current",
+        effectiveFrom: from,
+        until: null,
+        setBy: act.actor,
+        manifest
+      },
+      act
+    )
+    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a version was counted twice"))))
+})
+
+export const set = Operation.define("policy.set", {
+  doc: "Sets the terms an instrument's later orders are judged under; If-Match names the version replaced.",
+  route: "POST /v1/instruments/{instrumentId}/policy:set",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "instrument",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}/policy`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  ifMatch: "replaces",
+  input: Schema.Struct({
+    instrumentId: InstrumentId,
+    /** The version it replaces: the scheduled one where one waits, else the one in force. */
+    replaces: Field.optional(Schema.String),
+    /** When it takes effect; absent or null: at once. */
+    effectiveFrom: Field.optional(Instant.schema),
+    ...changes
+  }),
+  result: PolicyView.PolicyVersionView,
+  refuses: ["invalid-request", "not-found", "state-conflict", "rule-refused"],
+  run: Effect.fn("policy.set")(function* (input, act) {
+    const { instrumentId, replaces, effectiveFrom, ...said } = input
+    const records = yield* Records
+    const found = yield* records.get(instruments, instrumentId)
+    const instrument = yield* Effect.fromResult(recorded(found))
+    const before = instrument.next?.manifest ?? instrument.manifest
+    const manifest = amended(before, said)
+    const errors = faults(manifest)
+    if (errors.length > 0) {
+      return yield* Effect.fail(
+        refused("invalid-request", { detail: "The terms contradict each other.", errors })
+      )
+    }
+    yield* Effect.fromResult(
+      judge({
+        instrument,
+        replaces,
+        effectiveFrom,
+        unfixed: unfixed(instrument.manifest, manifest),
+        isMinted: yield* isMinted(instrument),
+        now: act.now
+      })
+    )
+    return PolicyView.of(yield* accept(instrument, { manifest, effectiveFrom }, act))
+  })
+})

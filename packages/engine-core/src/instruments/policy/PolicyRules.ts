@@ -1,0 +1,25 @@
+/** What a change of an instrument's policy comes to, and what it may not change. */
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Changes, Manifest } from "../instrument/Manifest.ts"
+
+/**
+ * The whole terms after a change: what it does not say stays. A par instrument of no stated par value
+ * is worth one, as when it was recorded.
+ */
+export const amended = (before: Manifest, { guardrail, ...said }: Changes): Manifest => {
+  const after = {
+    ...before,
+    ...said,
+    ...(guardrail === undefined ? {} : { navGuardrail: guardrail })
+  }
+  return after.valuation === "par" && after.parValue === null
+    ? { ...after, parValue: Decimal.one }
+    : after
+}
+
+/** What units are counted and valued by: with other ones, units that exist would not be what they were. */
+const fixed = ["valuation", "currency", "unitDecimals"] as const
+
+/** The terms that change and may not once units were minted (domain.md section 3). */
+export const unfixed = (before: Manifest, after: Manifest): ReadonlyArray<string> =>
+  fixed.filter((term) => before[term] !== after[term])

@@ -195,8 +195,26 @@ const isPart = (self: Priced, fill: Templates.Fill) =>
     // What is left over may be too little to be paid.
     [Decimal.atMost(fill.proceeds, self.proceeds), "a part pays no more than the whole"],
     [isWithin({ ...self, units: fill.units }, fill.proceeds), "more than the part's price"],
+    [isItsShare(self, fill), "less than the part's share of the proceeds"],
     [fill.remainderId !== self.redemptionId, "the rest needs a name of its own"]
   )
+
+/** What a part pays falls short of its share by less than the last place it is counted in. */
+const isItsShare = (self: Priced, fill: Templates.Fill): boolean => {
+  const share = Rational.divide(
+    worth({ units: fill.units, price: self.proceeds }),
+    Rational.of(self.units)
+  )
+  const place = Rational.divide(
+    Rational.one,
+    Rational.fromInteger(10n ** BigInt(Math.max(placesOf(self.proceeds), placesOf(fill.proceeds))))
+  )
+  return Rational.lessThan(Rational.subtract(share, place), Rational.of(fill.proceeds))
+}
+
+/** The places it takes to write it. */
+const placesOf = (amount: Decimal.Decimal): number =>
+  Decimal.formatPlain(amount).split(".")[1]?.length ?? 0
 
 /**
  * Burns what the holder allocated. Without an allocation the units must be gone already, which the

@@ -62,6 +62,7 @@ interface Contents {
   readonly readings?: ReadonlyArray<Reading>
   readonly collections?: ReadonlyArray<Collection>
   readonly timely?: ReadonlyArray<Timely>
+  readonly formulas?: ReadonlyArray<AnyFormula>
 }
 
 const tables = [

@@ -12,6 +12,7 @@ import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "./primary-market/PrimaryMarketMachine.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
 import * as PrimaryMarketReadings from "./primary-market/PrimaryMarketReadings.ts"
+import { redemptions } from "./redemption/Redemption.ts"
 import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
 import { RedemptionOrder } from "./redemption/RedemptionOrder.ts"
 import { standingParties, standingSettlements } from "./standing-settlement/StandingSettlement.ts"
@@ -42,6 +43,7 @@ export const formulas = OrderFormulas.formulas
 export const collections = [
   primaryMarkets,
   subscriptions,
+  redemptions,
   holderOrders,
   cashLines,
   dealingCycles,

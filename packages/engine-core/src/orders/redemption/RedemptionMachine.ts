@@ -1,5 +1,14 @@
 /** Which states a redemption passes through, and who moves it. */
+import { Result, Schema } from "effect"
+import { match, P } from "ts-pattern"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import { type Gate, type Told, unless } from "../../kernel/Refusal.ts"
+import * as Field from "../../templates/Field.ts"
+import { CashLine, nameOf } from "../subscription/CashLine.ts"
+import type { Redemption } from "./Redemption.ts"
 
 export const RedemptionMachine = Machine.declare("RedemptionState", {
   doc: "A redemption, from its claim to its settlement. Once burned it can only settle.",
@@ -39,4 +48,281 @@ export const RedemptionMachine = Machine.declare("RedemptionState", {
     released: {}
   },
   forward: ["price", "fund", "burn", "settle", "exchange"]
+})
+
+const at = { at: Instant.schema } as const
+
+/** What a party locked for an order, so that the venue can move it. */
+export const Allocated = Schema.Struct({
+  cid: Field.contractId,
+  amount: Decimal.schema,
+  settleBefore: Instant.schema
+})
+
+// What leaves the state as it is.
+
+/** The venue asked the ledger for the fund's cash, or its request ended. */
+const Request = Schema.Struct({
+  on: Schema.Literal("request-cash"),
+  intentCid: Schema.NullOr(Field.contractId)
+})
+/** The fund allocated the order's cash, or took it back. */
+const Allocate = Schema.Struct({
+  on: Schema.Literal("allocate-cash"),
+  allocation: Schema.NullOr(Allocated)
+})
+/** The holder allocated the order's units, or took them back. */
+const Pledge = Schema.Struct({
+  on: Schema.Literal("allocate-units"),
+  allocation: Schema.NullOr(Allocated)
+})
+/** The request to burn was rejected or taken back, or another one stands. */
+const RequestBurn = Schema.Struct({
+  on: Schema.Literal("request-burn"),
+  burnRequestCid: Schema.NullOr(Field.contractId)
+})
+/** The venue named bank lines as this order's cash. */
+const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
+
+// The table's triggers.
+
+const Price = Schema.Struct({
+  on: Schema.Literal("price"),
+  pricedCid: Field.contractId,
+  pointCid: Field.contractId,
+  price: Decimal.schema,
+  units: Decimal.schema,
+  proceeds: Decimal.schema,
+  fee: Decimal.schema,
+  ...at
+})
+const Fund = Schema.Struct({ on: Schema.Literal("fund"), burnRequestCid: Field.contractId, ...at })
+const Burn = Schema.Struct({ on: Schema.Literal("burn"), ...at })
+const settled = { valueDate: Date.schema, ...at } as const
+const Settle = Schema.Struct({ on: Schema.Literal("settle"), ...settled })
+/** Burned and paid in one; a gate may have let only a part of it through. */
+const Exchange = Schema.Struct({
+  on: Schema.Literal("exchange"),
+  units: Decimal.schema,
+  proceeds: Decimal.schema,
+  fee: Decimal.schema,
+  ...settled
+})
+const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
+const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
+
+export const Fact = Schema.Union([
+  Request,
+  Allocate,
+  Pledge,
+  RequestBurn,
+  Match,
+  Price,
+  Fund,
+  Burn,
+  Settle,
+  Exchange,
+  Release,
+  Withdraw
+])
+export type Fact = typeof Fact.Type
+
+/** What the venue may ask. It neither prices nor burns: the oracle and the registrar do. */
+export type Command =
+  | { readonly on: "withdraw" | "release" }
+  | { readonly on: "settle" | "exchange"; readonly cash: ReadonlyArray<CashLine> }
+
+/** One thing that stands in a command's way, at its gate. */
+export type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
+
+/**
+ * Whether the venue may ask the ledger for this. The fact that follows is the ledger's to state;
+ * what is judged here is everything that the order alone can tell.
+ */
+export const decide = (self: Redemption, command: Command) =>
+  Machine.admit(RedemptionMachine, self, command.on).pipe(
+    Result.flatMap(() => unless(...objections(self, command))),
+    Result.map(() => command)
+  )
+
+/** What in the order itself stands in a command's way, in the order of the gates. */
+export const objections = (self: Redemption, command: Command): ReadonlyArray<Objection> =>
+  match(command)
+    .with({ on: P.union("withdraw", "release") }, () => [burnRequested(self)])
+    .with({ on: "settle" }, ({ cash }) => againstSettling(self, cash))
+    .with({ on: "exchange" }, ({ cash }) => againstExchange(self, cash))
+    .exhaustive()
+
+/** The ledger gives no way to take back what only the holder's custodian or the registrar can end. */
+const burnRequested = (self: Redemption): Objection => [
+  self.burnRequestCid !== null,
+  "rule-refused",
+  {
+    gate: "units",
+    check: "burn-requested",
+    party: self.custodian ?? self.party,
+    recovery: "Have the burn request taken back by who made it, or rejected by the registrar."
+  }
+]
+
+/** Burned already, and owed: by wire the bank's lines show the cash, on the ledger the fund allocates it. */
+const againstSettling = (
+  self: Redemption,
+  cash: ReadonlyArray<CashLine>
+): ReadonlyArray<Objection> =>
+  self.payment === "ledger"
+    ? [linesOnLedger(cash), unallocated(self)]
+    : [...againstLines(self, cash), unpaid(self, cash)]
+
+const againstExchange = (
+  self: Redemption,
+  cash: ReadonlyArray<CashLine>
+): ReadonlyArray<Objection> => [
+  [
+    self.payment !== "ledger",
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "paid-on-ledger",
+      recovery: "Have its units burned first: its cash goes by wire."
+    }
+  ],
+  [
+    self.unitsAllocation === null,
+    "rule-refused",
+    {
+      gate: "units",
+      check: "units-allocated",
+      party: self.party,
+      recovery: "Have the holder allocate the order's units from its wallet."
+    }
+  ],
+  linesOnLedger(cash),
+  unallocated(self)
+]
+
+const linesOnLedger = (cash: ReadonlyArray<CashLine>): Objection => [
+  cash.length > 0,
+  "rule-refused",
+  { gate: "cash", check: "cash-on-ledger", recovery: "Name no bank lines." }
+]
+
+const unallocated = (self: Redemption): Objection => [
+  self.allocation === null,
+  "rule-refused",
+  {
+    gate: "cash",
+    check: "cash-allocated",
+    ...(self.fund === null ? {} : { party: self.fund }),
+    recovery: "Have the fund allocate the order's cash."
+  }
+]
+
+/** Bank lines that repeat, or that come to more than the order is owed. */
+const againstLines = (
+  self: Redemption,
+  cash: ReadonlyArray<CashLine>
+): ReadonlyArray<Objection> => {
+  const named = [...self.cash.lines, ...cash].map(nameOf)
+  return [
+    [
+      new Set(named).size < named.length,
+      "rule-refused",
+      { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
+    ],
+    [
+      self.cash.expected !== null && Decimal.greaterThan(matched(self, cash), self.cash.expected),
+      "rule-refused",
+      { gate: "cash", check: "cash-over", recovery: "Match no more than the order is owed." }
+    ]
+  ]
+}
+
+const unpaid = (self: Redemption, cash: ReadonlyArray<CashLine>): Objection => [
+  self.cash.expected === null || Decimal.lessThan(matched(self, cash), self.cash.expected),
+  "rule-refused",
+  {
+    gate: "cash",
+    check: "cash-matched",
+    recovery: "Name the bank lines that paid the whole order."
+  }
+]
+
+const matched = (self: Redemption, cash: ReadonlyArray<CashLine>): Decimal.Decimal =>
+  Decimal.sum([self.cash.matched, ...cash.map(({ amount }) => amount)])
+
+/** The redemption after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: Redemption, fact: Fact): Redemption =>
+  match(fact)
+    .with({ on: "request-cash" }, ({ intentCid }) => ({ ...self, intentCid }))
+    .with({ on: "allocate-cash" }, ({ allocation }) => ({ ...self, allocation }))
+    .with({ on: "allocate-units" }, ({ allocation }) => ({ ...self, unitsAllocation: allocation }))
+    .with({ on: "request-burn" }, ({ burnRequestCid }) => ({ ...self, burnRequestCid }))
+    .with({ on: "match" }, ({ lines }) => ({
+      ...self,
+      cash: {
+        ...self.cash,
+        matched: matched(self, lines),
+        lines: [...self.cash.lines, ...lines]
+      }
+    }))
+    .with({ on: "price" }, ({ on, at: pricedAt, ...priced }) => ({
+      ...moved(self, on),
+      ...priced,
+      pricedAt,
+      cash: { ...self.cash, expected: priced.proceeds },
+      claimCid: null
+    }))
+    .with({ on: "fund" }, ({ on, burnRequestCid, at: fundedAt }) => ({
+      ...moved(self, on),
+      burnRequestCid,
+      fundedAt
+    }))
+    .with({ on: "burn" }, ({ on, at: burnedAt }) => ({
+      ...moved(self, on),
+      burnRequestCid: null,
+      burnedAt
+    }))
+    .with({ on: "settle" }, ({ on, at: settledAt, valueDate }) => ({
+      ...moved(self, on),
+      ...paid(self),
+      ...ended("settled", settledAt),
+      settledAt,
+      valueDate
+    }))
+    .with({ on: "exchange" }, ({ on, at: settledAt, valueDate, units, proceeds, fee }) => ({
+      ...moved(self, on),
+      units,
+      proceeds,
+      fee,
+      cash: { ...self.cash, expected: proceeds, matched: proceeds },
+      ...ended("settled", settledAt),
+      burnedAt: settledAt,
+      settledAt,
+      valueDate
+    }))
+    .with({ on: P.union("release", "withdraw") }, (fact) => ({
+      ...moved(self, fact.on),
+      ...ended(fact.on === "release" ? "released" : "withdrawn", fact.at)
+    }))
+    .exhaustive()
+
+const moved = (self: Redemption, on: Machine.TriggerOf<typeof RedemptionMachine>): Redemption => ({
+  ...self,
+  state: Machine.follow(RedemptionMachine, self.state, on)
+})
+
+/** On the ledger the allocation was the cash; by wire the lines are matched one by one. */
+const paid = ({ cash, payment }: Redemption) =>
+  payment === "ledger" ? { cash: { ...cash, matched: cash.expected ?? cash.matched } } : {}
+
+const ended = (endedAs: "settled" | "released" | "withdrawn", at: Instant.Instant) => ({
+  endedAs,
+  endedAt: at,
+  claimCid: null,
+  pricedCid: null,
+  intentCid: null,
+  allocation: null,
+  unitsAllocation: null,
+  burnRequestCid: null
 })

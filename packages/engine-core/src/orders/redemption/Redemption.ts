@@ -1,0 +1,245 @@
+/** A redemption: an order that gives units back for cash, from its claim to its settlement. */
+import { Schema } from "effect"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import * as events from "../../feeds/events.ts"
+import type { Announcement } from "../../kernel/Announcement.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as Field from "../../templates/Field.ts"
+import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { CashLine } from "../subscription/CashLine.ts"
+import { Allocated, evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import * as RedemptionOrder from "./RedemptionOrder.ts"
+
+export const RedemptionId = RecordId.make("RedemptionId")
+export type RedemptionId = typeof RedemptionId.Type
+
+const { NullOr } = Schema
+
+export const Redemption = Schema.Struct({
+  redemptionId: RedemptionId,
+  instrumentId: InstrumentId,
+  registrar: Party.schema,
+  holderId: HolderId,
+  party: Party.schema,
+  state: RedemptionMachine.schema,
+  payment: sets.PaymentMode.schema,
+  orderedAs: sets.OrderedAs.schema,
+  /** The cash ordered for, which is paid exactly; null for an order in units. */
+  amount: NullOr(Decimal.schema),
+  /** The units ordered, or to be burned once it is priced; those burned, once it has settled. */
+  units: NullOr(Decimal.schema),
+  currency: Schema.String,
+  /** What the fund keeps of the units' price; null while it is unpriced. */
+  fee: NullOr(Decimal.schema),
+  price: NullOr(Decimal.schema),
+  pointCid: NullOr(Field.contractId),
+  /** The cash the holder gets; null while it is unpriced. */
+  proceeds: NullOr(Decimal.schema),
+  policyVersion: Integer.schema,
+  cutOffAt: Instant.schema,
+  dealingDate: Date.schema,
+  cycleId: NullOr(Schema.String),
+  cash: Schema.Struct({
+    expected: NullOr(Decimal.schema),
+    matched: Decimal.schema,
+    lines: Schema.Array(CashLine)
+  }),
+  settleBy: NullOr(Instant.schema),
+  valueDate: NullOr(Date.schema),
+  claimedAt: Instant.schema,
+  pricedAt: NullOr(Instant.schema),
+  burnRequestCid: NullOr(Field.contractId),
+  fundedAt: NullOr(Instant.schema),
+  burnedAt: NullOr(Instant.schema),
+  settledAt: NullOr(Instant.schema),
+  endedAt: NullOr(Instant.schema),
+  endedAs: NullOr(Schema.Literals(["settled", "released", "withdrawn"])),
+  /** The order of which a gate left this one over. */
+  remainderOf: NullOr(Schema.String),
+  /** The terms of the day it was claimed: what it deals at whatever the instrument says later. */
+  pricing: sets.PricingRule.schema,
+  feeRate: Decimal.plain,
+  unitDecimals: Integer.schema,
+  cashDecimals: Integer.schema,
+  /** In which its value date is counted. */
+  zone: Zone.schema,
+  /** Who prices it. */
+  oracle: Party.schema,
+  /** Who requests the burn for the holder; null: the holder itself. */
+  custodian: NullOr(Party.schema),
+  /** Who pays a ledger-paid order, and in what. */
+  fund: NullOr(Party.schema),
+  paymentAsset: NullOr(Field.asset),
+  orderId: NullOr(Schema.String),
+  /** The ledger contracts it stands on. */
+  claimCid: NullOr(Field.contractId),
+  pricedCid: NullOr(Field.contractId),
+  intentCid: NullOr(Field.contractId),
+  /** The holder's units, and the fund's cash, as they are locked for it. */
+  unitsAllocation: NullOr(Allocated),
+  allocation: NullOr(Allocated)
+}).annotate({ identifier: "Redemption", description: "An order that gives units back for cash." })
+export type Redemption = typeof Redemption.Type
+
+/** Whether the fund's cash stands: matched when paid by wire, allocated when paid on the ledger. */
+export const cashStands = (self: Redemption): boolean =>
+  self.payment === "ledger"
+    ? self.allocation !== null
+    : self.cash.expected !== null && Decimal.atLeast(self.cash.matched, self.cash.expected)
+
+/** What stands between the order and its value date, at an instant. */
+export const orderStateAt = (self: Redemption, now: Instant.Instant) =>
+  RedemptionOrder.RedemptionOrder.judge({
+    state: self.state,
+    payment: self.payment,
+    unitsAllocated: self.unitsAllocation !== null,
+    cashStands: cashStands(self),
+    settleBy: self.settleBy,
+    now
+  })
+
+/** The states in which its units are still the holder's. */
+const unburned = (self: Redemption): boolean =>
+  self.state === "claimed" || self.state === "priced" || self.state === "funded"
+
+/** What it takes of the holder's units without having locked them. */
+export const pledgedOf = (self: Redemption): Decimal.Decimal =>
+  unburned(self) && self.unitsAllocation === null && self.burnRequestCid === null
+    ? (self.units ?? Decimal.zero)
+    : Decimal.zero
+
+/** A holder's units of an instrument, as the orders that take them name them. */
+export const pairOf = (of: Pick<Redemption, "holderId" | "instrumentId">): string =>
+  `${of.holderId}/${of.instrumentId}`
+
+export const redemptions = Collection.define<Redemption, Fact>("redemption", {
+  doc: "An order that gives units back for cash, from its claim to its settlement.",
+  id: (self) => self.redemptionId,
+  record: Redemption,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.redemptionId}`,
+  filters: {
+    state: (self) => self.state,
+    instrumentId: (self) => self.instrumentId,
+    holderId: (self) => self.holderId,
+    registrar: (self) => self.registrar,
+    cycleId: (self) => self.cycleId,
+    /** Orders that take units they have not locked. */
+    pledging: (self) => (Decimal.isZero(pledgedOf(self)) ? null : pairOf(self))
+  },
+  waitingOn: (self) => {
+    const by = self.settleBy
+    if (self.state === "claimed") {
+      return [{ party: self.oracle, action: "RedemptionClaim.Price", by: null }]
+    }
+    if (self.state === "priced") {
+      return self.payment === "ledger" ? ofAllocated(self) : [ofCustodian(self)]
+    }
+    if (self.state === "funded") {
+      return self.burnRequestCid === null
+        ? [ofCustodian(self)]
+        : [{ party: self.registrar, action: "BurnRequest.Accept", by }]
+    }
+    return self.state === "burned" ? [ofBurned(self)] : []
+  },
+  announce: (self, fact) => (fact === undefined ? [] : announced(self, fact)),
+  invariants: {
+    "a priced order has a price and proceeds": (self) =>
+      (self.pricedAt === null) === (self.price === null) &&
+      (self.pricedAt === null) === (self.proceeds === null),
+    "an ended order says when and how": (self) =>
+      Machine.isTerminal(RedemptionMachine, self.state) === (self.endedAt !== null) &&
+      (self.endedAt === null) === (self.endedAs === null),
+    "the value date is the day of settlement": (self) =>
+      (self.settledAt === null) === (self.valueDate === null),
+    "units that are burned are paid or owed": (self) =>
+      self.burnedAt === null || self.state === "burned" || self.state === "settled",
+    "cash is never matched beyond what is owed": (self) =>
+      self.cash.expected === null || Decimal.atMost(self.cash.matched, self.cash.expected),
+    "an order names either an amount or units": (self) =>
+      (self.orderedAs === "amount") === (self.amount !== null) &&
+      (self.orderedAs === "units" ? self.units !== null : true)
+  }
+})
+
+const ofCustodian = (self: Redemption): Collection.WaitingOn => ({
+  party: self.custodian ?? self.party,
+  action: "Holding.RequestBurn",
+  by: self.settleBy
+})
+
+/** Paid on the ledger: units first, then cash, then the venue; a custodian may have them burned instead. */
+const ofAllocated = (self: Redemption): ReadonlyArray<Collection.WaitingOn> => {
+  const by = self.settleBy
+  if (self.unitsAllocation === null) {
+    return [{ party: self.party, action: "Holding.Allocate", by }]
+  }
+  return [
+    self.allocation === null && self.fund !== null && self.cycleId === null
+      ? { party: self.fund, action: "Holding.Allocate", by }
+      : {
+          role: "operator",
+          action: self.cycleId === null ? "redemption.settle" : "dealing-cycle.settle",
+          by
+        }
+  ]
+}
+
+const ofBurned = (self: Redemption): Collection.WaitingOn =>
+  self.payment === "ledger" && self.allocation === null && self.fund !== null
+    ? { party: self.fund, action: "Holding.Allocate", by: null }
+    : { role: "operator", action: "redemption.settle", by: null }
+
+/** Which events a fact is told in is the table's to say; what they carry, the events table's. */
+const announced = (self: Redemption, fact: Fact): ReadonlyArray<Announcement> =>
+  isTrigger(fact.on)
+    ? (RedemptionMachine.triggers[fact.on].announces ?? [])
+        .filter(isControl)
+        .map((type) => tell(self, told(self, type)))
+    : []
+
+const told = (self: Redemption, type: ControlEventType) => {
+  const { state, price, units, proceeds, valueDate } = self
+  if (type === "redemption.priced" && price !== null) return events.make(type, { state, price })
+  if (type === "redemption.funded") return events.make(type, { state })
+  if (type === "redemption.burned" && units !== null) {
+    return events.make(type, { state, quantity: units })
+  }
+  if (type === "redemption.settled" && proceeds !== null && valueDate !== null) {
+    return events.make(type, { state, amount: proceeds, valueDate })
+  }
+  if (type === "redemption.withdrawn") {
+    return events.make(type, { state, how: state === "released" ? "released" : "withdrawn" })
+  }
+  throw new Error(`a redemption in state ${state} does not tell of ${type}`)
+}
+
+const isTrigger = (
+  on: Fact["on"]
+): on is Machine.TriggerOf<typeof RedemptionMachine> & Fact["on"] =>
+  Object.hasOwn(RedemptionMachine.triggers, on)
+
+/** What every event of a redemption says of where it belongs. */
+export const tell = (
+  self: Redemption,
+  event: Pick<Announcement, "type" | "payload">
+): Announcement => ({
+  ...event,
+  resourceKind: "redemption",
+  resourceId: self.redemptionId,
+  instrumentId: self.instrumentId,
+  party: self.party,
+  holderIds: [self.holderId]
+})

@@ -23,8 +23,7 @@ const holding: Reading = {
     const found = yield* touchesOf(update)
     if (found.touches.length === 0) return
     const claims = yield* MovementClaims.of(update)
-    const moved =
-      update.from === "snapshot" ? [] : movementsOf({ touches: found.touches, claims })
+    const moved = update.from === "snapshot" ? [] : movementsOf({ touches: found.touches, claims })
     for (const [name, asset] of found.assets) {
       yield* told(update, {
         asset,
@@ -203,4 +202,3 @@ const counted = Effect.fnUntraced(function* (
     )
   )
 })
-

@@ -10,13 +10,7 @@ import { MovementKind } from "../../vocabulary/sets.ts"
 import { InstrumentId, instruments } from "../instrument/Instrument.ts"
 import { seen } from "../instrument/InstrumentReads.ts"
 import { assetKeyOf } from "./Holding.ts"
-import {
-  type Movement,
-  movements,
-  type PartyMovement,
-  partyMovements,
-  View
-} from "./Movement.ts"
+import { type Movement, movements, type PartyMovement, partyMovements, View } from "./Movement.ts"
 import { ofRegister } from "./RegisterReads.ts"
 
 export const MovementView = View.annotate({

@@ -40,10 +40,7 @@ export const freeUnits = (of: {
   readonly locked: Decimal.Decimal
   readonly pledged: Decimal.Decimal
 }): Decimal.Decimal =>
-  Decimal.max(
-    Decimal.zero,
-    Decimal.subtract(of.units, Decimal.add(of.locked, of.pledged))
-  )
+  Decimal.max(Decimal.zero, Decimal.subtract(of.units, Decimal.add(of.locked, of.pledged)))
 
 /** What the units are worth, in the fund's favour: cut to the currency's places. */
 export const valueOf = (of: {

@@ -1,0 +1,424 @@
+/** Movements, register and portfolio at every point are what the ledger's own account adds up to. */
+import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
+import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as MovementReads from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
+import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
+import type { MovementView } from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { transactions } from "../engine/ledger-toys.ts"
+import { world } from "../engine/world.ts"
+import * as Story from "../operations/story.ts"
+import * as Venue from "../operations/venue.ts"
+
+const runs = Number(process.env["RUNS"] ?? 12)
+
+const who = fc.constantFrom("alice" as const, "bob" as const)
+const part = fc.integer({ min: 1, max: 4 })
+const which = fc.nat(9)
+
+/** What the parties do: each step finds what it acts on, and is left out where there is nothing. */
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("receive" as const),
+      to: fc.array(who, { minLength: 1, maxLength: 3 }),
+      kind: fc.constantFrom("subscription", "mint", "distribution", "anything")
+    })
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("offer" as const), who, which, part }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("accept" as const), who }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("reject" as const), who }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("allocate" as const), who, which, part }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("deallocate" as const), who }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("lock" as const), who, which, part }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("unlock" as const), who }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("merge" as const), who }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("request-burn" as const),
+      who,
+      which,
+      part,
+      kind: fc.constantFrom("redemption", "anything")
+    })
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("burn" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("reject-burn" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), hours: fc.nat(30) }) }
+)
+type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
+
+const seen = <T extends Templates.Template>(by: Venue.Outsider, template: T) =>
+  Effect.gen(function* () {
+    const participant = yield* Participant
+    const user = yield* participant.authenticate(by.token)
+    const reading = {
+      shape: "ACS_DELTA" as const,
+      byParty: new Map([[by.party, Views.everything]])
+    }
+    const at = yield* participant.ledgerEnd
+    const active = yield* Stream.runCollect(participant.acs(user, { at, reading }))
+    return active
+      .filter((one) => Templates.same(one.template, template.typeRef))
+      .map(({ contractId, payload }) => ({
+        contractId,
+        ...(payload as {
+          readonly owner?: string
+          readonly lock?: unknown
+          readonly amount: string
+        })
+      }))
+  })
+
+interface Stage {
+  /** Up to which offset the parties only came together. */
+  readonly staged: number
+  readonly of: Story.Cast
+  readonly credentials: { readonly alice: string; readonly bob: string }
+}
+
+const holdingsOf = (by: Venue.Outsider, lock: "free" | "own") =>
+  Effect.map(seen(by, Templates.Holding), (all) =>
+    all.filter(
+      (one) =>
+        one.owner === by.party &&
+        (lock === "free"
+          ? one.lock === null
+          : JSON.stringify(one.lock ?? null).includes('"context":"own"'))
+    )
+  )
+
+const partOf = (amount: string, quarters: number): Decimal.Decimal =>
+  Decimal.fromAtoms((Decimal.atoms(Decimal.of(amount)) * BigInt(quarters) + 3n) / 4n)
+
+const later = Instant.of("2030-01-01T00:00:00Z")
+
+const commandsOf = (stage: Stage, one: Step, nth: number) =>
+  Effect.gen(function* () {
+    const { of } = stage
+    const me = "who" in one ? of[one.who] : of.registrar
+    const other = "who" in one && one.who === "alice" ? of.bob : of.alice
+    const from = "which" in one ? yield* holdingsOf(me, "free") : []
+    const held = "which" in one ? from[one.which % Math.max(1, from.length)] : undefined
+    const amount =
+      held === undefined || !("part" in one) ? Decimal.zero : partOf(held.amount, one.part)
+    const acting = (...commands: ReadonlyArray<Ledger.Command>) => ({ me, commands })
+    const onHolding = (choice: string, argument: Record<string, unknown>) =>
+      held === undefined
+        ? acting()
+        : acting(
+            Templates.exercise(
+              Templates.Holding,
+              held.contractId,
+              choice as "Lock",
+              argument as never
+            )
+          )
+    const onFirst = <T extends Templates.Template>(template: T, choice: string, argument = {}) =>
+      Effect.map(seen(me, template), ([first]) =>
+        first === undefined
+          ? acting()
+          : acting(
+              Templates.exercise(template, first.contractId, choice as never, argument as never)
+            )
+      )
+    switch (one.do) {
+      case "receive":
+        return acting(
+          ...one.to.map((to, index) =>
+            Templates.exercise(Templates.Credential, stage.credentials[to], "Receive", {
+              amount: Decimal.of(`${nth + 1}.${index + 1}`),
+              reference: { kind: one.kind, id: `r${nth}` },
+              configurationCid: null
+            })
+          )
+        )
+      case "offer":
+        return onHolding("OfferTransfer", { receiver: other.party, amount, executeBefore: later })
+      case "accept":
+        return yield* Effect.map(mineToTake(me), (found) =>
+          found === undefined
+            ? acting()
+            : acting(
+                Templates.exercise(Templates.TransferOffer, found, "Accept", {
+                  credentialCid: stage.credentials[one.who]
+                })
+              )
+        )
+      case "reject":
+        return yield* Effect.map(mineToTake(me), (found) =>
+          found === undefined
+            ? acting()
+            : acting(Templates.exercise(Templates.TransferOffer, found, "Reject", {}))
+        )
+      case "allocate":
+        return onHolding("Allocate", {
+          allocationId: `a${nth}`,
+          executor: of.venue,
+          receiver: other.party,
+          amount,
+          settleBefore: later
+        })
+      case "deallocate":
+        return yield* Effect.map(allocatedBy(me), (found) =>
+          found === undefined
+            ? acting()
+            : acting(Templates.exercise(Templates.Allocation, found, "Allocation_Withdraw", {}))
+        )
+      case "lock":
+        return onHolding("Lock", {
+          holders: [me.party],
+          observers: [],
+          context: "own",
+          expiresAt: null,
+          amount
+        })
+      case "unlock": {
+        const [locked] = yield* holdingsOf(me, "own")
+        return locked === undefined
+          ? acting()
+          : acting(
+              Templates.exercise(Templates.Holding, locked.contractId, "Unlock", {
+                releasers: [me.party]
+              })
+            )
+      }
+      case "merge": {
+        const [first, ...rest] = yield* holdingsOf(me, "free")
+        return first === undefined || rest.length === 0
+          ? acting()
+          : acting(
+              Templates.exercise(Templates.Holding, first.contractId, "Merge", {
+                holdingCids: rest.map(({ contractId }) => contractId)
+              })
+            )
+      }
+      case "request-burn":
+        return onHolding("RequestBurn", {
+          amount,
+          reference: { kind: one.kind, id: `b${nth}` },
+          custodian: null,
+          executeBefore: later
+        })
+      case "burn":
+        return yield* onFirst(Templates.BurnRequest, "Accept")
+      case "reject-burn":
+        return yield* onFirst(Templates.BurnRequest, "Reject")
+      case "wait":
+        yield* TestClock.adjust(`${one.hours} hours`)
+        return acting()
+    }
+  })
+
+const mineToTake = (me: Venue.Outsider) =>
+  Effect.map(
+    seen(me, Templates.TransferOffer),
+    (all) =>
+      all.find((one) => (one as { readonly receiver?: string }).receiver === me.party)?.contractId
+  )
+
+const allocatedBy = (me: Venue.Outsider) =>
+  Effect.map(
+    seen(me, Templates.Allocation),
+    (all) =>
+      all.find((one) => (one as { readonly sender?: string }).sender === me.party)?.contractId
+  )
+
+/** What a party holds, by nobody's code but this. */
+interface Book {
+  units: bigint
+  locked: bigint
+}
+type Books = ReadonlyMap<string, Readonly<Book>>
+
+/** The books after each update that the venue saw. */
+const naive = (venue: Party.Party, all: ReadonlyArray<Ledger.Transaction>) => {
+  const books = new Map<string, Book>()
+  const alive = new Map<string, { owner: string; amount: bigint; locked: boolean }>()
+  const after = new Map<number, Books>()
+  const turn = (contractId: string, sign: 1n | -1n) => {
+    const one = alive.get(contractId)
+    if (one === undefined) return
+    const book = books.get(one.owner) ?? { units: 0n, locked: 0n }
+    book.units += sign * one.amount
+    if (one.locked) book.locked += sign * one.amount
+    books.set(one.owner, book)
+    if (sign === -1n) alive.delete(contractId)
+  }
+  for (const update of all) {
+    for (const event of update.events) {
+      if (event.template.entity !== "Holding") continue
+      if (event._tag === "Created") {
+        if (event.payload["provider"] !== venue) continue
+        alive.set(event.contractId, {
+          owner: String(event.payload["owner"]),
+          amount: BigInt(String(event.payload["amount"]).replace(".", "")),
+          locked: event.payload["lock"] !== null
+        })
+        turn(event.contractId, 1n)
+      } else if (event.consuming) turn(event.contractId, -1n)
+    }
+    after.set(
+      update.offset,
+      new Map([...books].flatMap(([o, b]) => (b.units === 0n ? [] : [[o, { ...b }] as const])))
+    )
+  }
+  return after
+}
+
+type View = typeof MovementView.Type
+const plain = (books: Books) => Object.fromEntries([...books].toSorted())
+
+/** The books that an instrument's movements up to an offset come to, and that each left what it says. */
+const folded = (all: ReadonlyArray<View>) => {
+  const books = new Map<string, Book>()
+  const of = (party: string) => {
+    const book = books.get(party) ?? { units: 0n, locked: 0n }
+    books.set(party, book)
+    return book
+  }
+  let supply = 0n
+  for (const [index, one] of all.entries()) {
+    const units = Decimal.atoms(one.units)
+    expect(one.seq, "movements are numbered without a gap").toBe(index + 1)
+    if (one.kind === "lock") of(one.to ?? "").locked += units
+    if (one.kind === "unlock") of(one.to ?? "").locked -= units
+    if (one.to !== null) of(one.to).units += units
+    if (one.from !== null) of(one.from).units -= units
+    if (one.from === null) supply += units
+    if (one.to === null) supply -= units
+    expect(Decimal.atoms(one.balanceAfter), `supply after ${one.kind}`).toBe(supply)
+    for (const [party, { units: left, locked }] of books) {
+      expect(left >= 0n && locked >= 0n && locked <= left, `${party} after ${one.kind}`).toBe(true)
+    }
+  }
+  return new Map([...books].filter(([, { units }]) => units !== 0n))
+}
+
+const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
+  const expected = [...naive(of.venue, yield* transactions)].filter(([at]) => at >= staged)
+  const id = { instrumentId: Story.instrumentId }
+  const all = (yield* Venue.list(MovementReads.ofInstrument, id)).value
+  let last: Books = new Map()
+  for (const [offset, books] of expected) {
+    const point = { at: offset as Offset.Offset }
+    last = books
+    const { value: register } = yield* Venue.read(RegisterReads.register, id, { point })
+    const lines = register.lines.map(({ party, units, locked }) => [
+      party,
+      { units: Decimal.atoms(units), locked: Decimal.atoms(locked) }
+    ])
+    expect(Object.fromEntries(lines.toSorted()), `register at ${offset}`).toEqual(plain(books))
+    expect(register.head.holders).toBe(books.size)
+    expect(Decimal.atoms(register.head.difference)).toBe(0n)
+    const moved = (yield* Venue.list(MovementReads.ofInstrument, id, { point })).value
+    expect(moved).toEqual(all.filter((one) => one.offset <= offset))
+    expect(plain(folded(moved)), `movements at ${offset}`).toEqual(plain(books))
+    const supply = [...books.values()].reduce((sum, { units }) => sum + units, 0n)
+    expect(Decimal.atoms(moved.at(-1)?.balanceAfter ?? Decimal.zero)).toBe(supply)
+  }
+  for (const name of ["alice", "bob"] as const) {
+    const { party } = of[name]
+    const holderId = Story.holderIdOf(name)
+    const mine = (yield* Venue.list(MovementReads.ofHolder, { holderId })).value
+    const concerned = all.filter(({ from, to }) => from === party || to === party)
+    expect(mine.map(({ seq }) => seq)).toEqual(concerned.map(({ seq }) => seq))
+    let balance = 0n
+    for (const one of mine) {
+      if (one.to === party) balance += Decimal.atoms(one.units)
+      if (one.from === party) balance -= Decimal.atoms(one.units)
+      expect(Decimal.atoms(one.balanceAfter), `${name} after ${one.kind}`).toBe(balance)
+    }
+    expect(balance).toBe(last.get(party)?.units ?? 0n)
+    for (const [offset, books] of expected) {
+      const point = { at: offset as Offset.Offset }
+      const { value: rows } = yield* Venue.read(RegisterReads.portfolio, { holderId }, { point })
+      const book = books.get(party)
+      expect(
+        rows.map(({ units, locked }) => ({
+          units: Decimal.atoms(units),
+          locked: Decimal.atoms(locked)
+        })),
+        `portfolio of ${name} at ${offset}`
+      ).toEqual(book === undefined ? [] : [book])
+    }
+  }
+  return all
+})
+
+const staged = Effect.gen(function* () {
+  const of = yield* Story.cast
+  yield* Venue.act(of.registrar, Story.configuration(of.registrar, of))
+  yield* Story.recorded(of)
+  yield* Story.consented(of)
+  yield* Story.registered(of.alice, "alice", of)
+  yield* Story.registered(of.bob, "bob", of)
+  const credentials = {
+    alice: yield* Story.admitted(of.alice, "alice"),
+    bob: yield* Story.admitted(of.bob, "bob")
+  }
+  return { of, credentials, staged: yield* Venue.offsetNow } satisfies Stage
+})
+
+/** A history in which each kind of movement happens at least once. */
+const everyKind: Array<Step> = [
+  { do: "receive", to: ["alice", "bob"], kind: "subscription" },
+  { do: "receive", to: ["alice"], kind: "mint" },
+  { do: "receive", to: ["bob", "bob"], kind: "distribution" },
+  { do: "offer", who: "alice", which: 0, part: 4 },
+  { do: "accept", who: "bob" },
+  { do: "lock", who: "bob", which: 0, part: 2 },
+  { do: "merge", who: "bob" },
+  { do: "unlock", who: "bob" },
+  { do: "request-burn", who: "bob", which: 0, part: 1, kind: "redemption" },
+  { do: "burn" },
+  { do: "request-burn", who: "alice", which: 0, part: 4, kind: "anything" },
+  { do: "burn" }
+]
+
+const skew = { minMillis: -20_000, maxMillis: 20_000 }
+
+describe("the register over random histories", () => {
+  it("movements, register and portfolio at every offset are what the ledger adds up to", async () => {
+    const kinds = new Map<string, number>()
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 45, size: "max" }), (steps) => {
+        const faults = SimulatedLedger.Faults.make()
+        return Calls.runCase(
+          Effect.gen(function* () {
+            const stage = yield* staged
+            faults.replace({ skew })
+            for (const [nth, one] of steps.entries()) {
+              const { me, commands } = yield* commandsOf(stage, one, nth)
+              if (commands.length > 0) yield* Venue.actUnseen(me, ...commands)
+              if (nth % 3 === 0) yield* Venue.settle
+            }
+            yield* Venue.settle
+            for (const { kind } of yield* check(stage)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+          }).pipe(Effect.provide(world({ faults })))
+        )
+      }),
+      { numRuns: runs, examples: [[everyKind]] }
+    )
+    const reached = [...kinds.keys()].toSorted()
+    expect(reached).toEqual([
+      "burn",
+      "distribution",
+      "lock",
+      "mint",
+      "redemption",
+      "subscription",
+      "transfer",
+      "unlock"
+    ])
+  })
+})

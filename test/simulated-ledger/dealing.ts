@@ -354,6 +354,15 @@ export const priceAt = (
     })
   )
 
+/** The live contracts that a party sees. */
+export const active = (session: Session) =>
+  Effect.gen(function* () {
+    const participant = yield* SimulatedLedger.Participant
+    const at = yield* participant.ledgerEnd
+    const found = yield* Stream.runCollect(session.acs({ at, filter: World.everything }))
+    return found.map(({ contractId }) => contractId)
+  })
+
 /** What a party holds, its own contracts alone: the amount of each, and whether it is locked. */
 export const holdingsOf = (session: Session) =>
   Effect.gen(function* () {

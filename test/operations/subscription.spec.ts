@@ -215,7 +215,7 @@ describe("an order paid by wire, with a market", () => {
         const records = yield* Records
         const act = { cause: { by: "clock" }, now: Instant.of(Stage.start) } as const
         yield* records.transact(
-          records.open(cashLines, { ...lineOf(1), subscriptionId: "s1" }, act)
+          records.open(cashLines, { ...lineOf(1), kind: "subscription", orderId: "s1" }, act)
         )
         assert.strictEqual(
           (yield* acts("deliver", paid(), "s2")).why,

@@ -34,13 +34,17 @@ export const CashLines = Schema.Array(CashLine).check(Schema.isMaxLength(linesMa
 export const nameOf = ({ statementId, line }: Pick<CashLine, "statementId" | "line">): string =>
   `${statementId}:${line}`
 
-/** Which order a line pays. */
-const Paying = Schema.Struct({ ...CashLine.fields, subscriptionId: Schema.String })
+/** The order that a line pays: one way in, the other out. */
+const Paid = {
+  kind: Schema.Literals(["subscription", "redemption"]),
+  orderId: Schema.String
+} as const
+const Paying = Schema.Struct({ ...CashLine.fields, ...Paid })
 export type Paying = typeof Paying.Type
 
 const Take = Schema.Struct({
   on: Schema.Literal("take"),
-  subscriptionId: Schema.String,
+  ...Paid,
   amount: Decimal.schema
 })
 
@@ -55,7 +59,7 @@ export const cashLines = Collection.define<Paying, typeof Take.Type>("cash-line"
   fact: Take,
   evolve: (self, fact) =>
     match(fact)
-      .with({ on: "take" }, ({ subscriptionId, amount }) => ({ ...self, subscriptionId, amount }))
+      .with({ on: "take" }, ({ on: _, ...taken }) => ({ ...self, ...taken }))
       .exhaustive(),
   keptBy: "engine"
 })

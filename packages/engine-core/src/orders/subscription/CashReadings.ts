@@ -99,9 +99,12 @@ const referredTo = Effect.fnUntraced(function* ({ reference, sender: party }: Al
   const records = yield* Records
   const named = Option.getOrNull(yield* records.find(subscriptions, reference))
   if (named !== null && named.party === party) return named
-  const own = yield* records.find(holderOrders, nameOf({ party, orderId: reference }))
-  if (Option.isNone(own) || own.value.subscriptionId === null) return null
-  return Option.getOrNull(yield* records.find(subscriptions, own.value.subscriptionId))
+  const own = yield* records.find(
+    holderOrders,
+    nameOf({ kind: "subscription", party, orderId: reference })
+  )
+  if (Option.isNone(own) || own.value.claimedAs === null) return null
+  return Option.getOrNull(yield* records.find(subscriptions, own.value.claimedAs))
 })
 
 /** Why an allocation is not this order's cash; null where it is. */

@@ -190,7 +190,7 @@ const byWire = (input: Claim, { instrument, holder, market }: Judged, act: Opera
 const signedOrder = Effect.fnUntraced(function* ({ orderId, payment }: Claim, party: Party.Party) {
   if (payment === "wire" || orderId === null) return null
   const records = yield* Records
-  const found = yield* records.find(holderOrders, nameOf({ party, orderId }))
+  const found = yield* records.find(holderOrders, nameOf({ kind: "subscription", party, orderId }))
   return Option.isSome(found) && found.value.state === "signed" ? found.value : null
 })
 

@@ -1,5 +1,5 @@
 /** An order that a holder signed in its own wallet, which the venue may claim to be paid on the ledger. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -19,12 +19,17 @@ const signed = {
   expiresAt: NullOr(Instant.schema)
 } as const
 
+/** Whether the holder wants units for cash, or cash for units. */
+const Kind = Schema.Literals(["subscription", "redemption"])
+export type Kind = typeof Kind.Type
+
 export const HolderOrder = Schema.Struct({
+  kind: Kind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("subscription" as const))),
   orderId: Text,
   party: Party.schema,
   state: Schema.Literals(["signed", "claimed", "withdrawn"]),
-  /** The subscription that came of it. */
-  subscriptionId: NullOr(Text),
+  /** The subscription or redemption that came of it. */
+  claimedAs: NullOr(Text),
   ...signed
 })
 export type HolderOrder = typeof HolderOrder.Type
@@ -32,14 +37,17 @@ export type HolderOrder = typeof HolderOrder.Type
 export const Fact = Schema.Union([
   /** Signed anew under the same id, after it was withdrawn. */
   Schema.Struct({ on: Schema.Literal("sign"), ...signed }),
-  Schema.Struct({ on: Schema.Literal("claim"), subscriptionId: Text }),
+  Schema.Struct({ on: Schema.Literal("claim"), claimedAs: Text }),
   Schema.Struct({ on: Schema.Literal("withdraw") })
 ])
 export type Fact = typeof Fact.Type
 
-/** A holder's own name for an order: another holder may use the same. */
-export const nameOf = ({ party, orderId }: Pick<HolderOrder, "party" | "orderId">): string =>
-  `${party}/${orderId}`
+/** A holder's own name for an order of a kind: another holder may use the same. */
+export const nameOf = ({
+  kind,
+  party,
+  orderId
+}: Pick<HolderOrder, "kind" | "party" | "orderId">): string => `${kind}:${party}/${orderId}`
 
 export const holderOrders = Collection.define<HolderOrder, Fact>("holder-order", {
   doc: "An order that a holder signed in its own wallet.",
@@ -52,12 +60,12 @@ export const holderOrders = Collection.define<HolderOrder, Fact>("holder-order",
         ...self,
         ...order,
         state: "signed" as const,
-        subscriptionId: null
+        claimedAs: null
       }))
-      .with({ on: "claim" }, ({ subscriptionId }) => ({
+      .with({ on: "claim" }, ({ claimedAs }) => ({
         ...self,
         state: "claimed" as const,
-        subscriptionId
+        claimedAs
       }))
       .with({ on: "withdraw" }, () => ({ ...self, state: "withdrawn" as const }))
       .exhaustive(),
@@ -65,6 +73,6 @@ export const holderOrders = Collection.define<HolderOrder, Fact>("holder-order",
   filters: { party: (self) => self.party, state: (self) => self.state },
   waitingOn: (self) =>
     self.state === "signed"
-      ? [{ role: "operator", action: "subscription.claim", by: self.expiresAt }]
+      ? [{ role: "operator", action: `${self.kind}.claim`, by: self.expiresAt }]
       : []
 })

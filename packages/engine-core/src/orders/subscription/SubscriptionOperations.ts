@@ -12,6 +12,7 @@ import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Cash from "./CashLine.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
+import { taken } from "./CashOperations.ts"
 import { claim } from "./ClaimOperations.ts"
 import * as Gates from "./SubscriptionGates.ts"
 import { type Command, decide, objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
@@ -82,7 +83,7 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   plan: Effect.fn("subscription.deliver.plan")(function* ({ subscriptionId, cash }, act) {
     const self = yield* load(subscriptionId)
     const standing = yield* judged(self, { on: "deliver", cash, deliverBeforeCash }, act)
-    yield* taken(self, cash, act)
+    yield* taken({ kind: "subscription", orderId: self.subscriptionId }, cash, act)
     return { commands: [yield* delivery(self, standing)], last: true }
   }),
   finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, cash, act)
@@ -166,7 +167,7 @@ const closed = Effect.fnUntraced(function* (
   act: OperationAct
 ) {
   yield* Effect.fromResult(decide(self, { on: "settle", cash }))
-  yield* taken(self, cash, act)
+  yield* taken({ kind: "subscription", orderId: self.subscriptionId }, cash, act)
   const crypto = yield* Crypto
   const lines = Schema.encodeSync(Cash.CashLines)([...self.cash.lines, ...cash])
   return exercise(DeliveredLot, standing(self.deliveredLotCid, "delivered lot"), "Settle", {
@@ -198,55 +199,6 @@ const exchanged = Effect.fnUntraced(function* (
     configurationCid: configurationOf(instrument),
     intentCid: self.intentCid
   })
-})
-
-/**
- * Takes the bank lines for this order, in the transaction that plans it: no other order can count
- * them from here on. A line of an order that ended without it may be taken again.
- */
-const taken = Effect.fnUntraced(function* (
-  self: Subscription,
-  cash: ReadonlyArray<Cash.CashLine>,
-  act: OperationAct
-) {
-  const records = yield* Records
-  const { subscriptionId } = self
-  const known = new Map(
-    (yield* records.many(Cash.cashLines, cash.map(Cash.nameOf))).map((line) => [
-      Cash.nameOf(line),
-      line
-    ])
-  )
-  for (const line of cash) {
-    const before = known.get(Cash.nameOf(line))
-    if (before === undefined) {
-      yield* records
-        .open(Cash.cashLines, { ...line, subscriptionId }, act)
-        .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
-    } else if (before.subscriptionId === subscriptionId || (yield* isFree(before))) {
-      const { amount } = line
-      yield* records.record(Cash.cashLines, before, { on: "take", subscriptionId, amount }, act)
-    } else {
-      return yield* Effect.fail(
-        refused("rule-refused", {
-          gate: "cash",
-          check: "cash-line-taken",
-          detail: `Line ${line.line} of ${line.statementId} pays another order.`,
-          recovery: "Name lines that pay this order."
-        })
-      )
-    }
-  }
-})
-
-const isFree = Effect.fnUntraced(function* (line: Cash.Paying) {
-  const records = yield* Records
-  const [holding] = yield* records.many(subscriptions, [line.subscriptionId])
-  return (
-    holding === undefined ||
-    (Machine.isTerminal(SubscriptionMachine, holding.state) &&
-      !holding.cash.lines.some((one) => Cash.nameOf(one) === Cash.nameOf(line)))
-  )
 })
 
 /** The lines join the record once the ledger has moved it. */

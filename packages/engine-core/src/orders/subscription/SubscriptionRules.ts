@@ -1,11 +1,13 @@
 /** The figures of a subscription: fee, units, cash due and residual, and the cut-off it deals at. */
 import * as Date from "../../kernel/Date.ts"
-import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
+import * as Formula from "../../kernel/Formula.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import type * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import * as Formulas from "../OrderFormulas.ts"
 import type { PricingRule, ResidualRule } from "../../vocabulary/sets.ts"
 
 /** What the figures of an order depend on besides what was ordered. */
@@ -31,12 +33,9 @@ export interface Figures {
 
 /** The formula subscribe-amount: the fee comes out of the amount, the rest buys units. */
 export const byAmount = (amount: Decimal.Decimal, dealing: Dealing): Figures => {
-  const invested = Rational.subtract(Rational.of(amount), Rational.of(feeOf(amount, dealing)))
-  const units = Rational.round(Rational.divide(invested, Rational.of(dealing.price)), {
-    places: dealing.unitDecimals,
-    rounding: "floor"
-  })
-  return byAmountFor(amount, units, dealing)
+  const { price, feeRate, unitDecimals, cashDecimals, residual: residualRule } = dealing
+  const given = { amount, price, feeRate, unitDecimals, cashDecimals, residualRule }
+  return { ...Formula.compute(Formulas.subscribeAmount, given), due: amount }
 }
 
 /** The same for units that somebody else counted; too many leave a residual below zero. */
@@ -59,23 +58,14 @@ export const byAmountFor = (
   }
 }
 
-/** The formula subscribe-units: the units' cash, and the fee on top. */
-export const byUnits = (units: Decimal.Decimal, dealing: Dealing): Figures => {
-  const taken = { places: dealing.cashDecimals, rounding: "ceiling" } as const
-  const worth = cost(units, dealing.price)
-  const cash = Rational.round(worth, taken)
-  const fee = Rational.round(Rational.multiply(worth, Rational.of(dealing.feeRate)), taken)
-  return {
-    units,
-    fee,
-    due: Rational.round(Rational.add(Rational.of(cash), Rational.of(fee)), taken),
-    // What rounding up took stays in the fund: it buys no unit, and nothing goes back.
-    residual: Rational.round(Rational.subtract(Rational.of(cash), worth), {
-      places: 10,
-      rounding: "floor"
-    }),
-    refund: Rational.round(Rational.zero, taken)
-  }
+/** The formula subscribe-units: the units' cash, and the fee on top. Nothing goes back. */
+export const byUnits = (
+  units: Decimal.Decimal,
+  { price, feeRate, cashDecimals }: Dealing
+): Figures => {
+  const given = { units, price, feeRate, cashDecimals }
+  const { fee, expected, residual } = Formula.compute(Formulas.subscribeUnits, given)
+  return { units, fee, due: expected, residual, refund: Decimal.zero }
 }
 
 /** The fee of an amount, in the fund's favour. */

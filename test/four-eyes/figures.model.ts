@@ -243,6 +243,24 @@ const announced = Effect.gen(function* () {
   return value.length
 })
 
+/** What a step asks of the door, whatever it is answered. */
+const asked = Effect.fnUntraced(function* (
+  said: Step,
+  of: { readonly nth: number; readonly action: string }
+) {
+  switch (said.do) {
+    case "make":
+      yield* make(said, of.nth)
+      return
+    case "price":
+      return yield* Figured.movePrice(said.by)
+    case "settle":
+      return yield* Calls.settle
+    case "approve":
+      yield* Calls.approve(of.action, approvers[said.who] as Caller.Caller, said.key)
+  }
+})
+
 const inWorld = Effect.provide(world({ operations: Figured.figured }))
 
 describe("figures that move while people sign", () => {
@@ -284,25 +302,9 @@ describe("figures that move while people sign", () => {
                   burst,
                   (said) => {
                     const nth = said.do === "make" ? made++ : 0
-                    const action =
-                      known[("action" in said ? said.action : 0) % Math.max(1, known.length)]
-                        ?.actionKey
-                    return Effect.andThen(
-                      Effect.yieldNow,
-                      outcome(
-                        said.do === "make"
-                          ? make(said, nth)
-                          : said.do === "price"
-                            ? Figured.movePrice(said.by)
-                            : said.do === "settle"
-                              ? Calls.settle
-                              : Calls.approve(
-                                  action ?? "ak_none",
-                                  approvers[said.who] as Caller.Caller,
-                                  said.key
-                                )
-                      )
-                    )
+                    const at = "action" in said ? said.action : 0
+                    const action = known[at % Math.max(1, known.length)]?.actionKey ?? "ak_none"
+                    return Effect.andThen(Effect.yieldNow, outcome(asked(said, { nth, action })))
                   },
                   { concurrency: "unbounded", discard: true }
                 )

@@ -123,6 +123,10 @@ export const ofOperation = (operation: Operation.Operation): Route => {
     answers: { with: "write", operation },
     refuses: [
       ...operation.refuses,
+      // A repeat that approves may find the figures moved.
+      ...(operation.figures === undefined || operation.refuses.includes("rule-refused")
+        ? []
+        : (["rule-refused"] as const)),
       "idempotency-key-reused",
       ...(operation.approvers === 0 ? [] : fourEyes)
     ]

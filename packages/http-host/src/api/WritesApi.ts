@@ -28,7 +28,7 @@ export const served = ({
 }): ReadonlyArray<Served> => [
   {
     name: "approvals.approve",
-    doc: "Approves a four-eyes action; the last approver's call runs it.",
+    doc: "Approves a four-eyes action; the last approver's call runs it. Refused when its figures have moved since they were signed, or are not those that If-Match names: then all sign anew.",
     route: "POST /v1/approvals/{actionKey}:approve",
     admits: { by: "approver" },
     action: "approval.approve",
@@ -41,6 +41,8 @@ export const served = ({
         "approval-rejected" as const,
         "idempotency-key-reused" as const,
         "not-found" as const,
+        // The figures have moved, or are not those that If-Match names.
+        "rule-refused" as const,
         ...judged
       ])
     ],

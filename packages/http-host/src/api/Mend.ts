@@ -134,20 +134,21 @@ const mendOperation = (operation: Operation, route: Route): void => {
   Answers.mend(operation, route, problems)
 }
 
-/** The ids its path names are members of an operation's input, not of the body that is sent. */
-const mendBody = (operation: Operation, { path }: Route, schemas: JsonObject): void => {
+/** What its path or its If-Match names is a member of an operation's input, not of the body sent. */
+const mendBody = (operation: Operation, { answers, path }: Route, schemas: JsonObject): void => {
   const content = operation.requestBody?.content[Body.mediaType]
   if (operation.requestBody === undefined || content === undefined) return
   const own = jsonOf(content.schema)
   const component = componentOf(own)
   const shape = Schemas.struct(component === undefined ? own : objectOf(schemas[component]))
   if (!isObject(shape.properties)) return
-  const inPath = new Set(path.names)
+  const ifMatch = answers.with === "write" ? answers.operation.ifMatch : undefined
+  const elsewhere = new Set([...path.names, ...(ifMatch === undefined ? [] : [ifMatch])])
   const properties = Object.fromEntries(
-    Object.entries(shape.properties).filter(([name]) => !inPath.has(name))
+    Object.entries(shape.properties).filter(([name]) => !elsewhere.has(name))
   )
   const required = isArray(shape.required)
-    ? shape.required.filter((name) => typeof name !== "string" || !inPath.has(name))
+    ? shape.required.filter((name) => typeof name !== "string" || !elsewhere.has(name))
     : []
   Object.assign(operation.requestBody, { required: required.length > 0 })
   if (component !== undefined) return

@@ -1,4 +1,6 @@
 /** A dealing cycle on the ledger: all orders of a cut-off and the fund's net in one transaction, or none of it. */
+import { inspect } from "node:util"
+import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { describe, expect, it } from "@effect/vitest"
@@ -9,6 +11,7 @@ import * as World from "./world.ts"
 const ledger = SimulatedLedger.layerMemory(World.options)
 const { decimal } = Dealing
 
+type At = Effect.Success<typeof G11>
 type Settling = Templates.Argument<typeof Templates.DealingCycle, "Settle">
 
 /** domain.md's golden vector G11: subscriptions of 100000 and 50000, a redemption of 30000 units. */
@@ -78,6 +81,12 @@ export const G11 = Effect.gen(function* () {
   return { ...floor, floor, cycle, whole, settle }
 })
 
+/** What every party sees, so that a refusal can be shown to have changed nothing for anybody. */
+const seen = (of: Dealing.Floor["of"]) =>
+  Effect.forEach(Dealing.hints, (hint) =>
+    Effect.map(Dealing.active(of(hint)), (ids) => ids.toSorted())
+  )
+
 describe("a dealing cycle", () => {
   it.effect("moves every order and the fund's net in one transaction", () =>
     Effect.gen(function* () {
@@ -109,5 +118,338 @@ describe("a dealing cycle", () => {
       expect(yield* Dealing.balance(of("fund"), cash)).toBe("139563")
       expect(yield* Dealing.balance(of("carol"), instrument)).toBe("30000")
     }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect(
+    "pays the fund's net from what it allocated to the cycle, and gives the rest back",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* G11
+        const { of, cash, whole, settle } = at
+        const holding = yield* Dealing.give(at.floor, "fund", "40000")
+        const own = yield* Dealing.allocate(at.floor, { ...toItself, holding, amount: "40000" })
+        yield* settle({ ...whole, lots: [], allocations: [own] })
+        expect(yield* Dealing.balance(of("fund"), cash)).toBe("8689")
+        expect(yield* Dealing.holdingsOf(of("fund"))).toHaveLength(1)
+        expect(yield* Dealing.balance(of("carol"), cash)).toBe("31311")
+      }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("draws the fund's net from cash that the fund lets itself be drawn on for", () =>
+    Effect.gen(function* () {
+      const at = yield* G11
+      const { of, cash, whole, settle } = at
+      const holding = yield* Dealing.give(at.floor, "fund", "40000")
+      const provisionCid = yield* provisionOf(at, {})
+      const provision = { provisionCid, holdingCids: [holding], amount: decimal("31311") }
+      yield* settle({ ...whole, lots: [], provision })
+      expect(yield* Dealing.balance(of("fund"), cash)).toBe("8689")
+      expect(yield* Dealing.balance(of("carol"), cash)).toBe("31311")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("uses the fund's own allocation to a holder before the cycle's cash", () =>
+    Effect.gen(function* () {
+      const at = yield* G11
+      const { of, cash, whole, settle } = at
+      const [redemption] = whole.redemptions
+      if (redemption === undefined) return expect.unreachable()
+      const holding = yield* Dealing.give(at.floor, "fund", "31311")
+      const allocationCid = yield* Dealing.allocate(at.floor, {
+        owner: "fund",
+        holding,
+        to: "carol",
+        amount: "31311",
+        reference: "red-1"
+      })
+      yield* settle({ ...whole, redemptions: [{ ...redemption, allocationCid }] })
+      expect(yield* Dealing.balance(of("fund"), cash)).toBe("150000")
+      expect(yield* Dealing.balance(of("carol"), cash)).toBe("31311")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("would show a holder what the fund has left, or another holder's order", () =>
+    Effect.gen(function* () {
+      const { of, settle } = yield* G11
+      const receipt = yield* settle()
+      const nodes = yield* World.nodes(of("carol"), receipt)
+      const holdings = nodes.filter(
+        (node) => node._tag === "Created" && node.template.entity === "Holding"
+      )
+      const amounts = holdings.map((node) =>
+        node._tag === "Created" && node.payload["owner"] === of("fund").party
+          ? node.payload["amount"]
+          : null
+      )
+      // The fund's part for carol alone, on its way to her.
+      expect(amounts.filter((amount) => amount !== null)).toEqual([
+        "31311.0000000000",
+        "31311.0000000000"
+      ])
+      const told = inspect(nodes, { depth: null, maxArrayLength: null, maxStringLength: null })
+      expect(told).toContain(of("carol").party)
+      for (const other of ["alice", "bob"] as const) {
+        expect(told).not.toContain(of(other).party)
+      }
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("released: the fund has its cash back, and nothing is settled", () =>
+    Effect.gen(function* () {
+      const at = yield* G11
+      const { of, cycle, cash } = at
+      const holding = yield* Dealing.give(at.floor, "fund", "40000")
+      const own = yield* Dealing.allocate(at.floor, { ...toItself, holding, amount: "40000" })
+      const release = (allocations: ReadonlyArray<string>) =>
+        World.act(
+          of("venue"),
+          Templates.exercise(Templates.DealingCycle, cycle, "Release", { allocations, intents: [] })
+        )
+      const alices = at.whole.lots[0]?.allocationCid ?? ""
+      expect(yield* Effect.flip(release([alices]))).toMatchObject(
+        Dealing.aborts("the allocation is for another order")
+      )
+      yield* release([own])
+      for (const { lock } of yield* Dealing.holdingsOf(of("fund"))) expect(lock).toBeNull()
+      expect(yield* Dealing.balance(of("fund"), cash)).toBe("40000")
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+const toItself = { owner: "fund", to: "fund", reference: "cycle-1" } as const
+
+const provisionOf = (
+  { of, cash }: At,
+  other: Partial<Templates.Payload<typeof Templates.ProvisionSettlementProposal>>
+) =>
+  Effect.gen(function* () {
+    const proposal = yield* World.make(
+      of("venue"),
+      "ProvisionSettlementProposal",
+      Templates.create(Templates.ProvisionSettlementProposal, {
+        venue: of("venue").party,
+        fund: of("fund").party,
+        provisionId: "p1",
+        instrumentId: "FUND-A",
+        cash,
+        limit: null,
+        until: null,
+        ...other
+      })
+    )
+    const accept = Templates.exercise(Templates.ProvisionSettlementProposal, proposal, "Accept", {})
+    return yield* World.make(of("fund"), "ProvisionSettlement", accept)
+  })
+
+type Wrong = readonly [
+  what: string,
+  message: string,
+  argument: (at: At) => Effect.Effect<Settling, unknown, SimulatedLedger.Participant>
+]
+
+/** The second lot in another's place, the first as it should be: what was right goes back too. */
+const lot = (at: At, other: Partial<Settling["lots"][number]>): Settling => ({
+  ...at.whole,
+  lots: at.whole.lots.map((one, index) => (index === 1 ? { ...one, ...other } : one))
+})
+const redemption = (at: At, other: Partial<Settling["redemptions"][number]>): Settling => ({
+  ...at.whole,
+  redemptions: at.whole.redemptions.map((one) => ({ ...one, ...other }))
+})
+
+/** Bob's lot of another order than the cycle's. */
+const bobsLot = (at: At, of: { readonly cycleCid?: string; readonly point?: string }) =>
+  Effect.gen(function* () {
+    const holding = yield* Dealing.give(at.floor, "bob", "50000")
+    const claim = yield* Dealing.subscribe(at.floor, {
+      holder: "bob",
+      id: "sub-9",
+      amount: "50000",
+      cycleCid: of.cycleCid ?? null
+    })
+    const lotCid = yield* Dealing.attest(at.floor, claim, "47906.486538", of.point)
+    const allocationCid = yield* Dealing.allocate(at.floor, {
+      owner: "bob",
+      holding,
+      to: "fund",
+      amount: "50000",
+      reference: "sub-9"
+    })
+    return lot(at, { lotCid, allocationCid })
+  })
+
+const wrong: ReadonlyArray<Wrong> = [
+  ["a lot that no cycle has", "an order is of another cycle", (at) => bobsLot(at, {})],
+  [
+    "a lot of another cycle",
+    "an order is of another cycle",
+    (at) =>
+      Effect.flatMap(Dealing.openCycle(at.floor, "cycle-2"), (cycleCid) =>
+        bobsLot(at, { cycleCid })
+      )
+  ],
+  [
+    "two prices",
+    "two orders have different prices",
+    (at) =>
+      Effect.flatMap(Dealing.publish(at.of, { value: Dealing.price }), (point) =>
+        bobsLot(at, { cycleCid: at.cycle, point })
+      )
+  ],
+  [
+    "another order's cash",
+    "the allocation is for another order",
+    (at) =>
+      Effect.gen(function* () {
+        const holding = yield* Dealing.give(at.floor, "bob", "50000")
+        const allocationCid = yield* Dealing.allocate(at.floor, {
+          owner: "bob",
+          holding,
+          to: "fund",
+          amount: "50000",
+          reference: "sub-9"
+        })
+        return lot(at, { allocationCid })
+      })
+  ],
+  [
+    "another holder's credential",
+    "the credential is another holder's",
+    (at) => Effect.succeed(lot(at, { credentialCid: at.credentials.alice }))
+  ],
+  [
+    "cash in the place of a redemption's units",
+    "the allocation is of another asset",
+    (at) =>
+      Effect.gen(function* () {
+        const holding = yield* Dealing.give(at.floor, "carol", "30000")
+        const unitsAllocationCid = yield* Dealing.allocate(at.floor, {
+          owner: "carol",
+          holding,
+          to: "fund",
+          amount: "30000",
+          reference: "red-1"
+        })
+        return redemption(at, { unitsAllocationCid })
+      })
+  ],
+  [
+    "less cash than it pays out",
+    "the holding has fewer units",
+    (at) =>
+      Effect.gen(function* () {
+        const holding = yield* Dealing.give(at.floor, "fund", "31310.99")
+        const own = yield* Dealing.allocate(at.floor, { ...toItself, holding, amount: "31310.99" })
+        return { ...at.whole, lots: [], allocations: [own] }
+      })
+  ],
+  [
+    "no cash at all",
+    "the cycle has no cash left to pay with",
+    (at) => Effect.succeed({ ...at.whole, lots: [] })
+  ],
+  [
+    "nothing to settle",
+    "a cycle settles something",
+    (at) => Effect.succeed({ ...at.whole, lots: [], redemptions: [] })
+  ],
+  [
+    "the fund's cash for another cycle",
+    "the allocation is for another order",
+    (at) =>
+      Effect.gen(function* () {
+        const holding = yield* Dealing.give(at.floor, "fund", "40000")
+        const own = yield* Dealing.allocate(at.floor, {
+          ...toItself,
+          holding,
+          amount: "40000",
+          reference: "cycle-2"
+        })
+        return { ...at.whole, allocations: [own] }
+      })
+  ],
+  [
+    "somebody else's cash for the fund's net",
+    "the allocation is another sender's",
+    (at) =>
+      Effect.gen(function* () {
+        const holding = yield* Dealing.give(at.floor, "carol", "40000")
+        const own = yield* Dealing.allocate(at.floor, {
+          ...toItself,
+          owner: "carol",
+          holding,
+          amount: "40000"
+        })
+        return { ...at.whole, allocations: [own] }
+      })
+  ],
+  [
+    "a provision for another instrument",
+    "the provision is for another instrument",
+    (at) => provided(at, { instrumentId: "FUND-B" })
+  ],
+  [
+    "a provision of another asset",
+    "the provision is of another asset",
+    (at) => provided(at, { cash: { ...at.cash, id: "USD" } })
+  ],
+  [
+    "more than the provision allows",
+    "more than the fund allows",
+    (at) => provided(at, { limit: decimal("31310.99") })
+  ]
+]
+
+const provided = (at: At, other: Parameters<typeof provisionOf>[1]) =>
+  Effect.gen(function* () {
+    const holding = yield* Dealing.give(at.floor, "fund", "40000")
+    const provisionCid = yield* provisionOf(at, other)
+    const provision = { provisionCid, holdingCids: [holding], amount: decimal("31311") }
+    return { ...at.whole, provision }
+  })
+
+describe("a dealing cycle with one bad leg is settled in no part:", () => {
+  it.effect.each(wrong)("%s", ([, message, argument]) =>
+    Effect.gen(function* () {
+      const at = yield* G11
+      const given = yield* argument(at)
+      const before = yield* seen(at.of)
+      expect(yield* Effect.flip(at.settle(given))).toMatchObject(Dealing.aborts(message))
+      expect(yield* seen(at.of)).toEqual(before)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("an order twice", () =>
+    Effect.gen(function* () {
+      const at = yield* G11
+      const before = yield* seen(at.of)
+      const twice = { ...at.whole, lots: [...at.whole.lots, ...at.whole.lots] }
+      expect(yield* Effect.flip(at.settle(twice))).toMatchObject({ code: "CONTRACT_NOT_ACTIVE" })
+      expect(yield* seen(at.of)).toEqual(before)
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("a dealing cycle would be opened", () => {
+  const opened = (terms: { readonly cutOffAt: string; readonly settleBy: string }) =>
+    Effect.gen(function* () {
+      const { of, market } = yield* Dealing.floor
+      const open = Templates.exercise(Templates.PrimaryMarket, market, "OpenCycle", {
+        cycleId: "c",
+        cutOffAt: Instant.of(terms.cutOffAt),
+        settleBy: Instant.of(terms.settleBy)
+      })
+      return yield* Effect.flip(World.act(of("venue"), open))
+    }).pipe(Effect.provide(ledger))
+
+  it.effect("after its cut-off, or to settle before it", () =>
+    Effect.gen(function* () {
+      const past = { cutOffAt: "1970-01-01T00:00:00Z", settleBy: "1970-01-02T00:00:00Z" }
+      expect(yield* opened(past)).toMatchObject(Dealing.aborts("the cut-off is past"))
+      const early = { cutOffAt: "1970-01-03T00:00:00Z", settleBy: "1970-01-02T00:00:00Z" }
+      expect(yield* opened(early)).toMatchObject(
+        Dealing.aborts("it would settle before its cut-off")
+      )
+    })
   )
 })

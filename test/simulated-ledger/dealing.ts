@@ -11,7 +11,7 @@ export const later = Instant.of("2030-01-01T00:00:00Z")
 export const decimal = Decimal.of
 export const price = decimal("1.0437")
 
-const hints = [
+export const hints = [
   "venue",
   "registrar",
   "fund",

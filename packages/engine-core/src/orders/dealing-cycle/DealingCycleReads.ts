@@ -4,6 +4,7 @@ import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
+import { redemptions } from "../redemption/Redemption.ts"
 import { subscriptions } from "../subscription/Subscription.ts"
 import { CycleId, dealingCycles } from "./DealingCycle.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
@@ -53,14 +54,13 @@ export const list = Read.list({
     const holderId = holderOf(asking)
     if (holderId === null) return {}
     const records = yield* Records
-    const { pin } = asking
-    const joined = yield* records.countBy(subscriptions, "cycleId", {
-      pin,
-      where: { holderId: [holderId] }
-    })
-    return { cycleId: [...joined.keys()].toSorted() }
+    const query = { pin: asking.pin, where: { holderId: [holderId] } }
+    const bought = yield* records.countBy(subscriptions, "cycleId", query)
+    const sold = yield* records.countBy(redemptions, "cycleId", query)
+    return { cycleId: [...new Set([...bought.keys(), ...sold.keys()])].toSorted() }
   }),
-  view: (records, asking) => DealingCycleView.many(records, asking.pin, holderOf(asking))
+  view: (records, asking) =>
+    DealingCycleView.many(records, { pin: asking.pin, holderId: holderOf(asking) })
 })
 
 export const get = Read.one({
@@ -75,7 +75,10 @@ export const get = Read.one({
   run: Effect.fn("dealing-cycles.get")(function* ({ cycleId }, asking) {
     const records = yield* Records
     const record = yield* records.get(dealingCycles, cycleId, asking.pin)
-    return yield* DealingCycleView.detail(record, asking.pin, holderOf(asking))
+    return yield* DealingCycleView.detail(record, {
+      pin: asking.pin,
+      holderId: holderOf(asking)
+    })
   })
 })
 

@@ -1,16 +1,24 @@
 /** A dealing cycle as the API shows it: its sums, the orders in it, and the legs they come to. */
-import { Effect, Schema, Stream } from "effect"
-import type { Collection } from "../../kernel/Collection.ts"
+import { Effect, Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import { refused } from "../../kernel/Refusal.ts"
 import * as RecordView from "../../reads/RecordView.ts"
-import { Records, type Stored } from "../../records/Records.ts"
+import type { Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
-import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import { DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
+import {
+  boughtOf,
+  grossOf,
+  idsOf,
+  isNone,
+  none,
+  type Orders,
+  ordersOf,
+  soldOf
+} from "./DealingCycleOrders.ts"
 
 export const DealingCycleView = Schema.Struct({
   ...DealingCycle.fields,
@@ -27,7 +35,7 @@ export const Leg = Schema.Struct({
   to: Party.schema,
   asset: Field.asset,
   amount: Decimal.schema
-})
+}).annotate({ identifier: "CycleLeg", description: "One side of what an order comes to." })
 export type Leg = typeof Leg.Type
 
 /** The legs are gross: each account moves only its net, statements and tax go by these. */
@@ -40,11 +48,11 @@ export const DealingCycleDetail = Schema.Struct({
 })
 export type DealingCycleDetail = typeof DealingCycleDetail.Type
 
-/** The orders of a cycle. */
-export interface Orders {
-  readonly subscriptions: ReadonlyArray<Stored<Subscription>>
+/** At which point, and whose orders: everybody's where there is no holder. */
+export interface Seen {
+  readonly pin: Pin.Resolved
+  readonly holderId: string | null
 }
-const none: Orders = { subscriptions: [] }
 
 /** The cycle as whoever sees all of it sees it. */
 export const of = (
@@ -58,109 +66,44 @@ export const of = (
  */
 export const many = Effect.fnUntraced(function* (
   cycles: ReadonlyArray<Stored<DealingCycle>>,
-  pin: Pin.Resolved,
-  holderId: string | null
+  seen: Seen
 ) {
-  const asked = holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
-  const orders = yield* ordersOf(asked, pin, holderId)
+  const asked =
+    seen.holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
+  const orders = yield* ordersOf(asked, seen)
   return cycles.map((cycle) => {
     const found = orders.get(cycle.cycleId)
     if (found === undefined) return of(cycle)
-    return holderId === null ? of(cycle, idsOf(found)) : own(cycle, found)
+    return seen.holderId === null ? of(cycle, idsOf(found)) : own(cycle, found)
   })
 })
 
 /** One cycle with its legs; one that a holder has no order in is not there for it. */
-export const detail = Effect.fnUntraced(function* (
-  cycle: Stored<DealingCycle>,
-  pin: Pin.Resolved,
-  holderId: string | null
-) {
-  const orders = (yield* ordersOf([cycle], pin, holderId)).get(cycle.cycleId) ?? none
-  if (holderId !== null && orders.subscriptions.length === 0) {
+export const detail = Effect.fnUntraced(function* (cycle: Stored<DealingCycle>, seen: Seen) {
+  const orders = (yield* ordersOf([cycle], seen)).get(cycle.cycleId) ?? none
+  if (seen.holderId !== null && isNone(orders)) {
     return yield* Effect.fail(
       refused("not-found", { detail: `There is no such ${dealingCycles.name}.` })
     )
   }
-  const view = holderId === null ? of(cycle, idsOf(orders)) : own(cycle, orders)
+  const view = seen.holderId === null ? of(cycle, idsOf(orders)) : own(cycle, orders)
   return { ...view, legs: legsOf(cycle, orders) }
 })
 
 /** What a holder sees: the cycle, and of its orders and sums no more than its own. */
 const own = (cycle: Stored<DealingCycle>, orders: Orders): DealingCycleView => {
-  const ids = idsOf(orders)
-  const gross = grossOf(orders)
+  const gross = cycle.endedAs === "released" ? Cycle.nothing : grossOf(orders)
   return {
-    ...of(cycle, ids),
+    ...of(cycle, idsOf(orders)),
     members: {
-      subscriptions: ids.subscriptions.length,
-      redemptions: ids.redemptions.length
+      subscriptions: orders.subscriptions.length,
+      redemptions: orders.redemptions.length
     },
     gross,
     fundNet: Cycle.netOf(gross),
     allocations: []
   }
 }
-
-// ---- the orders of cycles
-
-/** The orders of these cycles, by cycle: those that left by themselves are in none. */
-export const ordersOf = (
-  cycles: ReadonlyArray<DealingCycle>,
-  pin: Pin.Resolved | undefined,
-  holderId: string | null
-): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
-  Effect.gen(function* () {
-    if (cycles.length === 0) return new Map()
-    const endOf = new Map<string, DealingCycle["endedAt"]>(
-      cycles.map(({ cycleId, endedAt }) => [cycleId, endedAt])
-    )
-    const query = {
-      where: {
-        cycleId: [...endOf.keys()],
-        ...(holderId === null ? {} : { holderId: [holderId] })
-      },
-      ...(pin === undefined ? {} : { pin })
-    }
-    const subscribed = yield* inCycles(subscriptions, query, endOf)
-    return new Map(
-      cycles.map(({ cycleId }) => [cycleId, { subscriptions: subscribed.get(cycleId) ?? [] }])
-    )
-  })
-
-/** An order that left by itself ended at another time than its cycle. */
-const inCycles = <R extends Pick<Subscription, "cycleId" | "endedAt">, F>(
-  collection: Collection<R, F>,
-  query: Parameters<Records["Service"]["stream"]>[1],
-  endOf: ReadonlyMap<string, DealingCycle["endedAt"]>
-) =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const found = yield* records.stream(collection, query).pipe(
-      Stream.map(({ record }) => record),
-      Stream.filter(
-        ({ cycleId, endedAt }) =>
-          cycleId !== null && (endedAt === null || endedAt === endOf.get(cycleId))
-      ),
-      Stream.runCollect
-    )
-    return Map.groupBy(found, ({ cycleId }) => cycleId ?? "")
-  })
-
-/** The ids of a cycle's orders, in order. */
-export const idsOf = (orders: Orders): DealingCycle["orders"] => ({
-  subscriptions: orders.subscriptions.map(({ subscriptionId }) => subscriptionId).toSorted(),
-  redemptions: []
-})
-
-// ---- what the orders come to
-
-/** The sums of these orders, as they are priced so far. */
-export const grossOf = (orders: Orders): Cycle.Gross => ({
-  ...Cycle.nothing,
-  subscribed: Decimal.sum(orders.subscriptions.map(({ cash }) => cash.expected ?? Decimal.zero)),
-  minted: Decimal.sum(orders.subscriptions.map(({ lot }) => lot?.units ?? Decimal.zero))
-})
 
 /**
  * Cash to the fund and units to the holder for a subscription, units away and cash to the holder for
@@ -170,15 +113,18 @@ export const legsOf = (cycle: DealingCycle, orders: Orders): ReadonlyArray<Leg> 
   if (cycle.endedAs === "released") return []
   const { fund, paymentAsset, registrar } = cycle
   const units = { admin: registrar, id: cycle.instrumentId }
-  return orders.subscriptions
-    .toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1))
-    .flatMap(
-      ({ party, lot, cash }): ReadonlyArray<Leg> =>
-        lot === null || cash.expected === null
-          ? []
-          : [
-              { from: party, to: fund, asset: paymentAsset, amount: cash.expected },
-              { from: registrar, to: party, asset: units, amount: lot.units }
-            ]
+  return [
+    ...orders.subscriptions.flatMap((order) =>
+      boughtOf(order).flatMap((one) => [
+        { from: order.party, to: fund, asset: paymentAsset, amount: one.cash },
+        { from: registrar, to: order.party, asset: units, amount: one.units }
+      ])
+    ),
+    ...orders.redemptions.flatMap((order) =>
+      soldOf(order).flatMap((one) => [
+        { from: order.party, to: registrar, asset: units, amount: one.units },
+        { from: fund, to: order.party, asset: paymentAsset, amount: one.proceeds }
+      ])
     )
+  ]
 }

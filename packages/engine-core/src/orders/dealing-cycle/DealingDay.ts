@@ -31,7 +31,9 @@ export const DealingDay = Schema.Struct({
     Schema.Struct({
       pointCid: Field.contractId,
       at: Instant.schema,
-      ordered: Ordered
+      ordered: Ordered,
+      /** The units there were just before. */
+      outstanding: Decimal.schema
     })
   )
 })
@@ -47,7 +49,8 @@ const Count = Schema.Struct({
 const Deal = Schema.Struct({
   on: Schema.Literal("deal"),
   pointCid: Field.contractId,
-  at: Instant.schema
+  at: Instant.schema,
+  outstanding: Decimal.schema
 })
 export const Fact = Schema.Union([Count, Deal])
 export type Fact = typeof Fact.Type

@@ -1,14 +1,23 @@
 /** What every order that comes, is priced or goes changes in the sums of its day and of its cycle. */
 import { Effect, Option } from "effect"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { supplies } from "../../instruments/register/Supply.ts"
+import type { Collection } from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
+import { BurnRequest } from "../../templates/Registry.ts"
+import { type Redemption, redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import { dealingCycles } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
+import { grossOfRedemption, grossOfSubscription } from "./DealingCycleOrders.ts"
 import { dealingDays } from "./DealingDay.ts"
 import * as Day from "./DealingDay.ts"
 
@@ -16,97 +25,174 @@ import * as Day from "./DealingDay.ts"
  * These readings hear of a node after those of the orders themselves, and look at what became of the
  * order: a ledger fact that moved no order moves no sum.
  */
-const claim = TypedReading.of(SubscriptionClaim, {
-  created: Effect.fn("SubscriptionClaim.counted")(function* ({ subscriptionId }, node) {
-    const self = yield* subscription(subscriptionId)
-    if (self?.version !== 1 || self.claimCid !== node.contractId) return
-    yield* came(orderOf(self), node)
-  }),
+const subscriptionClaim = TypedReading.of(SubscriptionClaim, {
+  created: ({ subscriptionId }, node) =>
+    counted(subscriptions, subscriptionId, (self) =>
+      // An attestation makes the claim anew; the order came with its first.
+      self.version === 1 && self.claimCid === node.contractId ? came(bought(self), node) : nothing
+    ),
   exercised: {
-    Withdraw: ({ payload }, node) => gone(payload.subscriptionId, node)
+    Withdraw: ({ payload }, node) =>
+      counted(subscriptions, payload.subscriptionId, (self) => gone(self, bought(self), node))
   }
 })
 
 const lot = TypedReading.of(Lot, {
-  created: Effect.fn("Lot.counted")(function* ({ subscriptionId }, node) {
-    const self = yield* subscription(subscriptionId)
-    if (self === null || self.lot?.cid !== node.contractId || self.pointCid === null) return
-    const priced = orderOf(self)
-    yield* dealt(priced, self.pointCid, node)
-    yield* countInCycle(priced, node, {
-      members: 0,
-      gross: Cycle.added(priced.gross, Cycle.negated(claimedGross(self)))
-    })
-  }),
+  created: ({ subscriptionId }, node) =>
+    counted(subscriptions, subscriptionId, (self) =>
+      self.lot?.cid === node.contractId
+        ? priced(self, { after: bought(self), before: bought({ ...self, lot: null }) }, node)
+        : nothing
+    ),
   exercised: {
-    Settle: Effect.fn("Lot.Settle.counted")(function* ({ payload }, node) {
-      const self = yield* subscription(payload.subscriptionId)
-      if (self === null || self.lot?.cid !== node.contractId) return
-      yield* leftCycle(orderOf(self), node)
-    }),
-    Release: ({ payload }, node) => gone(payload.subscriptionId, node)
+    Settle: ({ payload }, node) =>
+      counted(subscriptions, payload.subscriptionId, (self) =>
+        self.lot?.cid === node.contractId ? leftCycle(bought(self), node) : nothing
+      ),
+    Release: ({ payload }, node) =>
+      counted(subscriptions, payload.subscriptionId, (self) => gone(self, bought(self), node))
   }
 })
 
-export const readings = [claim, lot] as const
+const redemptionClaim = TypedReading.of(RedemptionClaim, {
+  created: ({ redemptionId }, node) =>
+    counted(redemptions, redemptionId, (self) =>
+      self.version === 1 && self.claimCid === node.contractId ? came(sold(self), node) : nothing
+    ),
+  exercised: {
+    Withdraw: ({ payload }, node) =>
+      counted(redemptions, payload.redemptionId, (self) => gone(self, sold(self), node))
+  }
+})
+
+const pricedRedemption = TypedReading.of(PricedRedemption, {
+  created: ({ redemptionId }, node) =>
+    counted(redemptions, redemptionId, (self) =>
+      self.pricedCid === node.contractId
+        ? priced(self, { after: sold(self), before: sold(unpriced(self)) }, node)
+        : nothing
+    ),
+  exercised: {
+    Settle: ({ payload }, node) =>
+      counted(redemptions, payload.redemptionId, (self) =>
+        // One that was burned before had left its cycle by that.
+        self.settledAt === node.effectiveAt && self.burnedAt === self.settledAt
+          ? leftCycle(sold(self), node)
+          : nothing
+      ),
+    Release: ({ payload }, node) =>
+      counted(redemptions, payload.redemptionId, (self) => gone(self, sold(self), node))
+  }
+})
+
+const burnRequest = TypedReading.of(BurnRequest, {
+  exercised: {
+    Accept: ({ payload: { reference } }, node) =>
+      reference.kind === "redemption"
+        ? counted(redemptions, reference.id, (self) =>
+            self.state === "burned" && self.burnedAt === node.effectiveAt
+              ? leftCycle(sold(self), node)
+              : nothing
+          )
+        : nothing
+  }
+})
+
+export const readings = [
+  subscriptionClaim,
+  lot,
+  redemptionClaim,
+  pricedRedemption,
+  burnRequest
+] as const
+
+type Reads = Effect.Effect<void, Unavailable, Records>
+const nothing: Reads = Effect.void
+
+/** Looks at the order as the same node left it. */
+const counted = <R, F>(
+  collection: Collection<R, F>,
+  id: string,
+  read: (self: Stored<R>) => Reads
+): Reads =>
+  Effect.flatMap(Records, (records) =>
+    Effect.flatMap(
+      records.find(collection, id),
+      Option.match({ onNone: () => nothing, onSome: read })
+    )
+  )
 
 /** An order as its sums see it. */
 interface Order {
-  readonly kind: "subscriptions" | "redemptions"
+  readonly kind: keyof Cycle.Counts
   readonly orderId: string
   readonly instrumentId: Subscription["instrumentId"]
+  readonly registrar: string
   readonly cutOffAt: Subscription["cutOffAt"]
   readonly cycleId: string | null
   readonly ordered: Day.Ordered
   readonly gross: Cycle.Gross
 }
 
-const subscription = (subscriptionId: string) =>
-  Effect.flatMap(Records, (records) =>
-    Effect.map(records.find(subscriptions, subscriptionId), Option.getOrNull)
-  )
-
-const orderOf = (self: Stored<Subscription>): Order => ({
+const bought = (self: Subscription): Order => ({
+  ...self,
   kind: "subscriptions",
   orderId: self.subscriptionId,
-  instrumentId: self.instrumentId,
-  cutOffAt: self.cutOffAt,
-  cycleId: self.cycleId,
   ordered:
     self.amount === null
-      ? { ...Day.nothing, subscribedUnits: self.units ?? Day.nothing.subscribedUnits }
+      ? { ...Day.nothing, subscribedUnits: self.units ?? Decimal.zero }
       : { ...Day.nothing, subscribedCash: self.amount },
-  gross:
-    self.lot === null
-      ? claimedGross(self)
-      : {
-          ...Cycle.nothing,
-          subscribed: self.cash.expected ?? Cycle.nothing.subscribed,
-          minted: self.lot.units
-        }
+  gross: grossOfSubscription(self)
 })
 
-/** What an unpriced order is known to come to. */
-const claimedGross = ({ amount }: Pick<Subscription, "amount">): Cycle.Gross => ({
-  ...Cycle.nothing,
-  subscribed: amount ?? Cycle.nothing.subscribed
+const sold = (self: Redemption): Order => ({
+  ...self,
+  kind: "redemptions",
+  orderId: self.redemptionId,
+  ordered:
+    self.amount === null
+      ? { ...Day.nothing, redeemedUnits: self.units ?? Decimal.zero }
+      : { ...Day.nothing, redeemedCash: self.amount },
+  gross: grossOfRedemption(self)
 })
 
-// ---- coming and going
+/** The order as it was before its price: an order in cash knew no units yet. */
+const unpriced = (self: Redemption): Redemption => ({
+  ...self,
+  proceeds: null,
+  units: self.amount === null ? self.units : null
+})
+
+// ---- coming, priced, going
 
 const came = Effect.fnUntraced(function* (order: Order, node: Node) {
   yield* countInDay(order, node, { orders: 1, ordered: order.ordered })
   yield* countInCycle(order, node, { members: 1, gross: order.gross })
 })
 
+const priced = Effect.fnUntraced(function* (
+  { pointCid }: { readonly pointCid: string | null },
+  { before, after }: { readonly before: Order; readonly after: Order },
+  node: Node
+) {
+  if (pointCid !== null) yield* dealt(after, pointCid, node)
+  const gross = Cycle.added(after.gross, Cycle.negated(before.gross))
+  yield* countInCycle(after, node, { members: 0, gross })
+})
+
 /** Withdrawn or released, by itself or with its cycle. */
-const gone = Effect.fnUntraced(function* (subscriptionId: string, node: Node) {
-  const self = yield* subscription(subscriptionId)
-  if (self === null || self.endedAs === "closed" || self.endedAt !== node.effectiveAt) return
-  const order = orderOf(self)
+const gone = Effect.fnUntraced(function* (
+  self: Pick<Subscription | Redemption, "endedAs" | "endedAt">,
+  order: Order,
+  node: Node
+) {
+  const isGone = self.endedAs === "withdrawn" || self.endedAs === "released"
+  if (!isGone || self.endedAt !== node.effectiveAt) return
   yield* countInDay(order, node, { orders: -1, ordered: Day.negated(order.ordered) })
   yield* leftCycle(order, node)
 })
+
+// ---- in a day
 
 const countInDay = Effect.fnUntraced(function* (
   { kind, orderId, instrumentId, cutOffAt }: Order,
@@ -141,15 +227,21 @@ const countInDay = Effect.fnUntraced(function* (
   )
 })
 
-/** The first price of a day fixes which orders its swing is judged by. */
+/** The first price of a day fixes what its swing is judged by: who ordered, and how large the fund was. */
 const dealt = Effect.fnUntraced(function* (order: Order, pointCid: string, node: Node) {
   const records = yield* Records
   const day = yield* records.find(dealingDays, Day.idOf(order))
   if (Option.isNone(day) || day.value.dealt !== null) return
+  const supply = yield* records.find(supplies, assetKeyOf(order))
   yield* records.record(
     dealingDays,
     day.value,
-    { on: "deal", pointCid, at: node.effectiveAt },
+    {
+      on: "deal",
+      pointCid,
+      at: node.effectiveAt,
+      outstanding: Option.isSome(supply) ? supply.value.units : Decimal.zero
+    },
     node.act
   )
 })

@@ -1,0 +1,212 @@
+/** What a cycle comes to: the price it deals at, what a gate fills, both sides' sums and the fund's net. */
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Formula from "../../kernel/Formula.ts"
+import type { ResidualRule } from "../../vocabulary/sets.ts"
+import * as Formulas from "../OrderFormulas.ts"
+import { type FundNet, type Gating, gatingOf, type Gross } from "./DealingCycleMachine.ts"
+import type { Ordered } from "./DealingDay.ts"
+
+/** A priced subscription: what the fund gets, and the units that come of it. */
+export interface Bought {
+  readonly id: string
+  readonly cash: Decimal.Decimal
+  readonly units: Decimal.Decimal
+}
+
+/** A priced redemption: the units that go, and what they are paid with; the rate is its own fee's. */
+export interface Sold {
+  readonly id: string
+  readonly units: Decimal.Decimal
+  readonly proceeds: Decimal.Decimal
+  readonly price: Decimal.Decimal
+  readonly feeRate: Decimal.Decimal
+}
+
+export interface Dealing {
+  readonly bought: ReadonlyArray<Bought>
+  readonly sold: ReadonlyArray<Sold>
+  /** The units that may be redeemed in one cycle; null: all. */
+  readonly capacity: Decimal.Decimal | null
+  readonly unitDecimals: number
+  readonly cashDecimals: number
+}
+
+/** How much of a redemption is dealt; what is left is an order of its own, claimed and unpriced. */
+export interface Fill {
+  readonly units: Decimal.Decimal
+  readonly proceeds: Decimal.Decimal
+  readonly rest: Decimal.Decimal
+}
+
+export interface Settlement {
+  /** The redemptions of which something is left over, by id; the others are dealt whole. */
+  readonly fills: ReadonlyMap<string, Fill>
+  readonly gross: Gross
+  readonly fundNet: FundNet
+  readonly gate: Gating | null
+}
+
+/**
+ * The cycle's figures by the formulas gate-fill, redeem-units and fund-net (domain.md sections 4.2 and
+ * 4.3). A redemption that is filled in part is paid for that part, rounded down; one that is dealt
+ * whole is paid what it was priced at.
+ */
+export const settlementOf = (dealing: Dealing): Settlement => {
+  const fills = fillsOf(dealing)
+  const dealt = dealing.sold.map((order) => ({ id: order.id, ...(fills.get(order.id) ?? order) }))
+  const bought = (amount: (order: Bought) => Decimal.Decimal) =>
+    dealing.bought.map((order) => ({ id: order.id, amount: amount(order) }))
+  const sides = {
+    subscribed: bought(({ cash }) => cash),
+    redeemed: dealt.map(({ id, proceeds }) => ({ id, amount: proceeds })),
+    minted: bought(({ units }) => units),
+    burned: dealt.map(({ id, units }) => ({ id, amount: units }))
+  }
+  const gross = {
+    subscribed: totalOf(sides.subscribed),
+    redeemed: totalOf(sides.redeemed),
+    minted: totalOf(sides.minted),
+    burned: totalOf(sides.burned)
+  }
+  const { unitDecimals, cashDecimals } = dealing
+  return {
+    fills,
+    gross,
+    fundNet: Formula.compute(Formulas.fundNet, { ...sides, unitDecimals, cashDecimals }),
+    gate: gatingOf({
+      ordered: Decimal.sum(dealing.sold.map(({ units }) => units)),
+      filled: gross.burned
+    })
+  }
+}
+
+const totalOf = (items: ReadonlyArray<Formula.Item>): Decimal.Decimal =>
+  Decimal.sum(items.map(({ amount }) => amount))
+
+const fillsOf = ({
+  sold,
+  capacity,
+  unitDecimals,
+  cashDecimals
+}: Dealing): ReadonlyMap<string, Fill> => {
+  if (capacity === null) return new Map()
+  const { filled } = Formula.compute(Formulas.gateFill, {
+    capacity,
+    order: sold.map(({ id, units }) => ({ id, amount: units })),
+    unitDecimals
+  })
+  return new Map(
+    sold.flatMap(({ id, units: ordered, price, feeRate }): ReadonlyArray<[string, Fill]> => {
+      const units = filled.get(id) ?? Decimal.zero
+      if (Decimal.atLeast(units, ordered)) return []
+      const terms = { price, feeRate, cashDecimals }
+      const { proceeds } = Formula.compute(Formulas.redeemUnits, { units, ...terms })
+      return [[id, { units, proceeds, rest: Decimal.subtract(ordered, units) }]]
+    })
+  )
+}
+
+// ---- the price
+
+export interface Swinging {
+  /** The official point's. */
+  readonly price: Decimal.Decimal
+  /** Of all orders of the valuation date, whether they are in the cycle or not. */
+  readonly ordered: Ordered
+  /** Units in being. */
+  readonly outstanding: Decimal.Decimal
+  readonly swing: {
+    readonly threshold: Decimal.Decimal
+    readonly up: Decimal.Decimal
+    readonly down: Decimal.Decimal
+  } | null
+}
+
+/** The price swung by the day's net flow (domain.md section 4.2, swing); null: orders deal unswung. */
+export const swungOf = ({
+  price,
+  ordered,
+  outstanding,
+  swing
+}: Swinging): Decimal.Decimal | null => {
+  if (swing === null) return null
+  const { swungPrice } = Formula.compute(Formulas.swing, {
+    price,
+    ...ordered,
+    outstanding,
+    ...swing
+  })
+  return swungPrice === price ? null : swungPrice
+}
+
+// ---- what if
+
+/** An order as it was asked for, with the terms it deals at. */
+export interface Asked {
+  readonly id: string
+  readonly amount: Decimal.Decimal | null
+  readonly units: Decimal.Decimal | null
+  readonly feeRate: Decimal.Decimal
+  readonly unitDecimals: number
+  readonly cashDecimals: number
+}
+
+/** What a subscription would come to at a price, by its formula. */
+export const boughtAt = (
+  {
+    id,
+    amount,
+    units,
+    feeRate,
+    unitDecimals,
+    cashDecimals,
+    residualRule
+  }: Asked & {
+    readonly residualRule: ResidualRule
+  },
+  price: Decimal.Decimal
+): Bought => {
+  if (amount !== null) {
+    const bought = Formula.compute(Formulas.subscribeAmount, {
+      amount,
+      price,
+      feeRate,
+      unitDecimals,
+      cashDecimals,
+      residualRule
+    })
+    return { id, cash: amount, units: bought.units }
+  }
+  const asked = units ?? nothingAsked(id)
+  const cost = Formula.compute(Formulas.subscribeUnits, {
+    units: asked,
+    price,
+    feeRate,
+    cashDecimals
+  })
+  return { id, cash: cost.expected, units: asked }
+}
+
+/** What a redemption would come to at a price, by its formula. */
+export const soldAt = (
+  { id, amount, units, feeRate, unitDecimals, cashDecimals }: Asked,
+  price: Decimal.Decimal
+): Sold => {
+  if (amount !== null) {
+    const sold = Formula.compute(Formulas.redeemAmount, {
+      amount,
+      price,
+      feeRate,
+      unitDecimals,
+      cashDecimals
+    })
+    return { id, units: sold.units, proceeds: amount, price, feeRate }
+  }
+  const asked = units ?? nothingAsked(id)
+  const paid = Formula.compute(Formulas.redeemUnits, { units: asked, price, feeRate, cashDecimals })
+  return { id, units: asked, proceeds: paid.proceeds, price, feeRate }
+}
+
+const nothingAsked = (id: string): never => {
+  throw new Error(`the order ${id} asks for neither an amount nor units`)
+}

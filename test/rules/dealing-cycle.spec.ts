@@ -1,0 +1,270 @@
+/** What a cycle comes to, against sums made by hand: sides, fund's net, gate, swing and what is left over. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import * as Rules from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleRules.ts"
+
+const d = Decimal.of
+const price = d("1.0437")
+
+const bought = (id: string, cash: string, units: string): Rules.Bought => ({
+  id,
+  cash: d(cash),
+  units: d(units)
+})
+const sold = (id: string, units: string, proceeds: string): Rules.Sold => ({
+  id,
+  units: d(units),
+  proceeds: d(proceeds),
+  price,
+  feeRate: Decimal.zero
+})
+const settle = (of: Partial<Rules.Dealing>) =>
+  Rules.settlementOf({
+    bought: [],
+    sold: [],
+    capacity: null,
+    unitDecimals: 6,
+    cashDecimals: 2,
+    ...of
+  })
+const plain = (figures: Readonly<Record<string, Decimal.Decimal>>) =>
+  Object.fromEntries(
+    Object.entries(figures).map(([name, figure]) => [name, Decimal.formatPlain(figure)])
+  )
+const fillsOf = ({ fills }: Rules.Settlement) =>
+  Object.fromEntries([...fills].map(([id, fill]) => [id, plain({ ...fill })]))
+
+describe("golden vectors of domain.md section 4.5", () => {
+  test("G11: a side or the fund's net comes to something else", () => {
+    const cycle = settle({
+      bought: [bought("a", "100000", "95812.973076"), bought("b", "50000", "47906.486538")],
+      sold: [sold("c", "30000", "31311.00")]
+    })
+    expect(plain(cycle.gross)).toEqual({
+      subscribed: "150000",
+      redeemed: "31311",
+      minted: "143719.459614",
+      burned: "30000"
+    })
+    expect(plain(cycle.fundNet)).toEqual({ cash: "118689", units: "113719.459614" })
+    expect(cycle.gate).toBeNull()
+    expect(cycle.fills.size).toBe(0)
+  })
+
+  test("G12: a gate fills otherwise, or loses an atom", () => {
+    const cycle = settle({
+      sold: [
+        sold("a", "1000.000001", "1043.70"),
+        sold("b", "333.333333", "347.90"),
+        sold("c", "666.666666", "695.80")
+      ],
+      capacity: d("1500")
+    })
+    expect(plain(cycle.gross).burned).toBe("1500")
+    expect(cycle.gate).toEqual({
+      factor: d("0.75"),
+      capacity: d("1500"),
+      reason: "cycle-capacity"
+    })
+    // 750.000001 · 1.0437 = 782.775001…; 250 · 1.0437 = 260.925; 499.999999 · 1.0437 = 521.849998…
+    expect(fillsOf(cycle)).toEqual({
+      a: { units: "750.000001", proceeds: "782.77", rest: "250" },
+      b: { units: "250", proceeds: "260.92", rest: "83.333333" },
+      c: { units: "499.999999", proceeds: "521.84", rest: "166.666667" }
+    })
+    expect(plain(cycle.fundNet)).toEqual({ cash: "-1565.53", units: "-1500" })
+  })
+
+  test.each([
+    ["10", { a: "30", b: "31", c: "39" }, { a: "3", b: "3", c: "4" }],
+    ["11", { a: "49", b: "51" }, { a: "5", b: "6" }]
+  ])("G13: Centrifuge's figures at a capacity of %s strand a unit", (capacity, orders, filled) => {
+    const cycle = settle({
+      sold: Object.entries(orders).map(([id, units]) => sold(id, units, "1000")),
+      capacity: d(capacity),
+      unitDecimals: 0
+    })
+    const units = Object.fromEntries(
+      [...cycle.fills].map(([id, fill]) => [id, Decimal.formatPlain(fill.units)])
+    )
+    expect(units).toEqual(filled)
+  })
+
+  test("G10: swing goes the other way, or deals at more places", () => {
+    const swing = { threshold: d("0.01"), up: d("0.0015"), down: d("0.001") }
+    const flow = (subscribed: string, redeemed: string) => ({
+      subscribedCash: d(subscribed),
+      subscribedUnits: Decimal.zero,
+      redeemedCash: d(redeemed),
+      redeemedUnits: Decimal.zero
+    })
+    const at = (subscribed: string, redeemed: string) =>
+      Rules.swungOf({
+        price,
+        swing,
+        ordered: flow(subscribed, redeemed),
+        outstanding: d("1000000")
+      })
+    // A hundredth of 1043700.
+    expect(at("10437.01", "0")).toBe(d("1.0452655500"))
+    expect(at("0", "10437.01")).toBe(d("1.0426563000"))
+    expect(at("10437", "0")).toBeNull()
+    expect(at("50000", "50000")).toBeNull()
+    const none = { price, ordered: flow("50000", "0"), outstanding: d("1"), swing: null }
+    expect(Rules.swungOf(none)).toBeNull()
+    expect(
+      Rules.boughtAt(
+        {
+          id: "a",
+          amount: d("100000"),
+          units: null,
+          feeRate: Decimal.zero,
+          unitDecimals: 6,
+          cashDecimals: 2,
+          residualRule: "fund"
+        },
+        d("1.0452655500")
+      ).units
+    ).toBe(d("95669.468873"))
+  })
+})
+
+describe("a gate", () => {
+  test("that fits exactly leaves something over", () => {
+    const cycle = settle({ sold: [sold("a", "7", "7.30")], capacity: d("7") })
+    expect(cycle.gate).toBeNull()
+    expect(plain(cycle.gross)).toMatchObject({ burned: "7", redeemed: "7.3" })
+  })
+
+  test("that is wider than what was ordered changes a figure", () => {
+    const orders = { bought: [bought("x", "5", "4")], sold: [sold("a", "7", "7.30")] }
+    expect(settle({ ...orders, capacity: d("8") })).toEqual(settle(orders))
+  })
+
+  test("takes units of an order too small to be filled, or pays it", () => {
+    const cycle = settle({
+      sold: [sold("a", "1", "1.04"), sold("b", "1", "1.04"), sold("c", "1", "1.04")],
+      capacity: d("2"),
+      unitDecimals: 0
+    })
+    expect(fillsOf(cycle)).toEqual({ c: { units: "0", proceeds: "0", rest: "1" } })
+  })
+})
+
+// ---- laws, against naive books in whole atoms
+
+const TEN = 10n
+const atomsOf = (figure: Decimal.Decimal, places: number) =>
+  Decimal.atoms(figure) / TEN ** BigInt(10 - places)
+const figureOf = (atoms: bigint, places: number) =>
+  Decimal.fromAtoms(atoms * TEN ** BigInt(10 - places))
+
+/** Orders in atoms at random prices, places and fees, priced as the formulas price them. */
+const cycles = fc
+  .record({
+    unitDecimals: fc.constantFrom(0, 2, 6, 10),
+    cashDecimals: fc.constantFrom(0, 2),
+    price: fc.bigInt({ min: 1n, max: 10n ** 13n }),
+    fee: fc.bigInt({ min: 0n, max: 10n ** 9n }),
+    buys: fc.array(fc.bigInt({ min: 1n, max: 10n ** 9n }), { maxLength: 6 }),
+    sells: fc.array(fc.bigInt({ min: 1n, max: 10n ** 9n }), { minLength: 1, maxLength: 6 }),
+    part: fc.integer({ min: 1, max: 1000 })
+  })
+  .map(({ unitDecimals, cashDecimals, buys, sells, part, ...of }) => {
+    const dealt = { price: Decimal.fromAtoms(of.price), feeRate: Decimal.fromAtoms(of.fee) }
+    const terms = { unitDecimals, cashDecimals, feeRate: dealt.feeRate }
+    const total = sells.reduce((so, units) => so + units, 0n)
+    return {
+      unitDecimals,
+      cashDecimals,
+      bought: buys.map((cash, index) =>
+        Rules.boughtAt(
+          {
+            id: `s${index}`,
+            amount: figureOf(cash, cashDecimals),
+            units: null,
+            residualRule: "fund",
+            ...terms
+          },
+          dealt.price
+        )
+      ),
+      sold: sells.map((units, index) =>
+        Rules.soldAt(
+          { id: `r${index}`, amount: null, units: figureOf(units, unitDecimals), ...terms },
+          dealt.price
+        )
+      ),
+      capacity: figureOf((total * BigInt(part)) / 1000n + 1n, unitDecimals)
+    }
+  })
+
+test("units or cash are made or lost in a cycle", () => {
+  fc.assert(
+    fc.property(cycles, (dealing) => {
+      const cycle = Rules.settlementOf(dealing)
+      const { unitDecimals: units, cashDecimals: cash } = dealing
+      const sum = (figures: ReadonlyArray<bigint>) => figures.reduce((so, one) => so + one, 0n)
+      const subscribed = sum(dealing.bought.map((order) => atomsOf(order.cash, cash)))
+      const minted = sum(dealing.bought.map((order) => atomsOf(order.units, units)))
+      const dealt = dealing.sold.map((order) => cycle.fills.get(order.id) ?? order)
+      const burned = sum(dealt.map((order) => atomsOf(order.units, units)))
+      const redeemed = sum(dealt.map((order) => atomsOf(order.proceeds, cash)))
+      expect(atomsOf(cycle.fundNet.cash, cash)).toBe(subscribed - redeemed)
+      expect(atomsOf(cycle.fundNet.units, units)).toBe(minted - burned)
+      const ordered = sum(dealing.sold.map((order) => atomsOf(order.units, units)))
+      const capacity = atomsOf(dealing.capacity, units)
+      expect(burned).toBe(capacity < ordered ? capacity : ordered)
+      for (const order of dealing.sold) {
+        const fill = cycle.fills.get(order.id)
+        if (fill === undefined) continue
+        expect(Decimal.add(fill.units, fill.rest)).toBe(order.units)
+        expect(Decimal.isPositive(fill.rest)).toBe(true)
+        // Within one atom of its exact share: |filled·Σ − order·capacity| < Σ.
+        const off = atomsOf(fill.units, units) * ordered - atomsOf(order.units, units) * capacity
+        expect(off < 0n ? -off : off).toBeLessThan(ordered)
+      }
+    }),
+    { numRuns: 300 }
+  )
+})
+
+test("what a gate leaves over is stranded, or paid better in parts than at once", () => {
+  fc.assert(
+    fc.property(cycles, (dealing) => {
+      const whole = Rules.settlementOf({ ...dealing, capacity: null })
+      let left = dealing.sold
+      let burned = Decimal.zero
+      let redeemed = Decimal.zero
+      for (let day = 0; left.length > 0; day++) {
+        // Each day fills all of its capacity, so a thousandth of the orders takes a thousand days.
+        expect(day).toBeLessThan(1001)
+        const cycle = Rules.settlementOf({ ...dealing, bought: [], sold: left })
+        burned = Decimal.add(burned, cycle.gross.burned)
+        redeemed = Decimal.add(redeemed, cycle.gross.redeemed)
+        left = left.flatMap((order) => {
+          const fill = cycle.fills.get(order.id)
+          if (fill === undefined) return []
+          const rest = { id: order.id, amount: null, units: fill.rest, feeRate: order.feeRate }
+          return [Rules.soldAt({ ...rest, ...dealing }, order.price)]
+        })
+      }
+      expect(burned).toBe(whole.gross.burned)
+      expect(Decimal.atMost(redeemed, whole.gross.redeemed)).toBe(true)
+    }),
+    { numRuns: 60 }
+  )
+})
+
+test("the order in which orders are listed changes a fill", () => {
+  fc.assert(
+    fc.property(cycles, (dealing) => {
+      const turned = { ...dealing, sold: dealing.sold.toReversed() }
+      const [one, other] = [Rules.settlementOf(dealing), Rules.settlementOf(turned)]
+      expect(fillsOf(other)).toEqual(fillsOf(one))
+      expect(other.fundNet).toEqual(one.fundNet)
+    }),
+    { numRuns: 100 }
+  )
+})

@@ -53,6 +53,36 @@ const plain = (body: Json): PlainJson.Plain =>
 const memberOf = (value: PlainJson.Plain, name: string): PlainJson.Plain =>
   (value as { readonly [member: string]: PlainJson.Plain })[name] ?? null
 
+/** Sends a write as it is and leaves it there. */
+const send = (
+  kind: string,
+  params: Readonly<Record<string, string>>,
+  body: Json,
+  by: { readonly caller: Caller.Caller; readonly ifMatch: string | null }
+) =>
+  Effect.gen(function* () {
+    const door = yield* FourEyes
+    const operation = Catalogue.operations.find((one) => one.kind === kind)
+    if (operation === undefined) throw new Error(`no operation ${kind}`)
+    const route = operation.route.slice(operation.route.indexOf(" ") + 1)
+    const path = route.replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "")
+    return yield* door.submit(operation, {
+      caller: by.caller,
+      identity: identity(),
+      key: `key-${++requests}`,
+      ifMatch: by.ifMatch,
+      path,
+      query: "",
+      body: plain(body),
+      params
+    })
+  })
+
+const approve = (actionKey: PlainJson.Plain) =>
+  Effect.flatMap(FourEyes, (door) =>
+    door.approve({ actionKey: String(actionKey), caller: approver, identity: identity() })
+  )
+
 /** Sends a write, has it approved where it needs that, runs the engine until it rests. */
 export const write = (
   kind: string,
@@ -62,35 +92,34 @@ export const write = (
   ifMatch: string | null = null
 ) =>
   Effect.gen(function* () {
-    const door = yield* FourEyes
-    const operation = Catalogue.operations.find((one) => one.kind === kind)
-    if (operation === undefined) throw new Error(`no operation ${kind}`)
-    const route = operation.route.slice(operation.route.indexOf(" ") + 1)
-    const path = route.replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "")
-    const answer = yield* Effect.result(
-      door.submit(operation, {
-        caller,
-        identity: identity(),
-        key: `key-${++requests}`,
-        ifMatch,
-        path,
-        query: "",
-        body: plain(body),
-        params
-      })
-    )
+    const answer = yield* Effect.result(send(kind, params, body, { caller, ifMatch }))
     if (Result.isFailure(answer)) return refusedAs(answer.failure)
-    const actionKey = memberOf(answer.success.value, "actionKey")
     const opened =
       memberOf(answer.success.value, "state") === "awaiting"
-        ? yield* door.approve({
-            actionKey: String(actionKey),
-            caller: approver,
-            identity: identity()
-          })
+        ? yield* approve(memberOf(answer.success.value, "actionKey"))
         : answer.success
     yield* settle
     return yield* ended(String(memberOf(opened.value, "operationId")))
+  })
+
+/** Sends a four-eyes write and leaves it with its approvers; answers its key. */
+export const made = (
+  kind: string,
+  params: Readonly<Record<string, string>>,
+  body: Json,
+  ifMatch: string | null = null
+) =>
+  Effect.map(send(kind, params, body, { caller: operator, ifMatch }), ({ value }) =>
+    memberOf(value, "actionKey")
+  )
+
+/** Approves what was made; what became of it. */
+export const approved = (actionKey: PlainJson.Plain) =>
+  Effect.gen(function* () {
+    const answer = yield* Effect.result(approve(actionKey))
+    if (Result.isFailure(answer)) return refusedAs(answer.failure)
+    yield* settle
+    return yield* ended(String(memberOf(answer.success.value, "operationId")))
   })
 
 const refusedAs = (failure: unknown): Ended => {

@@ -91,7 +91,10 @@ export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const read = <P, V>(
   of: Read.One<P, V>,
   params: P,
-  as: { readonly caller?: Caller.Caller; readonly point?: { readonly at?: Offset.Offset } } = {}
+  as: {
+    readonly caller?: Caller.Caller
+    readonly point?: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
+  } = {}
 ) =>
   Effect.flatMap(Reads, (reads) =>
     reads.one(of, { caller: as.caller ?? auditor, params, point: as.point ?? {} })
@@ -101,7 +104,10 @@ export const read = <P, V>(
 export const list = <R, F, P, V>(
   of: Read.List<R, F, P, V>,
   params: P,
-  as: { readonly caller?: Caller.Caller; readonly point?: { readonly at?: Offset.Offset } } = {}
+  as: {
+    readonly caller?: Caller.Caller
+    readonly point?: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
+  } = {}
 ) =>
   Effect.flatMap(Reads, (reads) =>
     reads.page(of, {

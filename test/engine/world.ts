@@ -1,6 +1,7 @@
 /** A whole engine in memory with a ledger beside it: what tests of the core run against. */
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
-import type { Operation, Reading } from "@bursar/engine-core"
+import type { Operation, Reading, Timely } from "@bursar/engine-core"
+import type { Collection } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -31,6 +32,10 @@ export const ledgerOf = (faults?: SimulatedLedger.Faults.Faults) => {
 export interface WorldOptions {
   readonly operations?: ReadonlyArray<Operation.Operation>
   readonly readings?: ReadonlyArray<Reading.Reading>
+  /** The collections whose clock moves are noted, beside actions. */
+  readonly clocked?: ReadonlyArray<Collection.Collection>
+  /** The writes that the engine opens by itself. */
+  readonly timely?: ReadonlyArray<Timely.Timely>
   readonly settings?: Partial<typeof settingsDefaults>
   readonly faults?: SimulatedLedger.Faults.Faults
   /** Other storage ports than those in memory. */
@@ -58,7 +63,12 @@ export const world = (options: WorldOptions = {}) => {
   const engine =
     options.operations === undefined
       ? Engine.layer
-      : Engine.layerOf({ operations: options.operations, readings: options.readings ?? [] })
+      : Engine.layerOf({
+          operations: options.operations,
+          readings: options.readings ?? [],
+          clocked: options.clocked ?? [],
+          timely: options.timely ?? []
+        })
   return engine.pipe(Layer.provideMerge(ports(options)))
 }
 

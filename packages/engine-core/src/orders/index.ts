@@ -73,3 +73,4 @@ export const readings = [
   ...DealingCycleReadings.readings,
   ...StandingSettlementReadings.readings
 ] as const
+export const timely = DealingCycleOperations.timely

@@ -1,8 +1,12 @@
 /** What outside a cycle itself stands in the way of opening and of settling it, gate by gate. */
 import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import { gates, unless } from "../../kernel/Refusal.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
-import type { Objection } from "./DealingCycleMachine.ts"
+import { type Objection, objections } from "./DealingCycleMachine.ts"
+import type { Standing } from "./SettlingReads.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 /** Opening a cycle takes a market whose orders are paid on the ledger (domain.md section 2.16). */
@@ -49,7 +53,221 @@ export const againstLedger = (
   ]
 ]
 
-export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
+/**
+ * Everything that stands in the way of settling, in the order of the gates: the cycle's own, its
+ * orders', its fund's (domain.md section 2.16: one point for all, every member ready or gated, one
+ * transaction, in the order of the cut-offs).
+ */
+export const againstSettling = (standing: Standing): ReadonlyArray<Objection> =>
+  inOrder([
+    ...objections(standing.cycle, { on: "settle", now: standing.now }),
+    ...ofHolders(standing),
+    ...ofTerms(standing),
+    ...ofOrders(standing),
+    ...ofPrice(standing),
+    ...ofCash(standing),
+    ...againstLedger(standing.instrument, standing.inputsMax).slice(0, 1),
+    ...ofSize(standing)
+  ])
+
+/** Who buys must be one who may hold. */
+const ofHolders = ({
+  orders: { subscriptions },
+  holders,
+  admissions,
+  now
+}: Standing): ReadonlyArray<Objection> => {
+  const inactive = subscriptions.find(({ holderId }) => holders.get(holderId)?.state !== "active")
+  const unadmitted = subscriptions.find(({ holderId }) => {
+    const admission = admissions.get(holderId)
+    const from = admission?.validFrom ?? null
+    return admission === undefined || (from !== null && Instant.isAfter(from, now))
+  })
+  const unscreened = subscriptions.find(({ holderId }) => {
+    const holder = holders.get(holderId)
+    return holder !== undefined && !isScreened(holder)
+  })
+  return [
+    [
+      inactive !== undefined,
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "holder-active",
+        ...detailOf(inactive?.subscriptionId),
+        recovery: "Have the holder's registration accepted, or release its order."
+      }
+    ],
+    [
+      unadmitted !== undefined,
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "admitted",
+        ...detailOf(unadmitted?.subscriptionId),
+        ...(unadmitted === undefined ? {} : { party: unadmitted.party }),
+        recovery: "Have the holder admitted, or release its order."
+      }
+    ],
+    [
+      unscreened !== undefined,
+      "rule-refused",
+      {
+        gate: "screening",
+        check: "screening-clear",
+        ...detailOf(unscreened?.subscriptionId),
+        recovery: "Wait for a clear screening, or release the order."
+      }
+    ]
+  ]
+}
+
+const ofTerms = ({ cycle, instrument, market, open }: Standing): ReadonlyArray<Objection> => {
+  const [first] = open
+  return [
+    [
+      market === null,
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "primary-market",
+        policyVersion: instrument.policyVersion,
+        recovery: "Release the cycle: its market ended."
+      }
+    ],
+    [
+      first !== undefined && Instant.isBefore(first.cutOffAt, cycle.cutOffAt),
+      "rule-refused",
+      {
+        gate: "window",
+        check: "cycle-sequence",
+        detail: `The cycle ${first?.cycleId ?? ""} of an earlier cut-off is open.`,
+        recovery: "Settle or release it first."
+      }
+    ]
+  ]
+}
+
+/** Every order is ready, but for the fund's cash, which the cycle brings as one. */
+const ofOrders = ({ orders }: Standing): ReadonlyArray<Objection> => {
+  const { subscriptions, redemptions } = orders
+  const unlocked = redemptions.find(({ unitsAllocation }) => unitsAllocation === null)
+  const unpaid = subscriptions.find(({ allocation }) => allocation === null)
+  const unpriced = [
+    ...idsWhere(subscriptions, "subscriptionId"),
+    ...idsWhere(redemptions, "redemptionId")
+  ]
+  return [
+    [
+      unlocked !== undefined,
+      "rule-refused",
+      {
+        gate: "units",
+        check: "units-allocated",
+        ...detailOf(unlocked?.redemptionId),
+        ...(unlocked === undefined ? {} : { party: unlocked.party }),
+        recovery: "Have the holder allocate the order's units, or release the order."
+      }
+    ],
+    [
+      unpaid !== undefined,
+      "rule-refused",
+      {
+        gate: "cash",
+        check: "cash-allocated",
+        ...detailOf(unpaid?.subscriptionId),
+        ...(unpaid === undefined ? {} : { party: unpaid.party }),
+        recovery: "Have the holder allocate the order's cash, or release the order."
+      }
+    ],
+    [
+      unpriced.length > 0,
+      "rule-refused",
+      {
+        gate: "nav-feed",
+        check: "orders-priced",
+        ...detailOf(unpriced[0]),
+        recovery: "Wait for the orders' price, or withdraw what gets none."
+      }
+    ]
+  ]
+}
+
+/** One point prices them all, at the price that the rules make of it. */
+const ofPrice = ({ orders, point, dealingPrice }: Standing): ReadonlyArray<Objection> => {
+  const priced = [...orders.subscriptions, ...orders.redemptions].filter(
+    ({ price }) => price !== null
+  )
+  const [first] = priced
+  const isOther = dealingPrice !== null && priced.some(({ price }) => price !== dealingPrice)
+  return [
+    [
+      priced.some(({ pointCid }) => pointCid !== first?.pointCid),
+      "rule-refused",
+      {
+        gate: "nav-feed",
+        check: "one-point",
+        recovery: "Release the orders that another point priced."
+      }
+    ],
+    [
+      priced.length > 0 && (dealingPrice === null || isOther),
+      "rule-refused",
+      {
+        gate: "nav-feed",
+        check: "price-of-cycle",
+        detail:
+          point === null || dealingPrice === null
+            ? "The point that priced the orders is not known."
+            : `The orders of this cut-off deal at ${Decimal.formatPlain(dealingPrice)}.`,
+        recovery: "Release the orders that are priced otherwise."
+      }
+    ]
+  ]
+}
+
+const ofCash = ({ cycle, shortfall, provision }: Standing): ReadonlyArray<Objection> => [
+  [
+    Decimal.isPositive(shortfall) && provision === null,
+    "rule-refused",
+    {
+      gate: "cash",
+      check: "fund-cash",
+      party: cycle.fund,
+      detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`,
+      recovery: "Have the fund allocate it to itself for the cycle, or agree a provision."
+    }
+  ]
+]
+
+const ofSize = ({ cycle, orders, inputsMax }: Standing): ReadonlyArray<Objection> => {
+  const inputs = inputsOf({
+    subscriptions: orders.subscriptions.length,
+    redemptions: orders.redemptions.length
+  })
+  return [
+    [
+      inputs > inputsMax,
+      "rule-refused",
+      {
+        gate: "ledger",
+        check: "transaction-size",
+        detail: `Settling ${cycle.cycleId} takes up to ${inputs} contracts, one transaction ${inputsMax}.`,
+        recovery: "Release orders of the cycle, to be claimed for the next cut-off."
+      }
+    ]
+  ]
+}
+
+const detailOf = (orderId: string | undefined) =>
+  orderId === undefined ? {} : { detail: `The order ${orderId} is not ready.` }
+
+const idsWhere = <K extends string>(
+  orders: ReadonlyArray<{ readonly price: Decimal.Decimal | null } & Readonly<Record<K, string>>>,
+  id: K
+): ReadonlyArray<string> => orders.filter(({ price }) => price === null).map((order) => order[id])
+
+const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
   objections.toSorted((a, b) => gates.indexOf(a[2].gate) - gates.indexOf(b[2].gate))
 
 /** The first gate that refuses. */

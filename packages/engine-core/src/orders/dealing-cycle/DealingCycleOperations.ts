@@ -1,4 +1,8 @@
 /** What the venue may do with a dealing cycle: open it, settle it or release it. */
 import { open } from "./OpenOperations.ts"
+import { release } from "./ReleaseOperations.ts"
+import { settle } from "./SettleOperations.ts"
 
-export const operations = [open] as const
+export { timely } from "./ReleaseOperations.ts"
+
+export const operations = [open, settle, release] as const

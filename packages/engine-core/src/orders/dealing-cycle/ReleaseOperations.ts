@@ -1,0 +1,99 @@
+/** How a dealing cycle is let go: nothing in it settles, and what was set aside goes back. */
+import { Effect, Schema } from "effect"
+import { Records } from "../../records/Records.ts"
+import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
+import { Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as Timely from "../../writes/Timely.ts"
+import type { Redemption } from "../redemption/Redemption.ts"
+import type { Subscription } from "../subscription/Subscription.ts"
+import { CycleId, dealingCycles } from "./DealingCycle.ts"
+import { decide } from "./DealingCycleMachine.ts"
+import { none, ordersOf } from "./DealingCycleOrders.ts"
+import * as DealingCycleView from "./DealingCycleView.ts"
+import { shown } from "./SettleOperations.ts"
+
+const One = Schema.Struct({ cycleId: CycleId })
+
+/**
+ * Every order of the cycle goes with it in the same transaction: what was priced is released, what
+ * was not is withdrawn, for only a priced order can be released (domain.md sections 2.12 and 2.14).
+ */
+export const release = Operation.defineOnLedger("dealing-cycle.release", {
+  doc: "Releases a dealing cycle with its orders: nothing settles, what was allocated goes back.",
+  route: "POST /v1/dealing-cycles/{cycleId}:release",
+  makers: ["operator", "risk"],
+  approvers: 0,
+  resource: {
+    kind: "dealing-cycle",
+    id: ({ cycleId }) => cycleId,
+    href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`
+  },
+  input: One,
+  result: DealingCycleView.DealingCycleView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("dealing-cycle.release.plan")(function* ({ cycleId }, act) {
+    const records = yield* Records
+    const cycle = yield* records.get(dealingCycles, cycleId)
+    yield* Effect.fromResult(decide(cycle, { on: "release", now: act.now }))
+    const { subscriptions, redemptions } =
+      (yield* ordersOf([cycle], { pin: null, holderId: null })).get(cycleId) ?? none
+    const ending = exercise(DealingCycleTemplate, cycle.cycleCid ?? gone(cycleId), "Release", {
+      allocations: cycle.allocations.map(({ cid }) => cid),
+      intents: []
+    })
+    return {
+      // The cycle ends first, so that what leaves with it is not counted as having left before.
+      commands: [
+        ending,
+        ...subscriptions.map(letGo),
+        ...redemptions.filter(isReleasable).map(giveBack)
+      ],
+      last: true
+    }
+  }),
+  finish: ({ cycleId }) => shown(cycleId)
+})
+
+/** What runs out is let go by the engine itself (domain.md section 2.16). */
+export const timely = [
+  Timely.define({
+    name: "dealing-cycle.release",
+    doc: "Releases a dealing cycle that has not settled by its time to.",
+    collection: dealingCycles,
+    operation: release,
+    at: (cycle) => (cycle.state === "open" ? cycle.settleBy : undefined),
+    request: ({ cycleId }) => ({ cycleId })
+  })
+]
+
+const letGo = ({ claimCid, lot, allocation, intentCid, subscriptionId }: Subscription) => {
+  const argument = { allocationCid: allocation?.cid ?? null, intentCid }
+  return lot === null
+    ? exercise(SubscriptionClaim, claimCid ?? gone(subscriptionId), "Withdraw", argument)
+    : exercise(Lot, lot.cid, "Release", argument)
+}
+
+/**
+ * Units that somebody was asked to burn may be gone the next moment: the order stands without its
+ * cycle, so that its holder is paid.
+ */
+const isReleasable = ({ burnRequestCid }: Redemption): boolean => burnRequestCid === null
+
+const giveBack = (order: Redemption) => {
+  const { claimCid, pricedCid, redemptionId } = order
+  const argument = {
+    unitsAllocationCid: order.unitsAllocation?.cid ?? null,
+    allocationCid: order.allocation?.cid ?? null,
+    intentCid: order.intentCid
+  }
+  return pricedCid === null
+    ? exercise(RedemptionClaim, claimCid ?? gone(redemptionId), "Withdraw", argument)
+    : exercise(PricedRedemption, pricedCid, "Release", argument)
+}
+
+const gone = (id: string): never => {
+  throw new Error(`${id} is open and stands on no contract`)
+}

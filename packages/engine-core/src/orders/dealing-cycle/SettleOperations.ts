@@ -1,0 +1,178 @@
+/** How a dealing cycle settles: under four eyes over its figures, in one ledger transaction. */
+import { Effect, Schema } from "effect"
+import { configurationOf } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as PlainJson from "../../kernel/PlainJson.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
+import { type Argument, exercise } from "../../templates/Template.ts"
+import type { Figure } from "../../writes/Figures.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
+import * as Gates from "./DealingCycleGates.ts"
+import { DealingCycleMachine } from "./DealingCycleMachine.ts"
+import { idsOf } from "./DealingCycleOrders.ts"
+import type { Fill } from "./DealingCycleRules.ts"
+import * as Rules from "./DealingCycleRules.ts"
+import * as DealingCycleView from "./DealingCycleView.ts"
+import { type Standing, standingOf } from "./SettlingReads.ts"
+import { inputsOf } from "./TransactionSize.ts"
+
+const One = Schema.Struct({ cycleId: CycleId })
+
+export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
+  doc: "Settles every order of a dealing cycle and the fund's net in one transaction, at one price.",
+  route: "POST /v1/dealing-cycles/{cycleId}:settle",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "dealing-cycle",
+    id: ({ cycleId }) => cycleId,
+    href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`
+  },
+  input: One,
+  result: DealingCycleView.DealingCycleView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  figures: Effect.fn("dealing-cycle.settle.figures")(function* ({ cycleId }, act) {
+    const records = yield* Records
+    const cycle = yield* records.get(dealingCycles, cycleId)
+    const standing = yield* standingOf(cycle, act.now)
+    const crypto = yield* Crypto
+    return {
+      figures: figuresOf(standing, crypto.sha256),
+      tolerance: standing.terms.tolerances.figures ?? Decimal.zero
+    }
+  }),
+  plan: Effect.fn("dealing-cycle.settle.plan")(function* ({ cycleId }, act) {
+    const records = yield* Records
+    const cycle = yield* records.get(dealingCycles, cycleId)
+    yield* Effect.fromResult(Machine.admit(DealingCycleMachine, cycle, "settle"))
+    const standing = yield* standingOf(cycle, act.now)
+    yield* Effect.fromResult(Gates.judge(Gates.againstSettling(standing)))
+    const argument = settlingOf(standing, act)
+    return {
+      commands: [exercise(DealingCycleTemplate, contractOf(cycle), "Settle", argument)],
+      last: true
+    }
+  }),
+  finish: ({ cycleId }) => shown(cycleId)
+})
+
+const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
+  if (cycleCid === null) throw new Error(`the open cycle ${cycleId} has no contract`)
+  return cycleCid
+}
+
+export const shown = (cycleId: CycleId) =>
+  Effect.flatMap(Records, (records) => records.get(dealingCycles, cycleId)).pipe(
+    Effect.catchTag("Refused", () => Effect.die(new Error(`dealing cycle ${cycleId} vanished`))),
+    Effect.map((record) => DealingCycleView.of(record))
+  )
+
+/** What its approver signs: the price, both sides, the fund's net, the gate, and who is in it. */
+const figuresOf = (
+  { orders, point, dealingPrice, settlement, terms }: Standing,
+  sha256: (text: string) => string
+): Readonly<Record<string, Figure>> => {
+  const { gross, fundNet, gate } = settlement
+  const known: Readonly<Record<string, Figure | null>> = {
+    point: point?.contractId ?? null,
+    price: point?.price ?? null,
+    swungPrice: dealingPrice === point?.price ? null : dealingPrice,
+    subscribed: gross.subscribed,
+    redeemed: gross.redeemed,
+    minted: gross.minted,
+    burned: gross.burned,
+    fundCash: fundNet.cash,
+    fundUnits: fundNet.units,
+    gateFactor: gate?.factor ?? null,
+    gateCapacity: gate?.capacity ?? null,
+    subscriptions: Decimal.fromInteger(orders.subscriptions.length),
+    redemptions: Decimal.fromInteger(orders.redemptions.length),
+    orders: sha256(PlainJson.canonical({ ...idsOf(orders) })),
+    policyVersion: String(terms.policyVersion)
+  }
+  return Object.fromEntries(
+    Object.entries(known).flatMap(([name, figure]) => (figure === null ? [] : [[name, figure]]))
+  )
+}
+
+type Settling = Argument<typeof DealingCycleTemplate, "Settle">
+
+const settlingOf = (standing: Standing, act: OperationAct): Settling => ({
+  marketCid: standing.market?.marketCid ?? missing("market"),
+  lots: lotsOf(standing),
+  redemptions: redemptionsOf(standing, act),
+  allocations: standing.cycle.allocations.map(({ cid }) => cid),
+  provision: standing.provision
+})
+
+const lotsOf = ({ orders, admissions, instrument }: Standing): Settling["lots"] =>
+  orders.subscriptions.map(({ holderId, lot, allocation, intentCid }) => ({
+    lotCid: lot?.cid ?? missing("lot"),
+    allocationCid: allocation?.cid ?? missing("allocation"),
+    credentialCid: admissions.get(holderId)?.credentialCid ?? missing("credential"),
+    configurationCid: configurationOf(instrument),
+    intentCid
+  }))
+
+/** Each with what the gate lets through of it; what is left over joins the next open cycle. */
+const redemptionsOf = (standing: Standing, act: OperationAct): Settling["redemptions"] => {
+  const { fills } = standing.settlement
+  const next = nextOf(standing)
+  return standing.orders.redemptions.map((order, index) => {
+    const fill = fills.get(order.redemptionId)
+    return {
+      redemptionCid: order.pricedCid ?? missing("priced redemption"),
+      unitsAllocationCid: order.unitsAllocation?.cid ?? missing("units"),
+      intentCid: order.intentCid,
+      // What the fund set aside for the whole cannot pay a part.
+      allocationCid: fill === undefined ? (order.allocation?.cid ?? null) : null,
+      fill:
+        fill === undefined
+          ? null
+          : {
+              units: fill.units,
+              proceeds: fill.proceeds,
+              remainderId: remainderIdOf(act.operationId, index),
+              cycleCid: isPayable(fill, order) ? next : null
+            }
+    }
+  })
+}
+
+/** The order that a gate leaves over is named after the operation: nobody else can have chosen it. */
+const remainderIdOf = (operationId: string, index: number): string =>
+  `${operationId.replace(/^op_/, "red_")}.${index}`
+
+/** A rest that is worth less than can be paid has no price yet to wait for: it joins no cycle. */
+const isPayable = (
+  { rest }: Fill,
+  order: { readonly redemptionId: string; readonly price: Decimal.Decimal | null } & Pick<
+    Rules.Asked,
+    "feeRate" | "unitDecimals" | "cashDecimals"
+  >
+): boolean =>
+  order.price !== null &&
+  Decimal.isPositive(
+    Rules.soldAt({ ...order, id: order.redemptionId, amount: null, units: rest }, order.price)
+      .proceeds
+  )
+
+/** The contract of the next open cycle that takes orders and has room for what is left over. */
+const nextOf = ({ cycle, open, settlement, inputsMax }: Standing): string | null => {
+  const next = open.find(
+    ({ cutOffAt, acceptsOrders }) => acceptsOrders && cutOffAt > cycle.cutOffAt
+  )
+  if (next === undefined) return null
+  const { subscriptions, redemptions } = next.members
+  const joined = { subscriptions, redemptions: redemptions + settlement.fills.size }
+  return inputsOf(joined) <= inputsMax ? next.cycleCid : null
+}
+
+const missing = (what: string): never => {
+  throw new Error(`a cycle that may settle has the ${what} of every order`)
+}

@@ -22,6 +22,7 @@ import { NavFeed } from "./price/NavFeed.ts"
 import { pricePoints, quotes } from "./price/PricePoint.ts"
 import * as PriceReadings from "./price/PriceReadings.ts"
 import * as PriceReads from "./price/PriceReads.ts"
+import * as SeriesReads from "./price/SeriesReads.ts"
 import { holdings } from "./register/Holding.ts"
 import { registerEntries } from "./register/RegisterEntry.ts"
 import { movements, partyMovements } from "./register/Movement.ts"
@@ -59,6 +60,7 @@ export const reads = [
   ...InstrumentReads.reads,
   ...PolicyReads.reads,
   ...PriceReads.reads,
+  ...SeriesReads.reads,
   ...AdmissionReads.reads,
   ...RegisterReads.reads,
   ...MovementReads.reads

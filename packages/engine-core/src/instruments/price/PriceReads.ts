@@ -15,20 +15,23 @@ export const PriceView = Schema.Struct({ ...shown, ...RecordView.fields }).annot
   description: "A price that the instrument's oracle published."
 })
 
+/** Who reads what an instrument came to: a registrar only its own. */
+export const audience = {
+  operator: "all",
+  approver: "all",
+  risk: "all",
+  compliance: "all",
+  auditor: "all",
+  investor: "all",
+  app: "all",
+  registrar: "near"
+} as const satisfies Read.Audience
+
 export const list = Read.list({
   name: "instruments.prices",
   doc: "Lists the prices of an instrument that its oracle published, by offset.",
   route: "GET /v1/instruments/{instrumentId}/prices",
-  audience: {
-    operator: "all",
-    approver: "all",
-    risk: "all",
-    compliance: "all",
-    auditor: "all",
-    investor: "all",
-    app: "all",
-    registrar: "near"
-  },
+  audience,
   pinned: true,
   collection: pricePoints,
   params: Schema.Struct({

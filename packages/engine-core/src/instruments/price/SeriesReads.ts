@@ -1,0 +1,257 @@
+/** What the API answers about an instrument over time: its supply, price, holders and orders by day, week or month. */
+import { Effect, Option, Schema, Stream } from "effect"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as Read from "../../reads/Read.ts"
+import { Records } from "../../records/Records.ts"
+import { MovementKind, SeriesInterval, SeriesMetric } from "../../vocabulary/sets.ts"
+import { type Instrument, InstrumentId } from "../instrument/Instrument.ts"
+import { seen } from "../instrument/InstrumentReads.ts"
+import { assetKeyOf } from "../register/Holding.ts"
+import { lockings, type Movement, movements } from "../register/Movement.ts"
+import { supplies } from "../register/Supply.ts"
+import { audience } from "./PriceReads.ts"
+import { pricePoints } from "./PricePoint.ts"
+import { official } from "./PriceRules.ts"
+import * as SeriesRules from "./SeriesRules.ts"
+
+const { NullOr } = Schema
+
+const Point = Schema.Struct({
+  start: Instant.schema,
+  /** The start of the next step: later than now for a step that is not over. */
+  end: Instant.schema,
+  open: NullOr(Decimal.schema),
+  close: NullOr(Decimal.schema),
+  min: NullOr(Decimal.schema),
+  max: NullOr(Decimal.schema),
+  /** Null where figures stand instead of adding up: of supply, price, holders and cover. */
+  sum: NullOr(Decimal.schema)
+})
+
+export const SeriesView = Schema.Struct({
+  instrumentId: InstrumentId,
+  metric: SeriesMetric.schema,
+  interval: SeriesInterval.schema,
+  zone: Zone.schema,
+  points: Schema.Array(Point)
+}).annotate({
+  identifier: "SeriesView",
+  description:
+    "An instrument over time. Supply, holders, subscriptions, redemptions and distributions are told by the ledger's time and in units, a rebasing instrument's in base units; price by the instant it was valued. Distributions are those paid in units; cover has no points until an instrument's reserve reports it."
+})
+
+interface Asked {
+  readonly metric: SeriesMetric
+  readonly interval: SeriesInterval
+  readonly zone: Zone.Zone
+  readonly from: Date.Date | undefined
+  readonly to: Date.Date | undefined
+}
+
+export const get = Read.one({
+  name: "instruments.series",
+  doc: "Answers an instrument over time, by day, week or month of a zone: at most 1,000 of them.",
+  route: "GET /v1/instruments/{instrumentId}/series",
+  audience,
+  pinned: true,
+  params: Schema.Struct({
+    instrumentId: InstrumentId,
+    metric: SeriesMetric.schema,
+    /** A day where it is absent. */
+    interval: Schema.optionalKey(SeriesInterval.schema),
+    /** UTC where it is absent. */
+    zone: Schema.optionalKey(Zone.schema),
+    /** The first step is the one this date lies in; absent, the one in which there is a first figure. */
+    from: Schema.optionalKey(Date.schema),
+    /** The last step is the one this date lies in; absent or later than that, the point of the read's. */
+    to: Schema.optionalKey(Date.schema)
+  }),
+  value: SeriesView,
+  refuses: ["not-found", "invalid-request"],
+  run: Effect.fn("instruments.series")(function* (params, asking) {
+    const { instrumentId, metric, interval = "day", zone = Zone.utc } = params
+    const instrument = yield* seen(instrumentId, asking)
+    const asked = { metric, interval, zone, from: params.from, to: params.to }
+    const points = yield* pointsOf(instrument, asked, asking.pin)
+    return { instrumentId: instrument.instrumentId, metric, interval, zone, points }
+  })
+})
+
+/** Nothing would be answered by a series that ends before it begins; one too long is cut by nobody. */
+const stepsOf = (asked: Asked, first: Instant.Instant | undefined, until: Instant.Instant) => {
+  const from = asked.from ?? (first === undefined ? undefined : Zone.dateAt(asked.zone, first))
+  if (from === undefined) return Effect.succeed([])
+  const latest = Zone.dateAt(asked.zone, until)
+  const to = asked.to === undefined ? latest : Date.min(asked.to, latest)
+  const { interval, zone } = asked
+  const found = SeriesRules.steps({ interval, zone, from, to })
+  return found === undefined
+    ? Effect.fail(
+        refused("invalid-request", {
+          errors: [
+            {
+              pointer: "/query/from",
+              detail: `The series has more than ${SeriesRules.pointsMax} points: ask from a later date, to an earlier one, or for longer intervals.`
+            }
+          ]
+        })
+      )
+    : Effect.succeed(found)
+}
+
+const pointsOf = Effect.fnUntraced(function* (
+  instrument: Instrument,
+  asked: Asked,
+  pin: Pin.Resolved
+) {
+  if (asked.metric === "price") return yield* prices(instrument, asked, pin)
+  if (asked.metric === "cover") return []
+  const kind = flowing[asked.metric]
+  const series = { asset: assetKeyOf(instrument), asked, pin }
+  return kind === undefined ? yield* standing(series) : yield* happening({ ...series, kind })
+})
+
+/** The movements that each metric adds up. */
+const flowing: { readonly [metric: string]: MovementKind } = {
+  subscriptions: "subscription",
+  redemptions: "redemption",
+  distributions: "distribution"
+}
+
+interface Series {
+  readonly asset: string
+  readonly asked: Asked
+  readonly pin: Pin.Resolved
+}
+
+/** The first movement of an instrument: before it there is nothing to tell. */
+const firstOf = Effect.fnUntraced(function* ({ asset, pin }: Series) {
+  const records = yield* Records
+  const [row] = yield* records.list(movements, { pin, where: { asset: [asset] }, limit: 1 })
+  return row?.record
+})
+
+/** What an empty tally begins at and ends before; null where there is no step to tell of. */
+const spanOf = (steps: ReadonlyArray<SeriesRules.Step>) => {
+  const [start, end] = [steps[0]?.start, steps.at(-1)?.end]
+  return start === undefined || end === undefined
+    ? null
+    : { from: Instant.sortable(start), to: Instant.sortable(end) }
+}
+
+const happening = Effect.fnUntraced(function* (of: Series & { readonly kind: MovementKind }) {
+  const { asset, asked, pin } = of
+  const steps = yield* stepsOf(asked, (yield* firstOf(of))?.ledgerTime, pin.judgedAt)
+  const tally = SeriesRules.tally(steps)
+  const at = spanOf(steps)
+  if (at === null) return []
+  const records = yield* Records
+  yield* records
+    .stream(movements, { pin, where: { asset: [asset], kind: [of.kind] }, ranges: { at } })
+    .pipe(
+      Stream.runForEach(({ record }) =>
+        Effect.sync(() => SeriesRules.add(tally, record.ledgerTime, record.units))
+      )
+    )
+  return SeriesRules.flows(tally)
+})
+
+/** Supply and holders: what the last movement of each update left, for no point lies inside an update. */
+const standing = Effect.fnUntraced(function* (of: Series) {
+  const { asset, asked, pin } = of
+  const first = yield* firstOf(of)
+  const steps = yield* stepsOf(asked, first?.ledgerTime, pin.judgedAt)
+  const at = spanOf(steps)
+  if (at === null) return []
+  const valueOf = ({ balanceAfter, holdersAfter }: Movement) =>
+    asked.metric === "supply" ? balanceAfter : Decimal.fromInteger(holdersAfter)
+  const tally = SeriesRules.tally(steps)
+  const records = yield* Records
+  const [before] = yield* records.list(movements, {
+    pin,
+    where: { asset: [asset] },
+    ranges: { at: { to: at.from } },
+    direction: "desc",
+    limit: 1
+  })
+  const value = before === undefined ? yield* openingOf(of, first) : valueOf(before.record)
+  tally.before = { at: before?.record.ledgerTime ?? Instant.fromNanos(0n), value }
+  let last: Movement | undefined
+  const counted = () => {
+    if (last !== undefined) SeriesRules.add(tally, last.ledgerTime, valueOf(last))
+  }
+  const kind = moving
+  yield* records.stream(movements, { pin, where: { asset: [asset], kind }, ranges: { at } }).pipe(
+    Stream.runForEach(({ record }) =>
+      Effect.sync(() => {
+        if (record.offset !== last?.offset) counted()
+        last = record
+      })
+    )
+  )
+  counted()
+  return SeriesRules.levels(tally)
+})
+
+/** What stood before the first movement: nothing, unless the projection began from a snapshot. */
+const openingOf = Effect.fnUntraced(function* (
+  { asset, asked, pin }: Series,
+  first: Movement | undefined
+) {
+  const records = yield* Records
+  const earlier: Pin.Resolved =
+    first === undefined
+      ? pin
+      : { ...pin, select: { by: "offset" }, offset: Offset.of(first.offset - 1) }
+  const supply = yield* records.find(supplies, asset, earlier)
+  if (Option.isNone(supply)) return Decimal.zero
+  const { units, holders } = supply.value
+  return asked.metric === "supply" ? units : Decimal.fromInteger(holders)
+})
+
+/** Everything but what only becomes locked or free. */
+const moving: ReadonlyArray<MovementKind> = MovementKind.members.filter(
+  (kind) => !lockings.includes(kind)
+)
+
+/** The official prices, in whichever order they were valued. */
+const prices = Effect.fnUntraced(function* (
+  instrument: Instrument,
+  asked: Asked,
+  pin: Pin.Resolved
+) {
+  const oracle = instrument.manifest?.oracle ?? null
+  if (oracle === null) return []
+  const records = yield* Records
+  const { instrumentId } = instrument
+  const points = records
+    .stream(pricePoints, { pin, where: { instrumentId: [instrumentId], source: [oracle] } })
+    .pipe(
+      Stream.map(({ record }) => record),
+      Stream.filter((point) => official([point], oracle).length > 0)
+    )
+  const first =
+    asked.from === undefined
+      ? yield* Stream.runFold(
+          points,
+          (): Instant.Instant | undefined => undefined,
+          (least, { valuationTime }) =>
+            least === undefined ? valuationTime : Instant.min(least, valuationTime)
+        )
+      : undefined
+  const steps = yield* stepsOf(asked, first, pin.judgedAt)
+  if (steps.length === 0) return []
+  const tally = SeriesRules.tally(steps)
+  yield* Stream.runForEach(points, ({ valuationTime, price }) =>
+    Effect.sync(() => SeriesRules.add(tally, valuationTime, price))
+  )
+  return SeriesRules.levels(tally)
+})
+
+export const reads = [get] as const

@@ -1,0 +1,162 @@
+/** How figures over time become a series: days, weeks or months of a zone, and what each came to. */
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import * as Month from "../../kernel/Month.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import type { SeriesInterval } from "../../vocabulary/sets.ts"
+
+/** From its start up to, and without, its end. */
+export interface Step {
+  readonly start: Instant.Instant
+  readonly end: Instant.Instant
+}
+
+/** The most points one answer holds: nearly three years of days, nineteen of weeks. */
+export const pointsMax = 1_000
+
+/** The date on which the step begins that this date lies in; weeks begin on Monday. */
+const firstDay = (interval: SeriesInterval, date: Date.Date): Date.Date => {
+  if (interval === "day") return date
+  if (interval === "month") return Month.firstDay(Month.fromDate(date))
+  return Date.addDays(date, -Date.weekdays.indexOf(Date.weekday(date)))
+}
+
+const following = (interval: SeriesInterval, first: Date.Date): Date.Date => {
+  if (interval === "day") return Date.next(first)
+  return interval === "week" ? Date.addDays(first, 7) : Date.addMonths(first, 1)
+}
+
+/**
+ * The steps from the one that `from` lies in to the one that `to` lies in; undefined where those are
+ * more than `pointsMax`. Days begin at midnight in the zone, so one on which the clocks change has 23
+ * or 25 hours, and a date the zone never had is no step.
+ */
+export const steps = (of: {
+  readonly interval: SeriesInterval
+  readonly zone: Zone.Zone
+  readonly from: Date.Date
+  readonly to: Date.Date
+}): ReadonlyArray<Step> | undefined => {
+  const found: Array<Step> = []
+  let first = firstDay(of.interval, of.from)
+  let start = Zone.startOfDay(of.zone, first)
+  while (!Date.isAfter(first, of.to)) {
+    first = following(of.interval, first)
+    const end = Zone.startOfDay(of.zone, first)
+    if (end !== start) found.push({ start, end })
+    if (found.length > pointsMax) return undefined
+    start = end
+  }
+  return found
+}
+
+/** What a step came to. A figure is null where there was none. */
+export interface Point extends Step {
+  readonly open: Decimal.Decimal | null
+  readonly close: Decimal.Decimal | null
+  readonly min: Decimal.Decimal | null
+  readonly max: Decimal.Decimal | null
+  readonly sum: Decimal.Decimal | null
+}
+
+interface Seen {
+  readonly firstAt: Instant.Instant
+  readonly first: Decimal.Decimal
+  readonly lastAt: Instant.Instant
+  readonly last: Decimal.Decimal
+  readonly min: Decimal.Decimal
+  readonly max: Decimal.Decimal
+  readonly sum: Decimal.Decimal
+}
+
+/** What was seen in each step, and last before the first: as much memory as there are steps. */
+export interface Tally {
+  readonly steps: ReadonlyArray<Step>
+  readonly seen: Array<Seen | undefined>
+  before: { readonly at: Instant.Instant; readonly value: Decimal.Decimal } | undefined
+}
+
+export const tally = (of: ReadonlyArray<Step>): Tally => ({
+  steps: of,
+  seen: of.map(() => undefined),
+  before: undefined
+})
+
+/** Counts a figure in; in any order of time, and of two at one instant the later one told counts last. */
+export const add = (self: Tally, at: Instant.Instant, value: Decimal.Decimal): void => {
+  const index = indexOf(self.steps, at)
+  if (index < 0) {
+    if (self.before === undefined || at >= self.before.at) self.before = { at, value }
+    return
+  }
+  const seen = self.seen[index]
+  if (index >= self.steps.length) return
+  self.seen[index] =
+    seen === undefined
+      ? { firstAt: at, first: value, lastAt: at, last: value, min: value, max: value, sum: value }
+      : {
+          ...(at < seen.firstAt
+            ? { firstAt: at, first: value }
+            : { firstAt: seen.firstAt, first: seen.first }),
+          ...(at < seen.lastAt
+            ? { lastAt: seen.lastAt, last: seen.last }
+            : { lastAt: at, last: value }),
+          min: Decimal.min(seen.min, value),
+          max: Decimal.max(seen.max, value),
+          sum: Decimal.add(seen.sum, value)
+        }
+}
+
+/** The step an instant lies in: −1 before the first, as many as there are after the last. */
+const indexOf = (all: ReadonlyArray<Step>, at: Instant.Instant): number => {
+  let low = 0
+  let high = all.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((all[middle] as Step).end <= at) low = middle + 1
+    else high = middle
+  }
+  return low === 0 && all[0] !== undefined && at < all[0].start ? -1 : low
+}
+
+/**
+ * A figure that stands until the next one: it opens at what it was when the step began, or where it
+ * had never been at its first, and closes at what it is when the step ends. It has no sum.
+ */
+export const levels = (self: Tally): ReadonlyArray<Point> => {
+  let standing = self.before?.value ?? null
+  return self.steps.map((step, index) => {
+    const seen = self.seen[index]
+    const open = standing ?? seen?.first ?? null
+    standing = seen?.last ?? standing
+    return {
+      ...step,
+      open,
+      close: standing,
+      min: least(open, seen?.min ?? null),
+      max: most(open, seen?.max ?? null),
+      sum: null
+    }
+  })
+}
+
+/** Figures that happen: the first, the last, the least and the most of the step, and all together. */
+export const flows = (self: Tally): ReadonlyArray<Point> =>
+  self.steps.map((step, index) => {
+    const seen = self.seen[index]
+    return {
+      ...step,
+      open: seen?.first ?? null,
+      close: seen?.last ?? null,
+      min: seen?.min ?? null,
+      max: seen?.max ?? null,
+      sum: seen?.sum ?? Decimal.zero
+    }
+  })
+
+const least = (one: Decimal.Decimal | null, other: Decimal.Decimal | null) =>
+  one === null || other === null ? (one ?? other) : Decimal.min(one, other)
+
+const most = (one: Decimal.Decimal | null, other: Decimal.Decimal | null) =>
+  one === null || other === null ? (one ?? other) : Decimal.max(one, other)

@@ -159,10 +159,9 @@ const marketOf = Effect.fnUntraced(function* (cycle: DealingCycle, orders: Order
     direction: "desc",
     limit: marketsMax
   })
-  const attestors = new Set(
-    orders.subscriptions.flatMap((order) => order.attestors.map(({ party }) => party))
-  )
-  const least = Math.min(...orders.subscriptions.map((order) => order.attestors.length))
+  const priced = orders.subscriptions.filter(({ lot }) => lot !== null)
+  const attestors = new Set(priced.flatMap((order) => order.attestors.map(({ party }) => party)))
+  const least = Math.min(...priced.map((order) => order.attestors.length))
   const fitting = listed
     .map(({ record }) => record)
     .filter(

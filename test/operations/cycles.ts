@@ -1,0 +1,316 @@
+/** A fund with several holders whose ledger-paid orders join dealing cycles: where cycles are walked. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { dealingCycles } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
+import { redemptions } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import { subscriptions } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { contracts } from "../../packages/engine-core/src/projection/Contract.ts"
+import * as Stage from "./stage.ts"
+
+/** The Friday of the stage, at its instrument's cut-off; then the Monday's. */
+export const friday = "2026-07-31T20:00:00Z"
+export const monday = "2026-08-03T20:00:00Z"
+
+export const at = (instant: string) =>
+  Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(instant))), Stage.settle)
+
+/** The active contracts of a template, as the ledger shows them. */
+export const active = <T extends Templates.Template>(template: T) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.list(contracts, {
+      where: { template: [Templates.key(template.typeRef)], active: ["true"] },
+      limit: 1000
+    })
+    return found
+      .map(({ record }) => record)
+      .toSorted((a, b) => a.createdOffset - b.createdOffset)
+      .map(({ contractId, payload }) => ({
+        cid: contractId,
+        payload: payload as unknown as Templates.Payload<T>
+      }))
+  })
+
+/** The one contract of a template that says this. */
+const saying = <T extends Templates.Template>(template: T, member: string, value: string) =>
+  Effect.map(active(template), (found) => {
+    const last = found.findLast(
+      ({ payload }) => (payload as Readonly<Record<string, unknown>>)[member] === value
+    )
+    if (last === undefined) throw new Error(`no ${template.typeRef.entity} with ${member} ${value}`)
+    return last
+  })
+
+/** Onboards a holder that accepts everything: active and admitted. */
+export const joins = (stage: Stage.Stage, holderId: string) =>
+  Effect.gen(function* () {
+    const who = yield* Stage.outsider(holderId)
+    yield* Stage.write(
+      "holder.onboard",
+      {},
+      {
+        holderId,
+        party: who.party,
+        taxResidences: [],
+        admissions: [{ instrumentId: "fund-a" }]
+      }
+    )
+    const invitation = yield* saying(Templates.HolderInvitation, "holder", who.party)
+    yield* who.act(Templates.exercise(Templates.HolderInvitation, invitation.cid, "Accept", {}))
+    yield* who.act(
+      Templates.create(Templates.SignedTerms, {
+        venue: stage.venue,
+        holder: who.party,
+        holderId,
+        documentHash: Stage.documentHash,
+        signedAt: Instant.of(Stage.start)
+      })
+    )
+    yield* Stage.write("accepted-terms.accept", { holderId }, {})
+    const offer = yield* saying(Templates.AdmissionOffer, "holder", who.party)
+    yield* who.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+    return { ...who, holderId }
+  })
+export type Holder = Effect.Success<ReturnType<typeof joins>>
+
+export const cash = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
+
+/** The bank gives a party cash. */
+export const paysIn = (stage: Stage.Stage, to: Stage.Outsider, amount: string) =>
+  Effect.gen(function* () {
+    yield* stage.bank.act(
+      Templates.create(Templates.Holding, {
+        registrar: stage.bank.party,
+        owner: stage.bank.party,
+        provider: stage.venue,
+        instrument: cash(stage),
+        amount: Decimal.of(amount),
+        restricted: false,
+        lock: null,
+        label: "",
+        meta: {}
+      })
+    )
+    const held = yield* saying(Templates.Holding, "owner", stage.bank.party)
+    yield* stage.bank.act(
+      Templates.exercise(Templates.Holding, held.cid, "OfferTransfer", {
+        receiver: to.party,
+        amount: Decimal.of(amount),
+        executeBefore: Instant.of("2026-08-30T00:00:00Z")
+      })
+    )
+    const offer = yield* saying(Templates.TransferOffer, "receiver", to.party)
+    yield* to.act(
+      Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
+    )
+  })
+
+/** A free holding of a party's in an asset, large enough. */
+const free = (owner: string, assetId: string, amount: string) =>
+  Effect.map(active(Templates.Holding), (found) => {
+    const holding = found.find(
+      ({ payload }) =>
+        payload.owner === owner &&
+        payload.instrument.id === assetId &&
+        payload.lock === null &&
+        Decimal.atLeast(Decimal.of(String(payload.amount)), Decimal.of(amount))
+    )
+    if (holding === undefined) throw new Error(`${owner} has no free ${amount} of ${assetId}`)
+    return holding.cid
+  })
+
+/** A party locks cash or units for the venue to move. */
+export const allocates = (
+  stage: Stage.Stage,
+  by: Stage.Outsider,
+  of: {
+    readonly assetId: string
+    readonly amount: string
+    readonly to: Stage.Outsider
+    readonly reference: string
+  }
+) =>
+  Effect.gen(function* () {
+    yield* by.act(
+      Templates.exercise(
+        Templates.Holding,
+        yield* free(by.party, of.assetId, of.amount),
+        "Allocate",
+        {
+          allocationId: of.reference,
+          executor: stage.venue,
+          receiver: of.to.party,
+          amount: Decimal.of(of.amount),
+          settleBefore: Instant.of("2026-08-20T20:00:00Z")
+        }
+      )
+    )
+  })
+
+/** A holder with the cash for it signs an order, which the venue claims; the holder locks the cash. */
+export const subscribes = (
+  stage: Stage.Stage,
+  by: Holder,
+  of: { readonly id: string; readonly amount: string }
+) =>
+  Effect.gen(function* () {
+    yield* paysIn(stage, by, of.amount)
+    yield* by.act(
+      Templates.create(Templates.SubscriptionOrder, {
+        venue: stage.venue,
+        fund: stage.fund.party,
+        holder: by.party,
+        orderId: `order-${of.id}`,
+        instrument: stage.asset,
+        paymentAsset: cash(stage),
+        amount: Decimal.of(of.amount),
+        units: null,
+        expiresAt: null
+      })
+    )
+    const claimed = yield* Stage.write(
+      "subscription.claim",
+      {},
+      {
+        subscriptionId: of.id,
+        instrumentId: "fund-a",
+        holderId: by.holderId,
+        payment: "ledger",
+        orderId: `order-${of.id}`
+      }
+    )
+    if (claimed.why !== "") return claimed
+    const { amount, id: reference } = of
+    yield* allocates(stage, by, { assetId: "USD", amount, to: stage.fund, reference })
+    return claimed
+  })
+
+/** A holder signs an order to give units back, which the venue claims; the holder locks the units. */
+export const redeems = (
+  stage: Stage.Stage,
+  by: Holder,
+  of: { readonly id: string; readonly units: string }
+) =>
+  Effect.gen(function* () {
+    yield* by.act(
+      Templates.create(Templates.RedemptionOrder, {
+        venue: stage.venue,
+        fund: stage.fund.party,
+        holder: by.party,
+        orderId: `order-${of.id}`,
+        instrument: stage.asset,
+        paymentAsset: cash(stage),
+        amount: null,
+        units: Decimal.of(of.units),
+        custodian: null,
+        expiresAt: null
+      })
+    )
+    const claimed = yield* Stage.write(
+      "redemption.claim",
+      {},
+      {
+        redemptionId: of.id,
+        instrumentId: "fund-a",
+        holderId: by.holderId,
+        payment: "ledger",
+        orderId: `order-${of.id}`
+      }
+    )
+    if (claimed.why !== "") return claimed
+    yield* locksUnits(stage, by, of)
+    return claimed
+  })
+
+export const locksUnits = (
+  stage: Stage.Stage,
+  by: Holder,
+  of: { readonly id: string; readonly units: string }
+) =>
+  allocates(stage, by, {
+    assetId: "fund-a",
+    amount: of.units,
+    to: stage.fund,
+    reference: of.id
+  })
+
+/** The attestor prices a claim at the last point. */
+export const attests = (
+  stage: Stage.Stage,
+  of: { readonly id: string; readonly units: string; readonly price: string }
+) =>
+  Effect.gen(function* () {
+    const claim = yield* saying(Templates.SubscriptionClaim, "subscriptionId", of.id)
+    const point = yield* Stage.standing(Templates.OraclePoint)
+    yield* stage.attestor.act(
+      Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
+        attestor: stage.attestor.party,
+        pointCid: point.cid,
+        price: Decimal.of(of.price),
+        units: Decimal.of(of.units)
+      })
+    )
+  })
+
+/** The oracle prices a redemption at its last point. */
+export const pays = (
+  stage: Stage.Stage,
+  of: {
+    readonly id: string
+    readonly units: string
+    readonly price: string
+    readonly proceeds: string
+  }
+) =>
+  Effect.gen(function* () {
+    const claim = yield* saying(Templates.RedemptionClaim, "redemptionId", of.id)
+    const point = yield* Stage.standing(Templates.OraclePoint)
+    yield* stage.oracle.act(
+      Templates.exercise(Templates.RedemptionClaim, claim.cid, "Price", {
+        pointCid: point.cid,
+        price: Decimal.of(of.price),
+        units: Decimal.of(of.units),
+        proceeds: Decimal.of(of.proceeds)
+      })
+    )
+  })
+
+export const opens = (cycleId: string, body: Readonly<Record<string, Stage.Json>> = {}) =>
+  Stage.write("dealing-cycle.open", {}, { cycleId, instrumentId: "fund-a", ...body })
+export const settles = (cycleId: string) => Stage.write("dealing-cycle.settle", { cycleId }, {})
+export const releases = (cycleId: string) => Stage.write("dealing-cycle.release", { cycleId }, {})
+
+export const cycle = (id: string) =>
+  Effect.flatMap(Records, (records) => records.get(dealingCycles, id))
+export const subscription = (id: string) =>
+  Effect.flatMap(Records, (records) => records.get(subscriptions, id))
+export const redemption = (id: string) =>
+  Effect.flatMap(Records, (records) => records.get(redemptions, id))
+
+/** What a party holds of an asset, locked or not. */
+export const holds = (who: Stage.Outsider, assetId: string) =>
+  Effect.map(active(Templates.Holding), (found) =>
+    Decimal.formatPlain(
+      Decimal.sum(
+        found
+          .filter(({ payload }) => payload.owner === who.party && payload.instrument.id === assetId)
+          .map(({ payload }) => Decimal.of(String(payload.amount)))
+      )
+    )
+  )
+
+/** The stage with its market and so many holders. */
+export const opened = (
+  holderIds: ReadonlyArray<string>,
+  change: Readonly<Record<string, Stage.Json>> = {}
+) =>
+  Effect.gen(function* () {
+    const stage = yield* Stage.opened(change)
+    yield* Stage.market(stage)
+    const holders: Array<Holder> = []
+    for (const holderId of holderIds) holders.push(yield* joins(stage, holderId))
+    return { stage, holders }
+  })

@@ -1,5 +1,5 @@
 /** Movements, register and portfolio at every point are what the ledger's own account adds up to. */
-import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, type Offset, type Party, Zone } from "@bursar/engine-core/kernel"
 import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import type { Ledger } from "@bursar/engine-core/ports"
@@ -8,6 +8,7 @@ import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import * as SeriesReads from "../../packages/engine-core/src/instruments/price/SeriesReads.ts"
 import * as MovementReads from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
 import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
 import type { MovementView } from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
@@ -352,7 +353,57 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
       ).toEqual(book === undefined ? [] : [book])
     }
   }
+  yield* seriesAgree(expected, all)
   return all
+})
+
+/** Steps of a series end where the books stood at their end, by the latest ledger time so far. */
+const seriesAgree = Effect.fnUntraced(function* (
+  expected: ReadonlyArray<readonly [offset: number, books: Books]>,
+  all: ReadonlyArray<View>
+) {
+  let time = 0n
+  const times = new Map<number, bigint>()
+  for (const { offset, effectiveAt } of yield* transactions) {
+    time = effectiveAt > time ? effectiveAt : time
+    times.set(offset, time)
+  }
+  const now = yield* Instant.now
+  const ask = (metric: "supply" | "holders" | "subscriptions" | "redemptions") =>
+    Effect.map(
+      Venue.read(SeriesReads.get, {
+        instrumentId: Story.instrumentId,
+        metric,
+        interval: "day",
+        zone: Zone.of("Asia/Kolkata")
+      }),
+      ({ value }) => value.points
+    )
+  const [supply, holders] = [yield* ask("supply"), yield* ask("holders")]
+  expect(supply.length > 0).toBe(all.length > 0)
+  for (const [index, { start, end, open, close, min, max }] of supply.entries()) {
+    const inside = expected.filter(([offset]) => (times.get(offset) ?? 0n) < end)
+    const books = inside.at(-1)?.[1] ?? new Map()
+    const sum = (some: Books) => [...some.values()].reduce((all, { units }) => all + units, 0n)
+    expect(close === null ? null : Decimal.atoms(close), `supply at ${end}`).toBe(sum(books))
+    expect(holders[index]?.close).toBe(Decimal.fromInteger(books.size))
+    const before = inside.filter(([offset]) => (times.get(offset) ?? 0n) < start)
+    const within = [...before.slice(-1), ...inside.slice(before.length)].map(([, one]) => sum(one))
+    const figures = before.length === 0 ? [0n, ...within] : within
+    expect(open).toBe(figures[0])
+    expect(min).toBe(figures.reduce((a, b) => (b < a ? b : a)))
+    expect(max).toBe(figures.reduce((a, b) => (b > a ? b : a)))
+    expect(end <= now || index === supply.length - 1, "only the last step is not over").toBe(true)
+  }
+  for (const [metric, kind] of [
+    ["subscriptions", "subscription"],
+    ["redemptions", "redemption"]
+  ] as const) {
+    const points = yield* ask(metric)
+    expect(Decimal.sum(points.map(({ sum }) => sum ?? Decimal.zero))).toBe(
+      Decimal.sum(all.filter((one) => one.kind === kind).map(({ units }) => units))
+    )
+  }
 })
 
 const staged = Effect.gen(function* () {

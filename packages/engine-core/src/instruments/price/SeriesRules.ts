@@ -38,7 +38,10 @@ export const steps = (of: {
   readonly from: Date.Date
   readonly to: Date.Date
 }): ReadonlyArray<Step> | undefined => {
+  // Before anything is counted from it: the first dates there are have no Monday before them.
+  if (Date.daysBetween(of) > pointsMax * 31) return undefined
   const found: Array<Step> = []
+  if (Date.isAfter(of.from, of.to)) return found
   let first = firstDay(of.interval, of.from)
   let start = Zone.startOfDay(of.zone, first)
   while (!Date.isAfter(first, of.to)) {
@@ -90,8 +93,8 @@ export const add = (self: Tally, at: Instant.Instant, value: Decimal.Decimal): v
     if (self.before === undefined || at >= self.before.at) self.before = { at, value }
     return
   }
-  const seen = self.seen[index]
   if (index >= self.steps.length) return
+  const seen = self.seen[index]
   self.seen[index] =
     seen === undefined
       ? { firstAt: at, first: value, lastAt: at, last: value, min: value, max: value, sum: value }

@@ -1,5 +1,6 @@
 /** An instance that can be killed at any of its calls to the queue or the ledger: nothing of it goes on. */
-import { Engine, type Operation, type Reading } from "@bursar/engine-core"
+import { Engine, type Operation, type Reading, type Timely } from "@bursar/engine-core"
+import type { Collection } from "@bursar/engine-core/kernel"
 import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 
@@ -20,6 +21,8 @@ export interface Death {
 export const make = (of: {
   readonly operations: ReadonlyArray<Operation.Operation>
   readonly readings: ReadonlyArray<Reading.Reading>
+  readonly clocked?: ReadonlyArray<Collection.Collection>
+  readonly timely?: ReadonlyArray<Timely.Timely>
   readonly death?: Death
 }): Life => {
   const dead = Deferred.makeUnsafe<void>()
@@ -65,7 +68,8 @@ export const make = (of: {
     finish: (lease) => inside(port.finish(lease)),
     settle: (items) => inside(port.settle(items))
   }))
-  const engine = Engine.layerOf({ operations: of.operations, readings: of.readings }).pipe(
+  const { death: _, ...declared } = of
+  const engine = Engine.layerOf(declared).pipe(
     Layer.provide(
       Layer.mergeAll(Layer.effect(Ledger.Ledger, ledger), Layer.effect(WorkQueue, queue))
     )

@@ -1,6 +1,6 @@
 /** A holder's later life: its attributes, its registration's end, its successor, its own end. */
 import { Records, type settingsDefaults } from "@bursar/engine-core"
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,6 +12,7 @@ import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts
 import { externalAccounts } from "../../packages/engine-core/src/holders/external-account/ExternalAccount.ts"
 import { admissions } from "../../packages/engine-core/src/instruments/admission/Admission.ts"
 import { world } from "../engine/world.ts"
+import { actAs } from "../http/security/dealing-floor.ts"
 import * as Stage from "./stage.ts"
 
 const engine = (of: Partial<typeof settingsDefaults> = {}) =>
@@ -131,6 +132,39 @@ describe("holder.set-attributes", () => {
       assert.strictEqual((yield* holder()).attributes[0]?.state, "valid")
       yield* clock("2026-08-31T00:00:00Z")
       assert.strictEqual((yield* holder()).attributes[0]?.state, "expired")
+    }).pipe(engine())
+  )
+})
+
+describe("an invitation that the venue's own party made out of turn", () => {
+  it.effect("takes the place of one that stands, or makes another party the holder", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      const invitation = (party: Party.Party) =>
+        Templates.create(Templates.HolderInvitation, {
+          venue: stage.venue,
+          holderId: "h1",
+          holder: party,
+          custodian: null,
+          predecessor: null,
+          attributesDigest: "00".repeat(32),
+          validUntil: null
+        })
+      const before = yield* holder()
+      yield* actAs(stage.venue, invitation(stage.holder.party))
+      yield* Stage.settle
+      assert.strictEqual((yield* holder()).invitationCid, before.invitationCid)
+      yield* stage.holder.act(
+        Templates.exercise(Templates.HolderInvitation, before.invitationCid ?? "", "Decline", {})
+      )
+      yield* actAs(stage.venue, invitation(stage.bank.party))
+      yield* Stage.settle
+      assert.deepInclude(yield* holder(), { invitationCid: null, party: stage.holder.party })
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "holder register: A holder of this id exists.",
+        "holder register: A holder of this id exists."
+      ])
     }).pipe(engine())
   )
 })

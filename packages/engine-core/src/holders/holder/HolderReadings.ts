@@ -1,6 +1,5 @@
 /** What the ledger says of a holder: invited, registered, gone. */
 import { Effect, Option, Schema } from "effect"
-import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
@@ -109,7 +108,8 @@ const registered = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const from = { registrationCid: node.contractId, at: node.effectiveAt, validUntil }
-  if (Machine.allows(HolderMachine, holder.state, "renew") && isAhead(validUntil, node)) {
+  // Made again past its time it renews nothing: the clock lapses it at once.
+  if (Machine.allows(HolderMachine, holder.state, "renew")) {
     return yield* records.record(holders, holder, { on: "renew", ...from }, node.act)
   }
   if (Machine.isTerminal(HolderMachine, holder.state)) {
@@ -121,10 +121,6 @@ const registered = Effect.fnUntraced(function* (
   const accepted = yield* records.record(holders, holder, { on: "accept", ...from }, node.act)
   yield* activated(accepted, node)
 })
-
-/** A registration that was made again and is past its time renews nothing. */
-const isAhead = (validUntil: Instant.Instant | null, { effectiveAt }: Node): boolean =>
-  validUntil === null || Instant.isAfter(validUntil, effectiveAt)
 
 /** The last of the facts that a pending holder waits for makes it active. */
 export const activated = Effect.fnUntraced(function* (

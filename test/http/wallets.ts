@@ -1,0 +1,220 @@
+/** A whole venue on its own addresses: the API over HTTP, and outside parties with wallets at the ledger's door. */
+import { Catalogue, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Offset, type Party } from "@bursar/engine-core/kernel"
+import type * as Templates from "@bursar/engine-core/templates"
+import * as Host from "@bursar/http-host"
+import * as Sim from "@bursar/storage-adapters/simulated-ledger"
+import { Bot, PartySession, World } from "@bursar/storage-adapters/simulated-ledger/actors"
+import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
+import { Duration, Effect, Layer, Logger, ManagedRuntime, Option } from "effect"
+import { HttpServer } from "effect/http"
+import { expect } from "vitest"
+import { table } from "../../packages/http-host/src/api/Route.ts"
+import { ports } from "../engine/world.ts"
+import * as Venue from "./venue.ts"
+import * as Witness from "./witness.ts"
+
+export interface Wallet {
+  readonly party: Party.Party
+  /** Does the first thing that a plan finds to do now; then the venue reads it. Answers its name. */
+  readonly does: (plan: World.Plan) => Promise<string>
+  /** Does exactly this; then the venue reads it. */
+  readonly acts: (
+    ...commands: readonly [Templates.Command, ...Templates.Command[]]
+  ) => Promise<void>
+  /** What its party sees of a template. */
+  readonly sees: <T extends Templates.Template>(
+    template: T
+  ) => Promise<ReadonlyArray<World.Found<T>>>
+}
+
+export interface WholeVenue extends Venue.Venue {
+  readonly party: Party.Party
+  readonly wallet: (hint: string) => Promise<Wallet>
+  /** A write by a role, approved by another person where it must be; the ended operation. */
+  readonly write: (
+    path: string,
+    body: unknown,
+    as?: string
+  ) => Promise<Readonly<Record<string, unknown>>>
+  /** The JSON of a read by a role, or by a person with these claims. */
+  readonly read: (
+    path: string,
+    as?: string,
+    claims?: Parameters<typeof Venue.bearer>[1]
+  ) => Promise<{ readonly status: number; readonly text: string; readonly value: unknown }>
+}
+
+const signIn = () =>
+  Host.Authentication.layer({
+    issuer: Venue.issuer,
+    audience: Venue.audience,
+    algorithms: Host.HostConfig.algorithms
+  }).pipe(Layer.provide(Host.Jwks.layerLocal({ keys: [Venue.publicJwk] })))
+
+const readiness = () =>
+  Host.Readiness.layer({ version: "0.1.0" }).pipe(
+    Layer.provide(
+      Layer.succeed(Host.Readiness.Vital, {
+        look: Effect.succeed({
+          projectionOffset: Offset.zero,
+          ledgerEnd: Offset.zero,
+          oldestQueuedSeconds: 0,
+          lagSeconds: 0,
+          migrationsPending: false
+        })
+      })
+    )
+  )
+
+const host = () =>
+  Host.layer({
+    tables: Catalogue,
+    tenant: Venue.tenant,
+    basePath: "",
+    host: "127.0.0.1",
+    port: 0,
+    signing: { keys: [], window: 300_000, basePath: "" },
+    rateLimit: { limit: 1_000_000, window: 60_000, perRole: {} },
+    origins: []
+  })
+
+/** Opens one; everything the API answers is held against its own document when it closes. */
+export const open = async (
+  of: {
+    readonly settings?: Partial<typeof settingsDefaults>
+    /** A source of screenings, or whatever else an embedder plugs in. */
+    readonly plugged?: Layer.Layer<never>
+  } = {}
+): Promise<WholeVenue> => {
+  const logs: Array<string> = []
+  const log = Logger.layer([Logger.map(Host.Logs.line, (line) => void logs.push(line))])
+  const settings = Layer.succeed(Settings, { ...settingsDefaults, ...of.settings })
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(
+      host().pipe(Layer.provide(Layer.mergeAll(signIn(), readiness()))),
+      Door.layer({ port: 0 })
+    ).pipe(
+      Layer.provideMerge(
+        Engine.layer.pipe(
+          Layer.provideMerge(ports(of.settings === undefined ? {} : { settings: of.settings }))
+        )
+      ),
+      Layer.provideMerge(log),
+      Layer.provide(of.plugged ?? Layer.empty),
+      Layer.provide(settings)
+    )
+  )
+  const port = await runtime.runPromise(
+    Effect.map(HttpServer.HttpServer, ({ address }) => ("port" in address ? address.port : 0))
+  )
+  const door = await runtime.runPromise(Door.Door)
+  const witness = Witness.watch({ port, routes: table(Catalogue) })
+  const settle = () => runtime.runPromise(Effect.flatMap(Engine.Engine, (engine) => engine.settle))
+  const venue: Venue.Venue = {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    logs,
+    settle,
+    close: async () => {
+      await runtime.dispose()
+      witness.stop()
+      expect(witness.breaches()).toEqual([])
+    },
+    run: (effect) => runtime.runPromise(effect)
+  }
+  const party = await runtime.runPromise(
+    Effect.map(
+      Effect.flatMap(Sim.Participant, ({ admin }) => admin.parties),
+      (parties) => {
+        const found = parties.find(({ hint }) => hint === "venue")
+        if (found === undefined) throw new Error("no venue")
+        return found.party
+      }
+    )
+  )
+  return {
+    ...venue,
+    party,
+    wallet: async (hint) => {
+      const added = await runtime.runPromise(
+        Effect.flatMap(Sim.Participant, ({ admin }) => admin.addParty({ hint, kind: "local" }))
+      )
+      const session = await Effect.runPromise(
+        PartySession.open({ url: door.url, token: Effect.succeed(added.token) })
+      )
+      return walletOf(session, settle)
+    },
+    ...asked(venue)
+  }
+}
+
+const walletOf = (session: PartySession.PartySession, settle: () => Promise<void>): Wallet => {
+  let count = 0
+  const now = async (): Promise<World.World> => {
+    const at = await Effect.runPromise(session.ledgerEnd)
+    const found = await Effect.runPromise(session.acs(at))
+    return {
+      party: session.party,
+      now: (BigInt(Date.now()) * 1_000_000n) as World.World["now"],
+      contracts: new Map(found.map((one) => [one.contractId, one]))
+    }
+  }
+  return {
+    party: session.party,
+    does: async (plan) => {
+      const done = await Effect.runPromise(Bot.once({ session, plan, within: Duration.zero }))
+      await settle()
+      return Option.match(done, { onNone: () => "nothing", onSome: ({ act }) => act.name })
+    },
+    acts: async (...commands) => {
+      count += 1
+      const commandId = `${session.userId}:${count}`
+      await Effect.runPromise(session.submit({ commandId, commands }))
+      await settle()
+    },
+    sees: async (template) => World.find(await now(), template)
+  }
+}
+
+interface Written {
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+const asked = (venue: Venue.Venue): Pick<WholeVenue, "write" | "read"> => {
+  const read: WholeVenue["read"] = async (path, as = "auditor", claims = {}) => {
+    const answer = await Venue.send(venue, { path, as: await Venue.bearer([as], claims) })
+    const text = await answer.text()
+    const { value } = JSON.parse(text) as { readonly value?: unknown }
+    return { status: answer.status, text, value }
+  }
+  const write: WholeVenue["write"] = async (path, body, as = "operator") => {
+    const made = await Venue.send(venue, {
+      method: "POST",
+      path,
+      as: await Venue.bearer([as]),
+      body: JSON.stringify(body),
+      headers: { "idempotency-key": crypto.randomUUID() }
+    })
+    const opened = JSON.parse(await made.text()) as Readonly<Record<string, unknown>>
+    if (made.status >= 400) return opened
+    const location =
+      opened["state"] === "awaiting"
+        ? await approved(venue, String(opened["actionKey"]))
+        : (made.headers.get("location") ?? "")
+    await venue.settle()
+    const { value } = JSON.parse((await read(location)).text) as Written
+    return value
+  }
+  return { read, write }
+}
+
+const approved = async (venue: Venue.Venue, actionKey: string): Promise<string> => {
+  const signed = await Venue.send(venue, {
+    method: "POST",
+    path: `/v1/approvals/${actionKey}:approve`,
+    as: await Venue.bearer(["approver"])
+  })
+  expect(signed.status).toBe(202)
+  return signed.headers.get("location") ?? ""
+}

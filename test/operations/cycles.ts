@@ -1,5 +1,5 @@
 /** A fund with several holders whose ledger-paid orders join dealing cycles: where cycles are walked. */
-import { Records } from "@bursar/engine-core"
+import { Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
@@ -16,6 +16,16 @@ export const monday = "2026-08-03T20:00:00Z"
 
 export const at = (instant: string) =>
   Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(instant))), Stage.settle)
+
+/** The engine looks at what has fallen due, and does it. */
+export const turns = Effect.gen(function* () {
+  const schedules = yield* ScheduleRunner
+  for (let turn = 0; turn < 3; turn++) {
+    yield* TestClock.adjust(60_000)
+    yield* schedules.once
+    yield* Stage.settle
+  }
+})
 
 /** The active contracts of a template, as the ledger shows them. */
 export const active = <T extends Templates.Template>(template: T) =>

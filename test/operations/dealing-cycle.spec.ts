@@ -94,3 +94,263 @@ describe("a cycle of subscriptions", () => {
     }).pipe(engine())
   )
 })
+
+/** A cycle whose orders are priced and allocated at the cut-off. */
+const ready = (options: { readonly holders?: ReadonlyArray<string> } = {}) =>
+  Effect.gen(function* () {
+    const { stage, holders } = yield* Cycles.opened(options.holders ?? ["h1", "h2"])
+    yield* Cycles.opens("c1")
+    for (const [index, holder] of holders.entries()) {
+      yield* Cycles.subscribes(stage, holder, { id: `s${index + 1}`, amount: "100000" })
+    }
+    yield* Cycles.at(Cycles.friday)
+    yield* Stage.publishes(stage, price, Cycles.friday)
+    for (const index of holders.keys()) {
+      yield* Cycles.attests(stage, { id: `s${index + 1}`, units: "95812.973076", price })
+    }
+    return { stage, holders }
+  })
+
+describe("opening", () => {
+  it.effect("takes a second cycle of a cut-off, or forgets that the first has ended", () =>
+    Effect.gen(function* () {
+      yield* Cycles.opened([])
+      assert.strictEqual((yield* Cycles.opens("c1")).why, "")
+      assert.strictEqual((yield* Cycles.opens("c1")).why, "already-exists")
+      assert.strictEqual((yield* Cycles.opens("c2")).why, "state-conflict DealingCycleState")
+      const named = yield* Cycles.opens("c2", { cutOffAt: Cycles.monday })
+      assert.strictEqual(named.why, "")
+      assert.strictEqual((yield* Cycles.releases("c1")).why, "")
+      assert.strictEqual((yield* Cycles.releases("c1")).why, "state-conflict DealingCycleState")
+      assert.strictEqual((yield* Cycles.opens("c3")).why, "")
+      includes(yield* Cycles.cycle("c3"), { cutOffAt: Instant.of(Cycles.friday), state: "open" })
+    }).pipe(engine())
+  )
+
+  it.effect("lets two that are asked for at once both through", () =>
+    Effect.gen(function* () {
+      yield* Cycles.opened([])
+      const both = yield* Effect.all([Cycles.opens("c1"), Cycles.opens("c2")], { concurrency: 2 })
+      assert.deepStrictEqual(both.map(({ why }) => why).toSorted(), [
+        "",
+        "state-conflict DealingCycleState"
+      ])
+      assert.strictEqual(yield* Stage.count(Templates.DealingCycle), 1)
+    }).pipe(engine())
+  )
+
+  it.effect("needs a recorded instrument, a market, and a cut-off of the instrument", () =>
+    Effect.gen(function* () {
+      yield* Stage.opened()
+      assert.strictEqual((yield* Cycles.opens("c1", { instrumentId: "none" })).why, "not-found")
+      assert.strictEqual((yield* Cycles.opens("c1")).why, "rule-refused policy primary-market")
+    }).pipe(engine())
+  )
+
+  it.effect("refuses a cut-off that is not the instrument's, whatever else is in order", () =>
+    Effect.gen(function* () {
+      yield* Cycles.opened([])
+      const why = (body: Readonly<Record<string, Stage.Json>>) =>
+        Effect.map(Cycles.opens("c1", body), (ended) => ended.why)
+      const off = { cutOffAt: "2026-08-01T20:00:00Z" }
+      assert.strictEqual(yield* why(off), "rule-refused window cut-off-of-instrument")
+      const past = { cutOffAt: "2026-07-30T20:00:00Z" }
+      assert.strictEqual(yield* why(past), "rule-refused window cut-off-to-come")
+      const far = { cutOffAt: "2028-07-31T20:00:00Z" }
+      assert.strictEqual(yield* why(far), "rule-refused window cut-off-in-reach")
+      const early = { settleBy: Cycles.friday }
+      assert.strictEqual(yield* why(early), "rule-refused window settle-by-after-cut-off")
+      assert.strictEqual(yield* why({ cycleId: "a b" }), "invalid-request")
+    }).pipe(engine())
+  )
+
+  it.effect("opens what one ledger transaction could not settle", () =>
+    Effect.gen(function* () {
+      yield* Cycles.opened([])
+      const refused = yield* Cycles.opens("c1")
+      assert.strictEqual(refused.why, "rule-refused ledger transaction-size")
+    }).pipe(engine({ settings: { inputsMax: 58 } }))
+  )
+})
+
+describe("joining", () => {
+  it.effect("takes an order after the cut-off, or one that was claimed before it opened", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.subscribes(stage, holder, { id: "before", amount: "1000" })
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, holder, { id: "joined", amount: "1000" })
+      yield* Cycles.at(Cycles.friday)
+      yield* Cycles.subscribes(stage, holder, { id: "late", amount: "1000" })
+      assert.isNull((yield* Cycles.subscription("before")).cycleId)
+      assert.strictEqual((yield* Cycles.subscription("joined")).cycleId, "c1")
+      assert.isNull((yield* Cycles.subscription("late")).cycleId)
+      includes(yield* Cycles.cycle("c1"), {
+        acceptsOrders: false,
+        members: { subscriptions: 1, redemptions: 0 }
+      })
+    }).pipe(engine())
+  )
+
+  it.effect("takes more orders than one transaction settles", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c1")
+      const claimed = []
+      for (const id of ["s1", "s2", "s3"]) {
+        claimed.push((yield* Cycles.subscribes(stage, holder, { id, amount: "1000" })).why)
+      }
+      assert.deepStrictEqual(claimed, ["", "", "rule-refused ledger transaction-size"])
+    }).pipe(engine({ settings: { inputsMax: 59 } }))
+  )
+
+  it.effect("keeps an order in the sums that has left by itself", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+      const [first, second] = holders
+      if (first === undefined || second === undefined) throw new Error("two holders")
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, first, { id: "s1", amount: "1000" })
+      yield* Cycles.subscribes(stage, second, { id: "s2", amount: "500" })
+      const withdrawn = yield* Stage.write("subscription.withdraw", { subscriptionId: "s1" }, {})
+      assert.strictEqual(withdrawn.why, "")
+      includes(yield* Cycles.cycle("c1"), {
+        members: { subscriptions: 1, redemptions: 0 },
+        fundNet: { cash: Decimal.of("500"), units: Decimal.zero }
+      })
+      yield* Cycles.at(Cycles.friday)
+      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "s2", units: "500", price: "1" })
+      includes(yield* Cycles.cycle("c1"), {
+        fundNet: { cash: Decimal.of("500"), units: Decimal.of("500") }
+      })
+      const released = yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      assert.strictEqual(released.why, "")
+      includes(yield* Cycles.cycle("c1"), {
+        members: { subscriptions: 0, redemptions: 0 },
+        fundNet: { cash: Decimal.zero, units: Decimal.zero }
+      })
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused units cycle-has-orders")
+    }).pipe(engine())
+  )
+})
+
+describe("settling", () => {
+  it.effect("goes before a cycle of an earlier cut-off has ended", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.opens("z-first")
+      yield* Cycles.at("2026-07-31T20:00:01Z")
+      yield* Cycles.opens("a-second")
+      yield* Cycles.subscribes(stage, holder, { id: "s1", amount: "1000" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
+      const early = yield* Cycles.settles("a-second")
+      assert.strictEqual(early.why, "rule-refused window cycle-sequence")
+      yield* Cycles.releases("z-first")
+      assert.strictEqual((yield* Cycles.settles("a-second")).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("takes an order whose cash is not there", () =>
+    Effect.gen(function* () {
+      const { holders } = yield* ready()
+      const [, second] = holders
+      if (second === undefined) throw new Error("two holders")
+      const allocation = (yield* Cycles.active(Templates.Allocation)).find(
+        ({ payload }) => payload.sender === second.party
+      )
+      yield* second.act(
+        Templates.exercise(Templates.Allocation, allocation?.cid ?? "", "Allocation_Withdraw", {})
+      )
+      const refused = yield* Cycles.settles("c1")
+      assert.strictEqual(refused.why, "rule-refused cash cash-allocated")
+      includes(yield* Cycles.subscription("s1"), { state: "priced" })
+    }).pipe(engine())
+  )
+
+  it.effect("deals at two prices, or at another than the rules make of the point", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+      yield* Cycles.opens("c1")
+      for (const [index, holder] of holders.entries()) {
+        yield* Cycles.subscribes(stage, holder, { id: `s${index + 1}`, amount: "1000" })
+      }
+      yield* Cycles.at(Cycles.friday)
+      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
+      yield* Stage.publishes(stage, "1", "2026-07-31T20:00:01Z")
+      yield* Cycles.attests(stage, { id: "s2", units: "1000", price: "1" })
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused nav-feed one-point")
+      yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("comes too late for what the ledger still locks", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* ready()
+      yield* Cycles.at("2026-08-05T20:00:00Z")
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused window settle-by")
+      // The engine lets it go by itself.
+      yield* Cycles.turns
+      includes(yield* Cycles.cycle("c1"), { state: "ended", endedAs: "released" })
+      includes(yield* Cycles.subscription("s1"), { state: "released" })
+      includes(yield* Cycles.subscription("s2"), { state: "released" })
+      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "state-conflict DealingCycleState")
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "0")
+    }).pipe(engine())
+  )
+})
+
+describe("releasing", () => {
+  it.effect("leaves an order standing, or cash locked, or tells of itself first", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+      const [first, second] = holders
+      if (first === undefined || second === undefined) throw new Error("two holders")
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, first, { id: "s1", amount: "1000" })
+      yield* Cycles.subscribes(stage, second, { id: "s2", amount: "500" })
+      yield* Cycles.paysIn(stage, stage.fund, "77")
+      yield* Cycles.allocates(stage, stage.fund, {
+        assetId: "USD",
+        amount: "77",
+        to: stage.fund,
+        reference: "c1"
+      })
+      assert.strictEqual((yield* Cycles.cycle("c1")).allocations.length, 1)
+      yield* Cycles.at(Cycles.friday)
+      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
+      const released = yield* Cycles.releases("c1")
+      assert.strictEqual(released.why, "")
+      includes(yield* Cycles.cycle("c1"), {
+        state: "ended",
+        endedAs: "released",
+        members: { subscriptions: 2, redemptions: 0 },
+        fundNet: { cash: Decimal.zero, units: Decimal.zero },
+        allocations: []
+      })
+      includes(yield* Cycles.subscription("s1"), { state: "released" })
+      includes(yield* Cycles.subscription("s2"), { state: "withdrawn" })
+      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+      assert.strictEqual(yield* Stage.count(Templates.SettlementIntent), 0)
+      assert.strictEqual(yield* Cycles.holds(first, "USD"), "1000")
+      assert.deepStrictEqual((yield* told).slice(-3), [
+        "s1 subscription.ended",
+        "s2 subscription.ended",
+        "c1 dealing-cycle.released"
+      ])
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})

@@ -828,7 +828,7 @@ describe("what attestors do against the rules", () => {
       yield* Stage.attests(stage.attestor, "96153.846153", "1.04")
       assert.strictEqual((yield* order()).state, "priced")
       assert.deepStrictEqual(yield* Stage.surprises, [
-        "subscription price: No point prices the order yet. The price is not its point's."
+        "subscription price: No point prices the order yet. The price is not its day's."
       ])
     }).pipe(engine())
   )

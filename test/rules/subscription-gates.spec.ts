@@ -3,6 +3,7 @@ import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 import { describe, expect, test } from "vitest"
 import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
+import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
 import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
 import * as Gates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
@@ -23,6 +24,12 @@ const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
   }
 }
 
+/** The terms of an instrument recorded so, with what a policy says beside. */
+const terms = (change: object = {}, said: Partial<typeof untold> = {}): Gates.Claiming["terms"] => {
+  const { manifest, policyVersion } = instrument(change)
+  return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
+}
+
 const later = Instant.of("2026-08-01T00:00:00Z")
 const screening = (state: "clear" | "review") => ({
   state,
@@ -39,6 +46,8 @@ const sound: Gates.Claiming = {
   payment: "wire",
   amount: Decimal.of("100"),
   units: null,
+  terms: terms(),
+  worth: Decimal.of("100"),
   cashDecimals: 2,
   market: null,
   attestors: [party("attestor")]
@@ -56,15 +65,17 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
     { admission: { state: "admitted", validFrom: later, credentialCid: "00bb" } }
   ],
   ["screening screening-clear", { holder: { ...sound.holder, screening: screening("review") } }],
-  ["policy valuation", { instrument: instrument({ valuation: "rebasing" }) }],
+  ["policy valuation", { terms: terms({ valuation: "rebasing" }) }],
   ["policy primary-market", { payment: "ledger", market: null }],
   ["policy primary-market", { payment: "ledger", market: { state: "proposed" } }],
-  [
-    "policy ordered-by-amount",
-    { payment: "ledger", market: { state: "agreed" }, amount: null, units: Decimal.one }
-  ],
   ["policy attestor-named", { attestors: [] }],
-  ["policy minimum-subscription", { instrument: instrument({ minimumSubscription: 100.01 }) }],
+  ["policy minimum-subscription", { terms: terms({ minimumSubscription: 100.01 }) }],
+  [
+    "policy maximum-subscription",
+    { terms: terms({}, { limits: { ...untold.limits, maxSubscription: Decimal.of("99.99") } }) }
+  ],
+  ["window window-open", { terms: terms({}, { window: { opensAt: later, closesAt: null } }) }],
+  ["window window-open", { terms: terms({}, { window: { opensAt: null, closesAt: at } }) }],
   ["units unit-decimals", { amount: null, units: Decimal.of("1.0000001") }],
   ["cash currency-decimals", { amount: Decimal.of("100.001") }],
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
@@ -86,7 +97,28 @@ describe("a claim", () => {
     ["of units", { amount: null, units: Decimal.of("1.000001") }],
     ["by a screened holder", { holder: { ...sound.holder, screening: screening("clear") } }],
     ["on an agreed market", { payment: "ledger", market: { state: "agreed" } }],
-    ["of exactly the minimum", { instrument: instrument({ minimumSubscription: 100 }) }],
+    [
+      "of units on an agreed market",
+      { payment: "ledger", market: { state: "agreed" }, amount: null, units: Decimal.one }
+    ],
+    [
+      "of units that no price tells the worth of",
+      {
+        worth: null,
+        amount: null,
+        units: Decimal.one,
+        terms: terms({ minimumSubscription: 100.01 })
+      }
+    ],
+    ["of exactly the minimum", { terms: terms({ minimumSubscription: 100 }) }],
+    [
+      "of exactly the maximum",
+      { terms: terms({}, { limits: { ...untold.limits, maxSubscription: Decimal.of("100") } }) }
+    ],
+    [
+      "just as the window opens",
+      { terms: terms({}, { window: { opensAt: at, closesAt: later } }) }
+    ],
     [
       "under a credential just in force",
       { admission: { state: "admitted", validFrom: at, credentialCid: "00bb" } }

@@ -9,6 +9,9 @@ import {
   type Recorded
 } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
+import type { Terms } from "../../instruments/policy/Policy.ts"
+import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
@@ -89,31 +92,36 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
     const holder = yield* records.get(holders, input.holderId)
     const found = yield* records.get(instruments, input.instrumentId)
     const instrument = yield* Effect.fromResult(recorded(found))
+    const terms = yield* inForce(instrument, act.now)
     const market = yield* agreedMarket(input.instrumentId)
     const order = yield* signedOrder(input, holder.party)
-    const { currency } = instrument.manifest
+    const attesting = attestingOf(instrument, market)
+    const ordered = order ?? input
     const claiming = {
       instrument,
       holder,
       market,
       admission: yield* latest(input),
       payment: input.payment,
-      amount: order === null ? input.amount : order.amount,
-      units: order === null ? input.units : order.units,
-      attestors: attestingOf(instrument, market).parties,
-      cashDecimals: Currency.decimals(currency),
+      amount: ordered.amount,
+      units: ordered.units,
+      terms,
+      worth: yield* worthOf(ordered, terms, { ...input, oracle: attesting.oracle }),
+      attestors: attesting.parties,
+      cashDecimals: Currency.decimals(terms.manifest.currency),
       now: act.now
     }
-    const judged = { instrument, holder, market }
+    const judged = { instrument, terms, holder, market }
     const own = ofOrder(input, order, judged, act.now)
     yield* Effect.fromResult(Gates.judge(Gates.againstClaim(claiming, own)))
     if (order === null || market === null) {
       return { commands: [byWire(input, judged, act)], last: true }
     }
-    const cutOffAt = Rules.nextCutOff(instrument.manifest.cutOff, act.now).at
+    const cutOffAt = Rules.nextCutOff(terms.cutOff, act.now).at
     const cycle = yield* joined({ instrumentId: input.instrumentId, cutOffAt }, "subscriptions")
     const cycleCid = cycle?.cycleCid ?? null
-    return { commands: onLedger(input, order, { ...judged, market, cycleCid }, act), last: true }
+    const onMarket = { ...judged, market, cycleCid, settleBy: Rules.settleBy(cutOffAt) }
+    return { commands: onLedger(input, order, onMarket, act), last: true }
   }),
   finish: (input, act) =>
     Effect.flatMap(Records, (records) => records.get(subscriptions, idOf(input))).pipe(
@@ -152,13 +160,37 @@ export const attestingOf = (
   return { parties: oracle === null ? [] : [oracle], required: 1, oracle }
 }
 
+/** What an order comes to at the last price of its oracle; an amount comes to itself. */
+const worthOf = Effect.fnUntraced(function* (
+  {
+    amount,
+    units
+  }: { readonly amount: Decimal.Decimal | null; readonly units: Decimal.Decimal | null },
+  { fees, manifest }: Terms,
+  of: { readonly instrumentId: string; readonly oracle: Party.Party | null }
+) {
+  if (amount !== null || units === null || of.oracle === null) return amount
+  const records = yield* Records
+  const { instrumentId, oracle: source } = of
+  const quote = Option.getOrNull(yield* records.find(quotes, quoteIdOf({ source, instrumentId })))
+  if (quote === null || !quote.isLive) return null
+  return Rules.byUnits(units, {
+    price: quote.price,
+    feeRate: fees.subscription,
+    unitDecimals: manifest.unitDecimals,
+    cashDecimals: Currency.decimals(manifest.currency),
+    residual: manifest.residual
+  }).due
+})
+
 interface Judged {
   readonly instrument: Recorded
+  readonly terms: Terms
   readonly holder: Holder
   readonly market: PrimaryMarket | null
 }
 
-const byWire = (input: Claim, { instrument, holder, market }: Judged, act: OperationAct) => {
+const byWire = (input: Claim, { instrument, terms, holder, market }: Judged, act: OperationAct) => {
   const { parties, required, oracle } = attestingOf(instrument, market)
   return create(SubscriptionClaim, {
     venue: act.venue,
@@ -169,7 +201,7 @@ const byWire = (input: Claim, { instrument, holder, market }: Judged, act: Opera
     custodian: holder.custodian,
     fund: null,
     mode: "wire",
-    currency: instrument.manifest.currency,
+    currency: terms.manifest.currency,
     paymentAsset: null,
     cash: input.amount,
     feeRate: null,
@@ -246,49 +278,59 @@ const isSame = (asked: Decimal.Decimal | null, signed: Decimal.Decimal | null): 
 const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
   left.admin === right.admin && left.id === right.id
 
-/** The market takes the holder's order, and the venue asks the holder to allocate its cash. */
+/** What an order in units will cost beside its units' price; cash that is known needs no word of it. */
+const duesOf = ({ units }: HolderOrder, { fees, manifest }: Terms) =>
+  units === null
+    ? { feeRate: null, cashDecimals: null }
+    : { feeRate: fees.subscription, cashDecimals: Currency.decimals(manifest.currency) }
+
+/**
+ * The market takes the holder's order, and the venue asks the holder to allocate its cash. What units
+ * cost nobody knows before they are priced: the holder allocates that cash once it sees the lot.
+ */
 const onLedger = (
   input: Claim,
   order: HolderOrder,
   {
-    instrument,
+    terms,
     holder,
     market,
-    cycleCid
-  }: Judged & { readonly market: PrimaryMarket; readonly cycleCid: string | null },
+    cycleCid,
+    settleBy
+  }: Judged & {
+    readonly market: PrimaryMarket
+    readonly cycleCid: string | null
+    readonly settleBy: Instant.Instant
+  },
   act: OperationAct
 ) => {
-  if (market.marketCid === null || order.amount === null) {
-    throw new Error("an agreed market has a contract, and a ledger-paid order an amount")
-  }
+  if (market.marketCid === null) throw new Error("an agreed market has a contract")
   const subscriptionId = idOf(input)
-  const settleBy = Rules.settleBy(Rules.nextCutOff(instrument.manifest.cutOff, act.now).at)
-  return [
-    exercise(PrimaryMarketTemplate, market.marketCid, "ClaimSubscription", {
-      orderCid: order.cid,
-      subscriptionId,
-      custodian: holder.custodian,
-      currency: instrument.manifest.currency,
-      cycleCid,
-      feeRate: null,
-      cashDecimals: null
-    }),
-    create(SettlementIntent, {
-      venue: act.venue,
-      settlementId: subscriptionId,
-      reference: { kind: "subscription", id: subscriptionId },
-      legs: [
-        {
-          legId: "cash",
-          sender: holder.party,
-          receiver: market.fund,
-          instrument: market.paymentAsset,
-          amount: order.amount
-        }
-      ],
-      requestedAt: act.now,
-      allocateBefore: settleBy,
-      settleBefore: settleBy
-    })
-  ] as const
+  const claimed = exercise(PrimaryMarketTemplate, market.marketCid, "ClaimSubscription", {
+    orderCid: order.cid,
+    subscriptionId,
+    custodian: holder.custodian,
+    currency: terms.manifest.currency,
+    cycleCid,
+    ...duesOf(order, terms)
+  })
+  if (order.amount === null) return [claimed] as const
+  const asked = create(SettlementIntent, {
+    venue: act.venue,
+    settlementId: subscriptionId,
+    reference: { kind: "subscription", id: subscriptionId },
+    legs: [
+      {
+        legId: "cash",
+        sender: holder.party,
+        receiver: market.fund,
+        instrument: market.paymentAsset,
+        amount: order.amount
+      }
+    ],
+    requestedAt: act.now,
+    allocateBefore: settleBy,
+    settleBefore: settleBy
+  })
+  return [claimed, asked] as const
 }

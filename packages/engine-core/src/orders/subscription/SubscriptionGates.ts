@@ -3,6 +3,7 @@ import type { Admission } from "../../instruments/admission/Admission.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { gates, unless } from "../../kernel/Refusal.ts"
@@ -24,6 +25,10 @@ export interface Claiming extends Standing {
   readonly payment: PaymentMode
   readonly amount: Decimal.Decimal | null
   readonly units: Decimal.Decimal | null
+  /** The policy's terms in force at the claim. */
+  readonly terms: Pick<Terms, "policyVersion" | "window" | "limits" | "manifest">
+  /** What the order costs: its amount, or its units at the last price; null before any price. */
+  readonly worth: Decimal.Decimal | null
   readonly cashDecimals: number
   readonly market: Pick<PrimaryMarket, "state"> | null
   /** Whether anybody can attest its price. */
@@ -83,8 +88,8 @@ const ofStanding = (standing: Standing): ReadonlyArray<Objection> => {
 }
 
 const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
-  const { amount, attestors, cashDecimals, instrument, market, payment, units } = claiming
-  const { manifest, policyVersion } = instrument
+  const { amount, attestors, cashDecimals, market, payment, terms, units } = claiming
+  const { manifest, policyVersion } = terms
   return [
     [
       manifest.valuation === "rebasing",
@@ -107,16 +112,6 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
       }
     ],
     [
-      payment === "ledger" && amount === null,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "ordered-by-amount",
-        policyVersion,
-        recovery: "Order an amount, or pay by wire: what units cost is not known yet."
-      }
-    ],
-    [
       attestors.length === 0,
       "rule-refused",
       {
@@ -126,16 +121,15 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
         recovery: "Name the instrument's oracle, or agree a primary market."
       }
     ],
+    ...ofSize(claiming),
     [
-      amount !== null &&
-        manifest.minimumSubscription !== null &&
-        Decimal.lessThan(amount, manifest.minimumSubscription),
+      !isWithin(terms.window, claiming.now),
       "rule-refused",
       {
-        gate: "policy",
-        check: "minimum-subscription",
+        gate: "window",
+        check: "window-open",
         policyVersion,
-        recovery: "Order at least the minimum."
+        recovery: "Order while the policy's window is open."
       }
     ],
     [
@@ -158,6 +152,45 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
     ]
   ]
 }
+
+/**
+ * Limits are in cash, and an order in units has none before it is priced: it is judged by what it
+ * would cost at the last price, so that nobody passes a limit by naming units instead.
+ */
+const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Objection> => {
+  const { limits, manifest, policyVersion } = terms
+  return [
+    [
+      worth !== null &&
+        manifest.minimumSubscription !== null &&
+        Decimal.lessThan(worth, manifest.minimumSubscription),
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "minimum-subscription",
+        policyVersion,
+        recovery: "Order at least the minimum."
+      }
+    ],
+    [
+      worth !== null &&
+        limits.maxSubscription !== null &&
+        Decimal.greaterThan(worth, limits.maxSubscription),
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "maximum-subscription",
+        policyVersion,
+        recovery: "Order no more than the policy's limit."
+      }
+    ]
+  ]
+}
+
+/** A window is open from its first instant up to its last, which is outside. */
+export const isWithin = ({ opensAt, closesAt }: Terms["window"], now: Instant.Instant): boolean =>
+  (opensAt === null || Instant.atOrAfter(now, opensAt)) &&
+  (closesAt === null || Instant.isBefore(now, closesAt))
 
 const fits = (decimal: Decimal.Decimal, places: number): boolean =>
   Decimal.equals(Decimal.round(decimal, { places, rounding: "floor" }), decimal)

@@ -1,6 +1,8 @@
 /** What the venue may do with an order that stands: withdraw, deliver, settle or release it. */
 import { Effect, Schema } from "effect"
-import { configurationOf } from "../../instruments/instrument/Instrument.ts"
+import { configurationOf, instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
 import { refused, type Unavailable } from "../../kernel/Refusal.ts"
@@ -82,6 +84,7 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("subscription.deliver.plan")(function* ({ subscriptionId, cash }, act) {
     const self = yield* load(subscriptionId)
+    const deliverBeforeCash = yield* deliveringOf(self, act)
     const standing = yield* judged(self, { on: "deliver", cash, deliverBeforeCash }, act)
     yield* taken({ kind: "subscription", orderId: self.subscriptionId }, cash, act)
     return { commands: [yield* delivery(self, standing)], last: true }
@@ -110,8 +113,17 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
 
 export const operations = [claim, withdraw, deliver, settle, release] as const
 
-/** Policies have no field for it yet: units never go out before the cash is in. */
-const deliverBeforeCash = "never"
+/**
+ * Whether units may go out before the cash is in, as the policy says today: it is the venue's risk,
+ * so a policy that forbids it stops orders that were claimed while it was allowed.
+ */
+const deliveringOf = Effect.fnUntraced(function* (self: Subscription, act: OperationAct) {
+  const records = yield* Records
+  const found = yield* records.get(instruments, self.instrumentId)
+  const instrument = yield* Effect.fromResult(recorded(found))
+  const { deliverBeforeCash } = yield* inForce(instrument, act.now)
+  return deliverBeforeCash ? "allowed" : "never"
+})
 
 const load = (subscriptionId: string) =>
   Effect.flatMap(Records, (records) => records.get(subscriptions, subscriptionId))

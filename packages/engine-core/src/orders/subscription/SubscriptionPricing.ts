@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { PricePoint } from "../../instruments/price/PricePoint.ts"
 import * as PriceRules from "../../instruments/price/PriceRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Duration from "../../kernel/Duration.ts"
 import type { Subscription } from "./Subscription.ts"
 import * as Rules from "./SubscriptionRules.ts"
 
@@ -27,13 +28,22 @@ export const figuresOf = (self: Subscription, { price, units }: Attested): Rules
     ? Rules.byUnits(units, dealingOf(self, price))
     : Rules.byAmountFor(self.amount, units, dealingOf(self, price))
 
+/** What is known of the prices that could be an order's. */
+export interface Known {
+  readonly points: ReadonlyArray<PricePoint>
+  /** What the orders of its day deal at by the named point, swung or not; null: it is not known. */
+  readonly dayPrice: Decimal.Decimal | null
+  /** How old a historic price may be; null: however old. */
+  readonly staleAfter: Duration.Duration | null
+}
+
 /** In what the attestors did otherwise than the rules say; empty where they agree. */
 export const breaches = (
   self: Subscription,
   attested: Attested,
-  points: ReadonlyArray<PricePoint>
+  known: Known
 ): ReadonlyArray<string> => [
-  ...ofPoint(self, attested, points),
+  ...ofPoint(self, attested, known),
   ...(attested.units === unitsOf(self, attested.price)
     ? []
     : [`${Decimal.formatPlain(attested.units)} units are not what the order buys.`])
@@ -45,7 +55,7 @@ const unitsOf = (self: Subscription, price: Decimal.Decimal): Decimal.Decimal | 
 const ofPoint = (
   self: Subscription,
   { pointCid, price }: Attested,
-  points: ReadonlyArray<PricePoint>
+  { points, dayPrice, staleAfter }: Known
 ): ReadonlyArray<string> => {
   const named = points.find(({ contractId }) => contractId === pointCid)
   if (named === undefined) return ["The point it names is not known."]
@@ -53,12 +63,17 @@ const ofPoint = (
   const oracle = attesting.oracle ?? named.source
   const chosen = PriceRules.choose(
     points.filter(({ instrumentId }) => instrumentId === self.instrumentId),
-    { pricing, cutOffAt, claimedAt, oracle, staleAfter: null }
+    { pricing, cutOffAt, claimedAt, oracle, staleAfter }
   )
   const other = Result.isFailure(chosen)
-    ? ["No point prices the order yet."]
+    ? [unpricedBecause[chosen.failure]]
     : chosen.success.contractId === pointCid
       ? []
       : [`The point ${chosen.success.contractId} prices the order.`]
-  return named.price === price ? other : [...other, "The price is not its point's."]
+  return dayPrice === null || dayPrice === price ? other : [...other, "The price is not its day's."]
 }
+
+const unpricedBecause = {
+  missing: "No point prices the order yet.",
+  stale: "The point that would price the order is stale."
+} as const

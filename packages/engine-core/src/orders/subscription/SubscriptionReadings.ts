@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import * as events from "../../feeds/events.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -20,7 +21,7 @@ import { type Subscription, SubscriptionId, subscriptions, tell } from "./Subscr
 import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
-import { pointsFor } from "./SubscriptionStandingReads.ts"
+import { knownFor } from "./SubscriptionStandingReads.ts"
 
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>
@@ -114,10 +115,13 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       detail: "Its instrument or its holder is not known."
     })
   }
-  const { instrumentId, registrar, manifest, policyVersion } = found.value
-  const cutOff = Rules.nextCutOff(manifest.cutOff, node.effectiveAt)
-  const cashDecimals = Currency.decimals(payload.currency)
-  const feeRate = manifest.fees.subscription
+  const { instrumentId, registrar } = found.value
+  const terms = yield* inForce(found.value, node.effectiveAt)
+  const { manifest, policyVersion } = terms
+  const cutOff = Rules.nextCutOff(terms.cutOff, node.effectiveAt)
+  const cashDecimals = payload.cashDecimals ?? Currency.decimals(payload.currency)
+  // The ledger holds an order in units to the rate that its claim names.
+  const feeRate = payload.feeRate ?? terms.fees.subscription
   yield* Once.open(
     subscriptions,
     {
@@ -192,8 +196,7 @@ const priced = Effect.fnUntraced(function* (
   node: Node
 ) {
   const records = yield* Records
-  const points = yield* pointsFor(self, payload.pointCid)
-  const breaches = Pricing.breaches(self, payload, points)
+  const breaches = Pricing.breaches(self, payload, yield* knownFor(self, payload.pointCid))
   if (breaches.length > 0) {
     yield* surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
   }

@@ -2,12 +2,14 @@
 import { Effect, Option } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import { latest } from "../../instruments/admission/AdmissionOperations.ts"
-import { instruments } from "../../instruments/instrument/Instrument.ts"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { contracts } from "../../projection/Contract.ts"
 import { Records } from "../../records/Records.ts"
+import { dayPriceOf } from "../DayPriceReads.ts"
 import { type PrimaryMarket, primaryMarkets } from "../primary-market/PrimaryMarket.ts"
 import type { Subscription } from "./Subscription.ts"
 
@@ -61,12 +63,15 @@ const pointsMax = 100
  * The points that may price an order. Those of the very batch that prices it are not listed yet; the
  * one the lot names is found all the same.
  */
-export const pointsFor = Effect.fnUntraced(function* (self: Subscription, pointCid: string) {
+export const pointsFor = Effect.fnUntraced(function* (
+  of: { readonly instrumentId: string; readonly oracle: string | null },
+  pointCid: string
+) {
   const records = yield* Records
   const listed = yield* records.list(pricePoints, {
     where: {
-      instrumentId: [self.instrumentId],
-      ...(self.attesting.oracle === null ? {} : { source: [self.attesting.oracle] })
+      instrumentId: [of.instrumentId],
+      ...(of.oracle === null ? {} : { source: [of.oracle] })
     },
     direction: "desc",
     limit: pointsMax
@@ -75,4 +80,19 @@ export const pointsFor = Effect.fnUntraced(function* (self: Subscription, pointC
   const named = yield* records.find(pricePoints, pointCid)
   if (Option.isSome(named)) known.set(pointCid, named.value)
   return [...known.values()]
+})
+
+/** What an order's price is expected to be, as the terms of its claim and the sums of its day say. */
+export const knownFor = Effect.fnUntraced(function* (self: Subscription, pointCid: string) {
+  const records = yield* Records
+  const { instrumentId, attesting, claimedAt } = self
+  const points = yield* pointsFor({ instrumentId, oracle: attesting.oracle }, pointCid)
+  const named = points.find(({ contractId }) => contractId === pointCid)
+  const found = yield* records.find(instruments, instrumentId)
+  if (Option.isNone(found) || !isRecorded(found.value)) {
+    return yield* Effect.die(new Error("an order is claimed for a recorded instrument"))
+  }
+  const { grace, swing } = yield* inForce(found.value, claimedAt)
+  const dayPrice = named === undefined ? null : yield* dayPriceOf(self, named.price, swing)
+  return { points, dayPrice, staleAfter: grace["nav-usable"] ?? null }
 })

@@ -155,6 +155,28 @@ export const CycleEnding = extensible("CycleEnding", "How a dealing cycle ended.
 ])
 export type CycleEnding = ValueSet.Member<typeof CycleEnding>
 
+export const OpenOrderKind = extensible("OpenOrderKind", "What an open order is an order for.", [
+  "subscription",
+  "redemption",
+  "mint",
+  "reserve-redemption"
+])
+export type OpenOrderKind = ValueSet.Member<typeof OpenOrderKind>
+
+export const OpenOrderState = extensible(
+  "OpenOrderState",
+  "What an open order still needs before its value date.",
+  [
+    "awaiting-price",
+    "awaiting-cash",
+    "awaiting-units",
+    "awaiting-registrar",
+    "awaiting-payment",
+    "ready"
+  ]
+)
+export type OpenOrderState = ValueSet.Member<typeof OpenOrderState>
+
 export const ProposalKind = extensible(
   "ProposalKind",
   "What an open proposal on the ledger asks of the party it waits on.",

@@ -16,6 +16,7 @@ import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
 import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import * as OpenOrder from "../OpenOrder.ts"
 import { CashLine } from "../subscription/CashLine.ts"
 import { Allocated, evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import * as RedemptionOrder from "./RedemptionOrder.ts"
@@ -108,6 +109,12 @@ export const orderStateAt = (self: Redemption, now: Instant.Instant) =>
     now
   })
 
+const standingOf = (self: Redemption): OpenOrder.Standing => ({
+  kind: "redemption",
+  state: orderStateAt(self, OpenOrder.untimed),
+  until: self.state === "priced" || self.state === "funded" ? self.settleBy : null
+})
+
 /** The states in which its units are still the holder's. */
 const unburned = (self: Redemption): boolean =>
   self.state === "claimed" || self.state === "priced" || self.state === "funded"
@@ -129,13 +136,17 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   fact: Fact,
   evolve,
   keptBy: "ledger",
-  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.redemptionId}`,
+  // The last word keeps it apart from a subscription of the same instant and id: open orders of both
+  // kinds are one list. It comes after a space, so ids are still compared as they are.
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.redemptionId} redemption`,
   filters: {
     state: (self) => self.state,
     instrumentId: (self) => self.instrumentId,
     holderId: (self) => self.holderId,
     registrar: (self) => self.registrar,
     cycleId: (self) => self.cycleId,
+    open: (self) => OpenOrder.open(standingOf(self)),
+    openUntil: (self) => OpenOrder.openUntil(standingOf(self)),
     /** Orders that take units they have not locked. */
     pledging: (self) => (Decimal.isZero(pledgedOf(self)) ? null : pairOf(self))
   },

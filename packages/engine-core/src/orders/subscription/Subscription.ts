@@ -16,6 +16,7 @@ import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
 import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import * as OpenOrder from "../OpenOrder.ts"
 import { CashLine } from "./CashLine.ts"
 import { evolve, Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as SubscriptionOrder from "./SubscriptionOrder.ts"
@@ -116,6 +117,12 @@ export const orderStateAt = (self: Subscription, now: Instant.Instant) =>
     now
   })
 
+const standingOf = (self: Subscription): OpenOrder.Standing => ({
+  kind: "subscription",
+  state: orderStateAt(self, OpenOrder.untimed),
+  until: self.state === "priced" ? self.settleBy : null
+})
+
 export const subscriptions = Collection.define<Subscription, Fact>("subscription", {
   doc: "An order for units, from its claim to its close.",
   id: (self) => self.subscriptionId,
@@ -129,7 +136,9 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
     instrumentId: (self) => self.instrumentId,
     holderId: (self) => self.holderId,
     registrar: (self) => self.registrar,
-    cycleId: (self) => self.cycleId
+    cycleId: (self) => self.cycleId,
+    open: (self) => OpenOrder.open(standingOf(self)),
+    openUntil: (self) => OpenOrder.openUntil(standingOf(self))
   },
   waitingOn: (self) => {
     if (self.state === "claimed") return ofAttestors(self)

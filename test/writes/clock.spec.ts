@@ -281,7 +281,10 @@ describe("a write that nobody asks for", () => {
     Effect.gen(function* () {
       yield* turns
       yield* set("zero", 1, 10)
-      yield* minutes(10)
+      yield* minutes(2)
+      yield* turns
+      // From now on its stop and the write wait for the same instant.
+      yield* minutes(8)
       const counts: Array<number> = []
       for (let at = 0; at < 60; at++) {
         yield* turns

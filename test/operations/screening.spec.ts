@@ -197,7 +197,13 @@ describe("a holder of a venue that screens", () => {
     const answers: Array<Effect.Effect<ScreeningSource.Answer, ScreeningSource.SourceUnavailable>> =
       [
         Effect.fail(new ScreeningSource.SourceUnavailable({ detail: "away" })),
-        Effect.succeed({ found: "none", listVersion: "" } as unknown as ScreeningSource.Answer),
+        Effect.succeed({
+          found: "none",
+          screenedAt: Instant.of(Stage.start),
+          listVersion: "",
+          validUntil: null,
+          reason: null
+        }),
         Effect.never
       ]
     const service: ScreeningSource.ScreeningSource = {

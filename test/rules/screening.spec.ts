@@ -1,0 +1,68 @@
+/** How a holder's screening moves: by its request, by each answer in each state, and by its age. */
+import { Duration, Instant } from "@bursar/engine-core/kernel"
+import type { ScreeningSource } from "@bursar/engine-core/ports"
+import { describe, expect, it } from "vitest"
+import type { Screening } from "../../packages/engine-core/src/holders/holder/HolderDetails.ts"
+import * as ScreeningRules from "../../packages/engine-core/src/holders/screening/ScreeningRules.ts"
+
+const at = (day: number) => Instant.of(`2026-07-${String(day).padStart(2, "0")}T00:00:00Z`)
+const screening = (state: Screening["state"]): Screening => ({
+  state,
+  screenedAt: at(1),
+  listVersion: "1",
+  validUntil: at(20)
+})
+const found = (
+  of: Partial<ScreeningSource.Found> & Pick<ScreeningSource.Found, "found">
+): ScreeningSource.Found => ({
+  screenedAt: at(5),
+  listVersion: "2",
+  validUntil: null,
+  reason: null,
+  ...of
+})
+
+describe("every state and every answer", () => {
+  it.each([
+    ["unscreened", null, null, null, "pending", null],
+    ["pending", "clear", "review", "match", null, null],
+    ["clear", null, null, null, null, "stale"],
+    ["review", "clear", null, "match", null, null],
+    ["match", null, null, null, "pending", null],
+    ["stale", null, null, null, "pending", null]
+  ] as const)("%s is moved otherwise", (state, none, possible, confirmed, asked, aged) => {
+    const self = screening(state)
+    const answered = (["none", "possible", "confirmed"] as const).map(
+      (one) => ScreeningRules.answered(self, found({ found: one }), null)?.state ?? null
+    )
+    expect(answered).toEqual([none, possible, confirmed])
+    expect(ScreeningRules.asked(self)?.state ?? null).toBe(asked)
+    expect(ScreeningRules.aged(self)?.state ?? null).toBe(aged)
+  })
+
+  it("a holder that was never asked about is not asked about, or begins with an answer", () => {
+    expect(ScreeningRules.asked(null)).toEqual({
+      state: "pending",
+      screenedAt: null,
+      listVersion: null,
+      validUntil: null
+    })
+  })
+})
+
+describe("how long an answer counts", () => {
+  const until = (of: Partial<ScreeningSource.Found>, rescreenAfter: string | null) =>
+    ScreeningRules.answered(
+      screening("pending"),
+      found({ found: "none", ...of }),
+      rescreenAfter === null ? null : Duration.of(rescreenAfter)
+    )?.validUntil
+  it("is longer than the source or the venue says", () => {
+    expect(until({}, null)).toBeNull()
+    expect(until({ validUntil: at(9) }, null)).toBe(at(9))
+    expect(until({}, "P2D")).toBe(at(7))
+    expect(until({ validUntil: at(9) }, "P2D")).toBe(at(7))
+    expect(until({ validUntil: at(6) }, "P2D")).toBe(at(6))
+    expect(until({ found: "possible", validUntil: at(9) }, "P2D")).toBeNull()
+  })
+})

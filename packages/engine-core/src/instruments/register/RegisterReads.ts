@@ -10,17 +10,19 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import * as Currency from "../../orders/Currency.ts"
+import { type Redemption, redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as Export from "../../reads/Export.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { admissions } from "../admission/Admission.ts"
+import { type Admission, admissions } from "../admission/Admission.ts"
 import { AdmissionMachine } from "../admission/AdmissionMachine.ts"
 import { type Instrument, InstrumentId, instruments, isRecorded } from "../instrument/Instrument.ts"
 import { seen } from "../instrument/InstrumentReads.ts"
 import { type Quote, quoteIdOf, quotes } from "../price/PricePoint.ts"
 import { assetKeyOf, holdings } from "./Holding.ts"
 import { type RegisterEntry, registerEntries } from "./RegisterEntry.ts"
+import { isRestricted, restrictionsAt } from "./RestrictedReads.ts"
 import { headOf, shareOf, shownUnits, valueOf } from "./RegisterRules.ts"
 
 const { NullOr } = Schema
@@ -33,6 +35,7 @@ const Line = Schema.Struct({
   locked: Decimal.schema,
   /** Units of priced subscriptions that are not delivered. */
   pendingIn: Decimal.schema,
+  /** Units of redemptions that are not burned; of one by amount, once it is priced. */
   pendingOut: Decimal.schema,
   share: Decimal.schema,
   admissionState: NullOr(AdmissionMachine.schema),
@@ -45,12 +48,20 @@ export const RegisterView = Schema.Struct({
   instrumentId: InstrumentId,
   head: Schema.Struct({
     totalUnits: Decimal.schema,
+    /** What the ledger's active holdings add up to, by themselves. */
     supplyOnLedger: Decimal.schema,
+    /** 0: the lines are the supply. */
     difference: Decimal.schema,
     holders: Integer.schema
   }),
   lines: Schema.Array(Line)
 }).annotate({ identifier: "RegisterView", description: "Who holds an instrument, and how much." })
+
+/** Look-ups of one register that run at a time: the store answers one while another is decoded. */
+const atOnce = 2
+
+/** The states of a redemption whose units are still its holder's. */
+const unburned: ReadonlyArray<Redemption["state"]> = ["claimed", "priced", "funded"]
 
 /** Everything that streams past, kept by a key; where a key repeats, the last one. */
 const gathered = <A, E, R>(
@@ -62,33 +73,66 @@ const gathered = <A, E, R>(
     (rows) => new Map(rows.map(({ record }) => [key(record), record]))
   )
 
-/** Units on their way in, by holder. */
+/** Units by holder, added up. */
+const summed = <A, E, R>(
+  stream: Stream.Stream<{ readonly record: A }, E, R>,
+  of: (record: A) => readonly [key: string, units: Decimal.Decimal]
+) =>
+  Stream.runFold(
+    stream,
+    () => new Map<string, Decimal.Decimal>(),
+    (sums, { record }) => {
+      const [key, units] = of(record)
+      if (!Decimal.isZero(units)) sums.set(key, Decimal.add(sums.get(key) ?? Decimal.zero, units))
+      return sums
+    }
+  )
+
+/** What is on its way in and out, by holder: bought and not delivered, given back and not burned. */
 const pendingAt = Effect.fnUntraced(function* (instrumentId: string, pin: Pin.Resolved) {
   const records = yield* Records
-  const pending = new Map<string, Decimal.Decimal>()
-  yield* records
-    .stream(subscriptions, { pin, where: { instrumentId: [instrumentId], state: ["priced"] } })
-    .pipe(
-      Stream.runForEach(({ record: { holderId, lot } }) =>
-        Effect.sync(() => {
-          if (lot === null) return
-          const before = pending.get(holderId) ?? Decimal.zero
-          pending.set(holderId, Decimal.add(before, lot.units))
-        })
-      )
-    )
-  return pending
+  const where = { instrumentId: [instrumentId] }
+  const bought = records.stream(subscriptions, { pin, where: { ...where, state: ["priced"] } })
+  const given = records.stream(redemptions, { pin, where: { ...where, state: unburned } })
+  return yield* Effect.all({
+    incoming: summed(bought, ({ holderId, lot }) => [holderId, lot?.units ?? Decimal.zero]),
+    outgoing: summed(given, ({ holderId, units }) => [holderId, units ?? Decimal.zero])
+  })
 })
 
-/** The sum of what the ledger's holdings hold: what the lines must add up to. */
+/** What the ledger's holdings hold, party by party: what the lines must add up to. */
 const supplyAt = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) {
   const records = yield* Records
-  return yield* records.stream(holdings, { pin, where: { asset: [asset] } }).pipe(
-    Stream.runFold(
-      () => Decimal.zero,
-      (sum, { record }) => Decimal.add(sum, record.amount)
-    )
+  const held = records.stream(holdings, { pin, where: { asset: [asset] } })
+  return yield* summed(held, ({ owner, amount }) => [owner, amount])
+})
+
+/** How a register that is kept in base units is shown: at the last index of its oracle. */
+const showing = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
+  if (!isRecorded(instrument) || instrument.manifest.valuation !== "rebasing") {
+    return (units: Decimal.Decimal) => units
+  }
+  const records = yield* Records
+  const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)
+  const { valuation, unitDecimals } = instrument.manifest
+  const { price: index } = priceOf(instrument, quote)
+  return (units: Decimal.Decimal) => shownUnits({ units, valuation, index, unitDecimals })
+})
+
+/** Which holder each party is: its admission says so, and where it has none, the venue's own list. */
+const holdersOf = Effect.fnUntraced(function* (
+  parties: ReadonlyArray<string>,
+  admitted: ReadonlyMap<string, Admission>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const others = yield* records.many(
+    holderParties,
+    parties.filter((party) => !admitted.has(party)),
+    pin
   )
+  const known = new Map(others.map(({ party, holderId }): [string, string] => [party, holderId]))
+  return (party: string) => admitted.get(party)?.holderId ?? known.get(party) ?? null
 })
 
 /** Who reads what an instrument's holders hold: no investor, and a registrar its own instruments. */
@@ -121,34 +165,46 @@ export const register = Read.one({
     const { pin } = asking
     const instrument = yield* seen(instrumentId, asking)
     const asset = assetKeyOf(instrument)
-    const entries = yield* gathered(
-      records.stream(registerEntries, { pin, where: { asset: [asset] } }),
-      (entry) => entry.party
+    const where = { instrumentId: [instrumentId] }
+    const { entries, admitted, pending, supply, show, restrictions } = yield* Effect.all(
+      {
+        entries: Stream.runCollect(
+          records.stream(registerEntries, { pin, where: { asset: [asset] } })
+        ),
+        // The last one offered is last, and counts.
+        admitted: gathered(records.stream(admissions, { pin, where }), ({ party }) => party),
+        pending: pendingAt(instrumentId, pin),
+        supply: supplyAt(asset, pin),
+        show: showing(instrument, pin),
+        restrictions: restrictionsAt({ instrumentId }, pin)
+      },
+      { concurrency: atOnce }
     )
-    const parties = yield* records.many(holderParties, [...entries.keys()], pin)
-    const holderOf = new Map(parties.map(({ party, holderId }) => [party as string, holderId]))
-    const admission = yield* gathered(
-      records.stream(admissions, { pin, where: { instrumentId: [instrumentId] } }),
-      (one) => one.holderId
+    const holderOf = yield* holdersOf(
+      entries.map(({ record }) => record.party),
+      admitted,
+      pin
     )
-    const pending = yield* pendingAt(instrumentId, pin)
     const head = headOf({
-      lines: [...entries.values()],
-      supply: yield* supplyAt(asset, pin)
+      lines: entries.map(({ record }) => show(record.units)),
+      // Rounded party by party, as the lines are: rounding makes no difference of its own.
+      supply: Decimal.sum([...supply.values()].map(show))
     })
-    const lines = [...entries.values()].map((entry) => {
-      const holderId = holderOf.get(entry.party) ?? null
+    const lines = entries.map(({ record: { party, units, locked, since } }) => {
+      const holderId = holderOf(party)
+      const waiting = (known: ReadonlyMap<string, Decimal.Decimal>) =>
+        (holderId === null ? undefined : known.get(holderId)) ?? Decimal.zero
       return {
         holderId,
-        party: entry.party,
-        units: entry.units,
-        locked: entry.locked,
-        pendingIn: (holderId === null ? undefined : pending.get(holderId)) ?? Decimal.zero,
-        pendingOut: Decimal.zero,
-        share: shareOf(entry.units, head.totalUnits),
-        admissionState: (holderId === null ? undefined : admission.get(holderId)?.state) ?? null,
-        restricted: false,
-        since: Instant.date(entry.since)
+        party,
+        units: show(units),
+        locked: show(locked),
+        pendingIn: waiting(pending.incoming),
+        pendingOut: waiting(pending.outgoing),
+        share: shareOf(show(units), head.totalUnits),
+        admissionState: admitted.get(party)?.state ?? null,
+        restricted: holderId !== null && isRestricted(restrictions, { holderId, instrumentId }),
+        since: Instant.date(since)
       }
     })
     return { instrumentId: instrument.instrumentId, head, lines }
@@ -195,11 +251,15 @@ export const portfolio = Read.one({
     )
     const found = yield* records.many(quotes, held.flatMap(quoteIdsOf), pin)
     const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
+    const restrictions = yield* restrictionsAt({ holderId }, pin)
     return held.flatMap((instrument) => {
       // Another registrar's units of the same name are none of this instrument's.
       const entry = entries.get(assetKeyOf(instrument))
       const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
-      return entry === undefined ? [] : [rowOf(instrument, entry, quote)]
+      if (entry === undefined) return []
+      const { instrumentId } = instrument
+      const restricted = isRestricted(restrictions, { holderId, instrumentId })
+      return [{ ...rowOf(instrument, entry, quote), restricted }]
     })
   })
 })
@@ -219,10 +279,10 @@ const rowOf = (
   instrument: Instrument,
   entry: RegisterEntry,
   quote: Quote | undefined
-): typeof Row.Type => {
+): Omit<typeof Row.Type, "restricted"> => {
   const { instrumentId } = instrument
   const { price, priceAt } = priceOf(instrument, quote)
-  const row = { instrumentId, price, priceAt, restricted: false }
+  const row = { instrumentId, price, priceAt }
   if (!isRecorded(instrument)) {
     return { ...row, units: entry.units, locked: entry.locked, value: null, currency: null }
   }

@@ -18,10 +18,11 @@ export interface Head {
 }
 
 export const headOf = (of: {
-  readonly lines: ReadonlyArray<{ readonly units: Decimal.Decimal }>
+  /** The units of each line. */
+  readonly lines: ReadonlyArray<Decimal.Decimal>
   readonly supply: Decimal.Decimal
 }): Head => {
-  const totalUnits = Decimal.sum(of.lines.map(({ units }) => units))
+  const totalUnits = Decimal.sum(of.lines)
   return {
     totalUnits,
     supplyOnLedger: of.supply,

@@ -8,9 +8,12 @@ import { PrimaryMarketMachine } from "../../orders/primary-market/PrimaryMarketM
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { admissions } from "../admission/Admission.ts"
 import { type AdmissionConsent, admissionConsents } from "../admission/AdmissionConsent.ts"
 import { AdmissionConsentMachine } from "../admission/AdmissionConsentMachine.ts"
+import { NavFeed } from "../price/NavFeed.ts"
+import { feedOf, type Stated } from "../price/NavFeedRules.ts"
+import { holderCounts } from "../register/HeldReads.ts"
+import { assetKeyOf } from "../register/Holding.ts"
 import { type Instrument, InstrumentId, instruments } from "./Instrument.ts"
 import { demand } from "./InstrumentSight.ts"
 import * as InstrumentView from "./InstrumentView.ts"
@@ -19,8 +22,10 @@ const { waitingOn } = RecordView.fields
 
 export const View = Schema.Struct({
   ...InstrumentView.fields,
-  /** Holders admitted at the point of the read. */
+  /** The parties that hold units of it at the point of the read. */
   holderCount: Integer.schema,
+  /** Whether the administrator's NAV may price it. */
+  navFeedState: NavFeed.schema,
   paused: Schema.NullOr(InstrumentView.Paused),
   holds: Schema.Array(Schema.String),
   primaryMarket: Schema.NullOr(
@@ -46,6 +51,21 @@ const free: Held = { holds: [], paused: null }
 /** The open holds of each instrument; there is nothing yet that opens one. */
 const heldAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
   Effect.succeed(new Map<string, Held>())
+
+/** The latest NAV statement of each instrument; there is nothing yet that hands one in. */
+const statedAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
+  Effect.succeed(new Map<string, Stated>())
+
+/** Whether its feed may price an instrument at the pin. One without terms has no feed mapped. */
+const navFeedOf = (
+  { manifest }: Instrument,
+  latest: Stated | null,
+  { judgedAt: now }: Pin.Resolved
+): View["navFeedState"] =>
+  NavFeed.judge({
+    feed: manifest === null ? null : feedOf({ terms: manifest, latest, now }),
+    now
+  })
 
 /** Records a page of instruments may show before they are read one by one. */
 const shownMax = 1_000
@@ -78,6 +98,7 @@ const viewOf = RecordView.remembered(
     instrument: Stored<Instrument>,
     holderCount: number,
     held: Held,
+    navFeedState: View["navFeedState"],
     market: Market | undefined,
     consent: Consent | undefined
   ): View => {
@@ -86,6 +107,7 @@ const viewOf = RecordView.remembered(
       ...InstrumentView.of(instrument),
       holderCount,
       ...held,
+      navFeedState,
       primaryMarket:
         market === undefined
           ? null
@@ -115,17 +137,14 @@ const views = Effect.fnUntraced(function* (
   pin: Pin.Resolved
 ) {
   if (found.length === 0) return []
-  const records = yield* Records
   const ids = found.map(({ instrumentId }) => instrumentId)
-  const [held, markets, consents, admitted] = yield* Effect.all(
+  const [held, statements, markets, consents, holders] = yield* Effect.all(
     [
       heldAt(ids, pin),
+      statedAt(ids, pin),
       latestOf(primaryMarkets, ids, pin),
       latestOf(admissionConsents, ids, pin),
-      records.countBy(admissions, "instrumentId", {
-        pin,
-        where: { instrumentId: ids, state: ["admitted"] }
-      })
+      holderCounts(found, pin)
     ],
     { concurrency: "unbounded" }
   )
@@ -133,8 +152,9 @@ const views = Effect.fnUntraced(function* (
     const id = instrument.instrumentId
     return viewOf(
       instrument,
-      admitted.get(id) ?? 0,
+      holders.get(assetKeyOf(instrument)) ?? 0,
       held.get(id) ?? free,
+      navFeedOf(instrument, statements.get(id) ?? null, pin),
       markets.get(id),
       consents.get(id)
     )

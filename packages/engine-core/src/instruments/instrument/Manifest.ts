@@ -92,10 +92,23 @@ export type Swing = typeof Swing.Type
 export const Guardrail = Schema.Struct({ up: amount, down: part })
 export type Guardrail = typeof Guardrail.Type
 
+const graceMax = Duration.days(31)
+
+/** A grace that never ends would let no statement ever be missed. */
+const grace = Duration.schema.check(
+  Schema.makeFilter(
+    (one) =>
+      Duration.isExact(one) && Duration.nanos(one) <= Duration.nanos(graceMax)
+        ? undefined
+        : "at most P31D, in days or less",
+    { expected: "at most P31D, in days or less" }
+  )
+)
+
 /** The administrator's feed, and how long after the cut-off its statement may come. */
 export const NavFeedTerms = Schema.Struct({
   externalSourceId: name,
-  grace: Field.optional(Duration.schema)
+  grace: Field.optional(grace)
 })
 
 const fields = {

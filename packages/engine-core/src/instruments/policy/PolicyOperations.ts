@@ -1,5 +1,5 @@
 /** How the venue changes the terms an instrument's orders are judged under. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -17,22 +17,17 @@ import { recorded } from "../instrument/InstrumentGates.ts"
 import { faults } from "../instrument/InstrumentRules.ts"
 import { changes, type Manifest } from "../instrument/Manifest.ts"
 import { assetKeyOf } from "../register/Holding.ts"
-import { registerEntries } from "../register/RegisterEntry.ts"
+import { supplies } from "../register/Supply.ts"
 import { judge } from "./PolicyGates.ts"
 import { amended, unfixed } from "./PolicyRules.ts"
 import { idOf, policyVersions } from "./PolicyVersion.ts"
 import * as PolicyView from "./PolicyView.ts"
 
-/**
- * Whether units of it ever existed: its register has a line, be it one that holds nothing any more.
- * Lines are ordered by their asset, then by party.
- */
-const isMinted = Effect.fnUntraced(function* ({ instrumentId, registrar }: Recorded) {
-  const records = yield* Records
-  const asset = `${assetKeyOf({ instrumentId, registrar })}/`
-  const [first] = yield* records.list(registerEntries, { after: asset, limit: 1 })
-  return first?.sortKey.startsWith(asset) === true
-})
+/** Whether units of it ever existed: its supply has been counted, be it zero by now. */
+const isMinted = (of: Recorded) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.map(records.find(supplies, assetKeyOf(of)), Option.isSome)
+  )
 
 /** A version as it stands; the instrument names only such as there are. */
 const versionOf = (of: { readonly instrumentId: InstrumentId; readonly policyVersion: number }) =>

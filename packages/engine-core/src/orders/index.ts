@@ -7,14 +7,19 @@ import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
 import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
+import * as OpenOrderReads from "./OpenOrderReads.ts"
 import * as OrderFormulas from "./OrderFormulas.ts"
 import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "./primary-market/PrimaryMarketMachine.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
 import * as PrimaryMarketReadings from "./primary-market/PrimaryMarketReadings.ts"
+import * as RedemptionAllocationReadings from "./redemption/AllocationReadings.ts"
 import { redemptions } from "./redemption/Redemption.ts"
 import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
+import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
 import { RedemptionOrder } from "./redemption/RedemptionOrder.ts"
+import * as RedemptionReadings from "./redemption/RedemptionReadings.ts"
+import * as RedemptionReads from "./redemption/RedemptionReads.ts"
 import { standingParties, standingSettlements } from "./standing-settlement/StandingSettlement.ts"
 import { StandingSettlementMachine } from "./standing-settlement/StandingSettlementMachine.ts"
 import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
@@ -55,22 +60,27 @@ export const collections = [
 export const operations = [
   PrimaryMarketOperations.propose,
   ...SubscriptionOperations.operations,
+  ...RedemptionOperations.operations,
   ...DealingCycleOperations.operations,
   ...StandingSettlementOperations.operations
 ] as const
 export const reads = [
   ...SubscriptionReads.reads,
+  ...RedemptionReads.reads,
   ...DealingCycleReads.reads,
-  ...StandingSettlementReads.reads
+  ...StandingSettlementReads.reads,
+  ...OpenOrderReads.reads
 ] as const
 export const readings = [
   ...PrimaryMarketReadings.readings,
   ...HolderOrderReadings.readings,
   ...SubscriptionReadings.readings,
   ...CashReadings.readings,
+  ...RedemptionReadings.readings,
+  ...RedemptionAllocationReadings.readings,
   // After the orders' own: they count what became of the orders.
   ...DealingDayReadings.readings,
   ...DealingCycleReadings.readings,
   ...StandingSettlementReadings.readings
 ] as const
-export const timely = DealingCycleOperations.timely
+export const timely = [...RedemptionOperations.timely, ...DealingCycleOperations.timely] as const

@@ -139,6 +139,14 @@ export const PricedRedemption = define({
         change: Field.list(cid)
       })
     },
-    Release: { consuming: true, argument: put, result: Field.unit }
+    Release: {
+      consuming: true,
+      argument: Schema.Struct({
+        ...put.fields,
+        /** Whether the holder takes the order back, rather than the venue letting it go. */
+        withdrawn: Schema.optionalKey(Schema.NullOr(Field.flag))
+      }),
+      result: Field.unit
+    }
   }
 })

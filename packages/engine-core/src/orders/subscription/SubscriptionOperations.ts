@@ -12,6 +12,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as Timely from "../../writes/Timely.ts"
 import * as Cash from "./CashLine.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
 import { taken } from "./CashOperations.ts"
@@ -112,6 +113,24 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
 })
 
 export const operations = [claim, withdraw, deliver, settle, release] as const
+
+/**
+ * Cash that is allocated is locked, so the wait for it ends: the engine lets go what has not settled
+ * by its time (domain.md section 2.12). An order in a cycle goes with its cycle.
+ */
+export const timely = [
+  Timely.define({
+    name: "subscription.release",
+    doc: "Releases a priced, ledger-paid subscription that has not settled by its time to.",
+    collection: subscriptions,
+    operation: release,
+    at: ({ state, payment, cycleId, settleBy }) =>
+      state === "priced" && payment === "ledger" && cycleId === null
+        ? (settleBy ?? undefined)
+        : undefined,
+    request: ({ subscriptionId }) => ({ subscriptionId })
+  })
+] as const
 
 /**
  * Whether units may go out before the cash is in, as the policy says today: it is the venue's risk,

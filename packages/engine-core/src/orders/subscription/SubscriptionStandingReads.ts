@@ -29,16 +29,23 @@ const marketsMax = 16
  * The market an order mints under: one whose attestors priced it, agreed or past its date, for what
  * opened while it was agreed settles under it. Null: the registrar is asked to mint.
  */
-export const marketOf = Effect.fnUntraced(function* (self: Subscription) {
+export const marketOf = (self: Subscription) =>
+  liveMarket(self.instrumentId, (market) => fits(self, market))
+
+/** The latest market of an instrument that fits and whose contract still stands; null: none does. */
+export const liveMarket = Effect.fnUntraced(function* (
+  instrumentId: string,
+  isFit: (market: PrimaryMarket) => boolean
+) {
   const records = yield* Records
   const listed = yield* records.list(primaryMarkets, {
-    where: { instrumentId: [self.instrumentId], state: ["agreed", "ended"] },
+    where: { instrumentId: [instrumentId], state: ["agreed", "ended"] },
     direction: "desc",
     limit: marketsMax
   })
   for (const { record } of listed) {
     const { marketCid } = record
-    if (marketCid === null || !fits(self, record)) continue
+    if (marketCid === null || !isFit(record)) continue
     const contract = yield* records.find(contracts, marketCid)
     if (Option.isSome(contract) && contract.value.archivedOffset === null) return { marketCid }
   }

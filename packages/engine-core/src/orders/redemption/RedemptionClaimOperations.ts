@@ -1,0 +1,278 @@
+/** How a redemption is placed: its gates, and what it makes on the ledger. */
+import { Effect, Option, Schema } from "effect"
+import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
+import {
+  assetOf,
+  InstrumentId,
+  instruments,
+  type Recorded
+} from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
+import { RedemptionClaim } from "../../templates/Redemption.ts"
+import { SettlementIntent } from "../../templates/Settlement.ts"
+import { create, exercise } from "../../templates/Template.ts"
+import { PaymentMode } from "../../vocabulary/sets.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as Currency from "../Currency.ts"
+import { joined } from "../dealing-cycle/JoiningReads.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { type HolderOrder, holderOrders, nameOf } from "../subscription/HolderOrder.ts"
+import { nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
+import { RedemptionId, redemptions } from "./Redemption.ts"
+import * as Gates from "./RedemptionGates.ts"
+import type { Objection } from "./RedemptionMachine.ts"
+import { lastPriceOf, unitsOf } from "./RedemptionStandingReads.ts"
+import * as RedemptionView from "./RedemptionView.ts"
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.plain.check(
+  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
+)
+
+const Claim = Schema.Struct({
+  /** Made by the engine when the caller names none. */
+  redemptionId: Field.optional(RedemptionId),
+  instrumentId: InstrumentId,
+  holderId: HolderId,
+  payment: PaymentMode.schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed("wire" as const))),
+  amount: Field.optional(positive),
+  units: Field.optional(positive),
+  /** The order the holder signed in its wallet; a ledger-paid one has it, and it says how much. */
+  orderId: Field.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)))
+}).check(
+  Schema.makeFilter(({ payment, amount, units, orderId }) => {
+    if (amount !== null && units !== null) return "an amount or units, not both"
+    if (payment === "ledger") return orderId === null ? "the holder's orderId" : undefined
+    if (orderId !== null) return "no orderId: an order paid by wire is the venue's own"
+    return amount === null && units === null ? "an amount or units" : undefined
+  })
+)
+type Claim = typeof Claim.Type
+
+export const claim = Operation.defineOnLedger("redemption.claim", {
+  doc: "Places a holder's order to give units back, by the units or by the cash it wants for them.",
+  route: "POST /v1/redemptions",
+  makers: ["operator", "app"],
+  approvers: 0,
+  resource: {
+    kind: "redemption",
+    id: (input) => idOf(input),
+    href: (input) => `/v1/redemptions/${idOf(input)}`,
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Claim,
+  complete: (input, makeId) =>
+    input.redemptionId === null
+      ? { ...input, redemptionId: Schema.decodeSync(RedemptionId)(makeId()) }
+      : input,
+  result: RedemptionView.RedemptionView,
+  refuses: ["already-exists", "not-found", "rule-refused"],
+  plan: Effect.fn("redemption.claim.plan")(function* (input, act) {
+    const judged = yield* gathered(input, act)
+    const { order, market } = judged
+    yield* Effect.fromResult(
+      Gates.judge(Gates.againstClaim(judged.claiming, ofOrder(input, judged, act.now)))
+    )
+    if (order === null || market === null) {
+      return { commands: [byWire(input, judged, act)], last: true }
+    }
+    const cutOffAt = nextCutOff(judged.claiming.terms.cutOff, act.now).at
+    const cycle = yield* joined({ instrumentId: input.instrumentId, cutOffAt }, "redemptions")
+    const on = { order, market, cutOffAt, cycleCid: cycle?.cycleCid ?? null }
+    return { commands: onLedger(input, judged, on, act), last: true }
+  }),
+  finish: (input, act) =>
+    Effect.flatMap(Records, (records) => records.get(redemptions, idOf(input))).pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error("a claim was not read off the ledger"))
+      ),
+      Effect.map((record) => RedemptionView.of(record, act.now))
+    )
+})
+
+const idOf = ({ redemptionId }: Pick<Claim, "redemptionId">): RedemptionId => {
+  if (redemptionId === null) throw new Error("a redemption is claimed under an id")
+  return redemptionId
+}
+
+interface Judged {
+  readonly instrument: Recorded
+  readonly holder: Holder
+  readonly market: PrimaryMarket | null
+  readonly order: HolderOrder | null
+  readonly oracle: Party.Party | null
+  readonly claiming: Gates.Claiming
+}
+
+/** Everything a claim is judged by, as the records say it now. */
+const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAct) {
+  const records = yield* Records
+  if (Option.isSome(yield* records.find(redemptions, idOf(input)))) {
+    return yield* Effect.fail(
+      refused("already-exists", { detail: "A redemption of this id exists." })
+    )
+  }
+  const holder = yield* records.get(holders, input.holderId)
+  const found = yield* records.get(instruments, input.instrumentId)
+  const instrument = yield* Effect.fromResult(recorded(found))
+  const standing = yield* standingMarket(input.instrumentId)
+  const market = standing?.state === "agreed" ? standing : null
+  const order = yield* signedOrder(input, holder.party)
+  const oracle = market?.terms.oracle ?? instrument.manifest.oracle
+  const { held, free } = yield* unitsOf({ ...instrument, ...holder })
+  const claiming: Gates.Claiming = {
+    instrument,
+    holder,
+    market,
+    payment: input.payment,
+    amount: order === null ? input.amount : order.amount,
+    units: order === null ? input.units : order.units,
+    cashDecimals: Currency.decimals(instrument.manifest.currency),
+    terms: yield* inForce(instrument, now),
+    oracle,
+    held,
+    free,
+    lastPrice: yield* lastPriceOf(instrument, oracle),
+    now
+  }
+  return { instrument, holder, market, order, oracle, claiming } satisfies Judged
+})
+
+/** The holder's own order, as it stands on the ledger; null while none is signed. */
+const signedOrder = Effect.fnUntraced(function* ({ orderId, payment }: Claim, party: Party.Party) {
+  if (payment === "wire" || orderId === null) return null
+  const records = yield* Records
+  const found = yield* records.find(holderOrders, nameOf({ kind: "redemption", party, orderId }))
+  return Option.isSome(found) && found.value.state === "signed" ? found.value : null
+})
+
+/** What the holder signed must be what the caller asks for, and something the market takes. */
+const ofOrder = (
+  input: Claim,
+  { order, instrument, holder, market }: Judged,
+  now: Instant.Instant
+): ReadonlyArray<Objection> =>
+  input.payment === "wire"
+    ? []
+    : [
+        [
+          order === null,
+          "rule-refused",
+          {
+            gate: "consent",
+            check: "order-signed",
+            party: holder.party,
+            recovery: "Have the holder sign the order in its wallet."
+          }
+        ],
+        [
+          order !== null && !fits(input, order, { instrument, market }, now),
+          "rule-refused",
+          {
+            gate: "consent",
+            check: "order-fits",
+            party: holder.party,
+            recovery: "Have the holder sign an order to this market, for what is asked, in time."
+          }
+        ]
+      ]
+
+const fits = (
+  input: Claim,
+  order: HolderOrder,
+  { instrument, market }: Pick<Judged, "instrument" | "market">,
+  now: Instant.Instant
+): boolean =>
+  isSame(input.amount, order.amount) &&
+  isSame(input.units, order.units) &&
+  isAsset(order.instrument, assetOf(instrument)) &&
+  (order.expiresAt === null || Instant.isBefore(now, order.expiresAt)) &&
+  // Without a market the gate of the policy says so.
+  (market === null ||
+    (order.fund === market.fund && isAsset(order.paymentAsset, market.paymentAsset)))
+
+const isSame = (asked: Decimal.Decimal | null, signed: Decimal.Decimal | null): boolean =>
+  asked === null || asked === signed
+
+const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
+  left.admin === right.admin && left.id === right.id
+
+const byWire = (input: Claim, { instrument, holder, oracle }: Judged, act: OperationAct) => {
+  if (oracle === null) throw new Error("an order that passed its gates has an oracle")
+  return create(RedemptionClaim, {
+    venue: act.venue,
+    redemptionId: idOf(input),
+    orderId: null,
+    instrument: assetOf(instrument),
+    holder: holder.party,
+    custodian: holder.custodian,
+    fund: null,
+    mode: "wire",
+    currency: instrument.manifest.currency,
+    paymentAsset: null,
+    orderedUnits: input.units,
+    orderedAmount: input.amount,
+    oracle,
+    cycleId: null,
+    remainderOf: null
+  })
+}
+
+/**
+ * The market takes the holder's order. Where the cash is known the fund is asked for it; an order in
+ * units pays what its price makes of them, and the fund allocates that once it is priced. A cycle
+ * pays its redemptions itself.
+ */
+const onLedger = (
+  input: Claim,
+  { instrument, holder }: Judged,
+  on: {
+    readonly order: HolderOrder
+    readonly market: PrimaryMarket
+    readonly cutOffAt: Instant.Instant
+    readonly cycleCid: string | null
+  },
+  act: OperationAct
+) => {
+  const { order, market, cutOffAt, cycleCid } = on
+  if (market.marketCid === null) throw new Error("an agreed market has a contract")
+  const redemptionId = idOf(input)
+  const claimed = exercise(PrimaryMarketTemplate, market.marketCid, "ClaimRedemption", {
+    orderCid: order.cid,
+    redemptionId,
+    custodian: holder.custodian,
+    currency: instrument.manifest.currency,
+    cycleCid
+  })
+  if (order.amount === null || cycleCid !== null) return [claimed] as const
+  const by = settleBy(cutOffAt)
+  const asked = create(SettlementIntent, {
+    venue: act.venue,
+    settlementId: redemptionId,
+    reference: { kind: "redemption", id: redemptionId },
+    legs: [
+      {
+        legId: "cash",
+        sender: market.fund,
+        receiver: holder.party,
+        instrument: market.paymentAsset,
+        amount: order.amount
+      }
+    ],
+    requestedAt: act.now,
+    allocateBefore: by,
+    settleBefore: by
+  })
+  return [claimed, asked] as const
+}

@@ -1,0 +1,201 @@
+/** What the venue may do with a redemption that stands: withdraw, settle or release it. */
+import { Effect, Schema } from "effect"
+import * as Machine from "../../kernel/Machine.ts"
+import * as PlainJson from "../../kernel/PlainJson.ts"
+import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as Timely from "../../writes/Timely.ts"
+import * as Cash from "../subscription/CashLine.ts"
+import { taken } from "../subscription/CashOperations.ts"
+import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
+import { claim } from "./RedemptionClaimOperations.ts"
+import * as Gates from "./RedemptionGates.ts"
+import { type Command, decide, objections, RedemptionMachine } from "./RedemptionMachine.ts"
+import { marketOf, standingOf } from "./RedemptionStandingReads.ts"
+import * as RedemptionView from "./RedemptionView.ts"
+
+const One = Schema.Struct({ redemptionId: RedemptionId })
+
+/** With the bank lines that paid it; for an order paid on the ledger there are none. */
+const Paid = Schema.Struct({
+  redemptionId: RedemptionId,
+  cash: Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+
+type Named = typeof One.Type
+
+const resource = {
+  kind: "redemption",
+  id: ({ redemptionId }: Named) => redemptionId,
+  href: ({ redemptionId }: Named) => `/v1/redemptions/${redemptionId}`
+} as const
+
+export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
+  doc: "Takes a redemption back before its units are burned; what is allocated to it goes back.",
+  route: "POST /v1/redemptions/{redemptionId}:withdraw",
+  makers: ["operator", "app"],
+  approvers: 0,
+  resource,
+  input: One,
+  result: RedemptionView.RedemptionView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("redemption.withdraw.plan")(function* ({ redemptionId }) {
+    const self = yield* load(redemptionId)
+    yield* Effect.fromResult(decide(self, { on: "withdraw" }))
+    return { commands: [lettingGo(self, { withdrawn: true })], last: true }
+  }),
+  finish: ({ redemptionId }, act) => shown(redemptionId, act)
+})
+
+export const release = Operation.defineOnLedger("redemption.release", {
+  doc: "Lets a priced redemption go before its units are burned; what is allocated to it goes back.",
+  route: "POST /v1/redemptions/{redemptionId}:release",
+  makers: ["operator"],
+  approvers: 0,
+  resource,
+  input: One,
+  result: RedemptionView.RedemptionView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("redemption.release.plan")(function* ({ redemptionId }) {
+    const self = yield* load(redemptionId)
+    yield* Effect.fromResult(decide(self, { on: "release" }))
+    return { commands: [lettingGo(self, { withdrawn: false })], last: true }
+  }),
+  finish: ({ redemptionId }, act) => shown(redemptionId, act)
+})
+
+export const settle = Operation.defineOnLedger("redemption.settle", {
+  doc: "Closes a burned redemption whose cash is out; a ledger-paid one is burned and paid in one.",
+  route: "POST /v1/redemptions/{redemptionId}:settle",
+  makers: ["operator"],
+  approvers: 0,
+  resource,
+  input: Paid,
+  result: RedemptionView.RedemptionView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("redemption.settle.plan")(function* ({ redemptionId, cash }, act) {
+    const self = yield* load(redemptionId)
+    const on = self.payment === "ledger" && self.state !== "burned" ? "exchange" : "settle"
+    yield* judged(self, { on, cash }, act)
+    yield* taken({ kind: "redemption", orderId: redemptionId }, cash, act)
+    const argument = on === "exchange" ? yield* exchanged(self) : yield* paid(self, cash)
+    return {
+      commands: [exercise(PricedRedemption, pricedOf(self), "Settle", argument)],
+      last: true
+    }
+  }),
+  finish: ({ redemptionId, cash }, act) => matched(redemptionId, cash, act)
+})
+
+export const operations = [claim, withdraw, settle, release] as const
+
+/** A ledger-paid order whose time to settle passed is let go: what is locked for it is locked no longer. */
+const expired = Timely.define({
+  name: "redemption.expired",
+  doc: "Releases a priced redemption that is not settled by its time.",
+  collection: redemptions,
+  operation: release,
+  at: (self) =>
+    self.settleBy !== null &&
+    self.cycleId === null &&
+    (self.state === "priced" || self.state === "funded")
+      ? self.settleBy
+      : undefined,
+  request: ({ redemptionId }) => ({ redemptionId })
+})
+
+export const timely = [expired] as const
+
+const load = (redemptionId: string) =>
+  Effect.flatMap(Records, (records) => records.get(redemptions, redemptionId))
+
+const standing = (cid: string | null, what: string): string => {
+  if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
+  return cid
+}
+
+const pricedOf = (self: Redemption): string => standing(self.pricedCid, "priced redemption")
+
+const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
+  const argument = {
+    unitsAllocationCid: self.unitsAllocation?.cid ?? null,
+    allocationCid: self.allocation?.cid ?? null,
+    intentCid: self.intentCid
+  }
+  return self.state === "claimed"
+    ? exercise(RedemptionClaim, standing(self.claimCid, "claim"), "Withdraw", argument)
+    : exercise(PricedRedemption, pricedOf(self), "Release", { ...argument, ...how })
+}
+
+/** State first, then every gate in its order: the order's own and those around it. */
+const judged = Effect.fnUntraced(function* (self: Redemption, command: Command, act: OperationAct) {
+  yield* Effect.fromResult(Machine.admit(RedemptionMachine, self, command.on))
+  const around = yield* standingOf(self, act.now)
+  const against = Gates.againstSettling(around, objections(self, command))
+  yield* Effect.fromResult(Gates.judge(against))
+})
+
+const unpaid = { fill: null, evidence: null, holdingCids: [] } as const
+
+/** Units burned and cash paid in one transaction. */
+const exchanged = Effect.fnUntraced(function* (self: Redemption) {
+  const market = yield* marketOf(self)
+  if (market === null) {
+    return yield* Effect.fail(
+      refused("rule-refused", {
+        gate: "policy",
+        check: "primary-market",
+        recovery: "Have the units burned by request, or release the order: its market ended."
+      })
+    )
+  }
+  return {
+    ...unpaid,
+    marketCid: market.marketCid,
+    unitsAllocationCid: standing(self.unitsAllocation?.cid ?? null, "units allocation"),
+    allocationCid: standing(self.allocation?.cid ?? null, "cash allocation"),
+    intentCid: self.intentCid
+  }
+})
+
+/** The units are gone: the fund's own allocation pays, or the bank did, which a digest shows. */
+const paid = Effect.fnUntraced(function* (self: Redemption, cash: ReadonlyArray<Cash.CashLine>) {
+  const crypto = yield* Crypto
+  const lines = Schema.encodeSync(Cash.CashLines)([...self.cash.lines, ...cash])
+  return {
+    ...unpaid,
+    marketCid: null,
+    unitsAllocationCid: null,
+    allocationCid: self.allocation?.cid ?? null,
+    intentCid: self.intentCid,
+    evidence: self.payment === "wire" ? crypto.sha256(PlainJson.canonical(lines)) : null
+  }
+})
+
+/** The lines join the record once the ledger has moved it. */
+const matched = Effect.fnUntraced(function* (
+  redemptionId: string,
+  lines: ReadonlyArray<Cash.CashLine>,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const self = yield* read(redemptionId)
+  const after =
+    lines.length === 0
+      ? self
+      : yield* records.record(redemptions, self, { on: "match", lines }, act)
+  return RedemptionView.of(after, act.now)
+})
+
+const shown = (redemptionId: string, act: OperationAct) =>
+  Effect.map(read(redemptionId), (record) => RedemptionView.of(record, act.now))
+
+const read = (redemptionId: string): Effect.Effect<Stored<Redemption>, Unavailable, Records> =>
+  Effect.catchTag(load(redemptionId), "Refused", () =>
+    Effect.die(new Error(`redemption ${redemptionId} vanished`))
+  )

@@ -1,0 +1,93 @@
+/** What the oracle made of a redemption's price, and what we would have made of it. */
+import { Result } from "effect"
+import type { PricePoint } from "../../instruments/price/PricePoint.ts"
+import * as PriceRules from "../../instruments/price/PriceRules.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Duration from "../../kernel/Duration.ts"
+import * as Rational from "../../kernel/Rational.ts"
+import * as OrderRules from "../OrderRules.ts"
+import type { Redemption } from "./Redemption.ts"
+
+/** What the priced redemption says. */
+export interface Priced {
+  readonly pointCid: string
+  readonly price: Decimal.Decimal
+  readonly units: Decimal.Decimal
+  readonly proceeds: Decimal.Decimal
+}
+
+export interface Figures {
+  readonly units: Decimal.Decimal
+  readonly proceeds: Decimal.Decimal
+  /** What the fund keeps of the units' price, rounded in its favour. */
+  readonly fee: Decimal.Decimal
+}
+
+type Ordered = Pick<
+  Redemption,
+  "amount" | "units" | "feeRate" | "unitDecimals" | "cashDecimals" | "orderedAs"
+>
+
+/**
+ * The formulas redeem-units and redeem-amount (domain.md section 4.2): units given back are paid
+ * rounded down, units taken for a fixed amount are rounded up.
+ */
+export const figuresAt = (self: Ordered, price: Decimal.Decimal): Figures => {
+  const { amount, units, feeRate, unitDecimals, cashDecimals } = self
+  if (amount !== null) {
+    return OrderRules.redeemAmount({ amount, price, feeRate, unitDecimals, cashDecimals })
+  }
+  if (units === null) throw new Error("a redemption names an amount or units")
+  return { units, ...OrderRules.redeemUnits({ units, price, feeRate, cashDecimals }) }
+}
+
+/** The fee of a part of an order, at the order's own price and rate. */
+export const feeOf = (
+  self: Pick<Redemption, "feeRate" | "cashDecimals">,
+  of: { readonly units: Decimal.Decimal; readonly price: Decimal.Decimal }
+): Decimal.Decimal =>
+  Rational.round(
+    Rational.multiply(
+      Rational.multiply(Rational.of(of.units), Rational.of(of.price)),
+      Rational.of(self.feeRate)
+    ),
+    { places: self.cashDecimals, rounding: "ceiling" }
+  )
+
+/** In what the oracle did otherwise than the rules say; empty where they agree. */
+export const breaches = (
+  self: Redemption,
+  priced: Priced,
+  of: {
+    readonly points: ReadonlyArray<PricePoint>
+    /** What the day's orders deal at, by the named point. */
+    readonly dayPrice: Decimal.Decimal | null
+    readonly staleAfter: Duration.Duration | null
+  }
+): ReadonlyArray<string> => {
+  const { pricing, cutOffAt, claimedAt, oracle } = self
+  const chosen = PriceRules.choose(
+    of.points.filter(({ instrumentId }) => instrumentId === self.instrumentId),
+    { pricing, cutOffAt, claimedAt, oracle, staleAfter: of.staleAfter }
+  )
+  const figures = figuresAt(self, priced.price)
+  return [
+    ...(of.points.some(({ contractId }) => contractId === priced.pointCid)
+      ? []
+      : ["The point it names is not known."]),
+    ...(Result.isFailure(chosen)
+      ? ["No point prices the order yet."]
+      : chosen.success.contractId === priced.pointCid
+        ? []
+        : [`The point ${chosen.success.contractId} prices the order.`]),
+    ...(of.dayPrice === null || of.dayPrice === priced.price
+      ? []
+      : ["The price is not its day's."]),
+    ...(figures.units === priced.units
+      ? []
+      : [`${Decimal.formatPlain(priced.units)} units are not what the order takes.`]),
+    ...(figures.proceeds === priced.proceeds
+      ? []
+      : [`${Decimal.formatPlain(priced.proceeds)} is not what the order pays.`])
+  ]
+}

@@ -1,0 +1,332 @@
+/** What the ledger says of a redemption: claimed, priced, funded, burned, settled, ended. */
+import { Effect, Option, Schema } from "effect"
+import { holderParties } from "../../holders/holder/Holder.ts"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as Once from "../../projection/Once.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
+import { BurnRequest } from "../../templates/Registry.ts"
+import type { Argument, Payload } from "../../templates/Template.ts"
+import * as Currency from "../Currency.ts"
+import { dayPriceOf } from "../DayPriceReads.ts"
+import { dealingCycles } from "../dealing-cycle/DealingCycle.ts"
+import { nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
+import { pointsFor } from "../subscription/SubscriptionStandingReads.ts"
+import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
+import { type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import * as Pricing from "./RedemptionPricing.ts"
+
+type Claim = Payload<typeof RedemptionClaim>
+type Priced = Payload<typeof PricedRedemption>
+
+const claim = TypedReading.of(RedemptionClaim, {
+  created: Effect.fn("RedemptionClaim.created")(function* (payload, node) {
+    const records = yield* Records
+    const known = yield* records.find(redemptions, payload.redemptionId)
+    if (Option.isNone(known)) return yield* opened(payload, node)
+    yield* surprise(node, payload.redemptionId, {
+      on: "claim",
+      detail: "A redemption of this id exists."
+    })
+  }),
+  exercised: {
+    Withdraw: ({ payload }, node) =>
+      moved(payload.redemptionId, node, () => ({ on: "withdraw", at: node.effectiveAt }))
+  }
+})
+
+const priced = TypedReading.of(PricedRedemption, {
+  created: (payload, node) =>
+    found(payload.redemptionId, node, "price", (self) =>
+      allows(self, "price")
+        ? isPriced(self, payload, node)
+        : surprise(node, payload.redemptionId, {
+            on: "price",
+            detail: `A redemption in state ${self.state} waits for no price.`
+          })
+    ),
+  exercised: {
+    Settle: ({ payload, argument }, node) =>
+      moved(payload.redemptionId, node, (self) => settled(self, payload, argument, node)),
+    Release: ({ payload, argument: { withdrawn } }, node) =>
+      moved(payload.redemptionId, node, () => ({
+        on: withdrawn === true ? "withdraw" : "release",
+        at: node.effectiveAt
+      }))
+  }
+})
+
+const burnRequest = TypedReading.of(BurnRequest, {
+  created: (payload, node) =>
+    burning(payload, ({ id }) => found(id, node, "fund", (self) => funded(self, payload, node))),
+  exercised: {
+    Accept: ({ payload }, node) =>
+      burning(payload, ({ id }) =>
+        found(id, node, "burn", (self) =>
+          self.burnRequestCid === node.contractId && allows(self, "burn")
+            ? noted(self, node, { on: "burn", at: node.effectiveAt })
+            : surprise(node, id, {
+                on: "burn",
+                detail: "The redemption does not wait for this burn."
+              })
+        )
+      ),
+    Reject: ({ payload }, node) => unburned(payload, node),
+    Withdraw: ({ payload }, node) => unburned(payload, node)
+  }
+})
+
+export const readings = [claim, priced, burnRequest] as const
+
+// ---- a claim opens the order
+
+const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
+  const records = yield* Records
+  const known = yield* records.find(instruments, payload.instrument.id)
+  const holder = yield* records.find(holderParties, payload.holder)
+  if (Option.isNone(known) || !isRecorded(known.value) || Option.isNone(holder)) {
+    return yield* surprise(node, payload.redemptionId, {
+      on: "claim",
+      detail: "Its instrument or its holder is not known."
+    })
+  }
+  const { instrumentId, registrar } = known.value
+  const terms = yield* inForce(known.value, node.effectiveAt)
+  const { manifest } = terms
+  const cutOff = yield* cutOffOf(payload, terms.cutOff, node)
+  yield* Once.open(
+    redemptions,
+    {
+      ...unpriced,
+      redemptionId: Schema.decodeSync(RedemptionId)(payload.redemptionId),
+      instrumentId,
+      registrar,
+      holderId: holder.value.holderId,
+      party: payload.holder,
+      payment: payload.mode,
+      orderedAs: payload.orderedUnits === null ? "amount" : "units",
+      amount: payload.orderedAmount,
+      units: payload.orderedUnits,
+      currency: payload.currency,
+      policyVersion: terms.policyVersion,
+      cutOffAt: cutOff.at,
+      dealingDate: cutOff.date,
+      cycleId: payload.cycleId,
+      cash: { expected: payload.orderedAmount, matched: Decimal.zero, lines: [] },
+      settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
+      claimedAt: node.effectiveAt,
+      remainderOf: payload.remainderOf,
+      pricing: manifest.pricing,
+      feeRate: terms.fees.redemption,
+      unitDecimals: manifest.unitDecimals,
+      cashDecimals: Currency.decimals(payload.currency),
+      zone: manifest.businessZone ?? Zone.utc,
+      oracle: payload.oracle,
+      custodian: payload.custodian,
+      fund: payload.fund,
+      paymentAsset: payload.paymentAsset,
+      orderId: payload.orderId,
+      claimCid: node.contractId
+    },
+    node
+  )
+})
+
+/** An order deals at its cycle's cut-off: what a gate left over may have joined one that is not the next. */
+const cutOffOf = Effect.fnUntraced(function* (
+  { cycleId }: Claim,
+  rule: Parameters<typeof nextCutOff>[0],
+  node: Node
+) {
+  const records = yield* Records
+  const cycle = cycleId === null ? Option.none() : yield* records.find(dealingCycles, cycleId)
+  return Option.match(cycle, {
+    onNone: () => nextCutOff(rule, node.effectiveAt),
+    onSome: ({ cutOffAt }) => ({ at: cutOffAt, date: Zone.dateAt(rule.zone, cutOffAt) })
+  })
+})
+
+const unpriced = {
+  state: RedemptionMachine.initial,
+  fee: null,
+  price: null,
+  pointCid: null,
+  proceeds: null,
+  valueDate: null,
+  pricedAt: null,
+  burnRequestCid: null,
+  fundedAt: null,
+  burnedAt: null,
+  settledAt: null,
+  endedAt: null,
+  endedAs: null,
+  pricedCid: null,
+  intentCid: null,
+  unitsAllocation: null,
+  allocation: null
+} as const
+
+// ---- the oracle prices it
+
+/** The record moves whatever the oracle did: a breach of the rules is kept for reconciliation. */
+const isPriced = Effect.fnUntraced(function* (
+  self: Stored<Redemption>,
+  payload: Priced,
+  node: Node
+) {
+  const breaches = Pricing.breaches(self, payload, yield* rulesOf(self, payload.pointCid))
+  if (breaches.length > 0) {
+    yield* surprise(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
+  }
+  const { pointCid, price, units, proceeds } = payload
+  const fee = Pricing.feeOf(self, { units, price })
+  yield* noted(self, node, {
+    on: "price",
+    pricedCid: node.contractId,
+    pointCid,
+    price,
+    units,
+    proceeds,
+    fee,
+    at: node.effectiveAt
+  })
+})
+
+/** What the order's price is held against: the points, the day's price, how old a price may be. */
+const rulesOf = Effect.fnUntraced(function* (self: Redemption, pointCid: string) {
+  const records = yield* Records
+  const points = yield* pointsFor(self, pointCid)
+  const point = Option.getOrNull(yield* records.find(pricePoints, pointCid))
+  const known = yield* records.find(instruments, self.instrumentId)
+  if (Option.isNone(known) || !isRecorded(known.value)) {
+    throw new Error("an order is claimed for a recorded instrument")
+  }
+  const terms = yield* inForce(known.value, self.claimedAt)
+  return {
+    points,
+    dayPrice: point === null ? null : yield* dayPriceOf(self, point.price, terms.swing),
+    staleAfter: terms.grace["nav-usable"] ?? null
+  }
+})
+
+// ---- units are burned by request, or with the payment
+
+/** A request to burn is an order's by its reference; another's is not read here. */
+const burning = (
+  { reference }: Payload<typeof BurnRequest>,
+  read: (reference: { readonly id: string }) => Reads
+): Reads => (reference.kind === "redemption" ? read(reference) : Effect.void)
+
+const funded = (
+  self: Stored<Redemption>,
+  { holder, instrument, amount }: Payload<typeof BurnRequest>,
+  node: Node
+): Reads => {
+  const { redemptionId } = self
+  if (
+    holder !== self.party ||
+    instrument.id !== self.instrumentId ||
+    instrument.admin !== self.registrar ||
+    amount !== self.units
+  ) {
+    return surprise(node, redemptionId, {
+      on: "fund",
+      detail: "The request to burn is for another holder, instrument or number of units."
+    })
+  }
+  if (self.burnRequestCid !== null) {
+    return surprise(node, redemptionId, { on: "fund", detail: "Its units are requested already." })
+  }
+  const burnRequestCid = node.contractId
+  if (self.state === "funded") return noted(self, node, { on: "request-burn", burnRequestCid })
+  return allows(self, "fund")
+    ? noted(self, node, { on: "fund", burnRequestCid, at: node.effectiveAt })
+    : surprise(node, redemptionId, {
+        on: "fund",
+        detail: `A redemption in state ${self.state} gives no units to burn.`
+      })
+}
+
+/** The registrar would not burn, or the request was taken back: another one has to come. */
+const unburned = (payload: Payload<typeof BurnRequest>, node: Node): Reads =>
+  burning(payload, ({ id }) =>
+    found(id, node, "request-burn", (self) =>
+      self.burnRequestCid === node.contractId
+        ? noted(self, node, { on: "request-burn", burnRequestCid: null })
+        : Effect.void
+    )
+  )
+
+const settled = (
+  self: Redemption,
+  { units, price, proceeds }: Priced,
+  { fill, unitsAllocationCid }: Argument<typeof PricedRedemption, "Settle">,
+  node: Node
+): Move => {
+  const value = { at: node.effectiveAt, valueDate: Zone.dateAt(self.zone, node.effectiveAt) }
+  // Without units to burn they were gone before, and this is the payment alone.
+  if (unitsAllocationCid === null) return { on: "settle", ...value }
+  const part = fill ?? { units, proceeds }
+  return {
+    on: "exchange",
+    units: part.units,
+    proceeds: part.proceeds,
+    fee: Pricing.feeOf(self, { units: part.units, price }),
+    ...value
+  }
+}
+
+// ---- what all of them do
+
+const allows = (self: Redemption, on: Machine.TriggerOf<typeof RedemptionMachine>): boolean =>
+  Machine.allows(RedemptionMachine, self.state, on)
+
+type Reads = Effect.Effect<void, Unavailable, Records>
+
+const found = (
+  redemptionId: string,
+  node: Node,
+  on: string,
+  read: (self: Stored<Redemption>) => Reads
+): Reads =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const self = yield* records.find(redemptions, redemptionId)
+    if (Option.isSome(self)) yield* read(self.value)
+    else yield* surprise(node, redemptionId, { on, detail: "There is no such redemption." })
+  })
+
+const noted = (self: Stored<Redemption>, node: Node, fact: Fact) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.asVoid(records.record(redemptions, self, fact, node.act))
+  )
+
+/** A fact that the table has a trigger for. */
+type Move = Extract<Fact, { readonly on: Machine.TriggerOf<typeof RedemptionMachine> }>
+
+const moved = (redemptionId: string, node: Node, factOf: (self: Redemption) => Move) =>
+  found(redemptionId, node, "move", (self) => {
+    const fact = factOf(self)
+    return allows(self, fact.on)
+      ? noted(self, node, fact)
+      : surprise(node, redemptionId, {
+          on: fact.on,
+          detail: `A redemption in state ${self.state} does not answer to ${fact.on}.`
+        })
+  })
+
+/** Keeps a ledger fact that broke what we expect of it. */
+const surprise = (
+  node: Node,
+  redemptionId: string,
+  of: { readonly on: string; readonly detail: string }
+) => Unexpected.keep(node, { resourceKind: "redemption", resourceId: redemptionId, ...of })

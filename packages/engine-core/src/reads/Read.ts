@@ -68,6 +68,11 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
 export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extends Declared {
   readonly shape: "list"
   readonly collection: Collection<R, F>
+  /**
+   * Further collections whose records stand in the same list, in one order with the first one's: they
+   * have its filter columns, and no two of them share a sort key.
+   */
+  readonly beside?: ReadonlyArray<Collection<R, F>>
   readonly params: Schema.Codec<P, unknown>
   readonly item: Schema.Codec<V, unknown>
   /** The order by the collection's sort key, said in words in the docs. */
@@ -84,6 +89,8 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   where(params: P): Scope
   /** The ranges of filter columns that the parameters ask for. */
   ranges?(params: P): Ranges
+  /** Ranges of filter columns that follow from the instant at which the read judges what time does. */
+  judged?(judgedAt: Instant.Instant): Ranges
   /** Filter columns that follow from records as they stand at the point of the read. */
   narrow?(params: P, asking: Asking): Effect.Effect<Scope, Unavailable, Records>
   /**

@@ -15,6 +15,7 @@ import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as Cursor from "./Cursor.ts"
+import * as Merged from "./Merged.ts"
 import * as Point from "./Point.ts"
 import type { Asking, Audience, List, One, Ranges, Scope, Sight, Who } from "./Read.ts"
 import { type Around, type PageAsked, type PointAsked, Reads } from "./Reads.ts"
@@ -187,7 +188,8 @@ const make = Effect.gen(function* () {
     if (place !== undefined && read.pinned) yield* points.stillHeld(place)
     const who = { ...asker, pin }
     const narrow = read.narrow === undefined ? {} : yield* within(read.narrow(of.params, who))
-    return { now, who, where: both(where, narrow), ranges, bound, place }
+    const judged = read.judged?.(pin.judgedAt) ?? {}
+    return { now, who, where: both(where, narrow), ranges: { ...ranges, ...judged }, bound, place }
   })
 
   const placeOf = (
@@ -262,10 +264,11 @@ const make = Effect.gen(function* () {
   ) {
     const prepared = yield* prepare(read, of)
     const { pin } = prepared.who
-    const rows = yield* records.list(read.collection, {
-      ...queryOf(read, prepared, of.page),
-      limit: of.page.limit + 1
-    })
+    const query = { ...queryOf(read, prepared, of.page), limit: of.page.limit + 1 }
+    const rows =
+      read.beside === undefined
+        ? yield* records.list(read.collection, query)
+        : yield* Merged.page(records, [read.collection, ...read.beside], query)
     const shown = rows.slice(0, of.page.limit)
     const value = yield* within(
       read.view(
@@ -292,24 +295,27 @@ const make = Effect.gen(function* () {
     }
   ) {
     const prepared = yield* prepare(read, of)
-    const value: Stream.Stream<V, Unavailable> = records
-      .stream(read.collection, queryOf(read, prepared, of.page))
-      .pipe(
-        Stream.grouped(viewedTogether),
-        // The next ones are looked up while these are printed and sent.
-        Stream.mapEffect(
-          (rows) =>
-            within(
-              read.view(
-                rows.map((row): Stored<R> => row.record),
-                prepared.who,
-                of.params
-              )
-            ),
-          { concurrency: 2 }
-        ),
-        Stream.flatMap((views) => Stream.fromIterable(views))
-      )
+    const query = queryOf(read, prepared, of.page)
+    const rows =
+      read.beside === undefined
+        ? records.stream(read.collection, query)
+        : Merged.stream(records, [read.collection, ...read.beside], query)
+    const value: Stream.Stream<V, Unavailable> = rows.pipe(
+      Stream.grouped(viewedTogether),
+      // The next ones are looked up while these are printed and sent.
+      Stream.mapEffect(
+        (rows) =>
+          within(
+            read.view(
+              rows.map((row): Stored<R> => row.record),
+              prepared.who,
+              of.params
+            )
+          ),
+        { concurrency: 2 }
+      ),
+      Stream.flatMap((views) => Stream.fromIterable(views))
+    )
     return { ...around(read.pinned, prepared.who.pin, prepared.now), value }
   })
 

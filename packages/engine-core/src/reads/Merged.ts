@@ -1,0 +1,56 @@
+/** Records of several collections as one list, in one order, without loading more than a page of each. */
+import { Effect, Option, Stream } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Query, Records, Stored } from "../records/Records.ts"
+
+export interface Row<R> {
+  readonly sortKey: string
+  readonly record: Stored<R>
+}
+
+/** Records that are looked up together while a whole list is streamed. */
+const step = 500
+
+/**
+ * At most `limit` records of all these collections in the order of their sort keys, which no two of
+ * them share: the query holds in each of them.
+ */
+export const page = <R, F>(
+  records: Records["Service"],
+  collections: ReadonlyArray<Collection<R, F>>,
+  query: Query & { readonly limit: number }
+): Effect.Effect<ReadonlyArray<Row<R>>, Unavailable> =>
+  Effect.map(
+    Effect.forEach(collections, (collection) => records.list(collection, query), {
+      concurrency: "unbounded"
+    }),
+    (found) => {
+      const forwards = query.direction !== "desc"
+      return found
+        .flat()
+        .toSorted((a, b) => (a.sortKey < b.sortKey === forwards ? -1 : 1))
+        .slice(0, query.limit)
+    }
+  )
+
+/** All of them, in the same order, a step at a time: the query's pin holds them still meanwhile. */
+export const stream = <R, F>(
+  records: Records["Service"],
+  collections: ReadonlyArray<Collection<R, F>>,
+  query: Query
+): Stream.Stream<Row<R>, Unavailable> =>
+  Stream.paginate(query.after, (after) =>
+    Effect.map(
+      page(records, collections, {
+        ...query,
+        ...(after === undefined ? {} : { after }),
+        limit: step
+      }),
+      (rows) =>
+        [
+          rows,
+          rows.length === step ? Option.fromNullishOr(rows.at(-1)?.sortKey) : Option.none()
+        ] as const
+    )
+  )

@@ -10,6 +10,7 @@ import * as AdmissionOperations from "../../packages/engine-core/src/instruments
 import * as AdmissionReads from "../../packages/engine-core/src/instruments/admission/AdmissionReads.ts"
 import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
 import * as PriceReads from "../../packages/engine-core/src/instruments/price/PriceReads.ts"
+import * as PortfolioReads from "../../packages/engine-core/src/holders/statement/PortfolioReads.ts"
 import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
 import * as PrimaryMarketOperations from "../../packages/engine-core/src/orders/primary-market/PrimaryMarketOperations.ts"
 import {
@@ -193,7 +194,7 @@ describe("admissions", () => {
         yield* admitted(of.alice, "alice")
         const at = yield* offsetNow
         const holderId = "alice" as Parameters<
-          (typeof RegisterReads.portfolio)["run"]
+          (typeof PortfolioReads.portfolio)["run"]
         >[0]["holderId"]
         const admissionsAt = (point: object) =>
           Effect.map(list(AdmissionReads.list, { holderId }, { point }), ({ value }) => value)
@@ -471,7 +472,7 @@ describe("the register", () => {
       assert.deepEqual(yield* shown({ at }), before)
       const holderId = holderIdOf("alice")
       const worth = (point: object = {}) =>
-        Effect.map(read(RegisterReads.portfolio, { holderId }, { point }), ({ value }) =>
+        Effect.map(read(PortfolioReads.portfolio, { holderId }, { point }), ({ value }) =>
           value.map((row) => [
             row.instrumentId,
             Decimal.formatPlain(row.units),

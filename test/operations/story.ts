@@ -9,7 +9,7 @@ import * as AdmissionConsentOperations from "../../packages/engine-core/src/inst
 import * as AdmissionOperations from "../../packages/engine-core/src/instruments/admission/AdmissionOperations.ts"
 import * as InstrumentOperations from "../../packages/engine-core/src/instruments/instrument/InstrumentOperations.ts"
 import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
-import type * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
+import type * as PortfolioReads from "../../packages/engine-core/src/holders/statement/PortfolioReads.ts"
 import * as PrimaryMarketOperations from "../../packages/engine-core/src/orders/primary-market/PrimaryMarketOperations.ts"
 import { unexpectedFacts } from "../../packages/engine-core/src/projection/Unexpected.ts"
 import { bodyOf } from "./instrumentBody.ts"
@@ -171,4 +171,4 @@ export const agreed = (of: Cast, change: object = {}) =>
   })
 
 export const holderIdOf = (text: string) =>
-  text as Parameters<(typeof RegisterReads.portfolio)["run"]>[0]["holderId"]
+  text as Parameters<(typeof PortfolioReads.portfolio)["run"]>[0]["holderId"]

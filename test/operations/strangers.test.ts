@@ -13,6 +13,7 @@ import { admissions } from "../../packages/engine-core/src/instruments/admission
 import { pricePoints } from "../../packages/engine-core/src/instruments/price/PricePoint.ts"
 import * as PriceReads from "../../packages/engine-core/src/instruments/price/PriceReads.ts"
 import { holdings } from "../../packages/engine-core/src/instruments/register/Holding.ts"
+import * as PortfolioReads from "../../packages/engine-core/src/holders/statement/PortfolioReads.ts"
 import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
 import * as HolderOperations from "../../packages/engine-core/src/holders/holder/HolderOperations.ts"
 import type { Collection } from "../../packages/engine-core/src/kernel/Collection.ts"
@@ -324,7 +325,7 @@ describe("a price", () => {
       yield* registered(of.alice, "alice", of)
       yield* minted(of, yield* admitted(of.alice, "alice"), "100")
       const worth = Effect.map(
-        read(RegisterReads.portfolio, { holderId: holderIdOf("alice") }),
+        read(PortfolioReads.portfolio, { holderId: holderIdOf("alice") }),
         ({ value }) =>
           value.map((row) => (row.value === null ? null : Decimal.formatPlain(row.value)))
       )
@@ -385,7 +386,7 @@ describe("a portfolio", () => {
         )
         const as = (holderId: string) =>
           read(
-            RegisterReads.portfolio,
+            PortfolioReads.portfolio,
             { holderId: holderIdOf("bob") },
             { caller: person("i", ["investor"], { holderId }) }
           )

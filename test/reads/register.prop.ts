@@ -10,6 +10,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as SeriesReads from "../../packages/engine-core/src/instruments/price/SeriesReads.ts"
 import * as MovementReads from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
+import * as PortfolioReads from "../../packages/engine-core/src/holders/statement/PortfolioReads.ts"
 import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
 import type { MovementView } from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
 import * as Calls from "../engine/calls.ts"
@@ -342,7 +343,7 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
     expect(balance).toBe(last.get(party)?.units ?? 0n)
     for (const [offset, books] of expected) {
       const point = { at: offset as Offset.Offset }
-      const { value: rows } = yield* Venue.read(RegisterReads.portfolio, { holderId }, { point })
+      const { value: rows } = yield* Venue.read(PortfolioReads.portfolio, { holderId }, { point })
       const book = books.get(party)
       expect(
         rows.map(({ units, locked }) => ({

@@ -16,6 +16,7 @@ import * as HolderReads from "./holder/HolderReads.ts"
 import * as SuccessorOperations from "./holder/SuccessorOperations.ts"
 import { screenings } from "./screening/Screening.ts"
 import { ScreeningMachine } from "./screening/ScreeningMachine.ts"
+import * as PortfolioReads from "./statement/PortfolioReads.ts"
 
 export const machines = [HolderMachine, AttributeMachine, ScreeningMachine] as const
 export const judged = [] as const
@@ -34,5 +35,9 @@ export const operations = [
   ...ExternalAccountOperations.operations,
   ...AcceptedTermsOperations.operations
 ] as const
-export const reads = [...HolderReads.reads, ...ExternalAccountReads.reads] as const
+export const reads = [
+  ...HolderReads.reads,
+  ...PortfolioReads.reads,
+  ...ExternalAccountReads.reads
+] as const
 export const readings = [...HolderReadings.readings, ...AcceptedTermsReadings.readings] as const

@@ -1,15 +1,12 @@
-/** What the API answers about who holds an instrument, and about what a holder holds. */
+/** What the API answers about who holds an instrument. */
 import { Effect, Schema, Stream } from "effect"
-import { HolderId, holderParties, holders } from "../../holders/holder/Holder.ts"
-import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"
-import * as Sight from "../../holders/holder/Sight.ts"
+import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import * as Currency from "../../orders/Currency.ts"
 import { type Redemption, redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as Export from "../../reads/Export.ts"
@@ -17,13 +14,14 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { type Admission, admissions } from "../admission/Admission.ts"
 import { AdmissionMachine } from "../admission/AdmissionMachine.ts"
-import { type Instrument, InstrumentId, instruments, isRecorded } from "../instrument/Instrument.ts"
+import { type Instrument, InstrumentId, isRecorded } from "../instrument/Instrument.ts"
 import { seen } from "../instrument/InstrumentReads.ts"
-import { type Quote, quoteIdOf, quotes } from "../price/PricePoint.ts"
+import { quotes } from "../price/PricePoint.ts"
+import { priceOf, quoteIdsOf } from "../price/QuoteRules.ts"
 import { assetKeyOf, holdings } from "./Holding.ts"
-import { type RegisterEntry, registerEntries } from "./RegisterEntry.ts"
+import { registerEntries } from "./RegisterEntry.ts"
 import { isRestricted, restrictionsAt } from "./RestrictedReads.ts"
-import { headOf, shareOf, shownUnits, valueOf } from "./RegisterRules.ts"
+import { headOf, shareOf, shownUnits } from "./RegisterRules.ts"
 
 const { NullOr } = Schema
 
@@ -211,92 +209,4 @@ export const register = Read.one({
   })
 })
 
-const Row = Schema.Struct({
-  instrumentId: InstrumentId,
-  units: Decimal.schema,
-  locked: Decimal.schema,
-  price: NullOr(Decimal.schema),
-  priceAt: NullOr(Instant.schema),
-  value: NullOr(Decimal.schema),
-  currency: NullOr(Schema.String),
-  restricted: Schema.Boolean
-})
-
-export const PortfolioView = Schema.Array(Row).annotate({
-  identifier: "PortfolioView",
-  description: "What a holder holds, instrument by instrument; currencies are never added up."
-})
-
-export const portfolio = Read.one({
-  name: "holders.portfolio",
-  doc: "Answers what a holder holds, at the last price of each instrument's oracle.",
-  route: "GET /v1/holders/{holderId}/portfolio",
-  audience: ofHolders,
-  pinned: true,
-  params: Schema.Struct({ holderId: HolderId }),
-  value: PortfolioView,
-  refuses: ["not-found"],
-  run: Effect.fn("holders.portfolio")(function* ({ holderId }, asking) {
-    const records = yield* Records
-    const { pin } = asking
-    yield* Sight.demand(asking, holders, { holderId })
-    const { party } = yield* records.get(holders, holderId, pin)
-    const entries = yield* gathered(
-      records.stream(registerEntries, { pin, where: { party: [party] } }),
-      (entry) => assetKeyOf(entry)
-    )
-    const ids = [...entries.values()].map(({ instrumentId }) => instrumentId)
-    const held = (yield* records.many(instruments, ids, pin)).toSorted((a, b) =>
-      a.instrumentId < b.instrumentId ? -1 : 1
-    )
-    const found = yield* records.many(quotes, held.flatMap(quoteIdsOf), pin)
-    const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
-    const restrictions = yield* restrictionsAt({ holderId }, pin)
-    return held.flatMap((instrument) => {
-      // Another registrar's units of the same name are none of this instrument's.
-      const entry = entries.get(assetKeyOf(instrument))
-      const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
-      if (entry === undefined) return []
-      const { instrumentId } = instrument
-      const restricted = isRestricted(restrictions, { holderId, instrumentId })
-      return [{ ...rowOf(instrument, entry, quote), restricted }]
-    })
-  })
-})
-
-const quoteIdsOf = ({ instrumentId, manifest }: Instrument): ReadonlyArray<string> =>
-  manifest === null || manifest.oracle === null
-    ? []
-    : [quoteIdOf({ source: manifest.oracle, instrumentId })]
-
-/** The price that counts for an instrument now: its oracle's last, or its par value. */
-const priceOf = (instrument: Instrument, quote: Quote | undefined) => {
-  if (quote?.isLive === true) return { price: quote.price, priceAt: quote.valuationTime }
-  return { price: instrument.manifest?.parValue ?? null, priceAt: null }
-}
-
-const rowOf = (
-  instrument: Instrument,
-  entry: RegisterEntry,
-  quote: Quote | undefined
-): Omit<typeof Row.Type, "restricted"> => {
-  const { instrumentId } = instrument
-  const { price, priceAt } = priceOf(instrument, quote)
-  const row = { instrumentId, price, priceAt }
-  if (!isRecorded(instrument)) {
-    return { ...row, units: entry.units, locked: entry.locked, value: null, currency: null }
-  }
-  const { valuation, unitDecimals, currency } = instrument.manifest
-  const cashDecimals = Currency.decimals(currency)
-  const show = (units: Decimal.Decimal) =>
-    shownUnits({ units, valuation, index: price, unitDecimals })
-  return {
-    ...row,
-    units: show(entry.units),
-    locked: show(entry.locked),
-    value: price === null ? null : valueOf({ units: entry.units, price, cashDecimals }),
-    currency
-  }
-}
-
-export const reads = [register, portfolio] as const
+export const reads = [register] as const

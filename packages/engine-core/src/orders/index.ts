@@ -20,6 +20,7 @@ import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
 import { RedemptionOrder } from "./redemption/RedemptionOrder.ts"
 import * as RedemptionReadings from "./redemption/RedemptionReadings.ts"
 import * as RedemptionReads from "./redemption/RedemptionReads.ts"
+import * as IterationOperations from "./standing-settlement/IterationOperations.ts"
 import { standingParties, standingSettlements } from "./standing-settlement/StandingSettlement.ts"
 import { StandingSettlementMachine } from "./standing-settlement/StandingSettlementMachine.ts"
 import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
@@ -62,7 +63,8 @@ export const operations = [
   ...SubscriptionOperations.operations,
   ...RedemptionOperations.operations,
   ...DealingCycleOperations.operations,
-  ...StandingSettlementOperations.operations
+  ...StandingSettlementOperations.operations,
+  IterationOperations.settle
 ] as const
 export const reads = [
   ...SubscriptionReads.reads,
@@ -83,4 +85,8 @@ export const readings = [
   ...DealingCycleReadings.readings,
   ...StandingSettlementReadings.readings
 ] as const
-export const timely = [...RedemptionOperations.timely, ...DealingCycleOperations.timely] as const
+export const timely = [
+  ...SubscriptionOperations.timely,
+  ...RedemptionOperations.timely,
+  ...DealingCycleOperations.timely
+] as const

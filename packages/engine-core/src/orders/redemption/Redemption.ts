@@ -119,6 +119,10 @@ const standingOf = (self: Redemption): OpenOrder.Standing => ({
 const unburned = (self: Redemption): boolean =>
   self.state === "claimed" || self.state === "priced" || self.state === "funded"
 
+/** Whether its units can be burned and paid in one: priced, and nobody was asked to burn them. */
+export const isOpen = (self: Redemption): boolean =>
+  (self.state === "priced" || self.state === "funded") && self.burnRequestCid === null
+
 /** What it takes of the holder's units without having locked them. */
 export const pledgedOf = (self: Redemption): Decimal.Decimal =>
   unburned(self) && self.unitsAllocation === null && self.burnRequestCid === null

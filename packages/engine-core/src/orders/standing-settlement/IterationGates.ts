@@ -1,0 +1,192 @@
+/** What stands in the way of an iteration of a standing settlement, gate by gate. */
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import type { Admission } from "../../instruments/admission/Admission.ts"
+import { assetOf, isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type * as Field from "../../templates/Field.ts"
+import { isOpen as isRedeemable, type Redemption } from "../redemption/Redemption.ts"
+import type { Subscription } from "../subscription/Subscription.ts"
+import type { StandingSettlement } from "./StandingSettlement.ts"
+import { inOrder, judge, type Objection } from "./StandingSettlementGates.ts"
+import { committedBy } from "./StandingSettlementMachine.ts"
+
+export { judge }
+
+/** The orders of an iteration, with all that they are judged by. */
+export interface Iterating {
+  readonly self: StandingSettlement
+  readonly instrument: Recorded
+  readonly subscriptions: ReadonlyArray<Subscription>
+  readonly redemptions: ReadonlyArray<Redemption>
+  readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>
+  /** The admissions in force. */
+  readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
+  readonly now: Instant.Instant
+}
+
+/** What one party is to give of one asset. */
+interface Leg {
+  readonly party: Party.Party
+  readonly asset: Field.Asset
+  readonly amount: Decimal.Decimal
+}
+
+/** What the orders take out of commitments: units that a holder allocated by itself are not among it. */
+const legsOf = (iteration: Iterating): ReadonlyArray<Leg> => {
+  const { self, instrument, subscriptions, redemptions } = iteration
+  const cash = self.paymentAsset
+  return [
+    ...subscriptions.map(({ party, cash: { expected } }) => ({
+      party,
+      asset: cash,
+      amount: expected ?? Decimal.zero
+    })),
+    ...redemptions.flatMap(({ party, units, unitsAllocation }) =>
+      unitsAllocation === null
+        ? [{ party, asset: assetOf(instrument), amount: units ?? Decimal.zero }]
+        : []
+    ),
+    ...redemptions.map(({ proceeds }) => ({
+      party: self.fund,
+      asset: cash,
+      amount: proceeds ?? Decimal.zero
+    }))
+  ]
+}
+
+const keyOf = ({ party, asset }: Pick<Leg, "party" | "asset">): string =>
+  `${party}/${asset.admin}/${asset.id}`
+
+/** The same, summed by party and asset. */
+const takenOf = (iteration: Iterating): ReadonlyArray<Leg> => {
+  const sums = new Map<string, Leg>()
+  for (const leg of legsOf(iteration)) {
+    const before = sums.get(keyOf(leg))
+    sums.set(
+      keyOf(leg),
+      before === undefined ? leg : { ...leg, amount: Decimal.add(before.amount, leg.amount) }
+    )
+  }
+  return [...sums.values()]
+}
+
+/** The commitments that the orders draw on. */
+export const drawnOn = (iteration: Iterating): ReadonlyArray<string> =>
+  takenOf(iteration).flatMap((leg) => committedBy(iteration.self, leg)?.commitmentCid ?? [])
+
+/** Everything that stands in the way, in the order of the gates: legs are at most the funding. */
+export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection> => {
+  const { self, instrument } = iteration
+  const orders = [...iteration.subscriptions, ...iteration.redemptions]
+  const short = takenOf(iteration).find((leg) => {
+    const committed = committedBy(self, leg)
+    return committed === undefined || Decimal.greaterThan(leg.amount, committed.amount)
+  })
+  return inOrder([
+    ...ofHolders(iteration),
+    [
+      orders.some(({ instrumentId }) => instrumentId !== self.instrumentId),
+      "rule-refused",
+      { gate: "policy", check: "instrument", recovery: "Name orders of its instrument alone." }
+    ],
+    [
+      orders.some((order) => order.payment !== "ledger" || order.fund !== self.fund),
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "paid-on-ledger",
+        recovery: "Name orders that are paid on the ledger, to its fund."
+      }
+    ],
+    [
+      orders.some(({ cycleId }) => cycleId !== null),
+      "rule-refused",
+      { gate: "policy", check: "in-cycle", recovery: "Settle these orders with their cycle." }
+    ],
+    [
+      iteration.subscriptions.some(({ state }) => state !== "priced") ||
+        iteration.redemptions.some((order) => !isRedeemable(order)),
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "priced",
+        recovery: "Name orders that are priced and not settled, with no burn requested."
+      }
+    ],
+    [
+      [...iteration.subscriptions, ...iteration.redemptions].some(
+        ({ allocation }) => allocation !== null
+      ),
+      "rule-refused",
+      {
+        gate: "cash",
+        check: "cash-allocated",
+        recovery: "Settle orders whose own cash is allocated by themselves."
+      }
+    ],
+    [
+      short !== undefined,
+      "rule-refused",
+      {
+        gate: short !== undefined && short.asset.id === instrument.instrumentId ? "units" : "cash",
+        check: "committed",
+        ...(short === undefined ? {} : { party: short.party }),
+        recovery: "Name fewer orders: their payer has committed less than they take."
+      }
+    ]
+  ])
+}
+
+/** Who gets units must be admitted; who gives them back need not be any more. */
+const ofHolders = (iteration: Iterating): ReadonlyArray<Objection> => {
+  const { admissions, instrument, now, subscriptions, redemptions } = iteration
+  const holders = [...subscriptions, ...redemptions].map(({ holderId }) =>
+    iteration.holders.get(holderId)
+  )
+  const unadmitted = subscriptions.find(({ holderId }) => {
+    const admission = admissions.get(holderId)
+    return (
+      admission === undefined ||
+      (admission.validFrom !== null && Instant.isAfter(admission.validFrom, now))
+    )
+  })
+  return [
+    [
+      holders.some((holder) => holder?.state !== "active" && holder?.state !== "lapsed"),
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "holder-active",
+        recovery: "Have the holders' registrations and terms accepted."
+      }
+    ],
+    [
+      unadmitted !== undefined,
+      "rule-refused",
+      {
+        gate: "admission",
+        check: "admitted",
+        ...(unadmitted === undefined ? {} : { party: unadmitted.party }),
+        recovery: "Offer the holder an admission, and have it accept."
+      }
+    ],
+    [
+      holders.some((holder) => holder !== undefined && !isScreened(holder)),
+      "rule-refused",
+      { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
+    ],
+    [
+      !isOnRegistry(instrument),
+      "rule-refused",
+      {
+        gate: "ledger",
+        check: "on-registry",
+        party: instrument.registrar,
+        recovery: "Have the registrar configure the instrument."
+      }
+    ]
+  ]
+}

@@ -1,0 +1,138 @@
+/** An iteration of a standing settlement: orders settled together out of what their parties committed. */
+import { Effect, Schema } from "effect"
+import { admissions, pairOf } from "../../instruments/admission/Admission.ts"
+import { type Holder, holders } from "../../holders/holder/Holder.ts"
+import { configurationOf, instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { StandingSettlement as Template } from "../../templates/Standing.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
+import { SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
+import { liveMarket } from "../subscription/SubscriptionStandingReads.ts"
+import * as Gates from "./IterationGates.ts"
+import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
+import { decide } from "./StandingSettlementMachine.ts"
+import { contractOf, load, shown } from "./StandingSettlementOperations.ts"
+import * as Reads from "./StandingSettlementReads.ts"
+
+/** More orders of a kind than this one iteration does not take: a caller settles the rest in the next. */
+const ordersMax = 500
+
+const ids = <S extends Schema.Constraint>(id: S) =>
+  Schema.Array(id)
+    .check(
+      Schema.isMaxLength(ordersMax),
+      Schema.isUnique({ expected: "orders that do not repeat" })
+    )
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+
+const Iteration = Schema.Struct({
+  standingSettlementId: StandingSettlementId,
+  subscriptions: ids(SubscriptionId),
+  redemptions: ids(RedemptionId)
+}).check(
+  Schema.makeFilter((of) =>
+    of.subscriptions.length + of.redemptions.length > 0 ? undefined : "at least one order"
+  )
+)
+type Iteration = typeof Iteration.Type
+
+export const settle = Operation.defineOnLedger("standing-settlement.settle", {
+  doc: "Settles priced orders together, out of what their parties committed.",
+  route: "POST /v1/standing-settlements/{standingSettlementId}:settle",
+  makers: ["operator"],
+  approvers: 0,
+  resource: {
+    kind: "standing-settlement",
+    id: ({ standingSettlementId }) => standingSettlementId,
+    href: ({ standingSettlementId }) => `/v1/standing-settlements/${standingSettlementId}`
+  },
+  input: Iteration,
+  result: Reads.StandingSettlementView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("standing-settlement.settle.plan")(function* (input, act) {
+    const self = yield* load(input.standingSettlementId)
+    yield* Effect.fromResult(decide(self, "settle"))
+    const iteration = { ...(yield* assembled(self, input)), self, now: act.now }
+    yield* Effect.fromResult(Gates.judge(Gates.againstIteration(iteration)))
+    return { commands: [yield* iterated(iteration)], last: true }
+  }),
+  finish: ({ standingSettlementId }) => shown(standingSettlementId)
+})
+
+/** Everything an iteration is judged by, read in as many look-ups as there are kinds of record. */
+const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: Iteration) {
+  const records = yield* Records
+  const { instrumentId } = self
+  const instrument = yield* Effect.fromResult(
+    recorded(yield* records.get(instruments, instrumentId))
+  )
+  const bought = yield* records.many(subscriptions, input.subscriptions)
+  const sold = yield* records.many(redemptions, input.redemptions)
+  if (bought.length < input.subscriptions.length || sold.length < input.redemptions.length) {
+    return yield* Effect.fail(refused("not-found", { detail: "One of the orders does not exist." }))
+  }
+  const holderIds = [...new Set([...bought, ...sold].map(({ holderId }) => holderId))]
+  const known = yield* records.many(holders, holderIds)
+  const admitted = yield* records.list(admissions, {
+    where: {
+      pair: holderIds.map((holderId) => pairOf({ holderId, instrumentId })),
+      state: ["admitted"]
+    },
+    limit: Math.max(1, holderIds.length)
+  })
+  return {
+    instrument,
+    subscriptions: bought,
+    redemptions: sold,
+    holders: new Map(known.map((holder): [string, Stored<Holder>] => [holder.holderId, holder])),
+    admissions: new Map(admitted.map(({ record }) => [record.holderId, record]))
+  }
+})
+
+const iterated = Effect.fnUntraced(function* (iteration: Gates.Iterating) {
+  const { self, instrument, subscriptions: bought, redemptions: sold } = iteration
+  const market = yield* liveMarket(
+    self.instrumentId,
+    ({ fund, paymentAsset, terms }) =>
+      fund === self.fund &&
+      paymentAsset.admin === self.paymentAsset.admin &&
+      paymentAsset.id === self.paymentAsset.id &&
+      bought.every(
+        ({ attestors }) =>
+          attestors.length >= terms.required &&
+          attestors.every(({ party }) => terms.attestors.includes(party))
+      )
+  )
+  if (market === null) {
+    return yield* Effect.fail(
+      refused("rule-refused", {
+        gate: "policy",
+        check: "primary-market",
+        recovery: "Settle or release these orders by themselves: no market that stands priced all."
+      })
+    )
+  }
+  return exercise(Template, contractOf(self), "Settle", {
+    marketCid: market.marketCid,
+    commitments: Gates.drawnOn(iteration),
+    lots: bought.map((order) => ({
+      lotCid: standing(order.lot?.cid),
+      due: standing(order.cash.expected),
+      credentialCid: standing(iteration.admissions.get(order.holderId)?.credentialCid),
+      configurationCid: configurationOf(instrument)
+    })),
+    redemptions: sold.map((order) => ({
+      redemptionCid: standing(order.pricedCid),
+      unitsAllocationCid: order.unitsAllocation?.cid ?? null
+    }))
+  })
+})
+
+const standing = <A>(one: A | null | undefined): A => {
+  if (one === null || one === undefined) throw new Error("an order that passed its gates is whole")
+  return one
+}

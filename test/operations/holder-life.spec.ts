@@ -344,6 +344,19 @@ describe("holder.close", () => {
         Templates.exercise(Templates.TransferOffer, offered.cid, "Accept", { credentialCid: null })
       )
       assert.strictEqual((yield* closing()).why, "rule-refused units zero-units")
+      const sold = yield* Stage.write(
+        "redemption.claim",
+        {},
+        {
+          redemptionId: "r1",
+          instrumentId: "fund-a",
+          holderId: "h1",
+          payment: "wire",
+          units: 5
+        }
+      )
+      assert.strictEqual(sold.why, "")
+      assert.strictEqual((yield* closing()).why, "rule-refused policy no-open-order")
       assert.strictEqual((yield* holder()).state, "active")
       assert.deepStrictEqual(yield* states, ["admitted "])
     }).pipe(engine())

@@ -193,6 +193,28 @@ describe("a holder of a venue that screens", () => {
     }).pipe(under(one, { rescreenAfter: Duration.of("P30D") }))
   })
 
+  it.effect("stays clear longer than an instrument's policy says, or than it says since", () => {
+    const one = source()
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      const policy = (replaces: string, rescreenAfter: string) =>
+        Stage.write("policy.set", { instrumentId: "fund-a" }, { replaces, rescreenAfter })
+      assert.strictEqual((yield* policy("1", "P20D")).why, "")
+      yield* ready(stage)
+      const { screenedAt, validUntil } = (yield* holder()).screening ?? {}
+      assert.strictEqual(
+        validUntil,
+        Instant.add(screenedAt ?? Instant.fromNanos(0n), Duration.of("P20D"))
+      )
+      yield* TestClock.adjust("3 days")
+      assert.strictEqual((yield* policy("2", "P2D")).why, "")
+      assert.strictEqual(one.asked.length, 1)
+      yield* turn
+      assert.strictEqual(one.asked.length, 2)
+      assert.strictEqual(yield* screened, "clear")
+    }).pipe(under(one))
+  })
+
   it.effect("is forgotten by a source that was away, or moved by an answer that is none", () => {
     const answers: Array<Effect.Effect<ScreeningSource.Answer, ScreeningSource.SourceUnavailable>> =
       [

@@ -33,7 +33,7 @@ describe("every state and every answer", () => {
   ] as const)("%s is moved otherwise", (state, none, possible, confirmed, asked, aged) => {
     const self = screening(state)
     const answered = (["none", "possible", "confirmed"] as const).map(
-      (one) => ScreeningRules.answered(self, found({ found: one }), null)?.state ?? null
+      (one) => ScreeningRules.answered(self, found({ found: one }), [])?.state ?? null
     )
     expect(answered).toEqual([none, possible, confirmed])
     expect(ScreeningRules.asked(self)?.state ?? null).toBe(asked)
@@ -51,18 +51,25 @@ describe("every state and every answer", () => {
 })
 
 describe("how long an answer counts", () => {
-  const until = (of: Partial<ScreeningSource.Found>, rescreenAfter: string | null) =>
+  const until = (of: Partial<ScreeningSource.Found>, ...rescreenAfter: ReadonlyArray<string>) =>
     ScreeningRules.answered(
       screening("pending"),
       found({ found: "none", ...of }),
-      rescreenAfter === null ? null : Duration.of(rescreenAfter)
+      rescreenAfter.map(Duration.of)
     )?.validUntil
   it("is longer than the source or the venue says", () => {
-    expect(until({}, null)).toBeNull()
-    expect(until({ validUntil: at(9) }, null)).toBe(at(9))
+    expect(until({})).toBeNull()
+    expect(until({ validUntil: at(9) })).toBe(at(9))
     expect(until({}, "P2D")).toBe(at(7))
     expect(until({ validUntil: at(9) }, "P2D")).toBe(at(7))
     expect(until({ validUntil: at(6) }, "P2D")).toBe(at(6))
+    expect(until({}, "P3D", "P1D", "P2D")).toBe(at(6))
     expect(until({ found: "possible", validUntil: at(9) }, "P2D")).toBeNull()
+  })
+
+  it("is asked about again later than the shortest age has it, or though no age is set", () => {
+    expect(ScreeningRules.tooOldBefore(at(9), [])).toBeUndefined()
+    const ages = ["P3D", "P2D", "P30D"].map(Duration.of)
+    expect(ScreeningRules.tooOldBefore(at(9), ages)).toBe(at(7))
   })
 })

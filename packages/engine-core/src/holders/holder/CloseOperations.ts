@@ -4,6 +4,8 @@ import { admissions, placed } from "../../instruments/admission/Admission.ts"
 import { ending } from "../../instruments/admission/AdmissionOperations.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { RedemptionMachine } from "../../orders/redemption/RedemptionMachine.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import { SubscriptionMachine } from "../../orders/subscription/SubscriptionMachine.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -131,15 +133,22 @@ const heldBy = Effect.fnUntraced(function* ({ party }: Holder) {
   return Option.getOrNull(held)
 })
 
-const openStates = SubscriptionMachine.schema.literals.filter(
-  (state) => !Machine.isTerminal(SubscriptionMachine, state)
-)
+const openStates = {
+  subscription: SubscriptionMachine.schema.literals.filter(
+    (state) => !Machine.isTerminal(SubscriptionMachine, state)
+  ),
+  redemption: RedemptionMachine.schema.literals.filter(
+    (state) => !Machine.isTerminal(RedemptionMachine, state)
+  )
+} as const
 
+/** A burned redemption is open too: its holder has no units any more and is still owed cash. */
 const openOrderOf = Effect.fnUntraced(function* (holderId: string) {
   const records = yield* Records
-  const [order] = yield* records.list(subscriptions, {
-    where: { holderId: [holderId], state: openStates },
-    limit: 1
-  })
-  return order?.record.subscriptionId ?? null
+  const of = (state: ReadonlyArray<string>) =>
+    ({ where: { holderId: [holderId], state }, limit: 1 }) as const
+  const [bought] = yield* records.list(subscriptions, of(openStates.subscription))
+  if (bought !== undefined) return bought.record.subscriptionId
+  const [sold] = yield* records.list(redemptions, of(openStates.redemption))
+  return sold?.record.redemptionId ?? null
 })

@@ -34,20 +34,19 @@ const triggers = { none: "clear", possible: "doubt", confirmed: "confirm" } as c
 
 /**
  * The screening after an answer; undefined where the answer is no news, as a possible hit is that
- * nobody has judged yet. A clear one is too old `rescreenAfter` it was made, or when its source says.
+ * nobody has judged yet. A clear one is too old so long after it was made, by the shortest of
+ * `rescreenAfter`, or when its source says.
  */
 export const answered = (
   self: Screening,
   { found, screenedAt, listVersion, validUntil }: Found,
-  rescreenAfter: Duration.Duration | null
+  rescreenAfter: ReadonlyArray<Duration.Duration>
 ): Screening | undefined => {
   const on = triggers[found]
   if (!Machine.allows(ScreeningMachine, self.state, on)) return undefined
   const state = Machine.follow(ScreeningMachine, self.state, on)
-  const ends = [
-    validUntil,
-    rescreenAfter === null ? null : Instant.add(screenedAt, rescreenAfter)
-  ].filter((at) => at !== null)
+  const ends = rescreenAfter.map((age) => Instant.add(screenedAt, age))
+  if (validUntil !== null) ends.push(validUntil)
   return {
     state,
     screenedAt,
@@ -55,3 +54,13 @@ export const answered = (
     validUntil: state === "clear" ? (ends.toSorted(Instant.compare)[0] ?? null) : null
   }
 }
+
+/** What was screened before this is too old by one of the ages; undefined: nothing is by its age. */
+export const tooOldBefore = (
+  now: Instant.Instant,
+  rescreenAfter: ReadonlyArray<Duration.Duration>
+): Instant.Instant | undefined =>
+  rescreenAfter
+    .map((age) => Instant.subtract(now, age))
+    .toSorted(Instant.compare)
+    .at(-1)

@@ -2,6 +2,8 @@
 import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import type { Task } from "../../feeds/Schedule.ts"
+import { instruments } from "../../instruments/instrument/Instrument.ts"
+import * as IsoDuration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
 import { Answer, type Found, ScreeningSource } from "../../ports/ScreeningSource.ts"
@@ -64,6 +66,23 @@ const requestOf = (requestId: string, holder: Holder) => ({
   countries: holder.taxResidences.map(({ country }) => country)
 })
 
+/**
+ * How old a screening may be: as the deployment says, and as every instrument's policy in force says
+ * (domain.md section 3, rescreenAfter). One screening serves all instruments, so the shortest rules.
+ */
+const ages = Effect.gen(function* () {
+  const records = yield* Records
+  const { rescreenAfter } = yield* Settings
+  const policies = yield* records.stream(instruments, { where: { listed: ["yes"] } }).pipe(
+    Stream.map(({ record }) => record.manifest?.rescreenAfter ?? null),
+    Stream.runFold(
+      () => new Map<string, IsoDuration.Duration>(),
+      (known, age) => (age === null ? known : known.set(IsoDuration.format(age), age))
+    )
+  )
+  return rescreenAfter === null ? [...policies.values()] : [rescreenAfter, ...policies.values()]
+})
+
 const isAnswer = Schema.is(Answer)
 
 /** What the source answers; undefined: it is away, is late, or answers what is no answer. */
@@ -93,9 +112,8 @@ const note = Effect.fnUntraced(function* (
   now: Instant.Instant
 ) {
   const records = yield* Records
-  const { rescreenAfter } = yield* Settings
   if (holder.screening === null) throw new Error("a holder that was asked about has a screening")
-  const screening = ScreeningRules.answered(holder.screening, answer, rescreenAfter)
+  const screening = ScreeningRules.answered(holder.screening, answer, yield* ages)
   if (screening === undefined) return
   const act: Act = { cause: { by: "screening", requestId }, now }
   const request = yield* records
@@ -315,14 +333,12 @@ export const rescreenings: Task<Records> = {
   run: Effect.fnUntraced(function* () {
     const source = yield* ScreeningSource
     if (source.screens === "no") return
-    const { rescreenAfter } = yield* Settings
-    const now = yield* Instant.now
+    const before = ScreeningRules.tooOldBefore(yield* Instant.now, yield* ages)
     const listVersion = yield* source.listVersion.pipe(
       Effect.timeout(Duration.millis(answerWithin)),
       Effect.tapError((error) => Effect.logWarning("the screening source is away", String(error))),
       Effect.option
     )
-    const before = rescreenAfter === null ? undefined : Instant.subtract(now, rescreenAfter)
     for (const query of dueAgain({ listVersion: Option.getOrUndefined(listVersion), before })) {
       // Each that was asked about leaves what the next batch finds.
       yield* Effect.repeat(batch(query), { while: (had) => had === batchMax })

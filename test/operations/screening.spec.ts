@@ -198,7 +198,13 @@ describe("a holder of a venue that screens", () => {
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()
       const policy = (replaces: string, rescreenAfter: string) =>
-        Stage.write("policy.set", { instrumentId: "fund-a" }, { replaces, rescreenAfter })
+        Stage.write(
+          "policy.set",
+          { instrumentId: "fund-a" },
+          { rescreenAfter },
+          Stage.operator,
+          replaces
+        )
       assert.strictEqual((yield* policy("1", "P20D")).why, "")
       yield* ready(stage)
       const { screenedAt, validUntil } = (yield* holder()).screening ?? {}

@@ -11,6 +11,7 @@ import * as AdmissionReads from "../../packages/engine-core/src/instruments/admi
 import { admissionConsents } from "../../packages/engine-core/src/instruments/admission/AdmissionConsent.ts"
 import { admissions } from "../../packages/engine-core/src/instruments/admission/Admission.ts"
 import { pricePoints } from "../../packages/engine-core/src/instruments/price/PricePoint.ts"
+import * as PolicyOperations from "../../packages/engine-core/src/instruments/policy/PolicyOperations.ts"
 import * as PriceReads from "../../packages/engine-core/src/instruments/price/PriceReads.ts"
 import { holdings } from "../../packages/engine-core/src/instruments/register/Holding.ts"
 import * as PortfolioReads from "../../packages/engine-core/src/holders/statement/PortfolioReads.ts"
@@ -314,6 +315,97 @@ describe("a price", () => {
           [null, null]
         ]
       )
+      assert.deepEqual(yield* unexpected, ["instrument correct"])
+    }).pipe(engine())
+  )
+
+  it.effect("that was corrected is not corrected again beside it: the chain does not fork", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* published(of.oracle, of, "1.0437")
+      const first = yield* contractOf(of.oracle, Templates.OraclePoint)
+      const correction = { period: null, withholdingRate: null, statementRef: null }
+      const corrects = (cid: string, value: string) =>
+        act(
+          of.oracle,
+          Templates.exercise(Templates.OraclePoint, cid, "Correct", {
+            value: Decimal.of(value),
+            valuationTime: start,
+            ...correction
+          })
+        )
+      yield* corrects(first, "1.05")
+      const second = yield* contractOf(of.oracle, Templates.OraclePoint)
+      yield* corrects(second, "1.06")
+      const third = yield* contractOf(of.oracle, Templates.OraclePoint)
+      yield* act(
+        of.oracle,
+        Templates.create(Templates.OraclePoint, {
+          ...point(of.oracle, of, "2"),
+          corrects: first
+        })
+      )
+      const { value } = yield* list(PriceReads.list, { instrumentId })
+      assert.deepEqual(
+        value.map(({ contractId, corrects, correctedBy, official }) => ({
+          contractId,
+          corrects,
+          correctedBy,
+          official
+        })),
+        [
+          { contractId: first, corrects: null, correctedBy: second, official: false },
+          { contractId: second, corrects: first, correctedBy: third, official: false },
+          { contractId: third, corrects: second, correctedBy: null, official: true },
+          {
+            contractId: value[3]?.contractId ?? "",
+            corrects: null,
+            correctedBy: null,
+            official: true
+          }
+        ]
+      )
+      assert.deepEqual(yield* unexpected, ["instrument correct"])
+    }).pipe(engine())
+  )
+
+  it.effect("of an oracle that was replaced is shown, and prices no more", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* published(of.oracle, of, "1.0437")
+      yield* published(of.bob, of, "99")
+      const prices = Effect.map(list(PriceReads.list, { instrumentId }), ({ value }) =>
+        value.map(({ price, official }) => [Decimal.formatPlain(price), official])
+      )
+      assert.deepEqual(yield* prices, [["1.0437", true]])
+      yield* write(PolicyOperations.set, id, { oracle: of.bob.party }, "1")
+      assert.deepEqual(yield* prices, [
+        ["1.0437", false],
+        ["99", true]
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("at par is the par value, with the day's income beside it", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of, { valuation: "par", parValue: 2 })
+      yield* act(
+        of.oracle,
+        Templates.create(Templates.OraclePoint, {
+          ...point(of.oracle, of, "0.000096553", "income"),
+          withholdingRate: Decimal.of("0.3")
+        })
+      )
+      yield* published(of.oracle, of, "1.9", "price")
+      const { value } = yield* list(PriceReads.list, { instrumentId })
+      assert.deepEqual(
+        value.map(({ price, incomePerUnit, withholding }) => [price, incomePerUnit, withholding]),
+        [[Decimal.of("2"), Decimal.of("0.000096553"), Decimal.of("0.3")]]
+      )
+      assert.deepEqual(yield* unexpected, ["instrument price"])
     }).pipe(engine())
   )
 

@@ -49,7 +49,8 @@ const field = (value: PlainJson.Plain, name: string): string => {
 export const write = (
   declared: Operation.Operation,
   params: Readonly<Record<string, string>>,
-  body: Json
+  body: Json,
+  ifMatch: string | null = null
 ) =>
   Effect.gen(function* () {
     const door = yield* FourEyes
@@ -60,6 +61,7 @@ export const write = (
       caller: operator,
       identity: identity(),
       key: `key-${++count}`,
+      ifMatch,
       path,
       query: "",
       body: body === undefined ? undefined : PlainJson.parseTrusted(JSON.stringify(body)),

@@ -69,7 +69,9 @@ export const policyVersions = Collection.define<PolicyVersion, Fact>("policy-ver
   sortKey: (self) => `${self.instrumentId}:${Offset.sortable(Offset.of(self.policyVersion))}`,
   filters: {
     instrumentId: (self) => self.instrumentId,
-    state: (self) => self.state
+    state: (self) => self.state,
+    /** Whose points price orders that are claimed under it. */
+    oracle: (self) => self.manifest.oracle
   },
   ripens: ["state"],
   due,

@@ -1,7 +1,6 @@
 /** What an oracle publishes: a price, its correction, its taking back. */
 import { Effect, Option, Result } from "effect"
 import * as events from "../../feeds/events.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
@@ -11,20 +10,23 @@ import { Records } from "../../records/Records.ts"
 import { OraclePoint } from "../../templates/Price.ts"
 import { decodePayload, type Payload } from "../../templates/Template.ts"
 import { instruments } from "../instrument/Instrument.ts"
+import { figuresOf } from "./PointRules.ts"
 import { type PricePoint, pricePoints, quoteIdOf, quotes } from "./PricePoint.ts"
 
 type Published = Payload<typeof OraclePoint>
 
 const typed = TypedReading.of(OraclePoint, {
   created: Effect.fn("OraclePoint.created")(function* (payload, node) {
-    const figures = yield* figuresOf(payload)
-    if (figures === undefined) return yield* surprise(payload, node)
+    const figures = yield* statedOf(payload)
+    if (Result.isFailure(figures)) {
+      return yield* surprise(payload, node, { on: "price", detail: figures.failure })
+    }
     const point = yield* Once.open(
       pricePoints,
       {
         contractId: node.contractId,
         instrumentId: payload.instrumentId,
-        ...figures,
+        ...figures.success,
         withholding: payload.withholdingRate,
         valuationTime: payload.valuationTime,
         publishedAt: node.effectiveAt,
@@ -63,21 +65,31 @@ const oraclePoint: Reading = {
 
 export const readings = [oraclePoint] as const
 
-/** A par instrument is always worth its par value; what its oracle publishes is the day's income. */
-const figuresOf = Effect.fnUntraced(function* ({ metric, value, instrumentId }: Published) {
-  if (metric === "price" || metric === "index") return { price: value, incomePerUnit: null }
-  if (metric !== "income") return undefined
+const statedOf = Effect.fnUntraced(function* ({ metric, value, instrumentId }: Published) {
   const records = yield* Records
   const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId))
-  return { price: instrument?.manifest?.parValue ?? Decimal.one, incomePerUnit: value }
+  return figuresOf({ metric, value }, instrument?.manifest ?? null)
 })
 
-/** A point that merely says it corrects another, without the other's own choice, corrects nothing. */
-const correctedOf = Effect.fnUntraced(function* ({ corrects }: Published, node: Node) {
+/**
+ * A point that merely says it corrects another, without the other's own choice, corrects nothing: the
+ * other still stands, was never there, or has its correction already, and a chain of corrections does
+ * not fork (domain.md section 1, rule 4). The point is kept as one of its own, and the breach with it.
+ */
+const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node) {
+  const { corrects } = payload
   if (corrects === null) return null
   const records = yield* Records
   const before = Option.getOrUndefined(yield* records.find(pricePoints, corrects))
-  return before?.correctedBy === node.contractId ? corrects : null
+  if (before?.correctedBy === node.contractId) return corrects
+  yield* surprise(payload, node, {
+    on: "correct",
+    detail:
+      before?.correctedBy == null
+        ? `The point says it corrects ${corrects}, which its oracle did not correct.`
+        : `The point says it corrects ${corrects}, which ${before.correctedBy} corrected.`
+  })
+  return null
 })
 
 const quoted = Effect.fnUntraced(function* (point: PricePoint, node: Node) {
@@ -136,10 +148,8 @@ const announced = (point: PricePoint, node: Node) => {
   )
 }
 
-const surprise = ({ instrumentId, metric }: Published, node: Node) =>
-  Unexpected.keep(node, {
-    resourceKind: "instrument",
-    resourceId: instrumentId,
-    on: "price",
-    detail: `The metric ${metric} is none of price, index and income.`
-  })
+const surprise = (
+  { instrumentId }: Published,
+  node: Node,
+  of: { readonly on: "price" | "correct"; readonly detail: string }
+) => Unexpected.keep(node, { resourceKind: "instrument", resourceId: instrumentId, ...of })

@@ -6,11 +6,18 @@ import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { InstrumentId, instruments } from "../instrument/Instrument.ts"
 import { seen } from "../instrument/InstrumentReads.ts"
+import { policyVersions } from "../policy/PolicyVersion.ts"
 import { PricePoint, pricePoints } from "./PricePoint.ts"
+import { official } from "./PriceRules.ts"
 
 const { nodeId: _nodeId, ...shown } = PricePoint.fields
 
-export const PriceView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
+export const PriceView = Schema.Struct({
+  ...shown,
+  /** Whether it may price at the point of the read: of the present oracle, live and not corrected. */
+  official: Schema.Boolean,
+  ...RecordView.fields
+}).annotate({
   identifier: "PriceView",
   description: "A price that the instrument's oracle published."
 })
@@ -29,7 +36,7 @@ export const audience = {
 
 export const list = Read.list({
   name: "instruments.prices",
-  doc: "Lists the prices of an instrument that its oracle published, by offset.",
+  doc: "Lists the prices that an instrument's oracles published, by offset: the present one and those before it.",
   route: "GET /v1/instruments/{instrumentId}/prices",
   audience,
   pinned: true,
@@ -53,14 +60,24 @@ export const list = Read.list({
       ...(to === undefined ? {} : { to: Instant.sortable(to) })
     }
   }),
-  // Whoever else publishes points for an instrument is not its oracle: they price nothing.
+  // Whoever else publishes points for an instrument never was its oracle: they price nothing.
   narrow: Effect.fnUntraced(function* ({ instrumentId }, { pin }) {
+    const records = yield* Records
+    const oracles = yield* records.countBy(policyVersions, "oracle", {
+      pin,
+      where: { instrumentId: [instrumentId], state: ["current", "superseded"] }
+    })
+    return { source: [...oracles.keys()] }
+  }),
+  view: Effect.fnUntraced(function* (points, { pin }, { instrumentId }) {
     const records = yield* Records
     const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId, pin))
     const oracle = instrument?.manifest?.oracle ?? null
-    return oracle === null ? ({} satisfies Read.Scope) : { source: [oracle] }
-  }),
-  view: (points) => Effect.succeed(points.map((point) => RecordView.of(pricePoints, point)))
+    return points.map((point) => ({
+      ...RecordView.of(pricePoints, point),
+      official: oracle !== null && official([point], oracle).length === 1
+    }))
+  })
 })
 
 export const reads = [list] as const

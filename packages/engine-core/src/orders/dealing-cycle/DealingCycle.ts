@@ -16,6 +16,7 @@ import {
   DealingCycleMachine,
   evolve,
   Fact,
+  Filled,
   FundNet,
   Gating,
   Gross,
@@ -50,6 +51,8 @@ export const DealingCycle = Schema.Struct({
   gross: Gross,
   fundNet: FundNet,
   gate: NullOr(Gating),
+  /** What the gate made of each redemption; nothing where it did not close. */
+  fills: Schema.Array(Filled),
   /** The terms it settled under. */
   policyVersion: NullOr(Integer.schema),
   uid: NullOr(Schema.String),

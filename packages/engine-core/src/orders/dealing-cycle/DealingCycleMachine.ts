@@ -49,6 +49,15 @@ export const Gating = Schema.Struct({
 })
 export type Gating = typeof Gating.Type
 
+/** What a gate made of one redemption; null names no rest, where only figures were asked for. */
+export const Filled = Schema.Struct({
+  redemptionId: Schema.String,
+  ordered: Decimal.schema,
+  filled: Decimal.schema,
+  remainderId: Schema.NullOr(Schema.String)
+})
+export type Filled = typeof Filled.Type
+
 const Ids = Schema.Array(Schema.String)
 /** The orders of a cycle, by their ids. */
 export const Members = Schema.Struct({ subscriptions: Ids, redemptions: Ids })
@@ -95,7 +104,8 @@ const Settle = Schema.Struct({
   swungPrice: Schema.NullOr(Decimal.schema),
   gross: Gross,
   fundNet: FundNet,
-  gate: Schema.NullOr(Gating)
+  gate: Schema.NullOr(Gating),
+  fills: Schema.Array(Filled)
 })
 const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
 

@@ -92,6 +92,7 @@ const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
       gross: Cycle.nothing,
       fundNet: Cycle.netOf(Cycle.nothing),
       gate: null,
+      fills: [],
       policyVersion: null,
       uid: null,
       openedAt: node.effectiveAt,
@@ -132,7 +133,7 @@ const settled = Effect.fnUntraced(function* (
   })
   const redemptions = argument.redemptions.flatMap(({ redemptionCid, fill }) => {
     const priced = payloads.as(PricedRedemption, redemptionCid)
-    return priced === null ? [] : [{ ...priced, filled: fill ?? priced }]
+    return priced === null ? [] : [{ ...priced, filled: fill ?? priced, rest: fill }]
   })
   const [first] = [...lots, ...redemptions]
   if (first === undefined) {
@@ -161,6 +162,14 @@ const settled = Effect.fnUntraced(function* (
       ordered: Decimal.sum(redemptions.map(({ units }) => units)),
       filled: gross.burned
     }),
+    fills: redemptions.some(({ rest }) => rest !== null)
+      ? redemptions.map(({ redemptionId, units, filled, rest }) => ({
+          redemptionId,
+          ordered: units,
+          filled: filled.units,
+          remainderId: rest?.remainderId ?? null
+        }))
+      : [],
     orders: {
       subscriptions: lots.map(({ subscriptionId }) => subscriptionId).toSorted(),
       redemptions: redemptions.map(({ redemptionId }) => redemptionId).toSorted()

@@ -1,6 +1,7 @@
 /** What the API answers about dealing cycles: all of them, or one with what it comes to. */
 import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
@@ -8,7 +9,10 @@ import { redemptions } from "../redemption/Redemption.ts"
 import { subscriptions } from "../subscription/Subscription.ts"
 import { CycleId, dealingCycles } from "./DealingCycle.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
+import * as DealingCycleDetail from "./DealingCycleDetail.ts"
+import { idsOf, isNone, none, ordersOf } from "./DealingCycleOrders.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
+import { swungBy, whatIf } from "./WhatIfReads.ts"
 
 const audience = {
   operator: "all",
@@ -63,22 +67,62 @@ export const list = Read.list({
     DealingCycleView.many(records, { pin: asking.pin, holderId: holderOf(asking) })
 })
 
+const above = { expected: "a decimal above zero" }
+
 export const get = Read.one({
   name: "dealing-cycles.get",
-  doc: "A dealing cycle with its legs; an investor sees its own orders' alone.",
+  doc: "A dealing cycle with its legs and the basis of its figures; with a price or a policy version, what it would come to under those. An investor sees its own orders' alone.",
   route: "GET /v1/dealing-cycles/{cycleId}",
   audience,
   pinned: true,
-  params: Schema.Struct({ cycleId: CycleId }),
-  value: DealingCycleView.DealingCycleDetail,
-  refuses: ["not-found"],
-  run: Effect.fn("dealing-cycles.get")(function* ({ cycleId }, asking) {
+  params: Schema.Struct({
+    cycleId: CycleId,
+    policyVersion: Schema.optionalKey(
+      Schema.FiniteFromString.check(
+        Schema.isInt(),
+        Schema.isBetween({ minimum: 1, maximum: 1_000_000_000 })
+      )
+    ),
+    price: Schema.optionalKey(
+      Decimal.text.check(
+        Schema.makeFilter(
+          (price) => (Decimal.isPositive(price) ? undefined : above.expected),
+          above
+        )
+      )
+    )
+  }),
+  value: DealingCycleDetail.DealingCycleDetail,
+  refuses: ["not-found", "permission-denied"],
+  run: Effect.fn("dealing-cycles.get")(function* ({ cycleId, ...asked }, asking) {
+    const holderId = holderOf(asking)
+    const { pin } = asking
+    const isAsked = asked.price !== undefined || asked.policyVersion !== undefined
+    if (isAsked && asking.sight === "own") {
+      return yield* Effect.fail(
+        refused("permission-denied", {
+          detail: "What a cycle would come to rests on the orders of all holders."
+        })
+      )
+    }
     const records = yield* Records
-    const record = yield* records.get(dealingCycles, cycleId, asking.pin)
-    return yield* DealingCycleView.detail(record, {
-      pin: asking.pin,
-      holderId: holderOf(asking)
-    })
+    const cycle = yield* records.get(dealingCycles, cycleId, pin)
+    const orders = (yield* ordersOf([cycle], { pin, holderId })).get(cycleId) ?? none
+    // A sign-in that names no holder has no order anywhere.
+    if (asking.sight === "own" && (holderId === null || isNone(orders))) {
+      return yield* Effect.fail(
+        refused("not-found", { detail: `There is no such ${dealingCycles.name}.` })
+      )
+    }
+    const view =
+      holderId === null
+        ? DealingCycleView.of(cycle, idsOf(orders))
+        : DealingCycleView.own(cycle, orders)
+    const behind = { view, orders, offset: pin.offset }
+    const then = isAsked ? yield* whatIf(cycle, orders, { asked, pin }) : null
+    if (then !== null) return DealingCycleDetail.ifDealt(cycle, behind, then)
+    const swinging = holderId === null ? yield* swungBy(cycle, pin) : null
+    return DealingCycleDetail.of(cycle, { ...behind, swinging })
   })
 })
 

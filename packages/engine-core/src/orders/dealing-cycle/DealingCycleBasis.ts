@@ -1,0 +1,91 @@
+/** Where a cycle's figures come from: the orders behind its sums, its gate and its swung price. */
+import * as Basis from "../../kernel/Basis.ts"
+import type * as Formula from "../../kernel/Formula.ts"
+import type { Offset } from "../../kernel/Offset.ts"
+import * as Formulas from "../OrderFormulas.ts"
+import type { DealingCycle } from "./DealingCycle.ts"
+import type { Filled, Gross } from "./DealingCycleMachine.ts"
+import type { Swinging } from "./DealingCycleRules.ts"
+
+/** An order as it stands in the cycle's sums. */
+export interface Part {
+  readonly kind: "subscription" | "redemption"
+  readonly id: string
+  readonly gross: Gross
+}
+
+/** What the figures of a cycle were computed from. */
+export interface Told {
+  readonly cycle: Pick<
+    DealingCycle,
+    "cycleId" | "instrumentId" | "unitDecimals" | "cashDecimals" | "gate" | "pointCid"
+  >
+  readonly parts: ReadonlyArray<Part>
+  readonly fills: ReadonlyArray<Filled>
+  /** Null where orders deal unswung, or where the caller sees no more than its own orders. */
+  readonly swinging: Swinging | null
+  readonly offset: Offset
+}
+
+/** One basis for each figure that a formula makes (domain.md section 8, feature 1). */
+export const of = (told: Told): ReadonlyArray<Basis.Basis> => [
+  ...ofNet(told),
+  ...ofGate(told),
+  ...ofSwing(told)
+]
+
+const ofNet = ({ cycle, parts, offset }: Told): ReadonlyArray<Basis.Basis> => {
+  const kindOf = new Map(parts.map(({ id, kind }) => [id, kind]))
+  const side = (kind: Part["kind"], figure: keyof Gross): ReadonlyArray<Formula.Item> =>
+    parts
+      .filter((part) => part.kind === kind)
+      .map(({ id, gross }) => ({ id, amount: gross[figure] }))
+  return Basis.of(Formulas.fundNet, {
+    given: {
+      subscribed: side("subscription", "subscribed"),
+      redeemed: side("redemption", "redeemed"),
+      minted: side("subscription", "minted"),
+      burned: side("redemption", "burned"),
+      unitDecimals: cycle.unitDecimals,
+      cashDecimals: cycle.cashDecimals
+    },
+    fields: { "fundNet.cash": "cash", "fundNet.units": "units" },
+    source: (_, id) =>
+      id === null
+        ? ofInstrument(cycle, offset)
+        : { resourceKind: kindOf.get(id) ?? "subscription", id, offset }
+  })
+}
+
+const ofGate = ({ cycle, fills, offset }: Told): ReadonlyArray<Basis.Basis> =>
+  cycle.gate === null
+    ? []
+    : Basis.of(Formulas.gateFill, {
+        given: {
+          capacity: cycle.gate.capacity,
+          order: fills.map(({ redemptionId: id, ordered: amount }) => ({ id, amount })),
+          unitDecimals: cycle.unitDecimals
+        },
+        fields: { "gate.factor": "factor" },
+        source: (_, id) =>
+          id === null ? ofInstrument(cycle, offset) : { resourceKind: "redemption", id, offset }
+      })
+
+const ofSwing = ({ cycle, swinging, offset }: Told): ReadonlyArray<Basis.Basis> => {
+  if (swinging === null || swinging.swing === null) return []
+  const { price, ordered, outstanding, swing } = swinging
+  return Basis.of(Formulas.swing, {
+    given: { price, ...ordered, outstanding, ...swing },
+    fields: { swungPrice: "swungPrice" },
+    source: (name) =>
+      name === "price" && cycle.pointCid !== null
+        ? { resourceKind: "contract", id: cycle.pointCid, offset }
+        : ofInstrument(cycle, offset)
+  })
+}
+
+/** The terms, the sums of the day and the units in being are its instrument's. */
+const ofInstrument = (
+  { instrumentId }: Pick<DealingCycle, "instrumentId">,
+  offset: Offset
+): Basis.Source => ({ resourceKind: "instrument", id: instrumentId, offset })

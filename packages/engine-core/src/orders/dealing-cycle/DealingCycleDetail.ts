@@ -1,0 +1,176 @@
+/** One dealing cycle with everything behind its figures: gross legs, fills, and the basis of each sum. */
+import { Schema } from "effect"
+import * as Basis from "../../kernel/Basis.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Offset } from "../../kernel/Offset.ts"
+import * as Party from "../../kernel/Party.ts"
+import type { Stored } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import * as DealingCycleBasis from "./DealingCycleBasis.ts"
+import type { DealingCycle } from "./DealingCycle.ts"
+import * as Cycle from "./DealingCycleMachine.ts"
+import {
+  boughtOf,
+  grossOfRedemption,
+  grossOfSubscription,
+  type Orders,
+  soldOf
+} from "./DealingCycleOrders.ts"
+import type { Bought, Sold, Swinging } from "./DealingCycleRules.ts"
+import { DealingCycleView } from "./DealingCycleView.ts"
+import type { WhatIf } from "./WhatIfReads.ts"
+
+/** One side of what an order comes to: an asset from one party to another. */
+export const Leg = Schema.Struct({
+  from: Party.schema,
+  to: Party.schema,
+  asset: Field.asset,
+  amount: Decimal.schema
+}).annotate({ identifier: "CycleLeg", description: "One side of what an order comes to." })
+export type Leg = typeof Leg.Type
+
+/** The legs are gross: each account moves only its net, statements and tax go by these. */
+export const DealingCycleDetail = Schema.Struct({
+  ...DealingCycleView.fields,
+  fills: Schema.Array(Cycle.Filled),
+  legs: Schema.Array(Leg),
+  basis: Schema.Array(Basis.Basis)
+}).annotate({
+  identifier: "DealingCycleDetail",
+  description: "A dealing cycle with its orders' gross legs, and where its figures come from."
+})
+export type DealingCycleDetail = typeof DealingCycleDetail.Type
+
+export interface Behind {
+  readonly view: DealingCycleView
+  readonly orders: Orders
+  /** Null where the price is not swung, or where the caller sees no more than its own orders. */
+  readonly swinging: Swinging | null
+  readonly offset: Offset
+}
+
+/** The cycle as it stands, or as it was dealt; of one that was released nothing was. */
+export const of = (
+  cycle: Stored<DealingCycle>,
+  { view, orders, swinging, offset }: Behind
+): DealingCycleDetail => {
+  if (cycle.endedAs === "released") return { ...view, fills: [], legs: [], basis: [] }
+  const seen = new Set(view.orders.redemptions)
+  const fills = cycle.fills.filter(({ redemptionId }) => seen.has(redemptionId))
+  const parts = [
+    ...orders.subscriptions.map((order) =>
+      bought(order.subscriptionId, grossOfSubscription(order))
+    ),
+    ...orders.redemptions.map((order) => sold(order.redemptionId, grossOfRedemption(order)))
+  ]
+  // Whoever sees only some of the fills cannot compute the gate.
+  const gate = fills.length === cycle.fills.length ? cycle.gate : null
+  return {
+    ...view,
+    fills,
+    legs: legsOf(cycle, orders, {
+      bought: orders.subscriptions.flatMap(boughtOf),
+      sold: orders.redemptions.flatMap(soldOf)
+    }),
+    basis: DealingCycleBasis.of({ cycle: { ...cycle, gate }, parts, fills, swinging, offset })
+  }
+}
+
+/** The cycle as it would come out; it is nobody's record, so its time and version stay the cycle's. */
+export const ifDealt = (
+  cycle: Stored<DealingCycle>,
+  { view, orders, offset }: Omit<Behind, "swinging">,
+  { policyVersion, price, swungPrice, settlement, swinging, ...asked }: WhatIf
+): DealingCycleDetail => {
+  const { gross, fundNet, gate } = settlement
+  const dealt = asked.sold.map((order) => ({
+    ...order,
+    ...settlement.fills.get(order.id)
+  }))
+  const fills =
+    gate === null
+      ? []
+      : asked.sold.map(({ id, units }, index) => ({
+          redemptionId: id,
+          ordered: units,
+          filled: dealt[index]?.units ?? units,
+          remainderId: null
+        }))
+  const parts = [
+    ...asked.bought.map(({ id, cash, units }) =>
+      bought(id, { ...Cycle.nothing, subscribed: cash, minted: units })
+    ),
+    ...dealt.map(({ id, proceeds, units }) =>
+      sold(id, { ...Cycle.nothing, redeemed: proceeds, burned: units })
+    )
+  ]
+  return {
+    ...view,
+    policyVersion,
+    price,
+    swungPrice,
+    gross,
+    fundNet,
+    gate,
+    fills,
+    legs: legsOf(cycle, orders, { bought: asked.bought, sold: dealt }),
+    basis: DealingCycleBasis.of({
+      cycle: { ...cycle, gate },
+      parts,
+      fills,
+      swinging: swungPrice === null ? null : swinging,
+      offset
+    })
+  }
+}
+
+const bought = (id: string, gross: Cycle.Gross): DealingCycleBasis.Part => ({
+  kind: "subscription",
+  id,
+  gross
+})
+const sold = (id: string, gross: Cycle.Gross): DealingCycleBasis.Part => ({
+  kind: "redemption",
+  id,
+  gross
+})
+
+/**
+ * Cash to the fund and units to the holder for a subscription, units away and cash to the holder for
+ * a redemption. An unpriced order has no legs yet.
+ */
+const legsOf = (
+  cycle: DealingCycle,
+  orders: Orders,
+  dealt: {
+    readonly bought: ReadonlyArray<Bought>
+    readonly sold: ReadonlyArray<Pick<Sold, "id" | "units" | "proceeds">>
+  }
+): ReadonlyArray<Leg> => {
+  const { fund, paymentAsset, registrar } = cycle
+  const asset = { admin: registrar, id: cycle.instrumentId }
+  const partyOf = new Map<string, Party.Party>([
+    ...orders.subscriptions.map((order) => [`s:${order.subscriptionId}`, order.party] as const),
+    ...orders.redemptions.map((order) => [`r:${order.redemptionId}`, order.party] as const)
+  ])
+  return [
+    ...dealt.bought.flatMap(({ id, cash, units }) => {
+      const holder = partyOf.get(`s:${id}`)
+      return holder === undefined
+        ? []
+        : [
+            { from: holder, to: fund, asset: paymentAsset, amount: cash },
+            { from: registrar, to: holder, asset, amount: units }
+          ]
+    }),
+    ...dealt.sold.flatMap(({ id, units, proceeds }) => {
+      const holder = partyOf.get(`r:${id}`)
+      return holder === undefined || Decimal.isZero(units)
+        ? []
+        : [
+            { from: holder, to: registrar, asset, amount: units },
+            { from: fund, to: holder, asset: paymentAsset, amount: proceeds }
+          ]
+    })
+  ]
+}

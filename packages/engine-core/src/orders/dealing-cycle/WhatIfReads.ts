@@ -1,0 +1,174 @@
+/** What a cycle would come to at another price or under another version of the policy; nothing is written. */
+import { Effect, Option } from "effect"
+import {
+  type InstrumentId,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
+import { type Terms, termsOf } from "../../instruments/policy/Policy.ts"
+import { idOf as versionOf, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { supplies } from "../../instruments/register/Supply.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import type { DealingCycle } from "./DealingCycle.ts"
+import type { Orders } from "./DealingCycleOrders.ts"
+import * as Rules from "./DealingCycleRules.ts"
+import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
+import * as Day from "./DealingDay.ts"
+
+/** The price and the terms that are asked after; absent: those that hold. */
+export interface Asked {
+  readonly price?: Decimal.Decimal
+  readonly policyVersion?: number
+}
+
+/** The figures that another price or other terms would give. */
+export interface WhatIf {
+  readonly policyVersion: number
+  readonly price: Decimal.Decimal
+  readonly swungPrice: Decimal.Decimal | null
+  readonly settlement: Rules.Settlement
+  readonly bought: ReadonlyArray<Rules.Bought>
+  readonly sold: ReadonlyArray<Rules.Sold>
+  readonly swinging: Rules.Swinging
+}
+
+/**
+ * The same formulas as when the cycle settles, over the same orders, at the point of the read. Terms
+ * that are asked after hold for all of it: swing, capacity, and the fees that orders would have been
+ * claimed at. Null where no price is known and none is asked after (domain.md section 8, feature 9).
+ */
+export const whatIf = Effect.fnUntraced(function* (
+  cycle: DealingCycle,
+  orders: Orders,
+  { asked, pin }: { readonly asked: Asked; readonly pin: Pin.Resolved }
+) {
+  const instrument = yield* recordedAt(cycle, pin)
+  const terms =
+    asked.policyVersion === undefined
+      ? yield* inForce(instrument, pin.judgedAt)
+      : yield* versionAsked(cycle.instrumentId, asked.policyVersion)
+  const price = asked.price ?? cycle.price ?? (yield* priceOf(orders, pin))
+  if (price === null) return null
+  const swinging = { price, swing: terms.swing, ...(yield* flowOf(cycle, pin)) }
+  const swungPrice = Rules.swungOf(swinging)
+  const { bought, sold } = dealtAt(swungPrice ?? price, {
+    cycle,
+    orders,
+    fees: asked.policyVersion === undefined ? null : terms.fees
+  })
+  return {
+    policyVersion: terms.policyVersion,
+    price,
+    swungPrice,
+    bought,
+    sold,
+    swinging,
+    settlement: Rules.settlementOf({
+      bought,
+      sold,
+      capacity: terms.limits.cycleCapacity,
+      unitDecimals: cycle.unitDecimals,
+      cashDecimals: cycle.cashDecimals
+    })
+  } satisfies WhatIf
+})
+
+/** A version is looked up as it is known today: it may have been set after the point of the read. */
+const versionAsked = Effect.fnUntraced(function* (
+  instrumentId: InstrumentId,
+  policyVersion: number
+) {
+  const records = yield* Records
+  const found = yield* records.find(policyVersions, versionOf({ instrumentId, policyVersion }))
+  if (Option.isSome(found)) return termsOf(found.value)
+  return yield* Effect.fail(
+    refused("not-found", { detail: `The instrument has no policy version ${policyVersion}.` })
+  )
+})
+
+/** The price of the point that priced the first of the orders. */
+const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.Resolved) {
+  const records = yield* Records
+  const cid = [...orders.subscriptions, ...orders.redemptions].find(
+    ({ pointCid }) => pointCid !== null
+  )?.pointCid
+  if (cid === undefined || cid === null) return null
+  return Option.match(yield* records.find(pricePoints, cid, pin), {
+    onNone: () => null,
+    onSome: ({ price }) => price
+  })
+})
+
+/** What a settled cycle's price was swung by; null where it was not. */
+export const swungBy = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
+  if (cycle.price === null || cycle.swungPrice === null) return null
+  const records = yield* Records
+  const instrument = yield* recordedAt(cycle, pin)
+  const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(cycle), pin))
+  if (day === null || day.dealt === null) return null
+  const { ordered, outstanding, at } = day.dealt
+  const { swing } = yield* inForce(instrument, at)
+  return { price: cycle.price, ordered, outstanding, swing } satisfies Rules.Swinging
+})
+
+const recordedAt = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle, pin: Pin.Resolved) {
+  const records = yield* Records
+  const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId, pin))
+  return instrument !== null && isRecorded(instrument)
+    ? instrument
+    : yield* Effect.die(new Error(`${instrumentId} is not recorded, and has a cycle`))
+})
+
+/** What swing looks at: the day as it was first priced, or as it stands while it is not. */
+const flowOf = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
+  const records = yield* Records
+  const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(cycle), pin))
+  if (day !== null && day.dealt !== null) return day.dealt
+  const supply = yield* records.find(supplies, assetKeyOf(cycle), pin)
+  return {
+    ordered: day?.ordered ?? Day.nothing,
+    outstanding: Option.isSome(supply) ? supply.value.units : Decimal.zero
+  }
+})
+
+/** Every order as it was asked for, dealt at a price; what a gate had filled is asked for whole. */
+const dealtAt = (
+  price: Decimal.Decimal,
+  of: {
+    readonly cycle: DealingCycle
+    readonly orders: Orders
+    readonly fees: Terms["fees"] | null
+  }
+) => {
+  const { cycle, orders, fees } = of
+  const ordered = new Map(cycle.fills.map((fill) => [fill.redemptionId, fill.ordered]))
+  return {
+    bought: orders.subscriptions.map((order) =>
+      Rules.boughtAt(
+        {
+          ...order,
+          id: order.subscriptionId,
+          feeRate: fees?.subscription ?? order.feeRate
+        },
+        price
+      )
+    ),
+    sold: orders.redemptions.map((order) =>
+      Rules.soldAt(
+        {
+          ...order,
+          id: order.redemptionId,
+          units: ordered.get(order.redemptionId) ?? order.units,
+          feeRate: fees?.redemption ?? order.feeRate
+        },
+        price
+      )
+    )
+  }
+}

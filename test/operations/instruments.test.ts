@@ -62,7 +62,7 @@ describe("an instrument", () => {
         holderCount: 0
       })
       assert.deepEqual(configured.waitingOn, [
-        { party: null, role: "operator", action: "instrument.record", by: null }
+        { party: null, role: "operator", action: "instrument.record", by: null, actionKey: null }
       ])
       yield* recorded(of)
       const known = yield* instrument()

@@ -100,7 +100,7 @@ describe("policy.set", () => {
         state: ["scheduled"]
       })).value
       assert.deepEqual(scheduled?.waitingOn, [
-        { party: null, role: "engine", action: "policy.begin", by: after(2) }
+        { party: null, role: "engine", action: "policy.begin", by: after(2), actionKey: null }
       ])
       assert.strictEqual((yield* instrument()).holderCap, 2)
       yield* clock(2)

@@ -5,12 +5,15 @@ import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import type { Stored } from "../records/Records.ts"
 
-const Waiting = Schema.Struct({
+export const Waiting = Schema.Struct({
   party: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
   action: Schema.String,
-  by: Schema.NullOr(Instant.schema)
+  by: Schema.NullOr(Instant.schema),
+  /** The four-eyes action that awaits it; shown to those who may read it, and not of the past. */
+  actionKey: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "WaitingOn", description: "Whose move it is, which, and by when." })
+export type Waiting = typeof Waiting.Type
 
 /** The fields that stand beside a record's own in every view. */
 export const fields = {
@@ -26,11 +29,12 @@ export const of = <R, F>(collection: Collection<R, F>, record: Stored<R>) => ({
   waitingOn: collection.waitingOn(record).map(shown)
 })
 
-const shown = ({ party, role, action, by }: WaitingOn) => ({
+export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({
   party: party ?? null,
   role: role ?? null,
   action,
-  by
+  by,
+  actionKey: null
 })
 
 /** Records that whoever reads them keeps and gives out again. */

@@ -14,6 +14,7 @@ import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
+import * as AwaitingReads from "./AwaitingReads.ts"
 import * as Cursor from "./Cursor.ts"
 import * as Merged from "./Merged.ts"
 import * as Point from "./Point.ts"
@@ -98,7 +99,14 @@ const make = Effect.gen(function* () {
     const run = (pin: Pin.Resolved) => within(read.run(of.params, { ...who, pin }))
     const pin = yield* resolve(of.point, now, { snapshot: read.pinned, look: run })
     const value = yield* run(pin)
-    return { ...around(read.pinned, pin, now), value }
+    const [shown = value] = yield* within(
+      AwaitingReads.shown([value], {
+        role: who.role,
+        latest: read.pinned && isLatest(of.point),
+        href: () => AwaitingReads.pathOf(read.route, of.params)
+      })
+    )
+    return { ...around(read.pinned, pin, now), value: shown }
   })
 
   /** What a list's cursor is bound to: everything that decides which records come in which order. */
@@ -253,6 +261,27 @@ const make = Effect.gen(function* () {
     ...(page.updatedTo === undefined ? {} : { updatedTo: page.updatedTo })
   })
 
+  /** What the records look like to the caller, with the actions that await them. */
+  const viewed = <R, F, P, V>(
+    read: List<R, F, P, V>,
+    rows: ReadonlyArray<Stored<R>>,
+    of: { readonly who: Asking; readonly params: P; readonly point: PointAsked }
+  ): Effect.Effect<ReadonlyArray<V>, Unavailable> => {
+    const path = AwaitingReads.pathOf(read.route, of.params)
+    return within(
+      Effect.flatMap(read.view(rows, of.who, of.params), (views) =>
+        AwaitingReads.shown(views, {
+          role: of.who.role,
+          latest: read.pinned && isLatest(of.point),
+          href: (index) => {
+            const row = rows[index]
+            return row === undefined ? path : `${path}/${read.collection.id(row)}`
+          }
+        })
+      )
+    )
+  }
+
   const page: Reads["Service"]["page"] = Effect.fnUntraced(function* <R, F, P, V>(
     read: List<R, F, P, V>,
     of: {
@@ -270,12 +299,10 @@ const make = Effect.gen(function* () {
         ? yield* records.list(read.collection, query)
         : yield* Merged.page(records, [read.collection, ...read.beside], query)
     const shown = rows.slice(0, of.page.limit)
-    const value = yield* within(
-      read.view(
-        shown.map((row) => row.record),
-        prepared.who,
-        of.params
-      )
+    const value = yield* viewed(
+      read,
+      shown.map((row) => row.record),
+      { who: prepared.who, ...of }
     )
     const last = shown.at(-1)
     const next =
@@ -305,12 +332,10 @@ const make = Effect.gen(function* () {
       // The next ones are looked up while these are printed and sent.
       Stream.mapEffect(
         (rows) =>
-          within(
-            read.view(
-              rows.map((row): Stored<R> => row.record),
-              prepared.who,
-              of.params
-            )
+          viewed(
+            read,
+            rows.map((row): Stored<R> => row.record),
+            { who: prepared.who, ...of }
           ),
         { concurrency: 2 }
       ),
@@ -321,6 +346,8 @@ const make = Effect.gen(function* () {
 
   return Reads.of({ one, page, all })
 })
+
+const isLatest = ({ at, asOf }: PointAsked): boolean => at === undefined && asOf === undefined
 
 /** Whether an answer says no more than that there is nothing here for this caller. */
 const isOutOfSight = (error: Refused | Unavailable): boolean =>

@@ -203,7 +203,8 @@ export const approvals = Collection.define<Approval, Fact>("approval", {
     state: (self) => self.state,
     kind: (self) => self.kind,
     resourceKind: (self) => self.resource.kind,
-    fingerprint: (self) => self.fingerprint
+    fingerprint: (self) => self.fingerprint,
+    href: (self) => self.resource.href
   },
   ripens: ["state"],
   due: (self) =>

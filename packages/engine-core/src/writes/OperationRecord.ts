@@ -158,6 +158,10 @@ export const operations = Collection.define<OperationRecord, Fact>("operation", 
     resourceKind: (self) => self.resource.kind,
     actor: (self) => self.actor
   },
+  waitingOn: (self) =>
+    Machine.isTerminal(OperationMachine, self.state)
+      ? []
+      : [{ role: "engine", action: self.kind, by: null }],
   announce,
   invariants: {
     "a final operation says when it finished": (self) =>

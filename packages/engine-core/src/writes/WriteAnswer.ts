@@ -6,14 +6,15 @@ import * as Offset from "../kernel/Offset.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { Problem } from "../kernel/Problem.ts"
+import * as RecordView from "../reads/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
-import { type Approval, signedBy } from "./Approval.ts"
+import { type Approval, approvals, signedBy } from "./Approval.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
-import { type OperationRecord, Resource } from "./OperationRecord.ts"
+import { type OperationRecord, operations, Resource } from "./OperationRecord.ts"
 
 const text = Schema.NullOr(Schema.String)
 const instant = Schema.NullOr(Instant.schema)
@@ -42,7 +43,8 @@ const fields = {
   signedBy: Schema.NullOr(Schema.Array(Schema.String)),
   figures: Schema.NullOr(Figures.Figures),
   figuresHash: text,
-  recovery: text
+  recovery: text,
+  waitingOn: RecordView.fields.waitingOn
 }
 
 /** queued, running, succeeded, failed for an operation; awaiting and its ends for an action. */
@@ -113,7 +115,8 @@ export const ofOperation = (self: Stored<OperationRecord>): WriteAnswer => ({
   signedBy: self.signedBy,
   figures: self.figures ?? null,
   figuresHash: self.figuresHash ?? null,
-  recovery: null
+  recovery: null,
+  waitingOn: operations.waitingOn(self).map(RecordView.shown)
 })
 
 const recovery = (self: Approval): string | null => {
@@ -122,6 +125,10 @@ const recovery = (self: Approval): string | null => {
   const people = left === 1 ? "One approver" : `${left} approvers`
   return `${people} other than the maker must call POST /v1/approvals/${self.actionKey}:approve.`
 }
+
+/** An action waits on its approvers, who find it by its key. */
+export const awaits = (self: Approval): ReadonlyArray<RecordView.Waiting> =>
+  approvals.waitingOn(self).map((one) => ({ ...RecordView.shown(one), actionKey: self.actionKey }))
 
 const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
   operationId: null,
@@ -147,7 +154,8 @@ const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
   signedBy: signedBy(self),
   figures: self.figures ?? null,
   figuresHash: self.figuresHash ?? null,
-  recovery: recovery(self)
+  recovery: recovery(self),
+  waitingOn: awaits(self)
 })
 
 export const ofApproval = (self: Approval): WriteAnswer => ({

@@ -21,7 +21,8 @@ const given = (params: Readonly<Record<string, ReadonlyArray<string> | undefined
     )
   )
 
-const audience = {
+/** Who reads approvals, and is shown them with the records they are about. */
+export const approvalAudience = {
   operator: "all",
   approver: "all",
   risk: "all",
@@ -33,7 +34,7 @@ export const listOperations = Read.list({
   name: "operations.list",
   doc: "Lists the writes that were made, newest first.",
   route: "GET /v1/operations",
-  audience: { ...audience, app: "own" },
+  audience: { ...approvalAudience, app: "own" },
   pinned: false,
   collection: operations,
   params: Schema.Struct({
@@ -55,7 +56,7 @@ export const getOperation = Read.one({
   name: "operations.get",
   doc: "Answers one write: read it until it has succeeded or failed.",
   route: "GET /v1/operations/{operationId}",
-  audience: { ...audience, app: "own" },
+  audience: { ...approvalAudience, app: "own" },
   pinned: false,
   params: Schema.Struct({ operationId: Schema.String }),
   value: WriteAnswer,
@@ -76,7 +77,7 @@ export const listApprovals = Read.list({
   name: "approvals.list",
   doc: "Lists the four-eyes actions, newest first.",
   route: "GET /v1/approvals",
-  audience,
+  audience: approvalAudience,
   pinned: false,
   collection: approvals,
   params: Schema.Struct({
@@ -96,7 +97,7 @@ export const getApproval = Read.one({
   name: "approvals.get",
   doc: "Answers one four-eyes action.",
   route: "GET /v1/approvals/{actionKey}",
-  audience,
+  audience: approvalAudience,
   pinned: false,
   params: Schema.Struct({ actionKey: Schema.String }),
   value: ApprovalView,

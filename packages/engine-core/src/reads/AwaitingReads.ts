@@ -1,0 +1,80 @@
+/** Records that an action of four eyes awaits: whoever reads one now is shown the action's key. */
+import { Effect } from "effect"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { Records } from "../records/Records.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import { approvals } from "../writes/Approval.ts"
+import { awaits } from "../writes/WriteAnswer.ts"
+import { approvalAudience } from "../writes/WriteReads.ts"
+import type { Waiting } from "./RecordView.ts"
+
+/** Actions that are looked at in one go. */
+const batchMax = 1_000
+
+/** A view that says whom its record waits on. */
+interface Waits {
+  readonly waitingOn: ReadonlyArray<Waiting>
+}
+
+const waits = (view: unknown): view is Waits =>
+  typeof view === "object" && view !== null && "waitingOn" in view && Array.isArray(view.waitingOn)
+
+/** The path of a read, its parameters filled in: where an action says that its record is read. */
+export const pathOf = (route: string, params: unknown): string =>
+  route
+    .slice(route.indexOf(" ") + 1)
+    .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) =>
+      typeof params === "object" && params !== null
+        ? String((params as Readonly<Record<string, unknown>>)[name])
+        : ""
+    )
+
+/** What awaits the records at these paths, by path, the oldest first. */
+const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>) {
+  const records = yield* Records
+  const found = new Map<string, Array<Waiting>>()
+  for (let after: string | undefined; ; ) {
+    const rows = yield* records.list(approvals, {
+      where: { state: ["awaiting"], href: hrefs },
+      limit: batchMax,
+      ...(after === undefined ? {} : { after })
+    })
+    for (const { record } of rows) {
+      const of = found.get(record.resource.href) ?? []
+      of.push(...awaits(record))
+      found.set(record.resource.href, of)
+    }
+    after = rows.at(-1)?.sortKey
+    if (rows.length < batchMax) return found
+  }
+})
+
+/**
+ * The views with what awaits their records (domain.md 2.2), for roles that read approvals. No action
+ * is of an offset or of an instant of the past, so a read that names one is answered without.
+ */
+export const shown = <V>(
+  views: ReadonlyArray<V>,
+  of: {
+    readonly role: Role
+    /** Whether the read asks for now. */
+    readonly latest: boolean
+    /** Where the record of the view at this place is read. */
+    readonly href: (index: number) => string
+  }
+): Effect.Effect<ReadonlyArray<V>, Unavailable, Records> => {
+  if (!of.latest || !(of.role in approvalAudience) || !views.some(waits)) {
+    return Effect.succeed(views)
+  }
+  const hrefs = views.map((_, index) => of.href(index))
+  return Effect.map(awaiting([...new Set(hrefs)]), (found) =>
+    found.size === 0
+      ? views
+      : views.map((view, index) => {
+          const more = found.get(hrefs[index] ?? "")
+          return more === undefined || !waits(view)
+            ? view
+            : { ...view, waitingOn: [...view.waitingOn, ...more] }
+        })
+  )
+}

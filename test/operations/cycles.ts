@@ -288,6 +288,10 @@ export const pays = (
     )
   })
 
+/** Replaces this version of the policy by one that holds at once, or from an instant. */
+export const changes = (version: number, body: Readonly<Record<string, Stage.Json>>) =>
+  Stage.write("policy.set", { instrumentId: "fund-a" }, body, Stage.operator, String(version))
+
 export const opens = (cycleId: string, body: Readonly<Record<string, Stage.Json>> = {}) =>
   Stage.write("dealing-cycle.open", {}, { cycleId, instrumentId: "fund-a", ...body })
 export const settles = (cycleId: string) => Stage.write("dealing-cycle.settle", { cycleId }, {})
@@ -318,7 +322,7 @@ export const opened = (
   change: Readonly<Record<string, Stage.Json>> = {}
 ) =>
   Effect.gen(function* () {
-    const stage = yield* Stage.opened(change)
+    const stage = yield* Stage.opened({ holderCap: 100, ...change })
     yield* Stage.market(stage)
     const holders: Array<Holder> = []
     for (const holderId of holderIds) holders.push(yield* joins(stage, holderId))

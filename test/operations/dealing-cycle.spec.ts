@@ -354,3 +354,195 @@ describe("releasing", () => {
     }).pipe(engine())
   )
 })
+
+const tuesday = "2026-08-04T20:00:00Z"
+
+/** Everybody buys for whole dollars on the Friday, and holds as many units from then on. */
+const invested = (
+  amounts: Readonly<Record<string, string>>,
+  change: Readonly<Record<string, Stage.Json>> = {}
+) =>
+  Effect.gen(function* () {
+    const { stage, holders } = yield* Cycles.opened(Object.keys(amounts), {
+      unitDecimals: 0,
+      ...change
+    })
+    yield* Cycles.opens("c1")
+    for (const holder of holders) {
+      const amount = amounts[holder.holderId] ?? "0"
+      yield* Cycles.subscribes(stage, holder, { id: `s-${holder.holderId}`, amount })
+    }
+    yield* Cycles.at(Cycles.friday)
+    yield* Stage.publishes(stage, "1", Cycles.friday)
+    for (const { holderId } of holders) {
+      const units = amounts[holderId] ?? "0"
+      yield* Cycles.attests(stage, { id: `s-${holderId}`, units, price: "1" })
+    }
+    assert.strictEqual((yield* Cycles.settles("c1")).why, "")
+    return { stage, holders }
+  })
+
+/** The fund sets cash aside for what a cycle owes on balance. */
+const sets = (stage: Stage.Stage, amount: string, reference: string) =>
+  Cycles.allocates(stage, stage.fund, { assetId: "USD", amount, to: stage.fund, reference })
+
+describe("a gate", () => {
+  it.effect("strands a unit of Centrifuge's orders, or loses what is left over", () =>
+    Effect.gen(function* () {
+      const orders = { a: "30", b: "31", c: "39" }
+      const { stage, holders } = yield* invested(orders)
+      assert.strictEqual((yield* Cycles.changes(1, { limits: { cycleCapacity: 10 } })).why, "")
+      yield* Cycles.opens("c2")
+      for (const holder of holders) {
+        const id = `r-${holder.holderId}`
+        const units = orders[holder.holderId as keyof typeof orders]
+        assert.strictEqual((yield* Cycles.redeems(stage, holder, { id, units })).why, "")
+      }
+      includes(yield* Cycles.cycle("c2"), {
+        members: { subscriptions: 0, redemptions: 3 },
+        fundNet: { cash: Decimal.zero, units: Decimal.of("-100") }
+      })
+      yield* Cycles.at(Cycles.monday)
+      // What is left over joins the next cycle, where one is open.
+      yield* Cycles.opens("c3")
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      for (const [holderId, units] of Object.entries(orders)) {
+        const id = `r-${holderId}`
+        yield* Cycles.pays(stage, { id, units, price: "1", proceeds: units })
+      }
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused cash fund-cash")
+      yield* sets(stage, "10", "c2")
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      const gated = yield* Cycles.cycle("c2")
+      includes(gated, {
+        endedAs: "settled",
+        gross: {
+          subscribed: Decimal.zero,
+          redeemed: Decimal.of("10"),
+          minted: Decimal.zero,
+          burned: Decimal.of("10")
+        },
+        gate: { factor: Decimal.of("0.1"), capacity: Decimal.of("10"), reason: "cycle-capacity" }
+      })
+      assert.deepStrictEqual(
+        gated.fills.map(({ redemptionId, filled }) => [redemptionId, Decimal.formatPlain(filled)]),
+        [
+          ["r-a", "3"],
+          ["r-b", "3"],
+          ["r-c", "4"]
+        ]
+      )
+      includes(yield* Cycles.redemption("r-c"), {
+        state: "settled",
+        units: Decimal.of("4"),
+        proceeds: Decimal.of("4")
+      })
+      const children = gated.fills.map(({ remainderId }) => remainderId ?? "")
+      for (const [index, id] of children.entries()) {
+        includes(yield* Cycles.redemption(id), {
+          state: "claimed",
+          cycleId: "c3",
+          remainderOf: gated.fills[index]?.redemptionId,
+          units: Decimal.of(["27", "28", "35"][index] ?? "")
+        })
+      }
+      includes(yield* Cycles.cycle("c3"), { members: { subscriptions: 0, redemptions: 3 } })
+
+      // Every further day fills its capacity, until nothing is left and nothing is lost.
+      yield* Cycles.at(tuesday)
+      yield* Stage.publishes(stage, "1", tuesday)
+      for (const [index, id] of children.entries()) {
+        const units = ["27", "28", "35"][index] ?? ""
+        const holder = holders[index]
+        if (holder === undefined) throw new Error("a holder")
+        yield* Cycles.locksUnits(stage, holder, { id, units })
+        yield* Cycles.pays(stage, { id, units, price: "1", proceeds: units })
+      }
+      yield* sets(stage, "10", "c3")
+      assert.strictEqual((yield* Cycles.settles("c3")).why, "")
+      const next = yield* Cycles.cycle("c3")
+      assert.deepStrictEqual(
+        next.fills.map(({ filled }) => Decimal.formatPlain(filled)),
+        ["3", "3", "4"]
+      )
+      const held = []
+      for (const holder of holders) held.push(yield* Cycles.holds(holder, "fund-a"))
+      assert.deepStrictEqual(held, ["24", "25", "31"])
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "80")
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})
+
+describe("both sides of a cycle", () => {
+  it.effect("move more than their net, or leave a part of it done (G11)", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "30000" }, { unitDecimals: 6 })
+      const [seller] = holders
+      if (seller === undefined) throw new Error("a holder")
+      const [first, second] = [yield* Cycles.joins(stage, "b"), yield* Cycles.joins(stage, "c")]
+      yield* Cycles.opens("c2")
+      yield* Cycles.subscribes(stage, first, { id: "s1", amount: "100000" })
+      yield* Cycles.subscribes(stage, second, { id: "s2", amount: "50000" })
+      yield* Cycles.redeems(stage, seller, { id: "r1", units: "30000" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, price, Cycles.monday)
+      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price })
+      yield* Cycles.attests(stage, { id: "s2", units: "47906.486538", price })
+      yield* Cycles.pays(stage, { id: "r1", units: "30000", price, proceeds: "31311.00" })
+      const before = yield* Cycles.holds(stage.fund, "USD")
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      includes(yield* Cycles.cycle("c2"), {
+        gross: {
+          subscribed: Decimal.of("150000"),
+          redeemed: Decimal.of("31311"),
+          minted: Decimal.of("143719.459614"),
+          burned: Decimal.of("30000")
+        },
+        fundNet: { cash: Decimal.of("118689"), units: Decimal.of("113719.459614") },
+        orders: { subscriptions: ["s1", "s2"], redemptions: ["r1"] },
+        members: { subscriptions: 2, redemptions: 1 }
+      })
+      assert.strictEqual(before, "30000")
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "148689")
+      assert.strictEqual(yield* Cycles.holds(seller, "USD"), "31311")
+      assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "0")
+      assert.deepStrictEqual((yield* told).slice(-7), [
+        "s1 subscription.delivered",
+        "s1 subscription.ended",
+        "s2 subscription.delivered",
+        "s2 subscription.ended",
+        "r1 redemption.burned",
+        "r1 redemption.settled",
+        "c2 dealing-cycle.settled"
+      ])
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("are settled though a redemption's units were taken back", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "100" })
+      const [seller] = holders
+      if (seller === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c2")
+      yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
+      yield* sets(stage, "100", "c2")
+      const units = (yield* Cycles.active(Templates.Allocation)).find(
+        ({ payload }) => payload.sender === seller.party
+      )
+      yield* seller.act(
+        Templates.exercise(Templates.Allocation, units?.cid ?? "", "Allocation_Withdraw", {})
+      )
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused units units-allocated")
+      assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "100")
+      yield* Cycles.locksUnits(stage, seller, { id: "r1", units: "100" })
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      assert.strictEqual(yield* Cycles.holds(seller, "USD"), "100")
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})

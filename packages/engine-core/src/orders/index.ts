@@ -9,6 +9,9 @@ import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
 import * as OpenOrderReads from "./OpenOrderReads.ts"
 import * as OrderFormulas from "./OrderFormulas.ts"
+import { proposals } from "./proposal/Proposal.ts"
+import * as ProposalReadings from "./proposal/ProposalReadings.ts"
+import * as ProposalReads from "./ProposalReads.ts"
 import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "./primary-market/PrimaryMarketMachine.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
@@ -56,7 +59,8 @@ export const collections = [
   dealingDays,
   cycleSlots,
   standingSettlements,
-  standingParties
+  standingParties,
+  proposals
 ] as const
 export const operations = [
   PrimaryMarketOperations.propose,
@@ -71,7 +75,8 @@ export const reads = [
   ...RedemptionReads.reads,
   ...DealingCycleReads.reads,
   ...StandingSettlementReads.reads,
-  ...OpenOrderReads.reads
+  ...OpenOrderReads.reads,
+  ...ProposalReads.reads
 ] as const
 export const readings = [
   ...PrimaryMarketReadings.readings,
@@ -83,7 +88,8 @@ export const readings = [
   // After the orders' own: they count what became of the orders.
   ...DealingDayReadings.readings,
   ...DealingCycleReadings.readings,
-  ...StandingSettlementReadings.readings
+  ...StandingSettlementReadings.readings,
+  ...ProposalReadings.readings
 ] as const
 export const timely = [
   ...SubscriptionOperations.timely,

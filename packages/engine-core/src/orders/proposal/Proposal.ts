@@ -1,0 +1,89 @@
+/** A contract on the ledger that waits for somebody's consent: who asked, who has to answer, by when. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
+import { ProposalKind } from "../../vocabulary/sets.ts"
+
+const { NullOr } = Schema
+
+/** How a proposal ended: `ended` by a choice that is none of ours. */
+const Ending = Schema.Literals(["accepted", "declined", "withdrawn", "ended"])
+export type Ending = typeof Ending.Type
+
+export const Proposal = Schema.Struct({
+  /** Its first contract, or the id of what is proposed where each signature makes another. */
+  proposalId: Schema.String,
+  kind: ProposalKind.schema,
+  from: Party.schema,
+  awaiting: Schema.Array(Party.schema),
+  cid: Field.contractId,
+  at: Instant.schema,
+  /** From which instant it can be accepted no more. */
+  expiresAt: NullOr(Instant.schema),
+  resource: Schema.Struct({ kind: ResourceKind.schema, id: Schema.String }),
+  instrumentId: NullOr(InstrumentId),
+  holderId: NullOr(HolderId),
+  /** Whose instrument it is about. */
+  registrar: NullOr(Party.schema),
+  /** The move that would accept it: a choice of its contract, or an operation of the venue. */
+  action: Schema.String,
+  ended: NullOr(Ending)
+}).annotate({
+  identifier: "Proposal",
+  description: "A contract that waits for somebody's consent."
+})
+export type Proposal = typeof Proposal.Type
+
+/** One of several signed: the contract is another, and fewer are awaited. */
+const Signed = Schema.Struct({
+  on: Schema.Literal("sign"),
+  cid: Field.contractId,
+  awaiting: Schema.Array(Party.schema)
+})
+const Ended = Schema.Struct({ on: Schema.Literal("end"), as: Ending })
+export const Fact = Schema.Union([Signed, Ended])
+export type Fact = typeof Fact.Type
+
+/** Later than any instant, as columns sort. */
+const never = "~"
+
+export const proposals = Collection.define<Proposal, Fact>("proposal", {
+  doc: "A contract on the ledger that waits for somebody's consent.",
+  id: (self) => self.proposalId,
+  record: Proposal,
+  fact: Fact,
+  evolve: (self, fact) =>
+    match(fact)
+      .with({ on: "sign" }, ({ cid, awaiting }) => ({ ...self, cid, awaiting }))
+      .with({ on: "end" }, ({ as }) => ({ ...self, ended: as, awaiting: [] }))
+      .exhaustive(),
+  keptBy: "ledger",
+  sortKey: (self) => `${Instant.sortable(self.at)} ${self.proposalId}`,
+  filters: {
+    live: (self) => (self.ended === null ? self.kind : null),
+    /** Until when somebody may accept it. */
+    until: (self) => {
+      if (self.ended !== null) return null
+      return self.expiresAt === null ? never : Instant.sortable(self.expiresAt)
+    },
+    instrumentId: (self) => self.instrumentId,
+    holderId: (self) => self.holderId,
+    registrar: (self) => self.registrar
+  },
+  waitingOn: ({ action, awaiting, expiresAt, kind }) =>
+    // What a holder signed the venue countersigns, and the venue acts by an operation.
+    kind === "accepted-terms" && awaiting.length > 0
+      ? [{ role: "operator", action, by: expiresAt }]
+      : awaiting.map((party) => ({ party, action, by: expiresAt })),
+  invariants: {
+    "a live proposal waits for somebody, and an ended one for nobody": (self) =>
+      (self.ended === null) === self.awaiting.length > 0,
+    "nobody is awaited twice": ({ awaiting }) => new Set(awaiting).size === awaiting.length
+  }
+})

@@ -1,0 +1,253 @@
+/** Which contracts of the ledger are proposals, whom each waits for, and what becomes of it. */
+import { Effect, Option, Result, Schema } from "effect"
+import { holderParties } from "../../holders/holder/Holder.ts"
+import { instruments } from "../../instruments/instrument/Instrument.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import * as Once from "../../projection/Once.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import { Records } from "../../records/Records.ts"
+import { AdmissionConsentProposal, AdmissionOffer, SignedTerms } from "../../templates/Admission.ts"
+import type * as Field from "../../templates/Field.ts"
+import { PrimaryMarketProposal } from "../../templates/Market.ts"
+import { BurnRequest, MintRequest } from "../../templates/Registry.ts"
+import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
+import { decodePayload, type Payload, type Template } from "../../templates/Template.ts"
+import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
+import type { ProposalKind } from "../../vocabulary/sets.ts"
+import { type Ending, type Proposal, proposals } from "./Proposal.ts"
+
+/** What a contract proposes. */
+interface Proposed {
+  readonly from: Party.Party
+  readonly awaiting: ReadonlyArray<Party.Party>
+  readonly expiresAt: Instant.Instant | null
+  readonly resource: { readonly kind: ResourceKind; readonly id: string }
+  readonly instrumentId: string | null
+  /** The party of the holder it is about. */
+  readonly holder: Party.Party | null
+  /** The holder it names by its id, which must be that party's. */
+  readonly holderId?: string
+  /** The registrar it names. */
+  readonly registrar: Party.Party | null
+}
+
+interface Declared<T extends Template> {
+  readonly kind: ProposalKind
+  readonly action: string
+  /** Undefined where it asks nobody for anything of this venue's. */
+  readonly of: (payload: Payload<T>, node: Node) => Proposed | undefined
+  /** Its id where each signature makes the contract anew; the contract's own otherwise. */
+  readonly idOf?: (payload: Payload<T>) => string
+}
+
+const endings: Readonly<Record<string, Ending>> = {
+  Accept: "accepted",
+  AcceptTerms: "accepted",
+  Decline: "declined",
+  Reject: "declined",
+  Withdraw: "withdrawn"
+}
+
+/**
+ * Whatever consumes a proposal ends it, by whichever choice. One that is made anew is read after the
+ * exercise that made it, and goes on where that ended.
+ */
+const reading = <T extends Template>(template: T, declared: Declared<T>): Reading => {
+  const { created } = TypedReading.of(template, {
+    created: (payload, node) => proposed(declared, payload, node)
+  })
+  return {
+    template: template.typeRef,
+    ...(created === undefined ? {} : { created }),
+    exercised: (choice, payload, node, { consuming, result }) => {
+      const typed = decodePayload(template, payload)
+      if (!consuming || Result.isFailure(typed) || isMadeAnew(result)) return Effect.void
+      const id = declared.idOf?.(typed.success) ?? node.contractId
+      return ended(id, endings[choice] ?? "ended", node)
+    }
+  }
+}
+
+/** What an acceptance gives that was not the last one needed. */
+const MadeAnew = Schema.Struct({ proposal: Schema.String })
+const isMadeAnew = Schema.is(MadeAnew)
+
+const proposed = Effect.fnUntraced(function* <T extends Template>(
+  { kind, action, of, idOf }: Declared<T>,
+  payload: Payload<T>,
+  node: Node
+) {
+  const records = yield* Records
+  const what = of(payload, node)
+  if (what === undefined) return
+  const { holder, holderId: _, instrumentId, registrar, ...said } = what
+  const proposalId = idOf?.(payload) ?? node.contractId
+  const known = yield* records.find(proposals, proposalId)
+  if (Option.isSome(known)) {
+    const fact = { on: "sign", cid: node.contractId, awaiting: said.awaiting } as const
+    yield* records.record(proposals, known.value, fact, node.act)
+    return
+  }
+  const about = yield* aboutOf(what)
+  if (about === undefined) return
+  const proposal: Proposal = {
+    proposalId,
+    kind,
+    action,
+    ...said,
+    ...about,
+    cid: node.contractId,
+    at: node.effectiveAt,
+    ended: null
+  }
+  yield* Once.open(proposals, proposal, node)
+})
+
+/**
+ * The records it is about. Anybody may show us a contract: one that names a holder or a registrar we
+ * do not know, or another registrar than the instrument's, asks nobody of ours for anything.
+ */
+const aboutOf = Effect.fnUntraced(function* (
+  of: Pick<Proposed, "holder" | "holderId" | "instrumentId" | "registrar">
+) {
+  const records = yield* Records
+  const holder = of.holder === null ? Option.none() : yield* records.find(holderParties, of.holder)
+  const instrument =
+    of.instrumentId === null ? Option.none() : yield* records.find(instruments, of.instrumentId)
+  if (of.holder !== null && Option.isNone(holder)) return undefined
+  if (
+    of.holderId !== undefined &&
+    !(Option.isSome(holder) && holder.value.holderId === of.holderId)
+  ) {
+    return undefined
+  }
+  if (of.instrumentId !== null) {
+    if (Option.isNone(instrument)) return undefined
+    if (of.registrar !== null && instrument.value.registrar !== of.registrar) return undefined
+  }
+  return {
+    holderId: Option.isSome(holder) ? holder.value.holderId : null,
+    instrumentId: Option.isSome(instrument) ? instrument.value.instrumentId : null,
+    registrar: Option.isSome(instrument) ? instrument.value.registrar : null
+  }
+})
+
+const ended = (
+  proposalId: string,
+  as: Ending,
+  node: Node
+): Effect.Effect<void, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.find(proposals, proposalId)
+    if (Option.isNone(found) || found.value.cid !== node.contractId) return
+    yield* records.record(proposals, found.value, { on: "end", as }, node.act)
+  })
+
+/** What a burn or a mint is for; of a kind that we do not know, the name is all there is. */
+const resourceOf = ({ kind, id }: Field.Reference): Proposed["resource"] => ({
+  kind: ResourceKind.has(kind) ? kind : "contract",
+  id
+})
+
+export const readings = [
+  reading(AdmissionConsentProposal, {
+    kind: "admission-consent",
+    action: "AdmissionConsentProposal.Accept",
+    of: ({ venue, registrar, instrumentId }) => ({
+      from: venue,
+      awaiting: [registrar],
+      expiresAt: null,
+      resource: { kind: "instrument", id: instrumentId },
+      instrumentId,
+      holder: null,
+      registrar
+    })
+  }),
+  reading(AdmissionOffer, {
+    kind: "admission-offer",
+    action: "AdmissionOffer.Accept",
+    of: ({ venue, registrar, instrumentId, holder, expiresAt }) => ({
+      from: venue,
+      awaiting: [holder],
+      expiresAt,
+      resource: { kind: "instrument", id: instrumentId },
+      instrumentId,
+      holder,
+      registrar
+    })
+  }),
+  reading(SignedTerms, {
+    kind: "accepted-terms",
+    action: "accepted-terms.accept",
+    of: ({ holder, holderId }, { venue }) => ({
+      from: holder,
+      awaiting: [venue],
+      expiresAt: null,
+      resource: { kind: "holder", id: holderId },
+      instrumentId: null,
+      holder,
+      holderId,
+      registrar: null
+    })
+  }),
+  reading(PrimaryMarketProposal, {
+    kind: "primary-market",
+    action: "PrimaryMarketProposal.Accept",
+    idOf: ({ marketId }) => marketId,
+    of: ({ venue, instrument, fund, registrar, accepted, until }) => ({
+      from: venue,
+      awaiting: [...new Set([fund, registrar])].filter((party) => !accepted.includes(party)),
+      expiresAt: until,
+      resource: { kind: "primary-market", id: instrument.id },
+      instrumentId: instrument.id,
+      holder: null,
+      registrar
+    })
+  }),
+  reading(ProvisionSettlementProposal, {
+    kind: "provision-settlement",
+    action: "ProvisionSettlementProposal.Accept",
+    of: ({ venue, fund, instrumentId, until }) => ({
+      from: venue,
+      awaiting: [fund],
+      expiresAt: until,
+      resource: { kind: "instrument", id: instrumentId },
+      instrumentId,
+      holder: null,
+      registrar: null
+    })
+  }),
+  reading(BurnRequest, {
+    kind: "burn-request",
+    action: "BurnRequest.Accept",
+    of: ({ registrar, holder, instrument, reference, executeBefore }) => ({
+      from: holder,
+      awaiting: [registrar],
+      expiresAt: executeBefore,
+      resource: resourceOf(reference),
+      instrumentId: instrument.id,
+      holder,
+      registrar
+    })
+  }),
+  reading(MintRequest, {
+    kind: "mint-request",
+    action: "MintRequest.Accept",
+    of: ({ requester, holder, instrument, reference, executeBefore }, { venue }) =>
+      requester === venue
+        ? {
+            from: requester,
+            awaiting: [instrument.admin],
+            expiresAt: executeBefore,
+            resource: resourceOf(reference),
+            instrumentId: instrument.id,
+            holder,
+            registrar: instrument.admin
+          }
+        : undefined
+  })
+] as const

@@ -109,7 +109,15 @@ const rowOf = (
     ...row,
     units: show(entry.units),
     locked: show(entry.locked),
-    value: price === null ? null : valueOf({ units: entry.units, price, cashDecimals }),
+    value:
+      price === null
+        ? null
+        : valueOf({
+            units: show(entry.units),
+            // The index has made the units more already; one of them is worth one.
+            price: valuation === "rebasing" ? Decimal.one : price,
+            cashDecimals
+          }),
     currency
   }
 }

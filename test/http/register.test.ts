@@ -1,0 +1,375 @@
+/** The register over HTTP: units that wallets move, listed, added up over time, and shown to whom they concern. */
+import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as Scripted from "@bursar/storage-adapters/screening"
+import {
+  RegistrarBot,
+  Wallet as InvestorWallet
+} from "@bursar/storage-adapters/simulated-ledger/actors"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { bodyOf } from "../operations/instrumentBody.ts"
+import * as Venue from "./venue.ts"
+import * as Wallets from "./wallets.ts"
+
+const policy = { accept: "all" } as const
+const later = Instant.of("2100-01-01T00:00:00Z")
+
+let venue: Wallets.WholeVenue
+let registrar: Wallets.Wallet
+let oracle: Wallets.Wallet
+const wallets = new Map<string, Wallets.Wallet>()
+
+type Row = Readonly<Record<string, unknown>>
+const rows = (value: unknown) => value as ReadonlyArray<Row>
+const wallet = (name: string): Wallets.Wallet => {
+  const found = wallets.get(name)
+  if (found === undefined) throw new Error(`nobody called ${name}`)
+  return found
+}
+const first = async <T extends Templates.Template>(
+  by: Wallets.Wallet,
+  template: T,
+  where: (payload: Templates.Payload<T>) => boolean = () => true
+) => {
+  const found = (await by.sees(template)).find(({ payload }) => where(payload))
+  if (found === undefined) throw new Error(`no ${Templates.key(template.typeRef)}`)
+  return found.contractId
+}
+
+const mint = async (instrumentId: string, to: Party.Party, amount: string, kind: string) =>
+  registrar.acts(
+    Templates.exercise(
+      Templates.Credential,
+      await first(
+        registrar,
+        Templates.Credential,
+        (one) => one.holder === to && one.instrumentId === instrumentId
+      ),
+      "Receive",
+      { amount: Decimal.of(amount), reference: { kind, id: `${kind}-1` }, configurationCid: null }
+    )
+  )
+
+const holding = (by: Wallets.Wallet, lock: "free" | "locked" = "free", instrumentId = "fund-a") =>
+  first(
+    by,
+    Templates.Holding,
+    (one) =>
+      one.owner === by.party &&
+      one.instrument.id === instrumentId &&
+      (one.lock === null) === (lock === "free")
+  )
+
+const burns = async (by: Wallets.Wallet, amount: string, kind: string) => {
+  await by.acts(
+    Templates.exercise(Templates.Holding, await holding(by), "RequestBurn", {
+      amount: Decimal.of(amount),
+      reference: { kind, id: `${kind}-1` },
+      custodian: null,
+      executeBefore: later
+    })
+  )
+  await registrar.acts(
+    Templates.exercise(
+      Templates.BurnRequest,
+      await first(registrar, Templates.BurnRequest),
+      "Accept",
+      {}
+    )
+  )
+}
+
+const records = async (instrumentId: string, terms: object) => {
+  const recorded = await venue.write("/v1/instruments", {
+    ...bodyOf(),
+    instrumentId,
+    registrar: registrar.party,
+    oracle: oracle.party,
+    ...terms
+  })
+  expect(recorded).toMatchObject({ state: "succeeded" })
+  await registrar.acts(
+    Templates.create(Templates.InstrumentConfiguration, {
+      registrar: registrar.party as Party.Party,
+      provider: venue.party,
+      issuer: oracle.party,
+      instrument: { admin: registrar.party, id: instrumentId },
+      defaultIdentifier: { source: "venue", id: instrumentId, scheme: "id" },
+      additionalIdentifiers: [],
+      holderRequirements: [],
+      issuerRequirements: []
+    })
+  )
+  await venue.write(`/v1/instruments/${instrumentId}/admission-consent:propose`, {
+    fund: oracle.party,
+    terms: "terms"
+  })
+  expect(await registrar.does(RegistrarBot.plan({ policy, instruments: [] }))).toBe(
+    "accept-consent"
+  )
+}
+
+const joins = async (holderId: string, ...instruments: ReadonlyArray<string>) => {
+  const one = await venue.wallet(holderId)
+  wallets.set(holderId, one)
+  await venue.write("/v1/holders", { holderId, party: one.party }, "app")
+  expect(await one.does(InvestorWallet.invitations(policy))).toBe("accept-invitation")
+  const documentHash = "ab".repeat(32)
+  expect(await one.does(InvestorWallet.signTerms({ documentHash }))).toBe("sign-terms")
+  await venue.write(`/v1/holders/${holderId}/accepted-terms:accept`, {})
+  for (const instrumentId of instruments) {
+    await venue.write(`/v1/holders/${holderId}/admissions`, { instrumentId })
+    expect(await one.does(InvestorWallet.offers(policy))).toBe("accept-offer")
+  }
+}
+
+const publishes = (instrumentId: string, value: string, metric = "price") =>
+  oracle.acts(
+    Templates.create(Templates.OraclePoint, {
+      oracle: oracle.party,
+      venue: venue.party,
+      fund: oracle.party,
+      registrar: registrar.party,
+      attestors: [],
+      instrumentId,
+      metric,
+      value: Decimal.of(value),
+      valuationTime: Instant.fromEpochMillis(Date.now()),
+      period: null,
+      withholdingRate: null,
+      statementRef: null,
+      corrects: null
+    })
+  )
+
+beforeAll(async () => {
+  venue = await Wallets.open({ plugged: Scripted.layer(Scripted.clear) })
+  registrar = await venue.wallet("registrar")
+  oracle = await venue.wallet("oracle")
+  await records("fund-a", { holderCap: 5 })
+  await records("index-r", { holderCap: 5, valuation: "rebasing", unitDecimals: 6 })
+  await joins("alice", "fund-a", "index-r")
+  await joins("bob", "fund-a")
+  const [alice, bob] = [wallet("alice"), wallet("bob")]
+  await mint("fund-a", alice.party, "100", "subscription")
+  await mint("fund-a", alice.party, "20", "mint")
+  await mint("fund-a", alice.party, "5", "distribution")
+  await alice.acts(
+    Templates.exercise(
+      Templates.Holding,
+      await first(alice, Templates.Holding, ({ amount }) => amount === Decimal.of("100")),
+      "OfferTransfer",
+      { receiver: bob.party, amount: Decimal.of("40"), executeBefore: later }
+    )
+  )
+  await bob.acts(
+    Templates.exercise(
+      Templates.TransferOffer,
+      await first(bob, Templates.TransferOffer),
+      "Accept",
+      {
+        credentialCid: await first(bob, Templates.Credential)
+      }
+    )
+  )
+  await burns(bob, "30", "redemption")
+  await burns(bob, "10", "anything")
+  await publishes("fund-a", "1.5")
+  await mint("index-r", alice.party, "294.1176470588", "mint")
+  await publishes("index-r", "1.7", "index")
+}, 60_000)
+afterAll(() => venue.close())
+
+const movements = "/v1/instruments/fund-a/movements"
+const told = (all: ReadonlyArray<Row>) =>
+  all.map(({ kind, units, balanceAfter }) => `${kind} ${units} ${balanceAfter}`)
+
+describe("an instrument's movements", () => {
+  it("miss one, or are out of order, or leave another supply than they say", async () => {
+    const { value } = await venue.read(movements)
+    expect(told(rows(value))).toEqual([
+      "subscription 100 100",
+      "mint 20 120",
+      "distribution 5 125",
+      "lock 40 125",
+      "unlock 40 125",
+      "transfer 40 125",
+      "lock 30 125",
+      "unlock 30 125",
+      "redemption 30 95",
+      "lock 10 95",
+      "unlock 10 95",
+      "burn 10 85"
+    ])
+    expect(rows(value).map(({ seq }) => seq)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
+    const [subscribed, , , , , sent, , , redeemed] = rows(value)
+    const [alice, bob] = [wallet("alice").party, wallet("bob").party]
+    expect(subscribed).toMatchObject({
+      from: null,
+      to: alice,
+      reference: { resourceKind: "subscription", id: "subscription-1" }
+    })
+    expect(sent).toMatchObject({ from: alice, to: bob, reference: null })
+    expect(redeemed).toMatchObject({
+      from: bob,
+      to: null,
+      reference: { resourceKind: "redemption", id: "redemption-1" }
+    })
+  })
+
+  it("are paged into something else than the list, filtered by another kind, or pinned elsewhere", async () => {
+    const paged: Array<Row> = []
+    let path = `${movements}?limit=5`
+    for (let pages = 0; pages < 3; pages++) {
+      const { text } = await venue.read(path)
+      const page = JSON.parse(text) as { value: ReadonlyArray<Row>; next: string | null }
+      paged.push(...page.value)
+      expect(page.next === null).toBe(pages === 2)
+      path = `${movements}?limit=5&after=${page.next}`
+    }
+    const all = rows((await venue.read(movements)).value)
+    expect(paged).toEqual(all)
+    const some = await venue.read(`${movements}?kind=mint&kind=burn`)
+    expect(told(rows(some.value))).toEqual(["mint 20 120", "burn 10 85"])
+    const pinned = await venue.read(`${movements}?at=${all[2]?.["offset"]}`)
+    expect(rows(pinned.value)).toEqual(all.slice(0, 3))
+    const between = await venue.read(`${movements}?to=${all[1]?.["at"]}`)
+    expect(rows(between.value)).toEqual(all.slice(0, 1))
+    const stolen = path.replace("fund-a", "index-r").replace(/after=.*/u, "")
+    const cursor = (JSON.parse((await venue.read(`${movements}?limit=5`)).text) as { next: string })
+      .next
+    expect((await venue.read(`${stolen}after=${cursor}`)).status).toBe(400)
+    expect((await venue.read(`${movements}?kind=teleport`)).status).toBe(400)
+  })
+
+  it("are shown to an investor, or to a registrar of another instrument", async () => {
+    expect((await venue.read(movements, "investor", { holder: "alice" })).status).toBe(403)
+    const near = await venue.read(movements, "registrar", { party: registrar.party })
+    expect(near.status).toBe(200)
+    const far = await venue.read(movements, "registrar", { party: wallet("bob").party })
+    expect(far.status).toBe(404)
+    expect((await venue.read("/v1/instruments/none/movements")).status).toBe(404)
+  })
+})
+
+describe("a holder's movements", () => {
+  it("are another's, or leave the holder another balance than they say", async () => {
+    const bobs = await venue.read("/v1/holders/bob/movements")
+    expect(told(rows(bobs.value))).toEqual([
+      "transfer 40 40",
+      "lock 30 40",
+      "unlock 30 40",
+      "redemption 30 10",
+      "lock 10 10",
+      "unlock 10 10",
+      "burn 10 0"
+    ])
+    const alices = await venue.read("/v1/holders/alice/movements?kind=mint&kind=transfer")
+    expect(told(rows(alices.value))).toEqual([
+      "mint 20 120",
+      "transfer 40 85",
+      "mint 294.1176470588 294.1176470588"
+    ])
+    const one = await venue.read("/v1/holders/alice/movements?instrumentId=index-r")
+    expect(told(rows(one.value))).toEqual(["mint 294.1176470588 294.1176470588"])
+  })
+
+  it("are denied their own investor, or shown to another", async () => {
+    const path = "/v1/holders/alice/movements"
+    const all = await venue.read(path)
+    const own = await venue.read(path, "investor", { holder: "alice" })
+    expect(own.value).toEqual(all.value)
+    const other = await venue.read(path, "investor", { holder: "bob" })
+    const none = await venue.read("/v1/holders/none/movements", "investor", { holder: "bob" })
+    expect([other.status, none.status]).toEqual([404, 404])
+    expect((await venue.read(path, "registrar", { party: registrar.party })).status).toBe(403)
+    const cursor = (JSON.parse((await venue.read(`${path}?limit=2`)).text) as { next: string }).next
+    const stolen = await venue.read(`/v1/holders/bob/movements?limit=2&after=${cursor}`)
+    expect(stolen.status).toBe(400)
+  })
+})
+
+describe("a series", () => {
+  const today = new Date().toISOString().slice(0, 10)
+  const series = async (metric: string, query = "") => {
+    const { value } = await venue.read(
+      `/v1/instruments/fund-a/series?metric=${metric}&interval=month${query}`
+    )
+    const found = value as { readonly zone: string; readonly points: ReadonlyArray<Row> }
+    const last = found.points.at(-1)
+    const figures = ["open", "min", "max", "close", "sum"].map((name) => last?.[name] ?? null)
+    return { ...found, last: figures }
+  }
+
+  it("of a metric tells another one's figures", async () => {
+    const figures: Record<string, unknown> = {}
+    for (const metric of ["supply", "holders", "price", "subscriptions", "redemptions"]) {
+      figures[metric] = (await series(metric)).last
+    }
+    expect(figures).toEqual({
+      supply: [0, 0, 125, 85, null],
+      holders: [0, 0, 2, 1, null],
+      price: [1.5, 1.5, 1.5, 1.5, null],
+      subscriptions: [100, 100, 100, 100, 100],
+      redemptions: [30, 30, 30, 30, 30]
+    })
+    expect((await series("distributions")).last[4]).toBe(5)
+    expect((await series("cover")).points).toEqual([])
+  })
+
+  it("is told in another zone than asked for, or cut instead of refused", async () => {
+    expect((await series("supply")).zone).toBe("UTC")
+    const far = await series("supply", "&zone=Asia%2FKolkata")
+    expect(far.zone).toBe("Asia/Kolkata")
+    expect(String(far.points[0]?.["start"])).toMatch(/T18:30:00/u)
+    expect((await series("supply", `&from=${today}`)).points).toHaveLength(1)
+    const path = "/v1/instruments/fund-a/series?metric=supply"
+    const long = await venue.read(`${path}&from=2001-01-01`)
+    expect(long.status).toBe(400)
+    expect(JSON.parse(long.text)).toMatchObject({ errors: [{ pointer: "/query/from" }] })
+    expect((await venue.read(`${path}&from=2001-01-01&interval=month`)).status).toBe(200)
+    for (const wrong of ["&zone=Mars%2FBase", "&interval=hour", "&from=2026-02-30"]) {
+      expect((await venue.read(`${path}${wrong}`)).status, wrong).toBe(400)
+    }
+    expect((await venue.read("/v1/instruments/fund-a/series")).status).toBe(400)
+  })
+})
+
+describe("the register and a portfolio", () => {
+  it("do not add up, or differ between JSON and CSV", async () => {
+    const { value } = await venue.read("/v1/instruments/fund-a/register")
+    const found = value as { readonly head: Row; readonly lines: ReadonlyArray<Row> }
+    expect(found.head).toEqual({ totalUnits: 85, supplyOnLedger: 85, difference: 0, holders: 1 })
+    expect(found.lines).toHaveLength(1)
+    expect(found.lines[0]).toMatchObject({
+      holderId: "alice",
+      party: wallet("alice").party,
+      admissionState: "admitted",
+      restricted: false,
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\d$/u)
+    })
+    const answer = await Venue.send(venue, {
+      path: "/v1/instruments/fund-a/register?format=csv",
+      as: await Venue.bearer(["auditor"])
+    })
+    const [head = "", line = "", ...more] = (await answer.text()).trimEnd().split("\r\n")
+    expect(head.replaceAll('"', "")).toBe(Object.keys(found.lines[0] ?? {}).join(","))
+    expect(line.startsWith(`"alice","${wallet("alice").party}",85`), line).toBe(true)
+    expect(more).toEqual([])
+  })
+
+  it("show a rebasing instrument in base units, or lose an atom to its index", async () => {
+    const { value } = await venue.read("/v1/instruments/index-r/register")
+    const found = value as { readonly head: Row; readonly lines: ReadonlyArray<Row> }
+    expect(found.head).toEqual({ totalUnits: 500, supplyOnLedger: 500, difference: 0, holders: 1 })
+    expect(found.lines[0]).toMatchObject({ units: 500, share: 1 })
+    const portfolio = rows((await venue.read("/v1/holders/alice/portfolio")).value)
+    const usual = { currency: "USD", restricted: false, locked: 0 }
+    expect(portfolio).toMatchObject([
+      { ...usual, instrumentId: "fund-a", units: 85, price: 1.5, value: 127.5 },
+      { ...usual, instrumentId: "index-r", units: 500, price: 1.7, value: 500 }
+    ])
+    const own = await venue.read("/v1/holders/alice/portfolio", "investor", { holder: "alice" })
+    expect(own.value).toEqual(portfolio)
+  })
+})

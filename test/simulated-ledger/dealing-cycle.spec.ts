@@ -453,3 +453,19 @@ describe("a dealing cycle would be opened", () => {
     })
   )
 })
+
+describe("a dealing cycle's contracts", () => {
+  /** The cycle and its market; of a lot itself, its cash, what that locks and a credential; of a redemption all but the last. */
+  const inputs = 2 + 2 * 4 + 3
+  const settled = (inputsMax: number) =>
+    Effect.flatMap(G11, ({ settle }) => settle()).pipe(
+      Effect.provide(SimulatedLedger.layerMemory({ ...World.options, settings: { inputsMax } }))
+    )
+
+  it.effect("are counted, each once, towards what a transaction may use", () =>
+    Effect.gen(function* () {
+      expect((yield* settled(inputs)).duplicate).toBe(false)
+      expect(yield* Effect.flip(settled(inputs - 1))).toMatchObject({ code: "INVALID_ARGUMENT" })
+    })
+  )
+})

@@ -13,7 +13,7 @@ import { answered, noQuery, objectOf } from "./write.ts"
 const approveBody = Shape.decoder(ApproveBody)
 const rejectBody = Shape.decoder(RejectBody)
 const inBody = () => "/body"
-const nothingInPath: ReadonlySet<string> = new Set()
+const nothingInPath: ReadonlyMap<string, string> = new Map()
 
 /** A body that may be left out reads as an empty object; what was sent names the call. */
 const bodyOf = <A>(bytes: Uint8Array, decoder: Shape.Decoder<A>) =>

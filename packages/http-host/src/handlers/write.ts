@@ -87,7 +87,8 @@ type Judged = Result.Result<
 const shapeOf = (operation: Operation.Operation) => {
   const input = Shape.decoder(operation.input)
   const inPath = new Set([...operation.route.matchAll(/\{([A-Za-z]+)\}/g)].map((one) => one[1]))
-  const elsewhere = new Set([...inPath, operation.ifMatch])
+  const elsewhere = new Map([...inPath].map((name) => [name, "path"]))
+  if (operation.ifMatch !== undefined) elsewhere.set(operation.ifMatch, "If-Match header")
   const place = (member: string | undefined) => (inPath.has(member) ? "/path" : "/body")
 
   return (arrival: Arrival["Service"], bytes: Uint8Array): Judged => {
@@ -120,14 +121,17 @@ const shapeOf = (operation: Operation.Operation) => {
 /** The members of a body that is an object and names nothing that its path or a header names. */
 export const objectOf = (
   body: PlainJson.Plain | undefined,
-  elsewhere: ReadonlySet<string | undefined>
+  elsewhere: ReadonlyMap<string | undefined, string>
 ): Result.Result<object, Refusal.Refused<"invalid-request">> => {
   if (body === undefined) return Result.succeed({})
   if (!isObject(body)) return refuseBody("/body", "an object is expected")
   const doubled = Object.keys(body).find((name) => elsewhere.has(name))
   return doubled === undefined
     ? Result.succeed(body)
-    : refuseBody(`/body/${doubled}`, "this is named by the path or a header, not by the body")
+    : refuseBody(
+        `/body/${doubled}`,
+        `this is named by the ${elsewhere.get(doubled)}, not by the body`
+      )
 }
 
 export const isObject = (

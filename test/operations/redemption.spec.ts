@@ -1,5 +1,5 @@
 /** Redemptions through their operations and the wallets of outside parties, from claim to settlement. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -319,6 +319,9 @@ const funded = (stage: Stage.Stage, amount: string) =>
     )
   })
 
+/** The tasks that are due have a turn. */
+const turns = Effect.flatMap(ScheduleRunner, ({ once }) => once)
+
 describe("a redemption paid on the ledger", () => {
   const ready = Effect.gen(function* () {
     const stage = yield* held()
@@ -366,7 +369,9 @@ describe("a redemption paid on the ledger", () => {
         yield* ready
         const { settleBy } = yield* order()
         assert.isNotNull(settleBy)
+        yield* turns
         yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-06T00:00:00Z")))
+        yield* turns
         yield* Stage.settle
         includes(yield* order(), { state: "released", unitsAllocation: null })
       }).pipe(engine())

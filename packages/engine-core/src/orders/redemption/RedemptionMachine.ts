@@ -197,6 +197,8 @@ const againstExchange = (
       recovery: "Have the holder allocate the order's units from its wallet."
     }
   ],
+  // Burned once by request and once with the payment they would be gone twice.
+  burnRequested(self),
   linesOnLedger(cash),
   unallocated(self)
 ]

@@ -2,7 +2,7 @@
 import { type Caller, type Operation, Read, Reads, Records } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Instant } from "@bursar/engine-core/kernel"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as RecordView from "../../packages/engine-core/src/reads/RecordView.ts"
 import * as Calls from "../engine/calls.ts"
@@ -58,6 +58,8 @@ const listed = (caller: Caller.Caller) =>
   Effect.gen(function* () {
     const reads = yield* Reads
     const { value } = yield* reads.page(all, { caller, params: {}, point: {}, page: { limit: 9 } })
+    const whole = yield* reads.all(all, { caller, params: {}, point: {}, page: {} })
+    assert.deepStrictEqual(yield* Stream.runCollect(whole.value), [...value])
     return value.map((view) => [view.counterId, keys(view)])
   })
 
@@ -80,6 +82,7 @@ describe("a record with an action that awaits", () => {
       yield* Calls.settle
       assert.deepStrictEqual(keys(yield* read(olga)), [])
       const first = yield* make("c1", 1)
+      yield* TestClock.adjust(1_000)
       const second = yield* make("c1", 2, Toys.triple)
       assert.deepStrictEqual((yield* read(olga)).waitingOn, [
         {
@@ -93,7 +96,7 @@ describe("a record with an action that awaits", () => {
           party: null,
           role: "approver",
           action: "approve",
-          by: Instant.fromEpochMillis(3_600_000),
+          by: Instant.fromEpochMillis(3_601_000),
           actionKey: second
         }
       ])

@@ -50,6 +50,21 @@ const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>) {
 })
 
 /**
+ * Whether anything awaits a record that is read at a path under this one: asked once before all of a
+ * list is shown, which would else be asked for every few hundred of its records.
+ */
+export const any = Effect.fnUntraced(function* (path: string) {
+  const records = yield* Records
+  const rows = yield* records.list(approvals, {
+    where: { state: ["awaiting"] },
+    // Everything that begins with the path and a slash: 0 is what follows a slash.
+    ranges: { href: { from: `${path}/`, to: `${path}0` } },
+    limit: 1
+  })
+  return rows.length > 0
+})
+
+/**
  * The views with what awaits their records (domain.md 2.2), for roles that read approvals. No action
  * is of an offset or of an instant of the past, so a read that names one is answered without.
  */

@@ -261,18 +261,18 @@ const make = Effect.gen(function* () {
     ...(page.updatedTo === undefined ? {} : { updatedTo: page.updatedTo })
   })
 
-  /** What the records look like to the caller, with the actions that await them. */
+  /** What the records look like to the caller, with the actions that await them where any may. */
   const viewed = <R, F, P, V>(
     read: List<R, F, P, V>,
     rows: ReadonlyArray<Stored<R>>,
-    of: { readonly who: Asking; readonly params: P; readonly point: PointAsked }
+    of: { readonly who: Asking; readonly params: P; readonly awaits: boolean }
   ): Effect.Effect<ReadonlyArray<V>, Unavailable> => {
     const path = AwaitingReads.pathOf(read.route, of.params)
     return within(
       Effect.flatMap(read.view(rows, of.who, of.params), (views) =>
         AwaitingReads.shown(views, {
           role: of.who.role,
-          latest: read.pinned && isLatest(of.point),
+          latest: of.awaits,
           href: (index) => {
             const row = rows[index]
             return row === undefined ? path : `${path}/${read.collection.id(row)}`
@@ -302,7 +302,7 @@ const make = Effect.gen(function* () {
     const value = yield* viewed(
       read,
       shown.map((row) => row.record),
-      { who: prepared.who, ...of }
+      { who: prepared.who, params: of.params, awaits: read.pinned && isLatest(of.point) }
     )
     const last = shown.at(-1)
     const next =
@@ -327,6 +327,10 @@ const make = Effect.gen(function* () {
       read.beside === undefined
         ? records.stream(read.collection, query)
         : Merged.stream(records, [read.collection, ...read.beside], query)
+    const awaits =
+      read.pinned &&
+      isLatest(of.point) &&
+      (yield* within(AwaitingReads.any(AwaitingReads.pathOf(read.route, of.params))))
     const value: Stream.Stream<V, Unavailable> = rows.pipe(
       Stream.grouped(viewedTogether),
       // The next ones are looked up while these are printed and sent.
@@ -335,7 +339,7 @@ const make = Effect.gen(function* () {
           viewed(
             read,
             rows.map((row): Stored<R> => row.record),
-            { who: prepared.who, ...of }
+            { who: prepared.who, params: of.params, awaits }
           ),
         { concurrency: 2 }
       ),

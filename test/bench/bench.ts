@@ -6,6 +6,7 @@ import type { Row } from "./measure.ts"
 import * as memory from "./memory.ts"
 import * as operations from "./operations.ts"
 import * as reads from "./reads.ts"
+import * as registers from "./registers.ts"
 import * as signatures from "./signatures.ts"
 import * as transitions from "./transitions.ts"
 
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, Bench>> = {
   list: list.bench,
   operations: operations.bench,
   reads: reads.bench,
+  registers: registers.bench,
   signatures: signatures.bench,
   deliveries: deliveries.bench,
   memory: memory.bench

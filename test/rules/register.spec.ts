@@ -27,7 +27,7 @@ describe("head", () => {
         fc.bigInt({ min: -5n, max: 5n }),
         (held, off) => {
           const supply = Decimal.fromAtoms(held.reduce((a, b) => a + b, 0n) + off)
-          const head = headOf({ lines: held, supply })
+          const head = headOf({ lines: held, supply, show: (units) => units })
           expect(Decimal.atoms(head.difference)).toBe(-off)
           expect(head.holders).toBe(held.length)
           expect(head.totalUnits).toBe(Decimal.add(supply, head.difference))

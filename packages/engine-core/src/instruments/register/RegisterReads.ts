@@ -1,5 +1,5 @@
 /** What the API answers about who holds an instrument. */
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -21,6 +21,7 @@ import { priceOf, quoteIdsOf } from "../price/QuoteRules.ts"
 import { assetKeyOf, holdings } from "./Holding.ts"
 import { registerEntries } from "./RegisterEntry.ts"
 import { isRestricted, restrictionsAt } from "./RestrictedReads.ts"
+import { supplies } from "./Supply.ts"
 import { headOf, shareOf, shownUnits } from "./RegisterRules.ts"
 
 const { NullOr } = Schema
@@ -46,7 +47,7 @@ export const RegisterView = Schema.Struct({
   instrumentId: InstrumentId,
   head: Schema.Struct({
     totalUnits: Decimal.schema,
-    /** What the ledger's active holdings add up to, by themselves. */
+    /** What the ledger's movements have left. */
     supplyOnLedger: Decimal.schema,
     /** 0: the lines are the supply. */
     difference: Decimal.schema,
@@ -98,11 +99,20 @@ const pendingAt = Effect.fnUntraced(function* (instrumentId: string, pin: Pin.Re
   })
 })
 
-/** What the ledger's holdings hold, party by party: what the lines must add up to. */
+/**
+ * How many units there are by the ledger: what its movements have left, a fold of its own beside the
+ * lines', and one record. A projection that is older than its movements adds its holdings up.
+ */
 const supplyAt = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) {
   const records = yield* Records
-  const held = records.stream(holdings, { pin, where: { asset: [asset] } })
-  return yield* summed(held, ({ owner, amount }) => [owner, amount])
+  const known = yield* records.find(supplies, asset, pin)
+  if (Option.isSome(known)) return known.value.units
+  return yield* records.stream(holdings, { pin, where: { asset: [asset] } }).pipe(
+    Stream.runFold(
+      () => Decimal.zero,
+      (sum, { record }) => Decimal.add(sum, record.amount)
+    )
+  )
 })
 
 /** How a register that is kept in base units is shown: at the last index of its oracle. */
@@ -183,11 +193,7 @@ export const register = Read.one({
       admitted,
       pin
     )
-    const head = headOf({
-      lines: entries.map(({ record }) => show(record.units)),
-      // Rounded party by party, as the lines are: rounding makes no difference of its own.
-      supply: Decimal.sum([...supply.values()].map(show))
-    })
+    const head = headOf({ lines: entries.map(({ record }) => record.units), supply, show })
     const lines = entries.map(({ record: { party, units, locked, since } }) => {
       const holderId = holderOf(party)
       const waiting = (known: ReadonlyMap<string, Decimal.Decimal>) =>

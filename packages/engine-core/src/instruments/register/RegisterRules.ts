@@ -17,16 +17,22 @@ export interface Head {
   readonly holders: number
 }
 
+/**
+ * The sums of a register from the units it is kept in, and how it shows them: the total is that of
+ * the lines as they are shown, so that rounding a rebasing register makes no difference of its own.
+ */
 export const headOf = (of: {
   /** The units of each line. */
   readonly lines: ReadonlyArray<Decimal.Decimal>
   readonly supply: Decimal.Decimal
+  readonly show: (units: Decimal.Decimal) => Decimal.Decimal
 }): Head => {
-  const totalUnits = Decimal.sum(of.lines)
+  const totalUnits = Decimal.sum(of.lines.map(of.show))
+  const difference = of.show(Decimal.subtract(Decimal.sum(of.lines), of.supply))
   return {
     totalUnits,
-    supplyOnLedger: of.supply,
-    difference: Decimal.subtract(totalUnits, of.supply),
+    supplyOnLedger: Decimal.subtract(totalUnits, difference),
+    difference,
     holders: of.lines.length
   }
 }

@@ -1,0 +1,157 @@
+/** A database with one instrument in many hands, written through the storage ports in bulk. */
+import { Decimal, Instant, Offset, type Party } from "@bursar/engine-core/kernel"
+import { Party as Parties } from "@bursar/engine-core/kernel"
+import { Atomically, Documents, Feed } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import { HolderId, holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import { holderParties } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import { admissions } from "../../packages/engine-core/src/instruments/admission/Admission.ts"
+import { movements } from "../../packages/engine-core/src/instruments/register/Movement.ts"
+import { registerEntries } from "../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
+import { supplies } from "../../packages/engine-core/src/instruments/register/Supply.ts"
+import type { Collection } from "../../packages/engine-core/src/kernel/Collection.ts"
+import * as Codecs from "../../packages/engine-core/src/records/Codecs.ts"
+import * as Columns from "../../packages/engine-core/src/records/Columns.ts"
+
+const perTransaction = 1_000
+const at = Instant.of("2026-01-01T00:00:00Z")
+const units = Decimal.of("1000.5")
+
+export const holderId = (n: number): string => `holder-${String(n).padStart(6, "0")}`
+
+interface Row {
+  readonly collection: Collection<never, never>
+  readonly record: unknown
+}
+
+const drawn = <R, F>(collection: Collection<R, F>, record: NoInfer<R>): Row => ({
+  collection: collection as unknown as Row["collection"],
+  record
+})
+
+const recordsOf = (
+  n: number,
+  of: { readonly instrumentId: string; readonly registrar: Party.Party }
+) => {
+  const party = Parties.make({ hint: holderId(n), fingerprint: `1220${"ab".repeat(32)}` })
+  const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
+  return [
+    drawn(registerEntries, {
+      ...asset,
+      party,
+      units,
+      locked: Decimal.zero,
+      since: at,
+      emptySince: null
+    }),
+    drawn(holderParties, { party, holderId: HolderId.make(holderId(n)) }),
+    drawn(admissions, {
+      ...asset,
+      admissionId: `adm_${n}`,
+      holderId: holderId(n),
+      party,
+      state: "admitted",
+      offeredAt: at,
+      offset: Offset.of(n + 1),
+      expiresAt: null,
+      admittedAt: at,
+      validFrom: null,
+      validUntil: null,
+      offerCid: null,
+      credentialCid: "ab".repeat(34),
+      endedAt: null,
+      endedBy: null
+    }),
+    drawn(movements, {
+      ...asset,
+      seq: n + 1,
+      at,
+      offset: Offset.of(n + 1),
+      updateId: "ab".repeat(34),
+      kind: "subscription",
+      from: null,
+      to: party,
+      units,
+      balanceAfter: Decimal.multiplyRounded(units, Decimal.fromInteger(n + 1), {
+        places: 10,
+        rounding: "floor"
+      }),
+      reference: null,
+      ledgerTime: at,
+      holdersAfter: n + 1
+    }),
+    drawn(holders, {
+      holderId: HolderId.make(holderId(n)),
+      party,
+      state: "active",
+      custodian: null,
+      legalName: null,
+      lei: null,
+      classification: "entity",
+      taxResidences: [],
+      registeredAt: at,
+      acceptedAt: at,
+      validUntil: null,
+      attributes: [],
+      screening: null,
+      terms: { documentHash: "ab".repeat(32), acceptedAt: at, cid: "ab".repeat(34) },
+      successor: null,
+      predecessor: null,
+      consents: [],
+      externalAccounts: [],
+      closedAs: null,
+      endedAt: null,
+      invitationCid: null,
+      registrationCid: "ab".repeat(34),
+      signedTermsCid: null,
+      told: { version: 1, at }
+    } as never)
+  ]
+}
+
+/** As many holders, each admitted to the instrument and holding the same of it. */
+export const register = Effect.fnUntraced(function* (of: {
+  readonly instrumentId: string
+  readonly count: number
+  readonly registrar: Party.Party
+}) {
+  const { run } = yield* Atomically
+  const documents = yield* Documents
+  const feed = yield* Feed
+  const put = (rows: ReadonlyArray<Row>) =>
+    run(
+      Effect.gen(function* () {
+        const head = yield* feed.take(Instant.sortable(at))
+        yield* documents.put(
+          rows.map(({ collection, record }) => ({
+            collection: collection.name,
+            recordId: collection.id(record as never),
+            version: 1,
+            body: Codecs.of(collection).encodeRecord(record as never),
+            sortKey: collection.sortKey(record as never, at),
+            filters: Columns.of(collection, record as never),
+            createdAt: head.at,
+            fromOffset: head.projectionOffset + 1,
+            fromInstant: head.at
+          }))
+        )
+        yield* feed.append(head, { events: [], audit: [], webhooks: "same" })
+      })
+    )
+  for (let from = 0; from < of.count; from += perTransaction) {
+    const count = Math.min(perTransaction, of.count - from)
+    yield* put(Array.from({ length: count }, (_, n) => recordsOf(from + n, of)).flat())
+  }
+  yield* put([
+    drawn(supplies, {
+      registrar: of.registrar,
+      instrumentId: of.instrumentId,
+      units: Decimal.multiplyRounded(units, Decimal.fromInteger(of.count), {
+        places: 10,
+        rounding: "floor"
+      }),
+      holders: of.count,
+      seq: of.count
+    })
+  ])
+})

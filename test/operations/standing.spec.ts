@@ -1,0 +1,377 @@
+/** Standing settlements and provisions through their operations and the wallets of outside parties. */
+import { Reads, Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { provisionSettlements } from "../../packages/engine-core/src/distributions/provision-settlement/ProvisionSettlement.ts"
+import { redemptions } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import { standingSettlements } from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlement.ts"
+import * as StandingSettlementReads from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlementReads.ts"
+import { subscriptions } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { world } from "../engine/world.ts"
+import * as Stage from "./stage.ts"
+
+const engine = () => Effect.provide(world())
+const valued = "2026-07-31T20:30:00Z"
+const later = Instant.of("2026-09-01T00:00:00Z")
+const includes = (self: object, members: object) => assert.deepInclude(self, members)
+
+const standing = Effect.flatMap(Records, (records) => records.get(standingSettlements, "st1"))
+const acts = (verb: string, body: Stage.Json = {}) =>
+  Stage.write(`standing-settlement.${verb}`, { standingSettlementId: "st1" }, body)
+const usd = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
+
+const opens = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
+  Stage.write(
+    "standing-settlement.open",
+    {},
+    {
+      standingSettlementId: "st1",
+      instrumentId: "fund-a",
+      funding: [
+        { party: stage.holder.party, asset: usd(stage), amount: 3000 },
+        { party: stage.holder.party, asset: stage.asset, amount: 500 },
+        { party: stage.fund.party, asset: usd(stage), amount: 2000 }
+      ],
+      ...of
+    }
+  )
+
+/** The bank's cash in a party's hands. */
+const gives = (stage: Stage.Stage, to: Stage.Outsider, amount: string) =>
+  Effect.gen(function* () {
+    yield* stage.bank.act(
+      Templates.createAndExercise(
+        Templates.Holding,
+        {
+          registrar: stage.bank.party,
+          owner: stage.bank.party,
+          provider: stage.venue,
+          instrument: usd(stage),
+          amount: Decimal.of(amount),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        },
+        "OfferTransfer",
+        { receiver: to.party, amount: Decimal.of(amount), executeBefore: later }
+      )
+    )
+    const { cid } = yield* Stage.standing(Templates.TransferOffer)
+    yield* to.act(
+      Templates.exercise(Templates.TransferOffer, cid, "Accept", { credentialCid: null })
+    )
+    return (yield* Stage.standing(Templates.Holding)).cid
+  })
+
+const commits = (by: Stage.Outsider, holdingCid: string, amount: string) =>
+  Effect.gen(function* () {
+    const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+    yield* by.act(
+      Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
+        party: by.party,
+        holdingCid,
+        amount: Decimal.of(amount)
+      })
+    )
+  })
+
+/** A market, an admitted holder with 1000 units and cash, and all that was asked for committed. */
+const opened = Effect.gen(function* () {
+  const stage = yield* Stage.opened()
+  yield* Stage.market(stage)
+  yield* Stage.admitted(stage)
+  const credential = yield* Stage.standing(Templates.Credential)
+  yield* stage.registrar.act(
+    Templates.exercise(Templates.Credential, credential.cid, "Receive", {
+      amount: Decimal.of("1000"),
+      reference: { kind: "opening", id: "o1" },
+      configurationCid: null
+    })
+  )
+  const units = (yield* Stage.standing(Templates.Holding)).cid
+  const asked = yield* opens(stage)
+  assert.strictEqual(asked.why, "")
+  includes(yield* standing, {
+    state: "proposed",
+    iterations: 0,
+    parties: [stage.holder.party, stage.fund.party]
+  })
+  yield* commits(stage.holder, units, "500")
+  yield* commits(stage.holder, yield* gives(stage, stage.holder, "5000"), "3000")
+  assert.strictEqual((yield* standing).state, "proposed")
+  yield* commits(stage.fund, yield* gives(stage, stage.fund, "2000"), "2000")
+  return stage
+})
+
+/** A subscription and a redemption, signed by the holder, claimed and priced. */
+const ordered = (stage: Stage.Stage, of: { readonly amount: string; readonly bought: string }) =>
+  Effect.gen(function* () {
+    const signed = {
+      venue: stage.venue,
+      fund: stage.fund.party,
+      holder: stage.holder.party,
+      instrument: stage.asset,
+      paymentAsset: usd(stage),
+      expiresAt: null
+    }
+    yield* stage.holder.act(
+      Templates.create(Templates.SubscriptionOrder, {
+        ...signed,
+        orderId: "buy-1",
+        amount: Decimal.of(of.amount),
+        units: null
+      })
+    )
+    const order = { instrumentId: "fund-a", holderId: "h1", payment: "ledger" }
+    const bought = { ...order, subscriptionId: "s1", orderId: "buy-1" }
+    assert.strictEqual((yield* Stage.write("subscription.claim", {}, bought)).why, "")
+    yield* stage.holder.act(
+      Templates.create(Templates.RedemptionOrder, {
+        ...signed,
+        orderId: "sell-1",
+        amount: null,
+        units: Decimal.of("200"),
+        custodian: null
+      })
+    )
+    const sold = { ...order, redemptionId: "r1", orderId: "sell-1" }
+    assert.strictEqual((yield* Stage.write("redemption.claim", {}, sold)).why, "")
+    yield* Stage.publishes(stage, "1", valued)
+    yield* Stage.attests(stage.attestor, of.bought)
+    const claim = yield* Stage.standing(Templates.RedemptionClaim)
+    const point = yield* Stage.standing(Templates.OraclePoint)
+    yield* stage.oracle.act(
+      Templates.exercise(Templates.RedemptionClaim, claim.cid, "Price", {
+        pointCid: point.cid,
+        price: Decimal.of("1"),
+        units: Decimal.of("200"),
+        proceeds: Decimal.of("200")
+      })
+    )
+  })
+
+const both = { subscriptions: ["s1"], redemptions: ["r1"] }
+
+describe("a standing settlement", () => {
+  it.effect("is opened, committed to, settled under, and closed with what is left given back", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      includes(yield* standing, { state: "open" })
+      yield* ordered(stage, { amount: "1000", bought: "1000" })
+      const settled = yield* acts("settle", both)
+      assert.strictEqual(settled.why, "")
+      const after = yield* standing
+      includes(after, { state: "open", iterations: 1 })
+      assert.deepStrictEqual(
+        after.committed.map(({ amount }) => Decimal.formatPlain(amount)).toSorted(),
+        ["1800", "2000", "300"]
+      )
+      const records = yield* Records
+      includes(yield* records.get(subscriptions, "s1"), { state: "closed" })
+      includes(yield* records.get(redemptions, "r1"), { state: "settled" })
+      assert.strictEqual((yield* acts("close")).why, "")
+      includes(yield* standing, { state: "closed", committed: [], allocations: [] })
+      assert.strictEqual(yield* Stage.count(Templates.StandingCommitment), 0)
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("settles nothing while it is paused, and only two eyes more resume it", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      yield* ordered(stage, { amount: "1000", bought: "1000" })
+      assert.strictEqual((yield* acts("pause")).why, "")
+      includes(yield* standing, { state: "paused" })
+      assert.strictEqual(
+        (yield* acts("settle", both)).why,
+        "state-conflict StandingSettlementState"
+      )
+      const awaiting = yield* Stage.made(
+        "standing-settlement.resume",
+        { standingSettlementId: "st1" },
+        {}
+      )
+      includes(yield* standing, { state: "paused" })
+      assert.strictEqual((yield* Stage.approved(awaiting)).why, "")
+      assert.strictEqual((yield* acts("settle", both)).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("takes no more than its payers committed", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      yield* ordered(stage, { amount: "3000.01", bought: "3000.01" })
+      assert.strictEqual((yield* acts("settle", both)).why, "rule-refused cash committed")
+      assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("runs out at its deadline, whatever is committed", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.market(stage)
+      yield* Stage.admitted(stage)
+      assert.strictEqual((yield* opens(stage, { deadline: "2026-08-03T00:00:00Z" })).why, "")
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-03T00:00:00Z")))
+      includes(yield* standing, { state: "expired" })
+      assert.strictEqual((yield* acts("close")).why, "state-conflict StandingSettlementState")
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "a second commitment of the same asset is kept as a surprise, and counts for nothing",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* opened
+        yield* commits(stage.holder, yield* gives(stage, stage.holder, "10"), "10")
+        assert.deepStrictEqual(yield* Stage.surprises, [
+          "standing-settlement commit: The party has committed this asset already."
+        ])
+        assert.lengthOf((yield* standing).committed, 3)
+      }).pipe(engine())
+  )
+
+  it.effect("shows an investor its own funding, and a stranger nothing", () =>
+    Effect.gen(function* () {
+      yield* opened
+      const reads = yield* Reads
+      const investor = (holderId: string) => ({ ...Stage.person("ina", "investor"), holderId })
+      const listed = (holderId: string) =>
+        Effect.map(
+          reads.page(StandingSettlementReads.list, {
+            caller: investor(holderId),
+            params: {},
+            point: {},
+            page: { limit: 10 }
+          }),
+          ({ value }) => value.length
+        )
+      assert.strictEqual(yield* listed("h1"), 1)
+      assert.strictEqual(yield* listed("h2"), 0)
+      const one = yield* reads.one(StandingSettlementReads.get, {
+        caller: investor("h1"),
+        params: { standingSettlementId: "st1" as never },
+        point: {}
+      })
+      assert.lengthOf(one.value.parties, 1)
+      assert.lengthOf(one.value.funding, 2)
+      assert.lengthOf(one.value.allocations, 2)
+      const hidden = yield* Effect.flip(
+        reads.one(StandingSettlementReads.get, {
+          caller: investor("h2"),
+          params: { standingSettlementId: "st1" as never },
+          point: {}
+        })
+      )
+      includes(hidden, { slug: "not-found" })
+    }).pipe(engine())
+  )
+})
+
+/** What opening is refused for, one row a check. */
+const refusals: ReadonlyArray<
+  readonly [why: string, of: (stage: Stage.Stage) => Readonly<Record<string, Stage.Json>>]
+> = [
+  ["window deadline-ahead", () => ({ deadline: "2026-07-31T12:00:00Z" })],
+  [
+    "cash funding-asset",
+    ({ holder, bank }) => ({
+      funding: [{ party: holder.party, asset: { admin: bank.party, id: "EUR" }, amount: 1 }]
+    })
+  ],
+  [
+    "cash currency-decimals",
+    (stage) => ({ funding: [{ party: stage.holder.party, asset: usd(stage), amount: 1.001 }] })
+  ],
+  [
+    "units unit-decimals",
+    (stage) => ({
+      funding: [{ party: stage.holder.party, asset: stage.asset, amount: 1.1234567 }]
+    })
+  ],
+  [
+    "admission holder-active",
+    (stage) => ({ funding: [{ party: stage.bank.party, asset: usd(stage), amount: 1 }] })
+  ]
+]
+
+describe("opening a standing settlement", () => {
+  for (const [why, of] of refusals) {
+    it.effect(`is refused at ${why}`, () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* Stage.market(stage)
+        yield* Stage.admitted(stage)
+        assert.strictEqual((yield* opens(stage, of(stage))).why, `rule-refused ${why}`)
+      }).pipe(engine())
+    )
+  }
+
+  it.effect("is refused without an agreed market", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.admitted(stage)
+      assert.strictEqual((yield* opens(stage)).why, "rule-refused policy primary-market")
+    }).pipe(engine())
+  )
+})
+
+describe("a provision settlement", () => {
+  const provision = Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.list(provisionSettlements, { direction: "desc", limit: 1 })
+    const [last] = found
+    if (last === undefined) throw new Error("none was proposed")
+    return last.record
+  })
+  const proposes = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
+    Stage.write(
+      "provision-settlement.propose",
+      { instrumentId: "fund-a" },
+      { fund: stage.fund.party, paymentAsset: usd(stage), ...of }
+    )
+  const answers = (stage: Stage.Stage, choice: "Accept" | "Decline") =>
+    Effect.flatMap(Stage.standing(Templates.ProvisionSettlementProposal), ({ cid }) =>
+      stage.fund.act(Templates.exercise(Templates.ProvisionSettlementProposal, cid, choice, {}))
+    )
+
+  it.effect("is proposed, replaced, agreed, and ended by the fund", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      assert.strictEqual((yield* proposes(stage)).why, "")
+      const first = yield* provision
+      includes(first, { state: "proposed" })
+      assert.strictEqual((yield* proposes(stage, { limit: 1000 })).why, "")
+      const records = yield* Records
+      includes(yield* records.get(provisionSettlements, first.provisionSettlementId), {
+        state: "withdrawn"
+      })
+      yield* answers(stage, "Accept")
+      includes(yield* provision, { state: "agreed", limit: Decimal.of("1000") })
+      assert.strictEqual((yield* proposes(stage)).why, "state-conflict ProvisionSettlementState")
+      const { cid } = yield* Stage.standing(Templates.ProvisionSettlement)
+      yield* stage.fund.act(Templates.exercise(Templates.ProvisionSettlement, cid, "End", {}))
+      includes(yield* provision, { state: "ended" })
+    }).pipe(engine())
+  )
+
+  it.effect("is declined, or runs out at its date", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* proposes(stage)
+      yield* answers(stage, "Decline")
+      includes(yield* provision, { state: "declined" })
+      yield* proposes(stage, { until: "2026-08-03T00:00:00Z" })
+      yield* answers(stage, "Accept")
+      includes(yield* provision, { state: "agreed" })
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-03T00:00:00Z")))
+      includes(yield* provision, { state: "ended" })
+      const past = yield* proposes(stage, { until: "2026-08-03T00:00:00Z" })
+      assert.strictEqual(past.why, "rule-refused window provision-in-time")
+    }).pipe(engine())
+  )
+})

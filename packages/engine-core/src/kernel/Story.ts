@@ -116,9 +116,15 @@ const unfit = (formula: AnyFormula, inputs: ReadonlyArray<Input>): string | unde
 const nothing: Stands = { inputs: new Set(), steps: new Set() }
 
 const onBoth = (left: Stands, right: Stands): Stands => ({
-  inputs: left.inputs.union(right.inputs),
-  steps: left.steps.union(right.steps)
+  inputs: either(left.inputs, right.inputs),
+  steps: either(left.steps, right.steps)
 })
+
+/** Most terms stand on one input or step, or on none: what is shared need not be copied. */
+const either = (left: ReadonlySet<number>, right: ReadonlySet<number>): ReadonlySet<number> => {
+  if (left.size === 0) return right
+  return right.size === 0 ? left : left.union(right)
+}
 
 type Operator = "+" | "-" | "*" | "/"
 

@@ -44,7 +44,7 @@ export const list = Read.list({
   scope: (asking, { holderId }) =>
     Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
   view: (records, { pin }) =>
-    Effect.succeed(records.map((record) => RedemptionView.of(record, pin.judgedAt)))
+    Effect.succeed(records.map((record) => RedemptionView.of(record, pin.judgedAt, pin.offset)))
 })
 
 export const get = Read.one({
@@ -60,7 +60,7 @@ export const get = Read.one({
     const records = yield* Records
     const record = yield* records.get(redemptions, redemptionId, asking.pin)
     yield* Sight.demand(asking, redemptions, record)
-    return RedemptionView.of(record, asking.pin.judgedAt)
+    return RedemptionView.of(record, asking.pin.judgedAt, asking.pin.offset)
   })
 })
 

@@ -1,14 +1,19 @@
 /** A redemption as the API shows it, with what stands between it and its value date. */
 import { Schema } from "effect"
+import * as Basis from "../../kernel/Basis.ts"
 import type * as Instant from "../../kernel/Instant.ts"
+import type * as Offset from "../../kernel/Offset.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { orderStateAt, Redemption, redemptions } from "./Redemption.ts"
+import { basisOf } from "./RedemptionBasis.ts"
 import { RedemptionOrder } from "./RedemptionOrder.ts"
 
 export const RedemptionView = Schema.Struct({
   ...Redemption.fields,
   orderState: RedemptionOrder.schema,
+  /** Where each figure comes from, once it is priced. */
+  basis: Schema.Array(Basis.Basis),
   ...RecordView.fields
 }).annotate({
   identifier: "RedemptionView",
@@ -16,7 +21,13 @@ export const RedemptionView = Schema.Struct({
 })
 export type RedemptionView = typeof RedemptionView.Type
 
-export const of = (record: Stored<Redemption>, now: Instant.Instant): RedemptionView => ({
+/** The record as it stands at an instant, and at which offset it was read where one is asked for. */
+export const of = (
+  record: Stored<Redemption>,
+  now: Instant.Instant,
+  offset: Offset.Offset | null = null
+): RedemptionView => ({
   ...RecordView.of(redemptions, record),
-  orderState: orderStateAt(record, now)
+  orderState: orderStateAt(record, now),
+  basis: basisOf(record, offset)
 })

@@ -44,7 +44,7 @@ export const list = Read.list({
   scope: (asking, { holderId }) =>
     Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
   view: (records, { pin }) =>
-    Effect.succeed(records.map((record) => SubscriptionView.of(record, pin.judgedAt)))
+    Effect.succeed(records.map((record) => SubscriptionView.of(record, pin.judgedAt, pin.offset)))
 })
 
 export const get = Read.one({
@@ -60,7 +60,7 @@ export const get = Read.one({
     const records = yield* Records
     const record = yield* records.get(subscriptions, subscriptionId, asking.pin)
     yield* Sight.demand(asking, subscriptions, record)
-    return SubscriptionView.of(record, asking.pin.judgedAt)
+    return SubscriptionView.of(record, asking.pin.judgedAt, asking.pin.offset)
   })
 })
 

@@ -1,14 +1,19 @@
 /** A subscription as the API shows it, with what stands between it and its value date. */
 import { Schema } from "effect"
+import * as Basis from "../../kernel/Basis.ts"
 import type * as Instant from "../../kernel/Instant.ts"
+import type * as Offset from "../../kernel/Offset.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { orderStateAt, Subscription, subscriptions } from "./Subscription.ts"
+import { basisOf } from "./SubscriptionBasis.ts"
 import { SubscriptionOrder } from "./SubscriptionOrder.ts"
 
 export const SubscriptionView = Schema.Struct({
   ...Subscription.fields,
   orderState: SubscriptionOrder.schema,
+  /** Where each figure comes from, once it is priced. */
+  basis: Schema.Array(Basis.Basis),
   ...RecordView.fields
 }).annotate({
   identifier: "SubscriptionView",
@@ -16,7 +21,13 @@ export const SubscriptionView = Schema.Struct({
 })
 export type SubscriptionView = typeof SubscriptionView.Type
 
-export const of = (record: Stored<Subscription>, now: Instant.Instant): SubscriptionView => ({
+/** The record as it stands at an instant, and at which offset it was read where one is asked for. */
+export const of = (
+  record: Stored<Subscription>,
+  now: Instant.Instant,
+  offset: Offset.Offset | null = null
+): SubscriptionView => ({
   ...RecordView.of(subscriptions, record),
-  orderState: orderStateAt(record, now)
+  orderState: orderStateAt(record, now),
+  basis: basisOf(record, offset)
 })

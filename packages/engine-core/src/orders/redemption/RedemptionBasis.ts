@@ -1,0 +1,46 @@
+/** Where the figures of a priced redemption come from. */
+import * as Basis from "../../kernel/Basis.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+import * as Formulas from "../OrderFormulas.ts"
+import * as OrderRules from "../OrderRules.ts"
+import type { Redemption } from "./Redemption.ts"
+
+/**
+ * The basis of each figure that its formula gives (domain.md section 8, feature 1); none while it is
+ * unpriced. An order of which a gate filled a part is paid for its units, whatever it asked for. What
+ * the oracle signed is its own: figures that no formula gives have no basis, and the projection has
+ * kept the breach.
+ */
+export const basisOf = (
+  self: Redemption,
+  offset: Offset.Offset | null
+): ReadonlyArray<Basis.Basis> => {
+  const { amount, units, price, proceeds, fee } = self
+  if (price === null || units === null) return []
+  const { feeRate, unitDecimals, cashDecimals } = self
+  const source = sourceOf(self, offset)
+  if (amount !== null && proceeds === amount) {
+    const given = { amount, price, feeRate, unitDecimals, cashDecimals }
+    const figures = OrderRules.redeemAmount(given)
+    return figures.units === units && figures.fee === fee
+      ? Basis.of(Formulas.redeemAmount, { given, fields: { units: "units", fee: "fee" }, source })
+      : []
+  }
+  const given = { units, price, feeRate, cashDecimals }
+  const figures = OrderRules.redeemUnits(given)
+  return figures.proceeds === proceeds && figures.fee === fee
+    ? Basis.of(Formulas.redeemUnits, {
+        given,
+        fields: { proceeds: "proceeds", fee: "fee" },
+        source
+      })
+    : []
+}
+
+/** The price is the oracle's contract's while that stands; all else stands in the order. */
+const sourceOf =
+  ({ redemptionId, pricedCid }: Redemption, offset: Offset.Offset | null) =>
+  (name: string): Basis.Source =>
+    name === "price" && pricedCid !== null
+      ? { resourceKind: "contract", id: pricedCid, offset }
+      : { resourceKind: "redemption", id: redemptionId, offset }

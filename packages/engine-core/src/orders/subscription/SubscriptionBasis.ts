@@ -1,0 +1,50 @@
+/** Where the figures of a priced subscription come from. */
+import * as Basis from "../../kernel/Basis.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+import * as Formulas from "../OrderFormulas.ts"
+import type { Subscription } from "./Subscription.ts"
+import { dealingOf } from "./SubscriptionPricing.ts"
+import { byAmount } from "./SubscriptionRules.ts"
+
+/**
+ * The basis of each figure that its formula gives (domain.md section 8, feature 1); none while it is
+ * unpriced. What the attestors signed is theirs: where their units are not what the amount buys, only
+ * the fee has a basis, and the projection has kept the breach.
+ */
+export const basisOf = (
+  self: Subscription,
+  offset: Offset.Offset | null
+): ReadonlyArray<Basis.Basis> => {
+  if (self.price === null || self.lot === null) return []
+  const source = sourceOf(self, offset)
+  const { amount, units, feeRate, unitDecimals, cashDecimals, residualRule, price } = self
+  if (amount !== null) {
+    return Basis.of(Formulas.subscribeAmount, {
+      given: { amount, price, feeRate, unitDecimals, cashDecimals, residualRule },
+      fields: isAsOrdered(self, { amount, price })
+        ? { fee: "fee", units: "units", residual: "residual", refund: "refund" }
+        : { fee: "fee" },
+      source
+    })
+  }
+  if (units === null) throw new Error("a subscription names an amount or units")
+  return Basis.of(Formulas.subscribeUnits, {
+    given: { units, price, feeRate, cashDecimals },
+    fields: { fee: "fee", "cash.expected": "expected", residual: "residual" },
+    source
+  })
+}
+
+const isAsOrdered = (
+  self: Subscription,
+  { amount, price }: { readonly amount: Decimal.Decimal; readonly price: Decimal.Decimal }
+): boolean => byAmount(amount, dealingOf(self, price)).units === self.units
+
+/** The price is the lot's, which its attestors signed; all else stands in the order. */
+const sourceOf =
+  ({ subscriptionId, lot }: Subscription, offset: Offset.Offset | null) =>
+  (name: string): Basis.Source =>
+    name === "price" && lot !== null
+      ? { resourceKind: "contract", id: lot.cid, offset }
+      : { resourceKind: "subscription", id: subscriptionId, offset }

@@ -6,6 +6,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Templates from "@bursar/engine-core/templates"
 import { Decimal } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import { Participant } from "../../packages/storage-adapters/src/simulated-ledger/SimulatedLedger.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { dig } from "./opened.ts"
 import * as Story from "./story.ts"
@@ -189,6 +191,120 @@ describe("outside parties as processes", () => {
     expect(Decimal.formatPlain(minted.payload.amount)).toBe("95812.973076")
     const held = await run("investor", "holdings", ...wallet())
     expect(dig(held.lines[0], "sees", 0, "amount")).toBe("95812.973076")
+    for (const { child, ended, lines } of started.splice(0)) {
+      child.kill("SIGTERM")
+      expect(await ended).toBe(0)
+      expect(lines.filter((line) => dig(line, "error") !== undefined)).toEqual([])
+    }
+  }, 90_000)
+
+  it("burn what a custodian keeps for its client, and sign what a holder redeems", async () => {
+    const { venue, fund, registrar, oracle } = scene.parties
+    const client = await scene.door.add("client")
+    const custodian = await scene.door.run(
+      Effect.flatMap(Participant, ({ admin }) =>
+        admin.addParty({
+          hint: "custodian",
+          kind: "local",
+          rights: [{ kind: "CanActAs", party: client.party }]
+        })
+      )
+    )
+    writeFileSync(path("custodian.token"), custodian.token, { mode: 0o600 })
+    const instruments = [{ instrumentId: Story.instrumentId, unitDecimals: 6 }]
+    writeFileSync(path("oracle.json"), JSON.stringify({ instruments }))
+    writeFileSync(path("prices.jsonl"), "")
+    const consent = await scene.await(Templates.AdmissionConsent)
+    await scene.act(
+      Templates.exercise(Templates.AdmissionConsent, consent.contractId, "Offer", {
+        holder: client.party,
+        credentialId: "K2",
+        claims: [],
+        validFrom: null,
+        validUntil: null,
+        expiresAt: null
+      })
+    )
+    const asClient = ["--party", client.party, ...as("custodian")]
+    const offered = ["--instrument", Story.instrumentId]
+    expect((await run("custodian", "accept-offer", ...offered, ...asClient)).code).toBe(0)
+    const bots = await Promise.all([
+      start("registrar", ...as("registrar"), "--policy", path("registrar.json")),
+      start("custodian", ...as("custodian")),
+      start(
+        "oracle",
+        ...as("oracle"),
+        "--prices",
+        path("prices.jsonl"),
+        "--policy",
+        path("oracle.json")
+      )
+    ])
+    started.push(...bots)
+    await scene.act(
+      Templates.create(Templates.MintRequest, {
+        requester: venue,
+        holder: client.party,
+        instrument: Story.instrument(scene),
+        amount: Decimal.of("100"),
+        reference: { kind: "subscription", id: "opening" },
+        executeBefore: null
+      }),
+      Templates.create(Templates.RedemptionClaim, {
+        venue,
+        redemptionId: "R1",
+        orderId: null,
+        instrument: Story.instrument(scene),
+        holder: client.party,
+        custodian: custodian.party,
+        fund: null,
+        mode: "wire",
+        currency: "EUR",
+        paymentAsset: null,
+        orderedUnits: Decimal.of("40"),
+        orderedAmount: null,
+        oracle,
+        cycleId: null,
+        remainderOf: null
+      })
+    )
+    const acts = () =>
+      bots.flatMap(({ lines }) => lines.map((line) => dig(line, "act"))).filter(Boolean)
+    await expect.poll(acts, { timeout: 60_000 }).toContain("accept-burn")
+    expect(acts().toSorted()).toEqual([
+      "accept-burn",
+      "accept-mint",
+      "price-redemption",
+      "request-burn"
+    ])
+    const held = await run("custodian", "holdings", ...asClient)
+    expect(dig(held.lines[0], "sees", 0, "amount")).toBe("60")
+    const ordered = await run(
+      "investor",
+      "redeem",
+      "--venue",
+      venue,
+      "--fund",
+      fund,
+      "--order-id",
+      "O2",
+      "--instrument",
+      Story.instrumentId,
+      "--instrument-admin",
+      registrar,
+      "--payment-instrument",
+      Story.cashId,
+      "--payment-admin",
+      registrar,
+      "--units",
+      "5",
+      ...wallet()
+    )
+    expect(ordered.code).toBe(0)
+    const { payload } = await scene.await(Templates.RedemptionOrder)
+    expect(payload).toMatchObject({ holder: scene.holder.party, orderId: "O2", amount: null })
+    const gone = await run("investor", "withdraw-order", "--order-id", "O2", ...wallet())
+    expect(gone.code).toBe(0)
     for (const { child, ended, lines } of started.splice(0)) {
       child.kill("SIGTERM")
       expect(await ended).toBe(0)

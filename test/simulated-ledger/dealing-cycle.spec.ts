@@ -220,7 +220,8 @@ const toItself = { owner: "fund", to: "fund", reference: "cycle-1" } as const
 
 const provisionOf = (
   { of, cash }: At,
-  other: Partial<Templates.Payload<typeof Templates.ProvisionSettlementProposal>>
+  other: Partial<Templates.Payload<typeof Templates.ProvisionSettlementProposal>>,
+  by: Dealing.Hint = "fund"
 ) =>
   Effect.gen(function* () {
     const proposal = yield* World.make(
@@ -238,7 +239,7 @@ const provisionOf = (
       })
     )
     const accept = Templates.exercise(Templates.ProvisionSettlementProposal, proposal, "Accept", {})
-    return yield* World.make(of("fund"), "ProvisionSettlement", accept)
+    return yield* World.make(of(by), "ProvisionSettlement", accept)
   })
 
 type Wrong = readonly [
@@ -278,6 +279,20 @@ const bobsLot = (at: At, of: { readonly cycleCid?: string; readonly point?: stri
     return lot(at, { lotCid, allocationCid })
   })
 
+/** Bob's lot in a cycle of the same name that another market has opened. */
+const elsewhere = (floor: Dealing.Floor, at: At, fund: Dealing.Hint) =>
+  Effect.gen(function* () {
+    const cycleCid = yield* Dealing.openCycle(floor)
+    const claim = yield* Dealing.subscribe(floor, {
+      holder: "bob",
+      id: "sub-9",
+      amount: "50000",
+      cycleCid,
+      fund
+    })
+    return lot(at, { lotCid: yield* Dealing.attest(floor, claim, "47906.486538") })
+  })
+
 const wrong: ReadonlyArray<Wrong> = [
   ["a lot that no cycle has", "an order is of another cycle", (at) => bobsLot(at, {})],
   [
@@ -287,6 +302,43 @@ const wrong: ReadonlyArray<Wrong> = [
       Effect.flatMap(Dealing.openCycle(at.floor, "cycle-2"), (cycleCid) =>
         bobsLot(at, { cycleCid })
       )
+  ],
+  [
+    "a lot of another fund's cycle of the same name",
+    "an order is another fund's",
+    (at) =>
+      Effect.gen(function* () {
+        const { instrument, of } = at
+        const terms = { marketId: "m2", instrument, fundHint: "custodian" } as const
+        const market = yield* Dealing.marketOf(of, terms)
+        return yield* elsewhere({ ...at.floor, market }, at, "custodian")
+      })
+  ],
+  [
+    "a lot of another instrument's cycle of the same name",
+    "an order is of another instrument",
+    (at) =>
+      Effect.gen(function* () {
+        const instrument = { ...at.instrument, id: "FUND-B" }
+        const market = yield* Dealing.marketOf(at.of, { marketId: "m2", instrument })
+        const point = yield* Dealing.publish(at.of, {
+          value: Dealing.price,
+          instrumentId: instrument.id
+        })
+        return yield* elsewhere({ ...at.floor, market, instrument, point }, at, "fund")
+      })
+  ],
+  [
+    "a lot of a cycle of the same name in another currency",
+    "an order pays in another asset",
+    (at) =>
+      Effect.gen(function* () {
+        const { instrument, of } = at
+        const terms = { marketId: "m2", instrument, currency: "USD" }
+        const market = yield* Dealing.marketOf(of, terms)
+        const cash = { ...at.cash, id: "USD" }
+        return yield* elsewhere({ ...at.floor, market, cash }, at, "fund")
+      })
   ],
   [
     "two prices",
@@ -381,6 +433,17 @@ const wrong: ReadonlyArray<Wrong> = [
           amount: "40000"
         })
         return { ...at.whole, allocations: [own] }
+      })
+  ],
+  [
+    "another fund's provision",
+    "the provision is another fund's",
+    (at) =>
+      Effect.gen(function* () {
+        const holding = yield* Dealing.give(at.floor, "custodian", "40000")
+        const provisionCid = yield* provisionOf(at, { fund: at.of("custodian").party }, "custodian")
+        const provision = { provisionCid, holdingCids: [holding], amount: decimal("31311") }
+        return { ...at.whole, provision }
       })
   ],
   [

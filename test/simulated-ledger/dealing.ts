@@ -46,10 +46,19 @@ export const sole = (receipt: Ledger.Receipt, entity: string): string => {
 
 export const marketOf = (
   of: Floor["of"],
-  terms: { readonly marketId: string; readonly instrument: Templates.Asset }
+  {
+    fundHint = "fund",
+    currency = "EUR",
+    ...terms
+  }: {
+    readonly marketId: string
+    readonly instrument: Templates.Asset
+    readonly fundHint?: Hint
+    readonly currency?: string
+  }
 ) =>
   Effect.gen(function* () {
-    const [venue, registrar, fund] = [of("venue"), of("registrar"), of("fund")]
+    const [venue, registrar, fund] = [of("venue"), of("registrar"), of(fundHint)]
     const proposal = yield* World.make(
       venue,
       "PrimaryMarketProposal",
@@ -58,7 +67,7 @@ export const marketOf = (
         venue: venue.party,
         fund: fund.party,
         registrar: registrar.party,
-        cash: { admin: of("bank").party, id: "EUR" },
+        cash: { admin: of("bank").party, id: currency },
         attestors: [of("attestor").party],
         required: 1,
         oracle: of("oracle").party,
@@ -266,11 +275,12 @@ export interface Ordered {
   readonly amount?: string
   readonly units?: string
   readonly cycleCid?: string | null
+  readonly fund?: Hint
 }
 
-const signed = ({ of, instrument, cash }: Floor, { holder, id, amount, units }: Ordered) => ({
+const signed = ({ of, instrument, cash }: Floor, { holder, id, amount, units, fund }: Ordered) => ({
   venue: of("venue").party,
-  fund: of("fund").party,
+  fund: of(fund ?? "fund").party,
   holder: of(holder).party,
   orderId: `order-${id}`,
   instrument,

@@ -398,6 +398,12 @@ describe("a subscription paid by wire", () => {
       expect(yield* Effect.flip(accept(proposal, venue))).toMatchObject(
         aborts("only the fund and the registrar accept")
       )
+      const decline = Templates.exercise(Templates.PrimaryMarketProposal, proposal, "Decline", {
+        party: venue.party
+      })
+      expect(yield* Effect.flip(World.act(venue, decline))).toMatchObject(
+        aborts("only the fund and the registrar decline")
+      )
       const again = sole(yield* accept(proposal, fund), "PrimaryMarketProposal")
       expect(yield* Effect.flip(accept(again, fund))).toMatchObject(
         aborts("this party has accepted before")

@@ -174,7 +174,13 @@ const ofPriced = (self: Subscription): ReadonlyArray<Collection.WaitingOn> => {
   if (self.payment === "ledger") {
     return self.allocation === null
       ? [{ party: self.party, action: "Holding.Allocate", by }]
-      : [{ role: "operator", action: "subscription.settle", by }]
+      : [
+          {
+            role: "operator",
+            action: self.cycleId === null ? "subscription.settle" : "dealing-cycle.settle",
+            by
+          }
+        ]
   }
   return self.mintRequestCid === null
     ? [{ role: "operator", action: "subscription.deliver", by }]

@@ -489,3 +489,56 @@ describe("a price that is swung", () => {
     expect(acts(OracleBot.redemptions({}), oracle, [toRedeem(), point])).toEqual([])
   })
 })
+
+describe("a standing settlement", () => {
+  const asked = (of: {
+    readonly paused?: boolean
+    readonly expiresAt?: string
+    readonly createdAt?: string
+  }) =>
+    contract(
+      "0051",
+      Templates.StandingSettlement,
+      {
+        venue,
+        fund,
+        registrar,
+        standingSettlementId: "st1",
+        instrument,
+        cash,
+        funding: [
+          { party: alice, asset: cash, amount: decimal("300") },
+          { party: bob, asset: instrument, amount: decimal("5") }
+        ],
+        paused: of.paused ?? false,
+        deadline: null,
+        expiresAt: at(of.expiresAt ?? "20T12:00")
+      },
+      at(of.createdAt ?? "05T12:00")
+    )
+  const committed = contract("0052", Templates.StandingCommitment, {
+    venue,
+    fund,
+    party: alice,
+    standingSettlementId: "st1",
+    asset: cash,
+    allocationCid: "0099",
+    amount: decimal("300"),
+    expiresAt: at("20T12:00")
+  })
+  const plan = Wallet.plan({ policy })
+
+  it("has each party commit what was asked of it, and nobody else's part", () => {
+    const mine = acts(plan, alice, [asked({}), money("0010", alice, "500")])
+    expect(mine).toMatchObject([{ name: "commit", amount: "300" }])
+    expect(mine[0]?.commandId).toBe(`commit:st1:EUR:${bank}`)
+    expect(acts(plan, custodian, [asked({}), money("0010", custodian, "500")])).toEqual([])
+  })
+
+  it("is not committed to twice, late, or past its time", () => {
+    const cashOf = money("0010", alice, "500")
+    expect(acts(plan, alice, [asked({}), committed, cashOf])).toEqual([])
+    expect(acts(plan, alice, [asked({}), cashOf], at("11T12:00"))).toEqual([])
+    expect(acts(plan, alice, [asked({ expiresAt: "05T13:00" }), cashOf])).toEqual([])
+  })
+})

@@ -2,6 +2,7 @@
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"
+import * as Commitments from "./Commitments.ts"
 import * as Orders from "./Orders.ts"
 import * as Policy from "./Policy.ts"
 import * as World from "./World.ts"
@@ -16,6 +17,7 @@ export const plan = ({ policy }: Options): World.Plan =>
     provisions(policy),
     Agreements.transferOffers(policy),
     Agreements.legs(policy),
+    Commitments.commitments(policy),
     redemptions(policy),
     nets(policy)
   )

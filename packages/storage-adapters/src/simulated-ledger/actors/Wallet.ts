@@ -2,6 +2,7 @@
 import { Decimal, type Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"
+import * as Commitments from "./Commitments.ts"
 import * as Orders from "./Orders.ts"
 import * as Policy from "./Policy.ts"
 import * as World from "./World.ts"
@@ -20,6 +21,7 @@ export const plan = ({ policy, terms }: Options): World.Plan =>
     offers(policy),
     Agreements.transferOffers(policy),
     Agreements.legs(policy),
+    Commitments.commitments(policy),
     Orders.dues(policy),
     Orders.units(policy),
     Orders.burns(policy, (custodian) => custodian === null),

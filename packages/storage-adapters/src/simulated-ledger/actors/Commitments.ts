@@ -1,0 +1,68 @@
+/** What a party commits to standing settlements: once, what was asked of it, from whichever holding. */
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as Agreements from "./Agreements.ts"
+import * as Policy from "./Policy.ts"
+import * as World from "./World.ts"
+
+type Standing = World.Found<typeof Templates.StandingSettlement>
+type Funding = Standing["payload"]["funding"][number]
+
+/**
+ * It is committed within this time of the asking, and not later without a person's word: what was
+ * used up leaves nothing to tell it by, and the ledger knows a command again for seven days.
+ */
+const committedWithin = Duration.days(6)
+
+export const commitments =
+  (policy: Policy.Policy): World.Plan =>
+  (world) =>
+    World.find(world, Templates.StandingSettlement).flatMap((standing) => {
+      const { contractId, createdAt, payload } = standing
+      const { standingSettlementId, instrument } = payload
+      const late = Instant.atOrAfter(world.now, Instant.add(createdAt, committedWithin))
+      if (late || Instant.atOrAfter(world.now, payload.expiresAt)) return []
+      const ids = [contractId, standingSettlementId, instrument.id]
+      if (Policy.judge(policy, ids) !== "accept") return []
+      return payload.funding
+        .filter((asked) => asked.party === world.party && !isCommitted(world, standing, asked))
+        .flatMap((asked) =>
+          Agreements.from(world, { instrument: asked.asset, amount: asked.amount }, (holdingCid) =>
+            commit(standing, asked, holdingCid)
+          )
+        )
+    })
+
+const isCommitted = (world: World.World, { payload }: Standing, { asset }: Funding): boolean =>
+  World.find(world, Templates.StandingCommitment).some(
+    (one) =>
+      one.payload.standingSettlementId === payload.standingSettlementId &&
+      one.payload.party === world.party &&
+      one.payload.asset.admin === asset.admin &&
+      one.payload.asset.id === asset.id
+  )
+
+const commit = (
+  { contractId, payload }: Standing,
+  { party, asset, amount }: Funding,
+  holdingCid: string
+): World.Act => ({
+  name: "commit",
+  about: contractId,
+  change: {
+    // Named after the settlement, which a pause makes anew: each asset is committed once.
+    commandId: `commit:${payload.standingSettlementId}:${asset.id}:${asset.admin}`.slice(0, 255),
+    commands: [
+      Templates.exercise(Templates.StandingSettlement, contractId, "Commit", {
+        party,
+        holdingCid,
+        amount
+      })
+    ]
+  },
+  told: {
+    standingSettlementId: payload.standingSettlementId,
+    instrumentId: asset.id,
+    amount: Decimal.formatPlain(amount)
+  }
+})

@@ -5,6 +5,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import * as Dealing from "./dealing.ts"
 import * as World from "./world.ts"
 
@@ -530,5 +531,38 @@ describe("a dealing cycle's contracts", () => {
       expect((yield* settled(inputs)).duplicate).toBe(false)
       expect(yield* Effect.flip(settled(inputs - 1))).toMatchObject({ code: "INVALID_ARGUMENT" })
     })
+  )
+})
+
+describe("a market past its time would", () => {
+  const until = Instant.of("1970-01-01T12:00:00Z")
+  const terms = (floor: Dealing.Floor) => ({
+    marketId: "m2",
+    instrument: floor.instrument,
+    until
+  })
+  const past = Dealing.aborts("the market is past its time")
+
+  it.effect("claim orders or open cycles", () =>
+    Effect.gen(function* () {
+      const floor = yield* Dealing.floor
+      const ending = { ...floor, market: yield* Dealing.marketOf(floor.of, terms(floor)) }
+      const by = (id: string) => ({ holder: "alice", id, units: "1" }) as const
+      yield* Dealing.redeem(ending, by("red-1"))
+      yield* TestClock.adjust("12 hours")
+      expect(yield* Effect.flip(Dealing.redeem(ending, by("red-2")))).toMatchObject(past)
+      expect(yield* Effect.flip(Dealing.subscribe(ending, by("sub-2")))).toMatchObject(past)
+      expect(yield* Effect.flip(Dealing.openCycle(ending))).toMatchObject(past)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("be agreed", () =>
+    Effect.gen(function* () {
+      const floor = yield* Dealing.floor
+      yield* TestClock.adjust("12 hours")
+      expect(yield* Effect.flip(Dealing.marketOf(floor.of, terms(floor)))).toMatchObject(
+        Dealing.aborts("the market would already be past")
+      )
+    }).pipe(Effect.provide(ledger))
   )
 })

@@ -49,12 +49,14 @@ export const marketOf = (
   {
     fundHint = "fund",
     currency = "EUR",
+    until = null,
     ...terms
   }: {
     readonly marketId: string
     readonly instrument: Templates.Asset
     readonly fundHint?: Hint
     readonly currency?: string
+    readonly until?: Instant.Instant | null
   }
 ) =>
   Effect.gen(function* () {
@@ -71,7 +73,7 @@ export const marketOf = (
         attestors: [of("attestor").party],
         required: 1,
         oracle: of("oracle").party,
-        until: null,
+        until,
         accepted: []
       })
     )

@@ -536,6 +536,20 @@ describe("an order to redeem would be claimed", () => {
       ]
     ],
     [
+      "into another fund's cycle",
+      "the cycle is another market's",
+      [
+        () => ({}),
+        (floor) =>
+          Effect.gen(function* () {
+            const { instrument } = floor
+            const terms = { marketId: "m2", instrument, fundHint: "custodian" } as const
+            const market = yield* Dealing.marketOf(floor.of, terms)
+            return yield* Dealing.openCycle({ ...floor, market })
+          })
+      ]
+    ],
+    [
       "into another instrument's cycle",
       "the cycle is of another instrument",
       [

@@ -455,6 +455,59 @@ describe("a subscription paid by wire", () => {
       expect(yield* holdings(world, "holder")).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
+
+  it.effect("a stranger would mint through a lot that it attested", () =>
+    Effect.gen(function* () {
+      const world = yield* scene
+      const { of, venue, instrument, holder } = world
+      const stranger = of("registrar").party
+      const claim = yield* World.make(
+        venue,
+        "SubscriptionClaim",
+        Templates.create(Templates.SubscriptionClaim, {
+          venue: venue.party,
+          subscriptionId: "sub-2",
+          orderId: null,
+          instrument,
+          holder: holder.party,
+          custodian: null,
+          fund: null,
+          mode: "wire",
+          currency: "EUR",
+          paymentAsset: null,
+          cash: null,
+          feeRate: null,
+          cashDecimals: null,
+          oracle: null,
+          cycleId: null,
+          orderedUnits: null,
+          attestors: [of("attestorA").party, stranger],
+          required: 2,
+          attested: [],
+          pointCid: null,
+          price: null,
+          units: null
+        })
+      )
+      const again = sole(yield* attest(world, "attestorA", claim), "SubscriptionClaim")
+      const attested = Templates.exercise(Templates.SubscriptionClaim, again, "Attest", {
+        attestor: stranger,
+        pointCid: world.point,
+        price,
+        units
+      })
+      const lot = sole(yield* World.act(of("registrar"), attested), "Lot")
+      const deliver = Templates.exercise(Templates.Lot, lot, "Deliver", {
+        marketCid: world.market,
+        credentialCid: world.credential,
+        configurationCid: null,
+        executeBefore: null
+      })
+      expect(yield* Effect.flip(World.act(venue, deliver))).toMatchObject(
+        aborts("an attestor is not of this market")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
 })
 
 /** The bank issues cash to the holder, who orders; the venue claims and asks for the allocation. */

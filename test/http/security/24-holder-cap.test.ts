@@ -4,11 +4,12 @@
  * admitted or offered than its holder cap; and a place that nobody has any more can be had again.
  */
 import { Records } from "@bursar/engine-core"
-import { Instant } from "@bursar/engine-core/kernel"
+import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Layer, Semaphore, Stream } from "effect"
 import * as fc from "fast-check"
+import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
 import { admissions } from "../../../packages/engine-core/src/instruments/admission/Admission.ts"
 import { operations } from "../../../packages/engine-core/src/writes/OperationRecord.ts"
@@ -82,10 +83,15 @@ const onLedger = (entity: string) =>
     return active.filter(({ template }) => template.entity === entity)
   })
 
-const placesOnLedger = Effect.map(
-  Effect.all([onLedger("AdmissionOffer"), onLedger("Credential")]),
-  (found) => found.flat().length
-)
+/** Credentials, and offers that may still be accepted. */
+const placesOnLedger = Effect.gen(function* () {
+  const now = yield* Instant.now
+  const offers = (yield* onLedger("AdmissionOffer")).filter(
+    ({ payload: { expiresAt } }) =>
+      typeof expiresAt !== "string" || Instant.isAfter(Instant.of(expiresAt), now)
+  )
+  return offers.length + (yield* onLedger("Credential")).length
+})
 
 const kindOf = (kind: string) => {
   const found = Catalogue.operations.find((one) => one.kind === kind)
@@ -100,6 +106,18 @@ const offer = (holderId: string) =>
       body: '{"instrumentId":"fund-a"}'
     })
   )
+
+/** One that runs out within the hour. */
+const offerShortly = (holderId: string) =>
+  Effect.gen(function* () {
+    const expiresAt = Instant.format(Instant.add(yield* Instant.now, Duration.of("PT30M")))
+    return yield* Calls.slug(
+      Calls.submit(kindOf("admission.offer"), operator, {
+        params: { holderId },
+        body: JSON.stringify({ instrumentId: "fund-a", expiresAt })
+      })
+    )
+  })
 
 const withdraw = (holderId: string) =>
   Calls.slug(
@@ -163,7 +181,8 @@ const open = (holderCap: number) =>
       reading.withPermit(Calls.catchUp),
       Effect.flatMap(OperationRunner, ({ once }) => once)
     )
-    return [working, Effect.provide(working, second)] as const
+    const unread = Effect.flatMap(OperationRunner, ({ once }) => once)
+    return [working, Effect.provide(working, second), unread] as const
   })
 
 type Instances = Effect.Success<ReturnType<typeof open>>
@@ -188,6 +207,7 @@ const command = (label: string, what: (real: Real) => Effect.Effect<unknown, unk
 const each = holderIds.flatMap((holderId) => [
   command(`${holderId} is offered`, () => offer(holderId)),
   command(`${holderId} is offered`, () => offer(holderId)),
+  command(`${holderId} is offered for a while`, () => offerShortly(holderId)),
   command(`${holderId} is withdrawn`, () => withdraw(holderId))
 ])
 const every = [
@@ -197,11 +217,13 @@ const every = [
   command("the first offer is accepted", () => answer("Accept", 0)),
   command("the second offer is declined", () => answer("Decline", 1)),
   command("a credential is renounced", () => renounce),
+  command("an hour passes", () => TestClock.adjust("1 hour")),
   command("the ledger refuses the next offer", ({ moods }) =>
     Effect.sync(() => {
       moods.refusals += 1
     })
   ),
+  command("the first runs what is queued, and reads nothing", ({ instances }) => instances[2]),
   ...[0, 1].flatMap((index) => [
     command(`instance ${index} works`, ({ instances }) => instances[index] ?? Effect.void),
     command(`instance ${index} works`, ({ instances }) => instances[index] ?? Effect.void)
@@ -293,6 +315,7 @@ const filled = (holderCap: number) =>
     const rest = Array.from({ length: holderCap - taken }, (_, n) => String(taken + n + 1))
     expect(outcomes).toEqual([...rest, String(holderCap)])
     const records = yield* Records
+    // Those that ran out are off the ledger where their places were needed.
     const listed = yield* records.list(admissions, {
       where: { state: ["offered", "admitted"] },
       limit: 100

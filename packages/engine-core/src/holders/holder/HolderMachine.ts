@@ -26,7 +26,7 @@ export const HolderMachine = Machine.declare("HolderState", {
     close: { by: ["holder.close"] }
   },
   initial: "pending",
-  opens: { by: ["holder.register", "holder.onboard"] },
+  opens: { by: ["holder.register", "holder.onboard", "ledger"] },
   moves: {
     pending: { activate: "active", close: "closed" },
     active: { lapse: "lapsed", succeed: "succeeded", close: "closed" },

@@ -118,9 +118,9 @@ const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
       if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
       const admissionId = idOfAdmission(act.operationId, nth)
       yield* reserve(taken, admissionId, act)
-      return offerCommand({ consentCid, admissionId, party: input.party, terms })
+      return [...taken.clears, offerCommand({ consentCid, admissionId, party: input.party, terms })]
     })
-  )
+  ).pipe(Effect.map((all) => all.flat()))
 
 const completed = <I extends { readonly holderId: HolderId | null }>(
   input: I,

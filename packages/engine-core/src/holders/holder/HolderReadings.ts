@@ -2,7 +2,8 @@
 import { Effect, Option, Schema } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"
-import type { Node } from "../../projection/Reading.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -30,14 +31,23 @@ const invitation = TypedReading.of(HolderInvitation, {
   }
 })
 
-const registration = TypedReading.of(HolderRegistration, {
-  created: (payload, node) =>
-    known(payload.holderId, node, "accept", (holder) => registered(holder, payload, node)),
+const registering = TypedReading.of(HolderRegistration, {
+  created: Effect.fn("HolderRegistration.created")(function* (payload, node) {
+    if (Snapshot.isOf(node)) {
+      // Its invitation is gone, and with it nothing but what the venue alone knew of the holder.
+      yield* Once.open(holders, { ...opened(payload, node), invitationCid: null }, node)
+      yield* namesParty(payload, node)
+    }
+    yield* known(payload.holderId, node, "accept", (holder) => registered(holder, payload, node))
+  }),
   exercised: {
     Close: ({ payload }, node) =>
       known(payload.holderId, node, "close", (holder) => closed(holder, node))
   }
 })
+
+/** A snapshot's terms and credentials are of holders that its registrations name. */
+const registration: Reading = { ...registering, inSnapshot: "first" }
 
 export const readings = [invitation, registration] as const
 

@@ -61,7 +61,9 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
     instrumentId: (self) => self.instrumentId,
     registrar: (self) => self.registrar,
     pair: pairOf,
-    state: (self) => self.state
+    state: (self) => self.state,
+    /** Its offer stands on the ledger: it may have been accepted in time, though nobody has read it. */
+    unanswered: (self) => (self.offerCid === null ? null : self.instrumentId)
   },
   ripens: ["state"],
   due: (self) => {

@@ -23,7 +23,8 @@ export const AdmissionConsentMachine = Machine.declare("AdmissionConsentState", 
     end: { by: ["ledger", "clock"] }
   },
   initial: "proposed",
-  opens: { by: ["admission-consent.propose"] },
+  opensIn: ["proposed", "agreed"],
+  opens: { by: ["admission-consent.propose", "ledger"] },
   moves: {
     proposed: { agree: "agreed", decline: "declined", replace: "withdrawn" },
     agreed: { end: "ended" },

@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
@@ -46,6 +47,24 @@ const proposal = TypedReading.of(AdmissionConsentProposal, {
 })
 
 const consent = TypedReading.of(AdmissionConsentTemplate, {
+  // Elsewhere its proposal's acceptance has agreed it.
+  created: Effect.fn("AdmissionConsent.created")(function* ({ venue: _, ...agreed }, node) {
+    if (!Snapshot.isOf(node)) return
+    yield* Once.open(
+      admissionConsents,
+      {
+        ...agreed,
+        state: "agreed",
+        proposedAt: node.effectiveAt,
+        offset: node.offset,
+        agreedAt: node.effectiveAt,
+        endedAt: null,
+        proposalCid: null,
+        consentCid: node.contractId
+      },
+      node
+    )
+  }),
   exercised: {
     Revoke: ({ payload }, node) => moved(payload, node, { on: "end", at: node.effectiveAt })
   }

@@ -24,7 +24,8 @@ export const AdmissionMachine = Machine.declare("AdmissionState", {
     expire: { by: ["clock"] }
   },
   initial: "offered",
-  opens: { by: ["admission.offer"], announces: ["admission.offered"] },
+  opensIn: ["offered", "admitted"],
+  opens: { by: ["admission.offer", "ledger"], announces: ["admission.offered"] },
   moves: {
     offered: { accept: "admitted", decline: "declined", withdraw: "withdrawn", expire: "expired" },
     admitted: { revoke: "revoked", expire: "expired" },
@@ -47,8 +48,10 @@ const Revoke = Schema.Struct({
   at
 })
 const Expire = Schema.Struct({ on: Schema.Literal("expire"), at })
+/** The venue took an offer that had run out off the ledger; the state stays as it is. */
+const Clear = Schema.Struct({ on: Schema.Literal("clear"), at })
 
-export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire])
+export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire, Clear])
 export type Fact = typeof Fact.Type
 
 /** What the venue may ask: that the admission ends, whichever contract it stands on. */
@@ -63,7 +66,10 @@ export const decide = (self: Admission, _: Command) => {
 }
 
 /** The admission after `fact`. Decides nothing: it only remembers. */
-export const evolve = (self: Admission, fact: Fact): Admission => ({
+export const evolve = (self: Admission, fact: Fact): Admission =>
+  fact.on === "clear" ? { ...self, offerCid: null } : moved(self, fact)
+
+const moved = (self: Admission, fact: Exclude<Fact, { readonly on: "clear" }>): Admission => ({
   ...self,
   ...match(fact)
     .with({ on: "accept" }, ({ credentialCid, at: admittedAt }) => ({

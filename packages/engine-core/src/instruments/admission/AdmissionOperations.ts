@@ -69,7 +69,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   const instrument = yield* Effect.fromResult(recorded(of.instrument))
   const { instrumentId } = instrument
   const consent = yield* standing(instrumentId)
-  const taken = yield* takenOf(instrumentId, act)
+  const taken = yield* takenOf(instrument, act)
   const offering: Offering = {
     holder,
     instrument,
@@ -143,10 +143,9 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
     if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
     const admissionId = idOf(act.operationId)
     yield* reserve(taken, admissionId, act)
-    return {
-      commands: [offerCommand({ consentCid, admissionId, party: holder.party, terms })],
-      last: true
-    }
+    const offered = offerCommand({ consentCid, admissionId, party: holder.party, terms })
+    const [first, ...rest] = [...taken.clears, offered]
+    return { commands: [first ?? offered, ...rest], last: true }
   }),
   finish: (_, act) =>
     Effect.flatMap(Records, (records) => records.get(admissions, idOf(act.operationId))).pipe(

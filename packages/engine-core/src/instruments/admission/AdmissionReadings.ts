@@ -51,11 +51,25 @@ const offer = TypedReading.of(AdmissionOffer, {
     yield* announced("admission.offered", admission, node)
   }),
   exercised: {
-    Decline: ({ payload }, node) =>
-      moved(payload.credentialId, node, { on: "decline", at: node.effectiveAt }),
-    Withdraw: ({ payload }, node) =>
-      moved(payload.credentialId, node, { on: "withdraw", at: node.effectiveAt })
+    Decline: ({ payload }, node) => gone(payload.credentialId, node, "decline"),
+    Withdraw: ({ payload }, node) => gone(payload.credentialId, node, "withdraw")
   }
+})
+
+/** An offer is answered while it may be accepted; one that has run out is only cleared away. */
+const gone = Effect.fnUntraced(function* (
+  admissionId: string,
+  node: Node,
+  on: "decline" | "withdraw"
+) {
+  const records = yield* Records
+  const found = yield* records.find(admissions, admissionId)
+  const at = node.effectiveAt
+  if (Option.isSome(found) && found.value.state === "expired") {
+    yield* records.record(admissions, found.value, { on: "clear", at }, node.act)
+    return
+  }
+  yield* moved(admissionId, node, { on, at })
 })
 
 /** A credential names its venue as its issuer. */
@@ -84,7 +98,11 @@ const revoked = (
     : Effect.void
 
 /** The admission after the fact, where its table allows it. */
-const moved = Effect.fnUntraced(function* (admissionId: string, node: Node, fact: Fact) {
+const moved = Effect.fnUntraced(function* (
+  admissionId: string,
+  node: Node,
+  fact: Exclude<Fact, { readonly on: "clear" }>
+) {
   const records = yield* Records
   const found = yield* records.find(admissions, admissionId)
   if (Option.isSome(found) && Machine.allows(AdmissionMachine, found.value.state, fact.on)) {

@@ -4,17 +4,25 @@ import { unavailable } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { operations } from "../../writes/OperationRecord.ts"
-import { admissions, placed } from "./Admission.ts"
+import { AdmissionOffer } from "../../templates/Admission.ts"
+import { type Command, exercise } from "../../templates/Template.ts"
+import type { Recorded } from "../instrument/Instrument.ts"
+import { admissions } from "./Admission.ts"
 import { admissionPlaces, type Place, placesMax } from "./AdmissionPlaces.ts"
 
 /** Seconds after which so many offers are likely on the ledger. */
 const fullFor = 5
+
+/** How many offers that have run out are taken off the ledger with one that needs their places. */
+const clearedMax = 50
 
 /** The places of an instrument that are taken, and those of them that only an operation holds. */
 export interface Taken {
   readonly instrumentId: string
   readonly count: number
   readonly reserved: ReadonlyArray<Place>
+  /** Offers that have run out, and leave the ledger in the same transaction as the new one comes. */
+  readonly clears: ReadonlyArray<Command>
 }
 
 /**
@@ -22,9 +30,13 @@ export interface Taken {
  * another operation. A reserved place is given back when its operation fails, and is the admission's
  * own once that is listed. What is reserved is asked first: an offer that comes to be listed in
  * between may count twice for this one look, never not at all.
+ *
+ * An offer that has run out may have been accepted in time though nobody has read it yet. Where its
+ * place is needed, the transaction that takes it withdraws the offer first: if it was accepted the
+ * ledger refuses both, and the new offer is judged again.
  */
 export const takenOf = Effect.fnUntraced(function* (
-  instrumentId: string,
+  { instrumentId, manifest }: Recorded,
   { operationId }: Pick<OperationAct, "operationId">
 ) {
   const records = yield* Records
@@ -34,11 +46,35 @@ export const takenOf = Effect.fnUntraced(function* (
     onSome: (found) => found.reserved.filter((place) => place.operationId !== operationId)
   })
   const standing = yield* stillReserved(reserved)
-  const listed = yield* records.countBy(admissions, "instrumentId", {
-    where: { instrumentId: [instrumentId], state: placed }
+  const count = (column: string, where: Readonly<Record<string, ReadonlyArray<string>>>) =>
+    Effect.map(
+      records.countBy(admissions, column, { where: { ...where, [column]: [instrumentId] } }),
+      (found) => found.get(instrumentId) ?? 0
+    )
+  const all =
+    (yield* count("unanswered", {})) +
+    (yield* count("instrumentId", { state: ["admitted"] })) +
+    standing.length
+  const clears = yield* clearing(instrumentId, all - manifest.holderCap + 1)
+  return {
+    instrumentId,
+    count: all - clears.length,
+    reserved: standing,
+    clears
+  } satisfies Taken
+})
+
+/** Takes as many offers off the ledger as are needed and have run out, the oldest first. */
+const clearing = Effect.fnUntraced(function* (instrumentId: string, needed: number) {
+  if (needed <= 0) return []
+  const records = yield* Records
+  const found = yield* records.list(admissions, {
+    where: { unanswered: [instrumentId], state: ["expired"] },
+    limit: Math.min(needed, clearedMax)
   })
-  const count = (listed.get(instrumentId) ?? 0) + standing.length
-  return { instrumentId, count, reserved: standing } satisfies Taken
+  return found.flatMap(({ record: { offerCid } }) =>
+    offerCid === null ? [] : [exercise(AdmissionOffer, offerCid, "Withdraw", {})]
+  )
 })
 
 /** Without those that are listed by now, and those whose operation failed. */

@@ -17,15 +17,18 @@ const beginning = Instant.fromNanos(0n)
 /** Seconds after which an offset that was pruned may as well be asked again: never soon. */
 const prunedRetry = 3_600
 
+/** A pin, and which of the ledgers the engine has followed its offset belongs to. */
+export interface Resolved extends Pin.Resolved {
+  readonly ledgerEpoch: number
+}
+
 export interface Points {
   /** The point asked for, or the latest; `list` pins the latest to one snapshot for its later pages. */
   readonly resolve: (
     asked: PointAsked,
     now: Instant.Instant,
     of: { readonly snapshot: boolean }
-  ) => Effect.Effect<Pin.Resolved, Refused | Unavailable>
-  /** Which ledger the offsets belong to now. */
-  readonly ledgerEpoch: Effect.Effect<number, Unavailable>
+  ) => Effect.Effect<Resolved, Refused | Unavailable>
   /**
    * Whether an offset that an earlier page was pinned to can still be read: refuses
    * `offset-unavailable` for good once the projection has dropped it, or follows another ledger.
@@ -72,6 +75,7 @@ export const make = (ports: {
     const ledgerTime = instantOf(Option.getOrNull(text))
     return {
       offset,
+      ledgerEpoch: head.ledgerEpoch,
       ledgerTime,
       select: { by: "offset" as const },
       judgedAt: ledgerTime ?? beginning
@@ -102,6 +106,7 @@ export const make = (ports: {
     const text = yield* stored(ports.log.ledgerTimeAt(offset))
     return {
       offset,
+      ledgerEpoch: head.ledgerEpoch,
       ledgerTime: instantOf(Option.getOrNull(text)),
       select: { by: "instant" as const, instant },
       judgedAt: instant
@@ -126,6 +131,7 @@ export const make = (ports: {
       const head = yield* stored(ports.log.head)
       return {
         offset: Offset.of(head.offset),
+        ledgerEpoch: head.ledgerEpoch,
         ledgerTime: instantOf(head.ledgerTime),
         select: { by: "latest" as const },
         judgedAt: now
@@ -138,6 +144,7 @@ export const make = (ports: {
     const instant = feed.at === "" ? beginning : Instant.of(feed.at)
     return {
       offset: Offset.of(feed.projectionOffset),
+      ledgerEpoch: feed.ledgerEpoch,
       ledgerTime,
       select: { by: "snapshot" as const, instant },
       judgedAt: now
@@ -145,14 +152,13 @@ export const make = (ports: {
   })
 
   return {
-    ledgerEpoch: Effect.map(stored(ports.log.head), ({ ledgerEpoch }) => ledgerEpoch),
     stillHeld: Effect.fnUntraced(function* ({ offset, ledgerEpoch }) {
       const head = yield* stored(ports.log.head)
       if (ledgerEpoch === head.ledgerEpoch && offset >= head.horizonOffset) return
       return yield* notHeld(head, true)
     }),
     resolve: (asked, now, { snapshot }) =>
-      Effect.suspend((): Effect.Effect<Pin.Resolved, Refused | Unavailable> => {
+      Effect.suspend((): Effect.Effect<Resolved, Refused | Unavailable> => {
         if (asked.at !== undefined && asked.asOf !== undefined) {
           const detail = "at and asOf exclude each other."
           return Effect.fail(

@@ -12,6 +12,7 @@ import { Ledger } from "../ports/Ledger.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { Records, type Stored } from "../records/Records.ts"
+import * as Remembered from "../records/Remembered.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as AwaitingReads from "./AwaitingReads.ts"
@@ -142,7 +143,7 @@ const make = Effect.gen(function* () {
       readonly snapshot: boolean
       readonly look?: (pin: Pin.Resolved) => Effect.Effect<unknown, Refused | Unavailable>
     }
-  ): Effect.Effect<Pin.Resolved, Refused | Unavailable> => {
+  ): Effect.Effect<Point.Resolved, Refused | Unavailable> => {
     const { look } = of
     const point = points.resolve(asked, now, of)
     if (look === undefined || (asked.at === undefined && asked.asOf === undefined)) return point
@@ -158,15 +159,15 @@ const make = Effect.gen(function* () {
     )
   }
 
-  const pinOf = (place: Cursor.Place): Pin.Resolved => {
-    const { offset, ledgerTime, judgedAt, instant } = place
+  const pinOf = (place: Cursor.Place): Point.Resolved => {
+    const { offset, ledgerEpoch, ledgerTime, judgedAt, instant } = place
     const select: Pin.Resolved["select"] =
       place.select === "offset"
         ? { by: "offset" }
         : place.select === "latest" || instant === null
           ? { by: "latest" }
           : { by: place.select, instant }
-    return { offset, ledgerTime, judgedAt, select }
+    return { offset, ledgerEpoch, ledgerTime, judgedAt, select }
   }
 
   /** Who may see which records, at which point, after which place. */
@@ -187,17 +188,30 @@ const make = Effect.gen(function* () {
     const ranges = read.ranges?.(of.params) ?? {}
     const bound = boundOf(read, { where, ranges }, of)
     const { parent } = read
+    // The record that the path names is looked at twice, and asked for once.
+    const once = Remembered.of(records)
+    const looked = <A, E>(effect: Effect.Effect<A, E, Records>) =>
+      Effect.provideService(effect, Records, once)
     const look = (pin: Pin.Resolved) =>
-      parent === undefined ? Effect.void : within(parent(of.params, { ...asker, pin }))
+      parent === undefined ? Effect.void : looked(parent(of.params, { ...asker, pin }))
     const place = yield* placeOf(read, bound, of.page.after)
     const pin =
       place === undefined ? yield* resolve(of.point, now, { snapshot: true, look }) : pinOf(place)
     yield* look(pin)
     if (place !== undefined && read.pinned) yield* points.stillHeld(place)
     const who = { ...asker, pin }
-    const narrow = read.narrow === undefined ? {} : yield* within(read.narrow(of.params, who))
+    const narrow = read.narrow === undefined ? {} : yield* looked(read.narrow(of.params, who))
     const judged = read.judged?.(pin.judgedAt) ?? {}
-    return { now, who, where: both(where, narrow), ranges: { ...ranges, ...judged }, bound, place }
+    const { ledgerEpoch } = pin
+    return {
+      now,
+      who,
+      ledgerEpoch,
+      where: both(where, narrow),
+      ranges: { ...ranges, ...judged },
+      bound,
+      place
+    }
   })
 
   const placeOf = (
@@ -220,13 +234,13 @@ const make = Effect.gen(function* () {
     of: {
       readonly bound: string
       readonly who: Asking
-      readonly place: Cursor.Place | undefined
+      readonly ledgerEpoch: number
       readonly sortKey: string
     }
   ) {
     const { offset, select, ledgerTime, judgedAt } = of.who.pin
-    // What no offset dates is not lost with a ledger; a later page knows the ledger of its first.
-    const ledgerEpoch = of.place?.ledgerEpoch ?? (read.pinned ? yield* points.ledgerEpoch : 0)
+    // What no offset dates is not lost with a ledger.
+    const ledgerEpoch = read.pinned ? of.ledgerEpoch : 0
     return cursors.write({
       list: read.name,
       bound: of.bound,

@@ -63,6 +63,7 @@ export const make = (of: {
     seq: head.seq,
     at,
     projectionOffset: head.projection.offset,
+    ledgerEpoch: head.projection.ledgerEpoch,
     webhooksMoved: head.webhooksMoved,
     prunedTo: head.prunedTo,
     audit: head.audit

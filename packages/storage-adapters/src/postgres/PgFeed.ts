@@ -28,7 +28,7 @@ update bursar.head set seq = $1::int8, at = $2, audit_seq = $3::int8, audit_hash
   audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8
 where id = 1`
 
-const HEAD = `seq, at, projection_offset, webhooks_moved, pruned_to, audit_seq, audit_hash,
+const HEAD = `seq, at, projection_offset, ledger_epoch, webhooks_moved, pruned_to, audit_seq, audit_hash,
   audit_checkpoint`
 
 const APPEND_ONE = `
@@ -197,6 +197,7 @@ const headOf = (row: Values.Row): FeedHead => ({
   seq: Values.number(row, "seq"),
   at: Values.text(row, "at"),
   projectionOffset: Values.number(row, "projection_offset"),
+  ledgerEpoch: Values.number(row, "ledger_epoch"),
   webhooksMoved: Values.number(row, "webhooks_moved"),
   prunedTo: Values.number(row, "pruned_to"),
   audit: {

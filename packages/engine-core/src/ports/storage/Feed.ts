@@ -10,6 +10,8 @@ export interface FeedHead {
   readonly at: string
   /** The offset the projection has reached. */
   readonly projectionOffset: number
+  /** Which of the ledgers the projection has followed that offset belongs to. */
+  readonly ledgerEpoch: number
   /** Rises whenever a transaction says that it changed which webhooks there are. */
   readonly webhooksMoved: number
   /** Control events up to this number are pruned; a cursor before it has lost its place. 0: none. */

@@ -1,0 +1,40 @@
+/** Records that are asked for once each while one read is answered: what is pinned does not change meanwhile. */
+import { Effect, Option } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import type { Records, Stored } from "./Records.ts"
+
+/**
+ * The same records, where those found one by one at a pin are remembered by collection, id and pin.
+ * It lives as long as one read, and remembers as many records as that one names.
+ */
+export const of = (records: Records["Service"]): Records["Service"] => {
+  const known = new WeakMap<Pin.Resolved, Map<string, unknown>>()
+  const find: Records["Service"]["find"] = <R, F>(
+    collection: Collection<R, F>,
+    id: string,
+    pin?: Pin.Resolved
+  ) => {
+    if (pin === undefined) return records.find(collection, id)
+    const kept = known.get(pin) ?? new Map<string, unknown>()
+    known.set(pin, kept)
+    const key = `${collection.name}/${id}`
+    const before = kept.get(key) as Option.Option<Stored<R>> | undefined
+    if (before !== undefined) return Effect.succeed(before)
+    return Effect.tap(records.find(collection, id, pin), (found) =>
+      Effect.sync(() => void kept.set(key, found))
+    )
+  }
+  return {
+    ...records,
+    find,
+    get: (collection, id, pin) =>
+      Effect.flatMap(
+        find(collection, id, pin),
+        Option.match({
+          onNone: () => records.get(collection, id, pin),
+          onSome: (record) => Effect.succeed(record)
+        })
+      )
+  }
+}

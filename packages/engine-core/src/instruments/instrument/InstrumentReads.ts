@@ -4,7 +4,7 @@ import type * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { type PrimaryMarket, primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
-import { PrimaryMarketMachine } from "../../orders/primary-market/PrimaryMarketMachine.ts"
+import * as PrimaryMarketView from "../../orders/primary-market/PrimaryMarketView.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -28,9 +28,7 @@ export const View = Schema.Struct({
   navFeedState: NavFeed.schema,
   paused: Schema.NullOr(InstrumentView.Paused),
   holds: Schema.Array(Schema.String),
-  primaryMarket: Schema.NullOr(
-    Schema.Struct({ marketId: Schema.String, state: PrimaryMarketMachine.schema, waitingOn })
-  ),
+  primaryMarket: Schema.NullOr(Schema.Struct({ ...PrimaryMarketView.fields, waitingOn })),
   admissionConsent: Schema.NullOr(
     Schema.Struct({ state: AdmissionConsentMachine.schema, waitingOn })
   ),
@@ -112,8 +110,7 @@ const viewOf = RecordView.remembered(
         market === undefined
           ? null
           : {
-              marketId: market.marketId,
-              state: market.state,
+              ...PrimaryMarketView.of(market),
               waitingOn: RecordView.of(primaryMarkets, market).waitingOn
             },
       admissionConsent:

@@ -24,7 +24,8 @@ export const PrimaryMarketMachine = Machine.declare("PrimaryMarketState", {
     end: { by: ["ledger", "clock"] }
   },
   initial: "proposed",
-  opens: { by: ["primary-market.propose"] },
+  opensIn: ["proposed", "agreed"],
+  opens: { by: ["primary-market.propose", "ledger"] },
   moves: {
     proposed: { agree: "agreed", decline: "declined", replace: "withdrawn" },
     agreed: { end: "ended" },

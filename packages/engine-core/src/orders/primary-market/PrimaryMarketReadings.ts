@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
@@ -60,6 +61,33 @@ const proposal = TypedReading.of(PrimaryMarketProposal, {
 })
 
 const market = TypedReading.of(PrimaryMarketTemplate, {
+  // Elsewhere the last acceptance of its proposal has agreed it.
+  created: Effect.fn("PrimaryMarket.created")(function* (payload, node) {
+    if (!Snapshot.isOf(node)) return
+    const { marketId, instrument, registrar, fund, cash, attestors, required, oracle, until } =
+      payload
+    yield* Once.open(
+      primaryMarkets,
+      {
+        marketId,
+        instrumentId: instrument.id,
+        registrar,
+        fund,
+        paymentAsset: cash,
+        terms: { attestors, required, oracle },
+        state: "agreed",
+        acceptedBy: [...new Set([fund, registrar])],
+        proposedAt: node.effectiveAt,
+        offset: node.offset,
+        from: node.effectiveAt,
+        until,
+        endedAt: null,
+        proposalCid: null,
+        marketCid: node.contractId
+      },
+      node
+    )
+  }),
   exercised: {
     End: ({ payload }, node) => moved(payload, node, { on: "end", at: node.effectiveAt })
   }

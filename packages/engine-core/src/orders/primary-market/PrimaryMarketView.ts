@@ -1,0 +1,30 @@
+/** A primary market as it is shown with its instrument. */
+import { PrimaryMarket } from "./PrimaryMarket.ts"
+import * as Field from "../../templates/Field.ts"
+import { Schema } from "effect"
+
+const { marketId, fund, paymentAsset, terms, state, from, until } = PrimaryMarket.fields
+
+/** The record of domain.md section 3; its instrument is the one it is shown with. */
+export const fields = {
+  marketId,
+  fund,
+  paymentAsset,
+  terms,
+  state,
+  /** The contract it stands on, once it is agreed. */
+  cid: Schema.NullOr(Field.contractId),
+  from,
+  until
+} as const
+
+export const of = (self: PrimaryMarket) => ({
+  marketId: self.marketId,
+  fund: self.fund,
+  paymentAsset: self.paymentAsset,
+  terms: self.terms,
+  state: self.state,
+  cid: self.marketCid,
+  from: self.from,
+  until: self.until
+})

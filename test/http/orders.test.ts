@@ -1,0 +1,491 @@
+/** Subscriptions, redemptions and their market over HTTP: the venue asks over the API, everybody else answers by wallet. */
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import {
+  AttestorBot,
+  FundBot,
+  OracleBot,
+  RegistrarBot,
+  Wallet as InvestorWallet,
+  type World
+} from "@bursar/storage-adapters/simulated-ledger/actors"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { bodyOf } from "../operations/instrumentBody.ts"
+import * as Wallets from "./wallets.ts"
+
+const documentHash = "ab".repeat(32)
+const policy = { accept: "all" } as const
+const refusing = { accept: [], reject: "all" } as const
+
+type Claims = NonNullable<Parameters<Wallets.WholeVenue["read"]>[2]>
+
+let venue: Wallets.WholeVenue
+let registrar: Wallets.Wallet
+let fund: Wallets.Wallet
+let oracle: Wallets.Wallet
+let attestor: Wallets.Wallet
+let bank: Wallets.Wallet
+let alice: Wallets.Wallet
+
+const from = (offset: Duration.Duration): Instant.Instant =>
+  Instant.add(Instant.fromEpochMillis(Date.now()), offset)
+const lately = Instant.fromEpochMillis(Date.now() - 3_600_000)
+
+const instrument = () => ({ admin: registrar.party, id: "fund-a" })
+const money = () => ({ admin: bank.party, id: "USD" })
+const terms: AttestorBot.Terms = {
+  instrumentId: "fund-a",
+  unitDecimals: 6,
+  pricing: "historic",
+  redemptionFeeRate: Decimal.of("0.005")
+}
+
+const plans = (): Readonly<Record<string, readonly [Wallets.Wallet, World.Plan]>> => ({
+  registrar: [
+    registrar,
+    RegistrarBot.plan({
+      policy,
+      instruments: [
+        {
+          instrumentId: "fund-a",
+          provider: venue.party,
+          issuer: fund.party,
+          holderRequirements: [],
+          issuerRequirements: []
+        }
+      ]
+    })
+  ],
+  fund: [fund, FundBot.plan({ policy })],
+  oracle: [
+    oracle,
+    OracleBot.plan({
+      quotes: () => [
+        { instrumentId: "fund-a", value: Decimal.of("1.0437"), valuationTime: lately }
+      ],
+      audience: {
+        venue: venue.party,
+        fund: fund.party,
+        registrar: registrar.party,
+        attestors: [attestor.party]
+      },
+      instruments: [terms]
+    })
+  ],
+  attestor: [attestor, AttestorBot.plan({ policy, instruments: [terms] })],
+  alice: [alice, InvestorWallet.plan({ policy, terms: documentHash })]
+})
+
+/** These programs take what there is to take, until none has anything left to do. */
+const work = async (...names: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const done: Array<string> = []
+  for (let round = 0; round < 20; round++) {
+    const before = done.length
+    for (const [name, [wallet, plan]] of Object.entries(plans())) {
+      if (names.length > 0 && !names.includes(name)) continue
+      const act = await wallet.does(plan)
+      if (act !== "nothing") done.push(`${name} ${act}`)
+    }
+    if (done.length === before) return done
+  }
+  throw new Error(`the wallets do not come to rest: ${done.join(", ")}`)
+}
+
+beforeEach(async () => {
+  venue = await Wallets.open()
+  registrar = await venue.wallet("registrar")
+  fund = await venue.wallet("fund")
+  oracle = await venue.wallet("oracle")
+  attestor = await venue.wallet("attestor")
+  bank = await venue.wallet("bank")
+  alice = await venue.wallet("alice")
+  await succeeds("/v1/instruments", {
+    ...bodyOf(),
+    registrar: registrar.party,
+    oracle: oracle.party,
+    pricing: "historic",
+    fees: { subscription: 0, redemption: 0.005 }
+  })
+  await work("registrar", "oracle")
+  await succeeds("/v1/instruments/fund-a/admission-consent:propose", {
+    fund: fund.party,
+    terms: "terms"
+  })
+  await work("registrar")
+})
+afterEach(() => venue.close())
+
+const succeeds = async (path: string, body: object, as = "operator") => {
+  const ended = await venue.write(path, body, as)
+  expect(ended).toMatchObject({ state: "succeeded" })
+  return ended["result"] as Readonly<Record<string, unknown>>
+}
+const refusedBy = async (path: string, body: object, as = "operator"): Promise<string> => {
+  const ended = await venue.write(path, body, as)
+  const { type, gate, check } = (ended["problem"] ?? ended) as Readonly<Record<string, string>>
+  return [type?.split(":").at(-1), gate, check].filter((one) => one != null).join(" ")
+}
+
+const proposes = () =>
+  succeeds("/v1/instruments/fund-a/primary-market:propose", {
+    fund: fund.party,
+    paymentAsset: money(),
+    terms: { attestors: [attestor.party], required: 1 }
+  })
+const market = async () => {
+  const { value } = await venue.read("/v1/instruments/fund-a")
+  const shown = (value as Readonly<Record<string, unknown>>)["primaryMarket"]
+  return shown as Readonly<Record<string, unknown>>
+}
+
+/** A market, and alice admitted, with so much cash. */
+const trading = async (cash = "250000") => {
+  await proposes()
+  await work("fund", "registrar")
+  await succeeds(
+    "/v1/holders:onboard",
+    {
+      holderId: "h1",
+      party: alice.party,
+      taxResidences: [],
+      admissions: [{ instrumentId: "fund-a" }]
+    },
+    "app"
+  )
+  await work("alice")
+  await succeeds("/v1/holders/h1/accepted-terms:accept", {})
+  await work("alice")
+  await gives(alice, cash)
+}
+
+const gives = async (to: Wallets.Wallet, amount: string) => {
+  await bank.acts(
+    Templates.create(Templates.Holding, {
+      registrar: bank.party,
+      owner: bank.party,
+      provider: venue.party,
+      instrument: money(),
+      amount: Decimal.of(amount),
+      restricted: false,
+      lock: null,
+      label: "",
+      meta: {}
+    })
+  )
+  const held = (await bank.sees(Templates.Holding)).find(
+    ({ payload }) => payload.owner === bank.party && payload.lock === null
+  )
+  await bank.acts(
+    Templates.exercise(Templates.Holding, held?.contractId ?? "", "OfferTransfer", {
+      receiver: to.party,
+      amount: Decimal.of(amount),
+      executeBefore: from(Duration.days(1))
+    })
+  )
+  await work("alice", "fund")
+}
+
+const one = async (path: string, as = "auditor", claims: Claims = {}) => {
+  const { status, value } = await venue.read(path, as, claims)
+  return { status, ...(value as Readonly<Record<string, unknown>>) } as Readonly<
+    Record<string, unknown>
+  >
+}
+const stateOf = async (path: string) => {
+  const { state, orderState } = await one(path)
+  return `${state} ${orderState}`
+}
+const told = async (resourceKind: string, resourceId: string) => {
+  const query = `resourceKind=${resourceKind}&resourceId=${resourceId}&limit=100`
+  const { value } = await venue.read(`/v1/events?${query}`)
+  return (value as ReadonlyArray<{ readonly type: string }>)
+    .map(({ type }) => type)
+    .filter((type) => !type.startsWith("operation.") && !type.startsWith("approval."))
+}
+const ids = async (path: string, name: string, as = "auditor", claims: Claims = {}) => {
+  const { value, text } = await venue.read(path, as, claims)
+  if (!Array.isArray(value)) throw new Error(text)
+  return value.map((row: Readonly<Record<string, unknown>>) => row[name])
+}
+const holds = async (wallet: Wallets.Wallet, assetId: string) => {
+  const found = await wallet.sees(Templates.Holding)
+  return Decimal.formatPlain(
+    Decimal.sum(
+      found
+        .filter(
+          ({ payload }) => payload.owner === wallet.party && payload.instrument.id === assetId
+        )
+        .map(({ payload }) => payload.amount)
+    )
+  )
+}
+const line = (amount: number, number = 1) => ({
+  cash: [{ statementId: "stmt-1", line: number, amount }]
+})
+
+const subscribes = (subscriptionId: string, of: object) =>
+  succeeds("/v1/subscriptions", { subscriptionId, instrumentId: "fund-a", holderId: "h1", ...of })
+const redeems = (redemptionId: string, of: object) =>
+  succeeds("/v1/redemptions", { redemptionId, instrumentId: "fund-a", holderId: "h1", ...of })
+
+const signs = (
+  kind: "subscription" | "redemption",
+  of: { orderId: string; amount?: string; units?: string }
+) => {
+  const { orderId, amount, units } = of
+  const order = {
+    venue: venue.party,
+    fund: fund.party,
+    holder: alice.party,
+    orderId,
+    instrument: instrument(),
+    paymentAsset: money(),
+    amount: amount === undefined ? null : Decimal.of(amount),
+    units: units === undefined ? null : Decimal.of(units),
+    expiresAt: null
+  }
+  return alice.acts(
+    kind === "subscription"
+      ? Templates.create(Templates.SubscriptionOrder, order)
+      : Templates.create(Templates.RedemptionOrder, { ...order, custodian: null })
+  )
+}
+
+describe("a primary market", () => {
+  it("is declined, replaced, agreed or revoked and shown as something else", async () => {
+    await proposes()
+    expect(await market()).toMatchObject({
+      state: "proposed",
+      fund: fund.party,
+      paymentAsset: money(),
+      terms: { attestors: [attestor.party], required: 1, oracle: oracle.party },
+      cid: null,
+      from: null,
+      until: null
+    })
+    const { marketId: first } = await market()
+    await proposes()
+    const second = await market()
+    expect(second).toMatchObject({ state: "proposed" })
+    expect(second["marketId"]).not.toBe(first)
+    expect(await fund.does(FundBot.plan({ policy: refusing }))).toBe("decline-market")
+    expect(await market()).toMatchObject({ state: "declined" })
+    await proposes()
+    expect(await work("fund")).toEqual(["fund accept-market"])
+    expect(await market()).toMatchObject({
+      state: "proposed",
+      waitingOn: [{ party: registrar.party, action: "PrimaryMarketProposal.Accept" }]
+    })
+    expect(await work("registrar")).toEqual(["registrar accept-market"])
+    expect(await market()).toMatchObject({ state: "agreed", waitingOn: [] })
+    expect(
+      await refusedBy("/v1/instruments/fund-a/primary-market:propose", {
+        fund: fund.party,
+        paymentAsset: money(),
+        terms: { attestors: [attestor.party], required: 1 }
+      })
+    ).toBe("state-conflict PrimaryMarketState")
+    const [agreed] = await fund.sees(Templates.PrimaryMarket)
+    await fund.acts(
+      Templates.exercise(Templates.PrimaryMarket, agreed?.contractId ?? "", "End", {})
+    )
+    expect(await market()).toMatchObject({ state: "ended" })
+  }, 120_000)
+
+  it("revoked takes an order, or leaves one unsettled that opened while it was agreed", async () => {
+    await trading()
+    await signs("subscription", { orderId: "mine-1", amount: "100000" })
+    await subscribes("s1", { payment: "ledger", orderId: "mine-1" })
+    await signs("subscription", { orderId: "mine-2", amount: "1000" })
+    await work()
+    expect(await stateOf("/v1/subscriptions/s1")).toBe("priced ready")
+    const [agreed] = await fund.sees(Templates.PrimaryMarket)
+    await fund.acts(
+      Templates.exercise(Templates.PrimaryMarket, agreed?.contractId ?? "", "End", {})
+    )
+    expect(
+      await refusedBy("/v1/subscriptions", {
+        subscriptionId: "s2",
+        instrumentId: "fund-a",
+        holderId: "h1",
+        payment: "ledger",
+        orderId: "mine-2"
+      })
+    ).toBe("rule-refused policy primary-market")
+    // Its word is gone from the ledger: what it would have minted can only be released.
+    expect(await refusedBy("/v1/subscriptions/s1:settle", {})).toBe(
+      "rule-refused policy primary-market"
+    )
+    await succeeds("/v1/subscriptions/s1:release", {})
+    expect(await holds(alice, "USD")).toBe("250000")
+  }, 120_000)
+})
+
+describe("a subscription", () => {
+  it("by wire goes astray between claim and close", async () => {
+    await trading()
+    await subscribes("s1", { amount: 100000 })
+    const path = "/v1/subscriptions/s1"
+    expect(await stateOf(path)).toBe("claimed awaiting-price")
+    expect(await work()).toEqual(["attestor attest"])
+    expect(await stateOf(path)).toBe("priced awaiting-cash")
+    expect(await refusedBy(`${path}:deliver`, {})).toBe("rule-refused cash cash-matched")
+    await succeeds(`${path}:deliver`, line(100000))
+    expect(await stateOf(path)).toBe("delivered settled")
+    expect(await holds(alice, "fund-a")).toBe("95812.973076")
+    await succeeds(`${path}:settle`, {})
+    expect(await stateOf(path)).toBe("closed settled")
+    expect(await told("subscription", "s1")).toEqual([
+      "subscription.created",
+      "subscription.priced",
+      "subscription.delivered",
+      "subscription.ended"
+    ])
+    await subscribes("s2", { units: 95000 })
+    await succeeds("/v1/subscriptions/s2:withdraw", {}, "app")
+    expect(await stateOf("/v1/subscriptions/s2")).toBe("withdrawn withdrawn")
+    await subscribes("s3", { units: 95000 })
+    await work()
+    expect((await one("/v1/subscriptions/s3"))["cash"]).toMatchObject({ expected: 99151.5 })
+    await succeeds("/v1/subscriptions/s3:release", {})
+    expect(await stateOf("/v1/subscriptions/s3")).toBe("released released")
+    expect(await told("subscription", "s3")).toEqual([
+      "subscription.created",
+      "subscription.priced",
+      "subscription.ended"
+    ])
+    expect(await ids("/v1/subscriptions?state=closed&state=released", "subscriptionId")).toEqual([
+      "s1",
+      "s3"
+    ])
+    const investor = (holderId: string) => ({ holder: holderId })
+    expect(await ids("/v1/subscriptions", "subscriptionId", "investor", investor("h1"))).toEqual([
+      "s1",
+      "s2",
+      "s3"
+    ])
+    expect(await ids("/v1/subscriptions", "subscriptionId", "investor", investor("h2"))).toEqual([])
+  }, 120_000)
+
+  it("of units on the ledger asks for cash before it is known, or settles without it", async () => {
+    await trading()
+    await signs("subscription", { orderId: "mine-1", units: "95000" })
+    await subscribes("s1", { payment: "ledger", orderId: "mine-1" })
+    expect(await work()).toEqual(["attestor attest", "alice allocate"])
+    expect(await stateOf("/v1/subscriptions/s1")).toBe("priced ready")
+    await succeeds("/v1/subscriptions/s1:settle", {})
+    expect(await stateOf("/v1/subscriptions/s1")).toBe("closed settled")
+    // G4.
+    expect(await holds(fund, "USD")).toBe("99151.5")
+    expect(await holds(alice, "fund-a")).toBe("95000")
+  }, 120_000)
+})
+
+/** Alice with units, bought by wire. */
+const holding = async () => {
+  await trading()
+  await subscribes("s1", { amount: 100000 })
+  await work()
+  await succeeds("/v1/subscriptions/s1:deliver", line(100000, 9))
+  await succeeds("/v1/subscriptions/s1:settle", {})
+}
+
+describe("a redemption", () => {
+  it("by wire goes astray between claim and settlement, or comes back once it is burned", async () => {
+    await holding()
+    const path = "/v1/redemptions/r1"
+    await redeems("r1", { units: 1234.567891 })
+    expect(await stateOf(path)).toBe("claimed awaiting-price")
+    expect(await work("oracle")).toEqual(["oracle price-redemption"])
+    expect(await stateOf(path)).toBe("priced awaiting-units")
+    // G6.
+    expect(await one(path)).toMatchObject({ price: 1.0437, proceeds: 1282.07, fee: 6.45 })
+    expect(await work("alice")).toEqual(["alice request-burn"])
+    expect(await stateOf(path)).toBe("funded awaiting-registrar")
+    expect(await refusedBy(`${path}:withdraw`, {})).toBe("rule-refused units burn-requested")
+    expect(await work("registrar")).toEqual(["registrar accept-burn"])
+    expect(await stateOf(path)).toBe("burned awaiting-payment")
+    expect(await holds(alice, "fund-a")).toBe("94578.405185")
+    for (const verb of ["withdraw", "release"]) {
+      expect(await refusedBy(`${path}:${verb}`, {})).toBe("state-conflict RedemptionState")
+    }
+    expect(await refusedBy(`${path}:settle`, line(1282.06))).toBe("rule-refused cash cash-matched")
+    expect(await refusedBy(`${path}:settle`, line(1282.07, 9))).toBe(
+      "rule-refused cash cash-line-taken"
+    )
+    await succeeds(`${path}:settle`, line(1282.07))
+    expect(await stateOf(path)).toBe("settled settled")
+    expect(await told("redemption", "r1")).toEqual([
+      "redemption.priced",
+      "redemption.funded",
+      "redemption.burned",
+      "redemption.settled"
+    ])
+  }, 120_000)
+
+  it("withdrawn or released keeps its holder's units, or tells the other of the two", async () => {
+    await holding()
+    await redeems("r1", { amount: 25000 })
+    await succeeds("/v1/redemptions/r1:withdraw", {}, "app")
+    expect(await stateOf("/v1/redemptions/r1")).toBe("withdrawn withdrawn")
+    await redeems("r2", { amount: 25000 })
+    await work("oracle")
+    // G5.
+    expect(await one("/v1/redemptions/r2")).toMatchObject({ units: 24073.611326, proceeds: 25000 })
+    await succeeds("/v1/redemptions/r2:release", {})
+    expect(await stateOf("/v1/redemptions/r2")).toBe("released released")
+    await redeems("r3", { units: 1 })
+    await work("oracle")
+    await succeeds("/v1/redemptions/r3:withdraw", {})
+    expect(await stateOf("/v1/redemptions/r3")).toBe("withdrawn withdrawn")
+    expect(await told("redemption", "r2")).toEqual(["redemption.priced", "redemption.withdrawn"])
+    const { value } = await venue.read(
+      "/v1/events?type=redemption.withdrawn&resourceKind=redemption"
+    )
+    expect(
+      (value as ReadonlyArray<{ readonly payload: { readonly how: string } }>).map(
+        ({ payload }) => payload.how
+      )
+    ).toEqual(["withdrawn", "released", "withdrawn"])
+    expect(
+      await refusedBy("/v1/redemptions", {
+        instrumentId: "fund-a",
+        holderId: "h1",
+        units: 95812.973077
+      })
+    ).toBe("rule-refused units units-free")
+    expect(await ids("/v1/redemptions?state=withdrawn", "redemptionId")).toEqual(["r1", "r3"])
+    const investor = (holderId: string) => ({ holder: holderId })
+    expect(await ids("/v1/redemptions", "redemptionId", "investor", investor("h2"))).toEqual([])
+    expect((await venue.read("/v1/redemptions/r2", "investor", investor("h2"))).status).toBe(404)
+    expect(
+      (await venue.read("/v1/redemptions/r2", "registrar", { party: registrar.party })).status
+    ).toBe(200)
+  }, 120_000)
+
+  it("on the ledger is burned unpaid, paid unburned, or settled before both are locked", async () => {
+    await holding()
+    await gives(fund, "5000")
+    await signs("redemption", { orderId: "back-1", units: "1234.567891" })
+    await redeems("r1", { payment: "ledger", orderId: "back-1" })
+    const path = "/v1/redemptions/r1"
+    await work("oracle")
+    expect(await stateOf(path)).toBe("priced awaiting-units")
+    expect(await refusedBy(`${path}:settle`, {})).toBe("rule-refused units units-allocated")
+    await work("alice")
+    expect(await stateOf(path)).toBe("priced awaiting-payment")
+    expect(await refusedBy(`${path}:settle`, {})).toBe("rule-refused cash cash-allocated")
+    await work("fund")
+    expect(await stateOf(path)).toBe("priced ready")
+    await succeeds(`${path}:settle`, {})
+    expect(await stateOf(path)).toBe("settled settled")
+    expect(await holds(alice, "fund-a")).toBe("94578.405185")
+    expect(await holds(alice, "USD")).toBe("251282.07")
+    expect(await holds(fund, "USD")).toBe("3717.93")
+    expect(await told("redemption", "r1")).toEqual([
+      "redemption.priced",
+      "redemption.burned",
+      "redemption.settled"
+    ])
+  }, 120_000)
+})

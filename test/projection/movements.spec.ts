@@ -1,0 +1,222 @@
+/** What movements are named after, and where they begin when the ledger has forgotten its beginning. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant, Offset, Party } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Participant } from "@bursar/storage-adapters/simulated-ledger"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { HoldingV1 } from "../../packages/engine-core/src/templates/Interfaces.ts"
+import * as SeriesReads from "../../packages/engine-core/src/instruments/price/SeriesReads.ts"
+import * as HeldReads from "../../packages/engine-core/src/instruments/register/HeldReads.ts"
+import { holdings } from "../../packages/engine-core/src/instruments/register/Holding.ts"
+import * as MovementClaims from "../../packages/engine-core/src/instruments/register/MovementClaimReadings.ts"
+import * as MovementReads from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
+import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
+import { contracts } from "../../packages/engine-core/src/projection/Contract.ts"
+import type { Whole } from "../../packages/engine-core/src/projection/Reading.ts"
+import * as Story from "../operations/story.ts"
+import * as Venue from "../operations/venue.ts"
+
+const at = Instant.of("2026-07-30T10:00:00Z")
+const party = Party.make({ hint: "somebody", fingerprint: `1220${"ab".repeat(32)}` })
+const act = { cause: { by: "request" as const, requestId: "r" }, now: at, offset: Offset.of(1) }
+
+const whole = (
+  template: Templates.Template,
+  choice: string,
+  arg: Ledger.LfRecord,
+  contractId = "c1"
+): Whole => ({
+  act,
+  venue: party,
+  offset: Offset.of(2),
+  updateId: "u",
+  effectiveAt: at,
+  ledgerTime: at,
+  from: "update",
+  events: [
+    {
+      _tag: "Exercised",
+      nodeId: 3,
+      lastDescendant: 9,
+      contractId,
+      template: template.typeRef,
+      iface: Option.some(HoldingV1.typeRef),
+      choice,
+      arg,
+      result: {},
+      actors: [],
+      consuming: true,
+      witnesses: [],
+      inAcs: true
+    }
+  ]
+})
+
+const received = (kind: string): Ledger.LfRecord => ({
+  amount: "1.0000000000",
+  reference: { kind, id: "x1" },
+  configurationCid: null
+})
+
+const burnRequest = (kind: string): Ledger.LfRecord => ({
+  registrar: party,
+  provider: party,
+  holder: party,
+  custodian: null,
+  instrument: { admin: party, id: "fund-a" },
+  amount: "1.0000000000",
+  holdingCid: "ab",
+  reference: { kind, id: "x1" },
+  requestedAt: "2026-07-30T10:00:00.000000Z",
+  executeBefore: "2026-07-30T10:00:00.000000Z"
+})
+
+const claimed = (of: Whole) =>
+  Effect.map(MovementClaims.of(of), (claims) =>
+    claims.map(
+      ({ nodeId, until, kinds, reference }) =>
+        `${nodeId}–${until} ${kinds.into} ${kinds.outOf} ${kinds.across} ${
+          reference === null ? "–" : `${reference.resourceKind} ${reference.id}`
+        }`
+    )
+  )
+
+describe("what a movement is named after", () => {
+  const plain = "mint burn transfer –"
+  const { Credential, Allocation, TransferOffer, PrimaryMarket, Holding, Lot } = Templates
+  it.effect.each<[string, Whole, ReadonlyArray<string>]>([
+    [
+      "units received for a subscription",
+      whole(Credential, "Receive", received("subscription")),
+      ["3–9 subscription burn transfer subscription x1"]
+    ],
+    [
+      "units received for a distribution",
+      whole(Credential, "Receive", received("distribution")),
+      ["3–9 distribution burn transfer distribution x1"]
+    ],
+    [
+      "units received for a mint against a reserve",
+      whole(Credential, "Receive", received("mint")),
+      ["3–9 mint burn transfer mint x1"]
+    ],
+    [
+      "units received for what the registrar alone knows name no record",
+      whole(Credential, "Receive", received("constructor")),
+      [`3–9 ${plain}`]
+    ],
+    [
+      "an argument that does not decode names nothing",
+      whole(Credential, "Receive", {}),
+      [`3–9 ${plain}`]
+    ],
+    [
+      "units burned in a cycle",
+      whole(PrimaryMarket, "BurnFor", {
+        redemptionId: "r7",
+        holder: party,
+        unitsAllocationCid: "ab",
+        units: "1.0000000000"
+      }),
+      ["3–9 mint redemption transfer redemption r7"]
+    ],
+    ["an allocation", whole(Allocation, "Allocation_ExecuteTransfer", {}), [`3–9 ${plain}`]],
+    ["an offer", whole(TransferOffer, "Accept", {}), [`3–9 ${plain}`]],
+    ["a holding's own choice, whichever", whole(Holding, "Whatever", {}), [`3–9 ${plain}`]],
+    ["what only contains acts is none", whole(Lot, "Settle", {}), []]
+  ])("%s", ([, update, expected]) =>
+    Effect.gen(function* () {
+      assert.deepEqual(yield* claimed(update), [...expected])
+    }).pipe(Venue.engine())
+  )
+
+  it.effect("a burn after the request it answers, and plainly where nobody knows that", () =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const open = (contractId: string, kind: string) =>
+        records.open(
+          contracts,
+          {
+            contractId,
+            template: Templates.key(Templates.BurnRequest.typeRef),
+            packageId: "p",
+            payload: burnRequest(kind) as never,
+            signatories: [party],
+            observers: [],
+            contractCreatedAt: at,
+            createdOffset: Offset.of(1),
+            archivedOffset: null
+          },
+          act
+        )
+      yield* records.transact(Effect.andThen(open("c1", "redemption"), open("c2", "other")))
+      const burned = (contractId: string) =>
+        claimed(whole(Templates.BurnRequest, "Accept", {}, contractId))
+      assert.deepEqual(yield* burned("c1"), ["3–9 mint redemption transfer redemption x1"])
+      assert.deepEqual(yield* burned("c2"), [`3–9 ${plain}`])
+      assert.deepEqual(yield* burned("c3"), [`3–9 ${plain}`])
+    }).pipe(Venue.engine())
+  )
+})
+
+describe("a projection that began from a snapshot", () => {
+  it.effect("counts what was there already, and tells only what moved since", () =>
+    Effect.gen(function* () {
+      const of = yield* Story.cast
+      const holding = (amount: string) =>
+        Templates.create(Templates.Holding, {
+          registrar: of.registrar.party,
+          owner: of.registrar.party,
+          provider: of.venue,
+          instrument: { admin: of.registrar.party, id: "fund-a" },
+          amount: Decimal.of(amount),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        })
+      yield* Venue.actUnseen(of.registrar, Story.configuration(of.registrar, of))
+      yield* Venue.actUnseen(of.registrar, holding("100"), holding("50"))
+      const participant = yield* Participant
+      yield* participant.admin.prune(yield* participant.ledgerEnd)
+      // Something to follow: a ledger is taken up at its end, and what comes later is an update.
+      yield* Venue.settle
+      const id = { instrumentId: Story.instrumentId }
+      const asset = { registrar: of.registrar.party, instrumentId: "fund-a" }
+      const counts = Effect.map(HeldReads.holderCounts([asset]), (found) => [...found.values()])
+      const supply = (point: { readonly at?: Offset.Offset }) =>
+        Effect.map(Venue.read(RegisterReads.register, id, { point }), ({ value }) =>
+          [value.head.supplyOnLedger, value.head.difference].map(Decimal.formatPlain)
+        )
+      assert.deepEqual((yield* Venue.list(MovementReads.ofInstrument, id)).value, [])
+      assert.deepEqual(yield* supply({}), ["150", "0"])
+      assert.deepEqual(yield* counts, [1])
+      const before = yield* Venue.offsetNow
+      const [one] = yield* Effect.flatMap(Records, (records) =>
+        records.list(holdings, { limit: 1 })
+      )
+      const burned = one?.record.contractId ?? ""
+      yield* Venue.act(of.registrar, Templates.exercise(Templates.Holding, burned, "Burn", {}))
+      yield* Venue.act(of.registrar, holding("7"))
+      const moved = (yield* Venue.list(MovementReads.ofInstrument, id)).value
+      const left = Decimal.formatPlain(moved[0]?.balanceAfter ?? Decimal.zero)
+      assert.include(["50", "100"], left)
+      assert.deepEqual(
+        moved.map(({ seq, kind }) => `${seq} ${kind}`),
+        ["1 burn", "2 mint"]
+      )
+      assert.deepEqual(yield* supply({ at: before }), ["150", "0"])
+      assert.deepEqual(yield* supply({}), [String(Number(left) + 7), "0"])
+      const held = yield* HeldReads.heldBy({ ...asset, party: of.registrar.party })
+      assert.strictEqual(Decimal.formatPlain(held.units), String(Number(left) + 7))
+      const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "supply" })
+      const [day] = value.points
+      assert.deepEqual(
+        [day?.open, day?.max, day?.close].map((one) => Decimal.formatPlain(one ?? Decimal.zero)),
+        ["150", "150", String(Number(left) + 7)]
+      )
+    }).pipe(Venue.engine())
+  )
+})

@@ -233,9 +233,9 @@ export const surprises = Effect.gen(function* () {
 })
 
 /** The instrument recorded and configured, its registrar's consent given; no market yet. */
-export const opened = (change: Readonly<Record<string, Json>> = {}) =>
+export const opened = (change: Readonly<Record<string, Json>> = {}, from = start) =>
   Effect.gen(function* () {
-    yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(start)))
+    yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(from)))
     const participant = yield* SimulatedLedger.Participant
     const venue = (yield* participant.admin.parties).find(({ hint }) => hint === "venue")
     if (venue === undefined) throw new Error("no venue")

@@ -90,7 +90,12 @@ export const marketOf = (
 
 export const publish = (
   of: Floor["of"],
-  by: { readonly value: Decimal.Decimal; readonly instrumentId?: string; readonly oracle?: Hint }
+  by: {
+    readonly value: Decimal.Decimal
+    readonly instrumentId?: string
+    readonly oracle?: Hint
+    readonly registrar?: Hint
+  }
 ) => {
   const oracle = of(by.oracle ?? "oracle")
   return World.make(
@@ -100,7 +105,7 @@ export const publish = (
       oracle: oracle.party,
       venue: of("venue").party,
       fund: of("fund").party,
-      registrar: of("registrar").party,
+      registrar: of(by.registrar ?? "registrar").party,
       attestors: [of("attestor").party, of("oracle").party],
       instrumentId: by.instrumentId ?? "FUND-A",
       metric: "price",

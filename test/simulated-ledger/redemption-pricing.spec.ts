@@ -41,6 +41,12 @@ const mispriced: ReadonlyArray<Figures> = [
     pointOf({ oracle: "attestor" })
   ],
   [
+    "a point of another register's instrument",
+    "the point is of another register",
+    { units: "1000" },
+    pointOf({ registrar: "bank" })
+  ],
+  [
     "other units than ordered",
     "other units than ordered",
     { units: "1000" },

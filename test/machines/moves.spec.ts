@@ -48,8 +48,10 @@ const tables: Readonly<Record<string, string>> = {
     review confirm match
     match ask pending
     stale ask pending`,
+  // What is agreed or admitted where a projection begins opens there: nothing tells how it came about.
   AdmissionState: `
     opens offered
+    opens admitted
     offered accept admitted ▸
     offered decline declined
     offered withdraw withdrawn
@@ -58,12 +60,14 @@ const tables: Readonly<Record<string, string>> = {
     admitted expire expired`,
   AdmissionConsentState: `
     opens proposed
+    opens agreed
     proposed agree agreed ▸
     proposed decline declined
     proposed replace withdrawn
     agreed end ended`,
   PrimaryMarketState: `
     opens proposed
+    opens agreed
     proposed agree agreed ▸
     proposed decline declined
     proposed replace withdrawn

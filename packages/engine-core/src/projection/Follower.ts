@@ -29,6 +29,7 @@ import * as Logged from "../writes/Logged.ts"
 import * as Request from "../writes/Request.ts"
 import { contracts } from "./Contract.ts"
 import type { Node, Reading, Whole } from "./Reading.ts"
+import * as Snapshot from "./Snapshot.ts"
 
 /** What a node has to say once its whole update was read. */
 type Conclusion = Effect.Effect<void, Unavailable, Records>
@@ -392,6 +393,15 @@ const make = Effect.gen(function* () {
     return head
   })
 
+  const isFirst = ({ template }: Ledger.Created): boolean =>
+    readingsOf(template).some(({ inSnapshot }) => inSnapshot === "first")
+
+  /** What is active, so that nothing is read before what it stands on. */
+  const inOrder = (active: ReadonlyArray<Ledger.Active>): ReadonlyArray<Ledger.Active> =>
+    active.toSorted(
+      (a, b) => Number(isFirst(b)) - Number(isFirst(a)) || Instant.compare(a.createdAt, b.createdAt)
+    )
+
   /** Takes what is active at the ledger's end as if it had just been created. */
   const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
     const end = yield* reading(ledger.ledgerEnd)
@@ -410,11 +420,11 @@ const make = Effect.gen(function* () {
       .transactAlone(
         Effect.gen(function* () {
           const snapshot = (effectiveAt: Instant.Instant): Act => ({
-            cause: { by: "update", updateId: "snapshot", offset: end, effectiveAt },
+            cause: { by: "update", updateId: Snapshot.updateId, offset: end, effectiveAt },
             now,
             offset: end
           })
-          for (const event of active) {
+          for (const event of inOrder(active)) {
             yield* created(event, {
               act: snapshot(event.createdAt),
               offset: end,
@@ -432,7 +442,7 @@ const make = Effect.gen(function* () {
             act: snapshot(effectiveAt),
             venue,
             offset: end,
-            updateId: "snapshot",
+            updateId: Snapshot.updateId,
             effectiveAt,
             ledgerTime: effectiveAt,
             events: active,

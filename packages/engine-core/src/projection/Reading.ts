@@ -36,6 +36,11 @@ export interface Whole extends Omit<Node, "nodeId" | "contractId"> {
  */
 export interface Reading {
   readonly template: TypeRef
+  /**
+   * A snapshot has no order of its own. What is `first` in it is read before all else, since other
+   * contracts stand on what it opens; the rest by the time it was created.
+   */
+  readonly inSnapshot?: "first"
   /** A contract of this template came into the venue's sight. */
   created?(payload: LfRecord, node: Node, event: Created): Effect.Effect<void, Unavailable, Records>
   /** A choice was exercised on it; `payload` is what the contract said. */

@@ -5,6 +5,7 @@ import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -74,8 +75,10 @@ const gone = Effect.fnUntraced(function* (
 
 /** A credential names its venue as its issuer. */
 const credential = TypedReading.of(Credential, {
-  created: Effect.fn("Credential.created")(function* ({ issuer, credentialId }, node) {
+  created: Effect.fn("Credential.created")(function* (payload, node) {
+    const { issuer, credentialId } = payload
     if (issuer !== node.venue) return
+    if (Snapshot.isOf(node)) return yield* standing(payload, node)
     const fact = { on: "accept", credentialCid: node.contractId, at: node.effectiveAt } as const
     const admission = yield* moved(credentialId, node, fact)
     if (admission !== undefined) yield* announced("admission.granted", admission, node)
@@ -87,6 +90,42 @@ const credential = TypedReading.of(Credential, {
 })
 
 export const readings = [offer, credential] as const
+
+/** A credential that stands where a projection begins; its offer is gone. */
+const standing = Effect.fnUntraced(function* (payload: Payload<typeof Credential>, node: Node) {
+  const records = yield* Records
+  const holder = yield* records.find(holderParties, payload.holder)
+  if (Option.isNone(holder)) {
+    return yield* surprise(node, payload.credentialId, {
+      on: "accept",
+      detail: "The party admitted is no holder."
+    })
+  }
+  const { instrumentId, registrar, validFrom, validUntil } = payload
+  const admission = yield* Once.open(
+    admissions,
+    {
+      admissionId: payload.credentialId,
+      holderId: holder.value.holderId,
+      instrumentId,
+      party: payload.holder,
+      registrar,
+      state: "admitted",
+      offeredAt: node.effectiveAt,
+      offset: node.offset,
+      expiresAt: null,
+      admittedAt: node.effectiveAt,
+      validFrom,
+      validUntil,
+      offerCid: null,
+      credentialCid: node.contractId,
+      endedAt: null,
+      endedBy: null
+    },
+    node
+  )
+  yield* announced("admission.granted", admission, node)
+})
 
 const revoked = (
   { issuer, credentialId }: Payload<typeof Credential>,

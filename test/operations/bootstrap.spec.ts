@@ -1,0 +1,137 @@
+/** A venue that begins again on a ledger that has forgotten: what is agreed there stands in its records. */
+import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as AdmissionReads from "../../packages/engine-core/src/instruments/admission/AdmissionReads.ts"
+import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
+import * as HolderReads from "../../packages/engine-core/src/holders/holder/HolderReads.ts"
+import { world } from "../engine/world.ts"
+import { bodyOf } from "./instrumentBody.ts"
+import * as Stage from "./stage.ts"
+import { holderIdOf, instrumentId } from "./story.ts"
+import { list, read } from "./venue.ts"
+
+/** A second engine over the same ledger, with a store in which nothing is yet. */
+const again = Effect.map(Ledger.Ledger, (ledger) =>
+  Layer.fresh(
+    Engine.layer.pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(
+          Memory.layer,
+          NodeCrypto.layer,
+          Layer.succeed(Ledger.Ledger, ledger),
+          Layer.succeed(Settings, settingsDefaults)
+        )
+      )
+    )
+  )
+)
+
+const forgets = Effect.gen(function* () {
+  const participant = yield* SimulatedLedger.Participant
+  yield* participant.admin.prune(yield* participant.ledgerEnd)
+})
+
+const holderId = holderIdOf("h1")
+const standing = Effect.gen(function* () {
+  const instrument = (yield* read(InstrumentReads.get, { instrumentId })).value
+  const holder = (yield* read(HolderReads.get, { holderId })).value
+  const admissions = (yield* list(AdmissionReads.list, { holderId })).value
+  return {
+    consent: instrument.admissionConsent,
+    market: instrument.primaryMarket,
+    onRegistry: instrument.onRegistry,
+    holderCount: instrument.holderCount,
+    holder: [holder.holderId, holder.party, holder.state, holder.terms],
+    admissions: admissions.map(({ admissionId, state, credentialCid, party }) => ({
+      admissionId,
+      state,
+      credentialCid,
+      party
+    }))
+  }
+})
+
+describe("a venue that begins on a ledger that has forgotten", () => {
+  it.effect(
+    "finds the consent, the market, the holder and the admission that stand, and goes on with them",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* Stage.market(stage)
+        yield* Stage.admitted(stage)
+        const credential = yield* Stage.standing(Templates.Credential)
+        yield* stage.registrar.act(
+          Templates.exercise(Templates.Credential, credential.cid, "Receive", {
+            amount: Decimal.of("10"),
+            reference: { kind: "subscription", id: "s0" },
+            configurationCid: null
+          })
+        )
+        const before = yield* standing
+        yield* forgets
+        yield* Effect.gen(function* () {
+          yield* Stage.settle
+          assert.deepEqual(yield* standing, before)
+          assert.deepEqual(yield* Stage.surprises, [])
+          // The terms are the venue's own, and it records them again.
+          const recorded = yield* Stage.write(
+            "instrument.record",
+            {},
+            { ...bodyOf(), registrar: stage.registrar.party, oracle: stage.oracle.party }
+          )
+          assert.strictEqual(recorded.why, "")
+          const claimed = yield* Stage.write(
+            "subscription.claim",
+            {},
+            {
+              subscriptionId: "s1",
+              instrumentId: "fund-a",
+              holderId: "h1",
+              payment: "wire",
+              amount: 100
+            }
+          )
+          assert.strictEqual(claimed.why, "")
+          const revoked = yield* Stage.write(
+            "admission.withdraw",
+            { holderId: "h1", instrumentId: "fund-a" },
+            {}
+          )
+          assert.strictEqual(revoked.why, "")
+          assert.strictEqual((yield* standing).admissions[0]?.state, "revoked")
+          assert.deepEqual(yield* Stage.surprises, [])
+        }).pipe(Effect.provide(yield* again))
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("finds a holder whose terms were accepted before its registration was", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.write(
+        "holder.register",
+        {},
+        { holderId: "h1", party: stage.holder.party, taxResidences: [] }
+      )
+      yield* Stage.signs(stage)
+      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      yield* TestClock.adjust("1 hour")
+      yield* Stage.accepts(stage)
+      const before = yield* standing
+      assert.strictEqual(before.holder[2], "active")
+      yield* forgets
+      yield* Effect.gen(function* () {
+        yield* Stage.settle
+        assert.deepEqual((yield* standing).holder, before.holder)
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+})

@@ -2,7 +2,7 @@
 import { Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { dealingCycles } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
 import { redemptions } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
@@ -31,10 +31,11 @@ export const turns = Effect.gen(function* () {
 export const active = <T extends Templates.Template>(template: T) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const found = yield* records.list(contracts, {
-      where: { template: [Templates.key(template.typeRef)], active: ["true"] },
-      limit: 1000
-    })
+    const found = yield* Stream.runCollect(
+      records.stream(contracts, {
+        where: { template: [Templates.key(template.typeRef)], active: ["true"] }
+      })
+    )
     return found
       .map(({ record }) => record)
       .toSorted((a, b) => a.createdOffset - b.createdOffset)

@@ -98,13 +98,19 @@ export const cashStands = (self: Redemption): boolean =>
     ? self.allocation !== null
     : self.cash.expected !== null && Decimal.atLeast(self.cash.matched, self.cash.expected)
 
+/** The states in which its units are still the holder's. */
+const unburned = (self: Redemption): boolean =>
+  self.state === "claimed" || self.state === "priced" || self.state === "funded"
+
 /** What stands between the order and its value date, at an instant. */
 export const orderStateAt = (self: Redemption, now: Instant.Instant) =>
   RedemptionOrder.RedemptionOrder.judge({
     state: self.state,
     payment: self.payment,
     unitsAllocated: self.unitsAllocation !== null,
-    cashStands: cashStands(self),
+    // In a cycle the fund pays on balance: it allocates nothing for one order. One that was burned by
+    // itself has left it, and is owed its own cash.
+    cashStands: cashStands(self) || (self.cycleId !== null && unburned(self)),
     settleBy: self.settleBy,
     now
   })
@@ -114,10 +120,6 @@ const standingOf = (self: Redemption): OpenOrder.Standing => ({
   state: orderStateAt(self, OpenOrder.untimed),
   until: self.state === "priced" || self.state === "funded" ? self.settleBy : null
 })
-
-/** The states in which its units are still the holder's. */
-const unburned = (self: Redemption): boolean =>
-  self.state === "claimed" || self.state === "priced" || self.state === "funded"
 
 /** Whether its units can be burned and paid in one: priced, and nobody was asked to burn them. */
 export const isOpen = (self: Redemption): boolean =>

@@ -1,0 +1,302 @@
+/** Whoever a record waits for makes the move it names: how a record is walked by its worklist alone. */
+import { Records, type Stored, type WaitingOn } from "@bursar/engine-core"
+import { type Collection, Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Machine } from "../../packages/engine-core/src/kernel/Machine.ts"
+import {
+  type Redemption,
+  redemptions
+} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import { figuresAt } from "../../packages/engine-core/src/orders/redemption/RedemptionPricing.ts"
+import {
+  type Subscription,
+  subscriptions
+} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { dealingOf } from "../../packages/engine-core/src/orders/subscription/SubscriptionPricing.ts"
+import { byAmount } from "../../packages/engine-core/src/orders/subscription/SubscriptionRules.ts"
+import * as Cycles from "./cycles.ts"
+import * as Stage from "./stage.ts"
+
+export const price = "1.0437"
+const later = Instant.of("2026-08-30T00:00:00Z")
+
+/** The stage, and everybody on it by party. */
+export interface Play {
+  readonly stage: Stage.Stage
+  readonly cast: ReadonlyMap<string, Stage.Outsider>
+}
+
+/** What acting on the stage needs of the world. */
+type Needs = Effect.Services<ReturnType<typeof Cycles.subscribes>>
+
+/** A move of the record that waits for it, made by the one it waits for. */
+type Move = (
+  play: Play,
+  of: { readonly id: string; readonly by: Stage.Outsider | undefined }
+) => Effect.Effect<unknown, unknown, Needs>
+
+const subscription = (id: string) =>
+  Effect.flatMap(Records, (records) => records.get(subscriptions, id))
+const redemption = (id: string) =>
+  Effect.flatMap(Records, (records) => records.get(redemptions, id))
+
+const text = (figure: Decimal.Decimal | null | undefined): string =>
+  Decimal.formatPlain(figure ?? Decimal.zero)
+
+const named = (by: Stage.Outsider | undefined): Stage.Outsider => {
+  if (by === undefined) throw new Error("a party that is not on the stage is waited for")
+  return by
+}
+
+const writes = (kind: string, name: string, body: Stage.Json = {}): Move => {
+  return (_, { id }) =>
+    Effect.map(Stage.write(kind, { [name]: id }, body), ({ why }) => {
+      if (why !== "") throw new Error(`${kind} of ${id}: ${why}`)
+    })
+}
+
+let lines = 0
+const paidFor = (amount: Decimal.Decimal | null | undefined) => ({
+  cash: [{ statementId: "stmt-1", line: ++lines, amount: Number(text(amount)) }]
+})
+
+const attests = (self: Subscription): string =>
+  text(
+    self.amount === null
+      ? self.units
+      : byAmount(self.amount, dealingOf(self, Decimal.of(price))).units
+  )
+
+const priced = (self: Redemption) => figuresAt(self, Decimal.of(price))
+
+/** Cash for a subscription, units for a redemption, or the fund's cash for one. */
+const allocates: Move = ({ stage }, { id, by }) =>
+  Effect.gen(function* () {
+    const who = named(by)
+    const bought = yield* Effect.option(subscription(id))
+    if (bought._tag === "Some") {
+      const amount = text(bought.value.cash.expected)
+      yield* Cycles.paysIn(stage, who, amount)
+      const to = stage.fund
+      return yield* Cycles.allocates(stage, who, { assetId: "USD", amount, to, reference: id })
+    }
+    const sold = yield* redemption(id)
+    if (who.party === sold.party) {
+      return yield* Cycles.locksUnits(
+        stage,
+        { ...who, holderId: "" },
+        { id, units: text(sold.units) }
+      )
+    }
+    const amount = text(sold.proceeds)
+    yield* Cycles.paysIn(stage, who, amount)
+    const to = { ...who, party: sold.party }
+    return yield* Cycles.allocates(stage, who, { assetId: "USD", amount, to, reference: id })
+  })
+
+export const moves: Readonly<Record<string, Move>> = {
+  "SubscriptionClaim.Attest": ({ stage }, { id, by }) =>
+    Effect.gen(function* () {
+      const self = yield* subscription(id)
+      const attestor = named(by)
+      yield* Cycles.attests({ ...stage, attestor }, { id, price, units: attests(self) })
+    }),
+  "subscription.deliver": (play, of) =>
+    Effect.flatMap(subscription(of.id), ({ cash }) =>
+      writes("subscription.deliver", "subscriptionId", paidFor(cash.expected))(play, of)
+    ),
+  "MintRequest.Accept": (_, { by }) =>
+    Effect.gen(function* () {
+      const request = yield* Stage.standing(Templates.MintRequest)
+      const credential = yield* Stage.standing(Templates.Credential)
+      yield* named(by).act(
+        Templates.exercise(Templates.MintRequest, request.cid, "Accept", {
+          credentialCid: credential.cid,
+          configurationCid: null
+        })
+      )
+    }),
+  "subscription.settle": writes("subscription.settle", "subscriptionId"),
+  "Holding.Allocate": allocates,
+  "RedemptionClaim.Price": ({ stage }, { id, by }) =>
+    Effect.gen(function* () {
+      const { units, proceeds } = priced(yield* redemption(id))
+      const oracle = named(by)
+      const figures = { units: text(units), proceeds: text(proceeds) }
+      yield* Cycles.pays({ ...stage, oracle }, { id, price, ...figures })
+    }),
+  "Holding.RequestBurn": (_, { id, by }) =>
+    Effect.gen(function* () {
+      const { units } = yield* redemption(id)
+      const who = named(by)
+      const held = yield* Cycles.active(Templates.Holding)
+      const free = held.find(
+        ({ payload }) =>
+          payload.owner === who.party &&
+          payload.instrument.id === "fund-a" &&
+          payload.lock === null &&
+          Decimal.of(String(payload.amount)) >= (units ?? Decimal.zero)
+      )
+      yield* who.act(
+        Templates.exercise(Templates.Holding, free?.cid ?? "", "RequestBurn", {
+          amount: units ?? Decimal.zero,
+          reference: { kind: "redemption", id },
+          custodian: null,
+          executeBefore: later
+        })
+      )
+    }),
+  "BurnRequest.Accept": (_, { by }) =>
+    Effect.flatMap(Stage.standing(Templates.BurnRequest), ({ cid }) =>
+      named(by).act(Templates.exercise(Templates.BurnRequest, cid, "Accept", {}))
+    ),
+  "redemption.settle": (play, of) =>
+    Effect.flatMap(redemption(of.id), ({ payment, proceeds }) =>
+      writes(
+        "redemption.settle",
+        "redemptionId",
+        payment === "wire" ? paidFor(proceeds) : {}
+      )(play, of)
+    ),
+  "dealing-cycle.settle": writes("dealing-cycle.settle", "cycleId"),
+  "PrimaryMarketProposal.Accept": (_, { by }) =>
+    Effect.flatMap(Stage.standing(Templates.PrimaryMarketProposal), ({ cid }) =>
+      named(by).act(
+        Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", {
+          party: named(by).party
+        })
+      )
+    ),
+  "StandingSettlement.Commit": ({ stage }, { by }) =>
+    Effect.gen(function* () {
+      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      yield* Cycles.paysIn(stage, named(by), "2000")
+      const held = yield* Cycles.active(Templates.Holding)
+      const free = held.find(
+        ({ payload }) => payload.owner === named(by).party && payload.lock === null
+      )
+      yield* named(by).act(
+        Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
+          party: named(by).party,
+          holdingCid: free?.cid ?? "",
+          amount: Decimal.of("2000")
+        })
+      )
+    }),
+  "standing-settlement.resume": writes("standing-settlement.resume", "standingSettlementId")
+}
+
+/** Whether the state has a move that brings the record nearer to its end. */
+export const hasForward = (machine: Machine, state: string): boolean =>
+  Object.keys(machine.moves[state] ?? {}).some((on) => machine.forward.includes(on))
+
+export interface Walked {
+  readonly state: string
+  /** The states it was seen in, and the moves it was brought on by. */
+  readonly states: ReadonlyArray<string>
+  readonly actions: ReadonlyArray<string>
+}
+
+/** More moves than this no record needs. */
+const movesMax = 16
+
+/** Makes the move a record waits for, and the next, until it waits for none, or for one of `until`. */
+export const walk = <R extends { readonly state: string }, F>(
+  play: Play,
+  of: {
+    readonly collection: Collection.Collection<R, F>
+    readonly machine: Machine
+    readonly id: string
+    readonly until?: string
+  }
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const { collection, machine, id } = of
+    const states: Array<string> = []
+    const actions: Array<string> = []
+    for (let move = 0; move < movesMax; move++) {
+      const before: Stored<R> = yield* records.get(collection, id)
+      const waiting: ReadonlyArray<WaitingOn> = collection.waitingOn(before)
+      if (states.at(-1) !== before.state) states.push(before.state)
+      if (waiting.length > 0 !== hasForward(machine, before.state)) {
+        throw new Error(`${collection.name} ${before.state} waits for ${waiting.length}`)
+      }
+      const [next] = waiting
+      if (next === undefined || next.action === of.until) {
+        return { state: before.state, states, actions } satisfies Walked
+      }
+      const act = moves[next.action]
+      if (act === undefined) throw new Error(`nobody knows how to ${next.action}`)
+      const by = next.party === undefined ? undefined : play.cast.get(next.party)
+      yield* act(play, { id, by })
+      actions.push(next.action)
+      const after = yield* records.get(collection, id)
+      if (after.version <= before.version) {
+        throw new Error(`${next.action} does not move a ${collection.name} that is ${before.state}`)
+      }
+    }
+    throw new Error(`a ${collection.name} is moved without an end`)
+  })
+
+export const valued = "2026-07-31T20:30:00Z"
+
+export const playOf = (stage: Stage.Stage, holders: ReadonlyArray<Stage.Outsider> = []): Play => ({
+  stage,
+  cast: new Map(
+    [stage.registrar, stage.fund, stage.oracle, stage.attestor, stage.holder, ...holders].map(
+      (who) => [who.party, who]
+    )
+  )
+})
+
+/** Units in a holder's hands, put there by the registrar. */
+export const gives = (stage: Stage.Stage, to: Cycles.Holder, units: string) =>
+  Effect.gen(function* () {
+    const found = yield* Cycles.active(Templates.Credential)
+    const credential = found.find(({ payload }) => payload.holder === to.party)
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.Credential, credential?.cid ?? "", "Receive", {
+        amount: Decimal.of(units),
+        reference: { kind: "opening", id: `opening-${to.holderId}` },
+        configurationCid: null
+      })
+    )
+  })
+
+export const claims = (
+  kind: "subscription" | "redemption",
+  body: Readonly<Record<string, Stage.Json>>
+) =>
+  Effect.map(Stage.write(`${kind}.claim`, {}, { instrumentId: "fund-a", ...body }), ({ why }) =>
+    assert.strictEqual(why, "")
+  )
+
+/** Two holders with units, and an order of every shape, each claimed before Friday's cut-off. */
+export const ordered = Effect.gen(function* () {
+  const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+  const [one, two] = holders
+  if (one === undefined || two === undefined) throw new Error("two holders are on the stage")
+  yield* gives(stage, one, "5000")
+  yield* gives(stage, one, "500")
+  yield* gives(stage, two, "5000")
+  yield* claims("subscription", { subscriptionId: "s-wire", holderId: "h1", amount: 1000 })
+  yield* claims("subscription", { subscriptionId: "s-units", holderId: "h1", units: 250 })
+  yield* claims("redemption", { redemptionId: "r-wire", holderId: "h1", units: 500 })
+  assert.strictEqual(
+    (yield* Cycles.subscribes(stage, one, { id: "s-alone", amount: "700" })).why,
+    ""
+  )
+  assert.isEmpty((yield* Cycles.redeems(stage, two, { id: "r-alone", units: "300" })).why)
+  assert.isEmpty((yield* Cycles.opens("c1")).why)
+  assert.strictEqual(
+    (yield* Cycles.subscribes(stage, two, { id: "s-cycle", amount: "900" })).why,
+    ""
+  )
+  assert.isEmpty((yield* Cycles.redeems(stage, one, { id: "r-cycle", units: "200" })).why)
+  yield* Cycles.at(valued)
+  yield* Stage.publishes(stage, price, valued)
+  return playOf(stage, holders)
+})

@@ -137,7 +137,7 @@ const tasksOf = (of: {
   AuditRunner.bySize,
   RetentionRunner.retention([contracts, ...of.history]),
   RetentionRunner.sweep,
-  ClockRunner.clock([...new Set<Collection>([approvals, ...of.clocked])]),
+  ClockRunner.clock(of.clocked),
   ScreeningRunner.rescreenings
 ]
 
@@ -159,7 +159,12 @@ export const layerOf = (of: {
         Follower.layer,
         DeliveryRunner.layer,
         ScreeningRunner.layer,
-        ScheduleRunner.layer(tasksOf({ history: of.history ?? [], clocked: of.clocked ?? [] }))
+        ScheduleRunner.layer(
+          tasksOf({
+            history: of.history ?? [],
+            clocked: [...new Set<Collection>([approvals, ...(of.clocked ?? [])])]
+          })
+        )
       )
     ),
     Layer.provideMerge(

@@ -66,6 +66,9 @@ export interface Collection<R = unknown, F = unknown> {
   readonly expectations: Readonly<Record<string, Expectation<R, F>>>
 }
 
+/** What nothing but a fact ever moves: the clock has no move of it. */
+export const never = (): undefined => undefined
+
 /** Declares a collection; what is not said takes the plain default. */
 export const define = <R, F>(
   name: string,
@@ -90,7 +93,7 @@ export const define = <R, F>(
   sortKey: of.id,
   filters: {},
   ripens: [],
-  due: () => undefined,
+  due: never,
   waitingOn: () => [],
   invariants: {},
   announce: () => [],

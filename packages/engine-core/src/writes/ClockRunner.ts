@@ -1,8 +1,8 @@
 /** Notes what the clock alone has done to records, and opens the writes that nobody asks for. */
-import { Cause, Effect, Exit, Option } from "effect"
+import { Cause, Effect, Exit, Option, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import type { Task } from "../feeds/Schedule.ts"
-import type { Collection } from "../kernel/Collection.ts"
+import { type Collection, never } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Ledger } from "../ports/Ledger.ts"
@@ -194,10 +194,59 @@ const one = (
 const isLost = (cause: Cause.Cause<LeaseLost | Unavailable>): boolean =>
   cause.reasons.every((reason) => Cause.isFailReason(reason) && reason.error._tag === "LeaseLost")
 
+/** Records that are set down in one go. */
+const adoptedMax = 200
+
+/** Which kinds of record have a clock, and what is opened for them. */
+const kindsOf = (
+  clocked: ReadonlyArray<Collection>,
+  timely: ReadonlyArray<Timely.Timely>
+): ReadonlyArray<string> => [
+  ...clocked.map(({ name }) => name),
+  ...timely.map(({ name }) => `+${name}`)
+]
+
+/**
+ * Sets down the records that were written before their kind had a clock, or a Timely of this version.
+ * What is there already is left as it is, so a sweep that was cut short is just had again.
+ */
+const adopted = Effect.fnUntraced(
+  function* (clocked: ReadonlyArray<Collection>) {
+    const records = yield* Records
+    const timely = yield* Timely.Declared
+    const setDown = (
+      collection: Collection,
+      rows: ReadonlyArray<{ readonly record: Stored<unknown> }>
+    ) =>
+      Effect.flatMap(Instant.now, (now) =>
+        records.transact(
+          records.enqueue(
+            rows.flatMap(({ record }) => {
+              const next = Alarms.next(collection, record, timely)
+              if (next === undefined) return []
+              const recordId = collection.id(record)
+              const of = { collection: collection.name, recordId, version: record.version, next }
+              return [Alarms.itemOf(of, now)]
+            })
+          )
+        )
+      )
+    for (const collection of clocked) {
+      yield* records.stream(collection, {}).pipe(
+        Stream.grouped(adoptedMax),
+        Stream.runForEach((rows) => setDown(collection, rows))
+      )
+    }
+  },
+  // As they were kept: what the clock has done to them by now is what is still to be noted.
+  Effect.provideService(JudgedAt, Instant.fromNanos(0n))
+)
+
 /**
  * Notes clock moves (domain.md rule 2) of these collections and opens what is Timely, some seconds
  * after its time: a record waits in the queue from the version that will come to it, so nothing is
- * ever searched for. A deployment that was down catches up in batches.
+ * ever searched for. A deployment that was down catches up in batches. The turn's state says for
+ * which kinds of record that holds: another version, with others, sets down what there is of them.
  */
 export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
   const byName = new Map(collections.map((one) => [one.name, one]))
@@ -217,7 +266,17 @@ export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
     name: "clock",
     doc: "Announces what the clock has done to records, and opens the writes whose time has come.",
     every,
-    run: () =>
-      Effect.asVoid(Effect.repeat(batch, { while: (leased: number) => leased === batchMax }))
+    run: Effect.fnUntraced(function* (turn) {
+      const timely = yield* Timely.Declared
+      const names = new Set(timely.map(({ collection }) => collection.name))
+      const clocked = collections.filter((one) => one.due !== never || names.has(one.name))
+      const known = new Set(turn.state.split(" ").filter((kind) => kind !== ""))
+      const kinds = kindsOf(clocked, timely)
+      if (!kinds.every((kind) => known.has(kind))) yield* adopted(clocked)
+      // What another version knows stays known: while both run, neither searches for the other's.
+      const state = [...new Set([...known, ...kinds])].toSorted().join(" ")
+      yield* Effect.repeat(batch, { while: (leased: number) => leased === batchMax })
+      yield* turn.next({ delay: every, state })
+    })
   }
 }

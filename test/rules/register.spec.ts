@@ -7,6 +7,7 @@ import {
   type RegisterEntry
 } from "../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
 import {
+  freeUnits,
   headOf,
   shareOf,
   shownUnits,
@@ -50,6 +51,19 @@ describe("shares", () => {
   })
   it("nobody has a share of nothing", () => {
     expect(shareOf(Decimal.zero, Decimal.zero)).toBe(Decimal.zero)
+  })
+})
+
+describe("free units", () => {
+  it.each([
+    ["100", "0", "0", "100"],
+    ["100", "30", "20", "50"],
+    ["100", "30", "70", "0"],
+    ["100", "30", "70.0000000001", "0"],
+    ["0", "0", "5", "0"]
+  ])("of %s, %s locked and %s pledged are %s", (held, locked, pledged, free) => {
+    const of = { units: Decimal.of(held), locked: Decimal.of(locked), pledged: Decimal.of(pledged) }
+    expect(freeUnits(of)).toBe(Decimal.of(free))
   })
 })
 

@@ -1,0 +1,178 @@
+/** Movements, series and register of an instrument where others get in between: strangers, corrections, open orders. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant, Zone } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { pricePoints } from "../../packages/engine-core/src/instruments/price/PricePoint.ts"
+import * as SeriesReads from "../../packages/engine-core/src/instruments/price/SeriesReads.ts"
+import * as MovementReads from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
+import * as RegisterReads from "../../packages/engine-core/src/instruments/register/RegisterReads.ts"
+import {
+  type Redemption,
+  redemptions
+} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import * as Redemptions from "../machines/redemptions.ts"
+import * as Story from "./story.ts"
+import * as Venue from "./venue.ts"
+
+const id = { instrumentId: Story.instrumentId }
+
+const units = (who: Venue.Outsider, of: Story.Cast, amount: string) => ({
+  registrar: who.party,
+  owner: who.party,
+  provider: of.venue,
+  instrument: { admin: who.party, id: "fund-a" },
+  amount: Decimal.of(amount),
+  restricted: false,
+  lock: null,
+  label: "",
+  meta: {}
+})
+
+const movements = Effect.map(Venue.list(MovementReads.ofInstrument, id), ({ value }) =>
+  value.map(
+    ({ seq, kind, units, balanceAfter }) =>
+      `${seq} ${kind} ${Decimal.formatPlain(units)} ${Decimal.formatPlain(balanceAfter)}`
+  )
+)
+
+const closes = (metric: "price" | "supply", zone?: Zone.Zone) =>
+  Effect.map(
+    Venue.read(SeriesReads.get, { ...id, metric, ...(zone === undefined ? {} : { zone }) }),
+    ({ value }) =>
+      value.points.map(({ close }) => (close === null ? null : Decimal.formatPlain(close)))
+  )
+
+describe("an instrument's movements", () => {
+  it.effect("hold nothing of another registrar's units of the same name", () =>
+    Effect.gen(function* () {
+      const of = yield* Story.cast
+      yield* Story.recorded(of)
+      yield* Venue.act(of.bob, Templates.create(Templates.Holding, units(of.bob, of, "1000000")))
+      yield* Venue.act(
+        of.registrar,
+        Templates.create(Templates.Holding, units(of.registrar, of, "3"))
+      )
+      assert.deepEqual(yield* movements, ["1 mint 3 3"])
+      assert.deepEqual(yield* closes("supply"), ["3"])
+    }).pipe(Venue.engine())
+  )
+
+  it.effect("hold nothing of units that another venue is the provider of", () =>
+    Effect.gen(function* () {
+      const of = yield* Story.cast
+      yield* Story.recorded(of)
+      // Seen by the venue as a lock's observer.
+      const elsewhere = {
+        ...units(of.registrar, of, "5"),
+        provider: of.bob.party,
+        lock: {
+          holders: [of.registrar.party],
+          observers: [of.venue],
+          context: "shown",
+          expiresAt: null
+        }
+      }
+      yield* Venue.act(of.registrar, Templates.create(Templates.Holding, elsewhere))
+      assert.deepEqual(yield* movements, [])
+    }).pipe(Venue.engine())
+  )
+
+  it.effect("tell of units that came and went inside one update", () =>
+    Effect.gen(function* () {
+      const of = yield* Story.cast
+      yield* Story.recorded(of)
+      yield* Venue.act(of.registrar, {
+        ...Templates.create(Templates.Holding, units(of.registrar, of, "5")),
+        _tag: "CreateAndExercise",
+        choice: "Burn",
+        arg: {}
+      })
+      assert.deepEqual(yield* movements, ["1 mint 5 5", "2 burn 5 0"])
+      assert.deepEqual(yield* closes("supply"), ["0"])
+    }).pipe(Venue.engine())
+  )
+})
+
+describe("a series of prices", () => {
+  it.effect("tells what its own oracle holds true now, by the day it was valued in the zone", () =>
+    Effect.gen(function* () {
+      const of = yield* Story.cast
+      yield* Story.recorded(of)
+      const valued = (value: string, at: string, who = of.oracle) =>
+        Venue.act(
+          who,
+          Templates.create(Templates.OraclePoint, {
+            ...Story.point(who, of, value),
+            valuationTime: Instant.of(at)
+          })
+        )
+      yield* valued("1.2", "2026-07-28T20:30:00Z")
+      yield* valued("1.1", "2026-07-27T20:30:00Z")
+      yield* valued("9", "2026-07-28T20:31:00Z", of.bob)
+      yield* TestClock.adjust("2 hours")
+      assert.deepEqual(yield* closes("price"), ["1.1", "1.2", "1.2", "1.2"])
+      const zone = Zone.of("Asia/Kolkata")
+      assert.deepEqual(yield* closes("price", zone), ["1.1", "1.2", "1.2"])
+      const records = yield* Records
+      const points = yield* records.list(pricePoints, { limit: 9 })
+      const wrong = points.find(({ record }) => record.price === Decimal.of("1.1"))?.record
+      yield* Venue.act(
+        of.oracle,
+        Templates.exercise(Templates.OraclePoint, wrong?.contractId ?? "", "Correct", {
+          value: Decimal.of("1.15"),
+          valuationTime: Instant.of("2026-07-27T20:30:00Z"),
+          period: null,
+          withholdingRate: null,
+          statementRef: null
+        })
+      )
+      assert.deepEqual(yield* closes("price"), ["1.15", "1.2", "1.2", "1.2"])
+    }).pipe(Venue.engine())
+  )
+})
+
+describe("a register", () => {
+  it.effect("shows as on their way out what open redemptions take, and nothing of ended ones", () =>
+    Effect.gen(function* () {
+      const of = yield* Story.cast
+      yield* Story.recorded(of)
+      yield* Story.consented(of)
+      yield* Story.registered(of.alice, "alice", of)
+      yield* Story.minted(of, yield* Story.admitted(of.alice, "alice"), "100")
+      const records = yield* Records
+      const now = yield* Instant.now
+      const act = { cause: { by: "request" as const, requestId: "r" }, now }
+      const open = (redemptionId: string, change: Partial<Redemption>) =>
+        records.open(
+          redemptions,
+          Redemptions.claimed({
+            redemptionId: redemptionId as Redemption["redemptionId"],
+            instrumentId: Story.instrumentId,
+            holderId: Story.holderIdOf("alice"),
+            ...change
+          }),
+          act
+        )
+      yield* records.transact(
+        Effect.all([
+          open("r1", { units: Decimal.of("10") }),
+          open("r2", { units: null, amount: Decimal.of("5"), orderedAs: "amount" }),
+          open("r3", { units: Decimal.of("4") }),
+          open("r4", {
+            units: Decimal.of("8"),
+            state: "withdrawn",
+            endedAt: now,
+            endedAs: "withdrawn"
+          })
+        ])
+      )
+      const { value } = yield* Venue.read(RegisterReads.register, id)
+      const [line] = value.lines
+      assert.strictEqual(line?.pendingOut, Decimal.of("14"))
+      assert.strictEqual(line?.pendingIn, Decimal.zero)
+    }).pipe(Venue.engine())
+  )
+})

@@ -298,7 +298,14 @@ const signed = ({ of, instrument, cash }: Floor, { holder, id, amount, units, fu
 })
 
 /** A subscription signed by its holder and claimed by the venue. */
-export const subscribe = (floor: Floor, ordered: Ordered) =>
+export const subscribe = (
+  floor: Floor,
+  ordered: Ordered,
+  dues: { readonly feeRate: Decimal.Decimal | null; readonly cashDecimals: number | null } = {
+    feeRate: decimal("0.005"),
+    cashDecimals: 2
+  }
+) =>
   Effect.gen(function* () {
     const { of, market } = floor
     const order = yield* World.make(
@@ -315,8 +322,7 @@ export const subscribe = (floor: Floor, ordered: Ordered) =>
         custodian: null,
         currency: "EUR",
         cycleCid: ordered.cycleCid ?? null,
-        feeRate: decimal("0.005"),
-        cashDecimals: 2
+        ...dues
       })
     )
   })

@@ -134,7 +134,11 @@ export const PrimaryMarket = define({
       }),
       result: Schema.Struct({ change: Field.optional(cid) })
     },
-    End: nothing
+    /**
+     * The fund takes no more orders: the market stands on, past its time from now on. Were it gone,
+     * nothing that was ordered while it was agreed could settle under it, as domain.md 2.11 says it does.
+     */
+    End: { consuming: true, argument: Field.unit, result: created }
   }
 })
 

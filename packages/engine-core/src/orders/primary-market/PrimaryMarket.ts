@@ -59,7 +59,7 @@ export const primaryMarkets = Collection.define<PrimaryMarket, Fact>("primary-ma
   ripens: ["state"],
   due: (self) =>
     self.state === "agreed" && self.until !== null
-      ? { at: self.until, fact: { on: "end", at: self.until } }
+      ? { at: self.until, fact: { on: "end", marketCid: null, at: self.until } }
       : undefined,
   waitingOn: (self) =>
     self.state === "proposed"

@@ -51,7 +51,12 @@ const Agree = Schema.Struct({
 })
 const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
 const Replace = Schema.Struct({ on: Schema.Literal("replace"), at })
-const End = Schema.Struct({ on: Schema.Literal("end"), at })
+/** By its date, or by the fund, which makes the market anew with its time up. */
+const End = Schema.Struct({
+  on: Schema.Literal("end"),
+  marketCid: Field.optional(Field.contractId),
+  at
+})
 
 /** The first leaves the state as it is; the others are the table's triggers. */
 export const Fact = Schema.Union([Accept, Agree, Decline, Replace, End])
@@ -87,7 +92,11 @@ export const evolve = (self: PrimaryMarket, fact: Fact): PrimaryMarket =>
       endedAt
     }))
     // What opened while it was agreed settles under it, so the contract is still named.
-    .with({ on: "end" }, ({ on, at: endedAt }) => ({ ...moved(self, on), endedAt }))
+    .with({ on: "end" }, ({ on, marketCid, at: endedAt }) => ({
+      ...moved(self, on),
+      marketCid: marketCid ?? self.marketCid,
+      endedAt
+    }))
     .exhaustive()
 
 const moved = (

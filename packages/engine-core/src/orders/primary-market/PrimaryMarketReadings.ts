@@ -89,7 +89,8 @@ const market = TypedReading.of(PrimaryMarketTemplate, {
     )
   }),
   exercised: {
-    End: ({ payload }, node) => moved(payload, node, { on: "end", at: node.effectiveAt })
+    End: ({ payload, result: { contractId: marketCid } }, node) =>
+      moved(payload, node, { on: "end", marketCid, at: node.effectiveAt })
   }
 })
 

@@ -77,9 +77,16 @@ const latest = (quotes: ReadonlyArray<Quote>): ReadonlyArray<Quote> => [
 
 /** The market that names this oracle says who reads its points. */
 const audienceOf = (world: World.World, instrumentId: string): Audience | undefined =>
-  World.find(world, Templates.PrimaryMarket).find(
-    ({ payload }) => payload.instrument.id === instrumentId && payload.oracle === world.party
-  )?.payload
+  World.find(world, Templates.PrimaryMarket)
+    .map(({ payload }) => payload)
+    .filter(({ instrument, oracle }) => instrument.id === instrumentId && oracle === world.party)
+    // One past its time still tells who settles under it, where no other has come.
+    .toSorted((a, b) => Number(isPast(world, a)) - Number(isPast(world, b)))[0]
+
+const isPast = (
+  { now }: World.World,
+  { until }: Templates.Payload<typeof Templates.PrimaryMarket>
+): boolean => until !== null && now >= until
 
 const stated = (quote: Quote) => ({
   value: quote.value,

@@ -155,7 +155,15 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
       controllers: (self, { holder }) => [self.venue, holder],
       body: ({ self, argument }, scope) => burn(scope, self, argument)
     },
-    End: { controllers: (self) => [self.fund], body: ends }
+    End: {
+      controllers: (self) => [self.fund],
+      body: ({ self }, scope) =>
+        Result.gen(function* () {
+          yield* demand([isOpen(self, scope), "the market is past its time"])
+          const ended = { ...self, until: scope.now }
+          return { contractId: yield* scope.create(Templates.PrimaryMarket, ended) }
+        })
+    }
   }
 })
 

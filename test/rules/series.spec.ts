@@ -72,7 +72,8 @@ describe("the steps of a series", () => {
       "2027-01-01",
       ["2026-12-01T00:00:00Z 744h", "2027-01-01T00:00:00Z 744h"]
     ],
-    ["what ends before it begins has none", "day", "UTC", "2026-01-02", "2026-01-01", []]
+    ["what ends before it begins has none", "day", "UTC", "2026-01-02", "2026-01-01", []],
+    ["not even within one week", "week", "UTC", "2026-01-03", "2026-01-01", []]
   ])("%s", (_, interval, zone, from, to, expected) => {
     expect(drawn(interval, zone, from, to)).toEqual(expected)
   })

@@ -38,8 +38,6 @@ export const steps = (of: {
   readonly from: Date.Date
   readonly to: Date.Date
 }): ReadonlyArray<Step> | undefined => {
-  // Before anything is counted from it: the first dates there are have no Monday before them.
-  if (Date.daysBetween(of) > pointsMax * 31) return undefined
   const found: Array<Step> = []
   if (Date.isAfter(of.from, of.to)) return found
   let first = firstDay(of.interval, of.from)

@@ -23,6 +23,8 @@ import { holderIds, instrumentId, move, orderIds } from "./two-holders.ts"
 const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>>> = {
   holderId: { ...holderIds, never: "holder-zzzz" },
   subscriptionId: { a: orderIds.a[0], b: orderIds.b[0], never: "order-zz" },
+  // Each holder's redemptions bear the names of its subscriptions.
+  redemptionId: { a: orderIds.a[0], b: orderIds.b[0], never: "order-zz" },
   instrumentId: { a: instrumentId, b: instrumentId, never: "fund-z" }
 }
 const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
@@ -33,7 +35,7 @@ const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
   })
 
 const own = Catalogue.reads.filter(({ audience }) => audience.investor === "own")
-const named = own.filter(({ route }) => /\{(holderId|subscriptionId)\}/.test(route))
+const named = own.filter(({ route }) => /\{(holderId|subscriptionId|redemptionId)\}/.test(route))
 const lists = own.filter(({ shape }) => shape === "list")
 const filtered = own.filter(({ params, route }) => {
   const fields: object =

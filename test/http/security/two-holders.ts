@@ -1,6 +1,7 @@
 /** Two holders with the same records each, made from what one real story left behind. */
 import { Catalogue, Records } from "@bursar/engine-core"
-import { type Collection, Instant } from "@bursar/engine-core/kernel"
+import { type Collection, Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Codecs from "../../../packages/engine-core/src/records/Codecs.ts"
@@ -26,6 +27,18 @@ const story = Effect.gen(function* () {
   yield* Stage.admitted(stage)
   const order = { subscriptionId: "s1", instrumentId, holderId: "h1", payment: "wire", amount: 100 }
   yield* Stage.write("subscription.claim", {}, order)
+  // What waits for the venue, and is the holder's.
+  yield* Stage.signs(stage)
+  const credential = yield* Stage.standing(Templates.Credential)
+  yield* stage.registrar.act(
+    Templates.exercise(Templates.Credential, credential.cid, "Receive", {
+      amount: Decimal.of("1000"),
+      reference: { kind: "opening", id: "opening" },
+      configurationCid: null
+    })
+  )
+  const back = { redemptionId: "s1", instrumentId, holderId: "h1", payment: "wire", units: 10 }
+  yield* Stage.write("redemption.claim", {}, back)
   const records = yield* Records
   const kept: Array<Kept> = []
   for (const collection of Catalogue.collections) {

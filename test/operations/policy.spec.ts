@@ -103,6 +103,14 @@ describe("policy.set", () => {
         { party: null, role: "engine", action: "policy.begin", by: after(2), actionKey: null }
       ])
       assert.strictEqual((yield* instrument()).holderCap, 2)
+      // What is to come is known before it comes: a cycle's cut-off may lie beyond it.
+      const ahead = yield* Effect.flatMap(Records, (records) =>
+        records.get(instruments, instrumentId)
+      )
+      assert.isTrue(isRecorded(ahead))
+      if (!isRecorded(ahead)) return
+      assert.strictEqual((yield* inForce(ahead, after(1))).manifest.holderCap, 2)
+      assert.strictEqual((yield* inForce(ahead, after(2))).manifest.holderCap, 5)
       yield* clock(2)
       assert.deepEqual(yield* states, ["2 current", "1 superseded"])
       assert.deepInclude(yield* instrument(), { policyVersion: 2, holderCap: 5 })

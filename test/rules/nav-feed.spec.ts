@@ -151,6 +151,8 @@ describe("a feed", () => {
     // Monday's statement may come until two hours after Monday's cut-off, and Friday's counts till then.
     ["usable", "2026-08-03T21:59:59Z", stated()],
     ["missing", "2026-08-03T22:00:00Z", stated()],
+    // While Monday's grace runs, Friday's is missed all the same if it never came.
+    ["missing", "2026-08-03T21:00:00Z", stated({ businessDate: Date.of("2026-07-30") })],
     ["stale", "2026-08-04T00:00:00Z", stated({ businessDate: Date.of("2026-08-03") })],
     ["deviating", monday, stated({ official: Decimal.of("102.01") })],
     ["usable", monday, stated({ official: Decimal.of("102.01"), accepted: null })],

@@ -33,6 +33,7 @@ describe("a published value", () => {
     ["index", "1.7", accumulating, "refused"],
     ["index", "1.73222", rebasing, ["1.73222", null]],
     ["price", "1.7", rebasing, "refused"],
+    ["price", "1", rebasing, "refused"],
     ["income", "0.01", rebasing, "refused"],
     ["price", "1.0437", null, ["1.0437", null]],
     ["index", "1.7", null, ["1.7", null]],

@@ -115,6 +115,8 @@ describe("a change of a policy", () => {
     { grace: { "cash-settlement": "P1M" } },
     { grace: { nothing: "P1D" } },
     { rescreenAfter: "P1Y" },
+    { navFeed: { externalSourceId: "nav-1", grace: "P31DT1S" } },
+    { navFeed: { externalSourceId: "nav-1", grace: "P1M" } },
     { limits: { maxRedemption: 0 } },
     { fees: { subscription: 1, redemption: 0 } },
     { fees: null },

@@ -182,7 +182,8 @@ export const give = (
   { of, cash }: Pick<Floor, "of" | "cash">,
   to: Hint,
   amount: string,
-  asset: Templates.Asset = cash
+  asset: Templates.Asset = cash,
+  provider: Hint = "venue"
 ) =>
   Effect.gen(function* () {
     const admin = hints.find((hint) => of(hint).party === asset.admin)
@@ -194,7 +195,7 @@ export const give = (
         {
           registrar: issuer.party,
           owner: issuer.party,
-          provider: of("venue").party,
+          provider: of(provider).party,
           instrument: asset,
           amount: decimal(amount),
           restricted: false,

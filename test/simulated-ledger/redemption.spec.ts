@@ -135,6 +135,35 @@ describe("a redemption paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
+  it.effect("would be released with another order's request, units or cash", () =>
+    Effect.gen(function* () {
+      const at = yield* scene
+      const release = (
+        argument: Partial<Templates.Argument<typeof Templates.PricedRedemption, "Release">>
+      ) =>
+        Effect.flip(
+          World.act(
+            at.of("venue"),
+            Templates.exercise(Templates.PricedRedemption, at.priced, "Release", {
+              unitsAllocationCid: null,
+              allocationCid: null,
+              intentCid: null,
+              ...argument
+            })
+          )
+        )
+      const intentCid = yield* intent(at.of, at.cash, "red-9")
+      expect(yield* release({ intentCid })).toMatchObject(
+        aborts("the settlement is of another order")
+      )
+      const units = yield* Dealing.allocate(at.floor, { ...at.fromAlice, reference: "red-9" })
+      const cash = yield* Dealing.allocate(at.floor, { ...at.fromFund, reference: "red-9" })
+      const others = aborts("the allocation is for another order")
+      expect(yield* release({ unitsAllocationCid: units })).toMatchObject(others)
+      expect(yield* release({ allocationCid: cash })).toMatchObject(others)
+    }).pipe(Effect.provide(ledger))
+  )
+
   it.effect("one withdrawn before its price gives back what was allocated early", () =>
     Effect.gen(function* () {
       const at = yield* scene
@@ -290,6 +319,21 @@ const wrong: ReadonlyArray<Wrong> = [
       })
   ],
   [
+    "the market of another fund",
+    "the market is another fund's",
+    (at) =>
+      Effect.gen(function* () {
+        const terms = { marketId: "m2", instrument: at.instrument, fundHint: "custodian" } as const
+        const marketCid = yield* Dealing.marketOf(at.of, terms)
+        return { ...(yield* both(at)), marketCid }
+      })
+  ],
+  [
+    "cash for a part that pays nothing",
+    "there is nothing to pay",
+    (at) => Effect.map(both(at), (allocated) => ({ ...allocated, ...fill("0.000001", "0") }))
+  ],
+  [
     "units nobody burns, paid out of named cash",
     "units that are not burned here are the fund's to pay",
     (at) => Effect.succeed({ holdingCids: [at.cashCid] })
@@ -345,6 +389,57 @@ describe("a redemption would be settled with", () => {
       const given = yield* argument(at)
       expect(yield* Effect.flip(at.settle(given))).toMatchObject(aborts(message))
       expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("1500")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("cash of the fund's that the venue was shown, though the fund has not named it", () =>
+    Effect.gen(function* () {
+      const at = yield* scene
+      const fund = at.of("fund")
+      const unitsAllocationCid = yield* Dealing.allocate(at.floor, at.fromAlice)
+      const unnamed = yield* Dealing.give(at.floor, "fund", "2000", at.cash, "fund")
+      const participant = yield* SimulatedLedger.Participant
+      const end = yield* participant.ledgerEnd
+      const createdEventBlob = yield* World.blobOf(fund, unnamed, end, Templates.Holding.typeRef)
+      const settle = Templates.exercise(Templates.PricedRedemption, at.priced, "Settle", {
+        marketCid: at.market,
+        unitsAllocationCid,
+        allocationCid: null,
+        holdingCids: [unnamed],
+        intentCid: null,
+        evidence: null,
+        fill: null
+      })
+      const shown = at.of("venue").submit({
+        ...World.submission(settle),
+        disclosed: [{ createdEventBlob, contractId: unnamed }]
+      })
+      expect(yield* Effect.flip(shown)).toMatchObject(aborts("the fund has not named this cash"))
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("more for a part than the whole comes to after its fee", () =>
+    Effect.gen(function* () {
+      const at = yield* scene
+      const claim = yield* Dealing.redeem(at.floor, { holder: "alice", id: "red-2", units: "1000" })
+      const figures = { units: "1000", proceeds: "1000" }
+      const afterFee = yield* Dealing.priceAt(at.floor, claim, figures)
+      const unitsAllocationCid = yield* Dealing.allocate(at.floor, {
+        ...at.fromAlice,
+        reference: "red-2"
+      })
+      const settle = Templates.exercise(Templates.PricedRedemption, afterFee, "Settle", {
+        marketCid: at.market,
+        unitsAllocationCid,
+        allocationCid: null,
+        holdingCids: [at.cashCid],
+        intentCid: null,
+        evidence: null,
+        ...fill("999", "1001")
+      })
+      expect(yield* Effect.flip(World.act(at.of("venue"), settle))).toMatchObject(
+        aborts("a part pays no more than the whole")
+      )
     }).pipe(Effect.provide(ledger))
   )
 

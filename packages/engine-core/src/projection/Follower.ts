@@ -398,9 +398,7 @@ const make = Effect.gen(function* () {
 
   /** What is active, so that nothing is read before what it stands on. */
   const inOrder = (active: ReadonlyArray<Ledger.Active>): ReadonlyArray<Ledger.Active> =>
-    active.toSorted(
-      (a, b) => Number(isFirst(b)) - Number(isFirst(a)) || Instant.compare(a.createdAt, b.createdAt)
-    )
+    active.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)))
 
   /** Takes what is active at the ledger's end as if it had just been created. */
   const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {

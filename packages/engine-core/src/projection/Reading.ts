@@ -38,7 +38,7 @@ export interface Reading {
   readonly template: TypeRef
   /**
    * A snapshot has no order of its own. What is `first` in it is read before all else, since other
-   * contracts stand on what it opens; the rest by the time it was created.
+   * contracts stand on what it opens.
    */
   readonly inSnapshot?: "first"
   /** A contract of this template came into the venue's sight. */

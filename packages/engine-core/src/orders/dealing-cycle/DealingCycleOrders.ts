@@ -22,11 +22,10 @@ export const none: Orders = { subscriptions: [], redemptions: [] }
 export const isNone = (orders: Orders): boolean =>
   orders.subscriptions.length + orders.redemptions.length === 0
 
-type Ended = DealingCycle["endedAt"]
-
 /**
- * The orders of these cycles, by cycle, everybody's or one holder's. An order that ended at another
- * time than its cycle left it by itself, and so did a redemption whose units were burned before.
+ * The orders of these cycles, by cycle, everybody's or one holder's: those that a settled one names,
+ * and of any other those that did not leave by themselves, which they did at another time than it
+ * ended. A redemption whose units were burned before is paid by itself.
  */
 export const ordersOf = (
   cycles: ReadonlyArray<DealingCycle>,
@@ -34,50 +33,54 @@ export const ordersOf = (
 ): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (cycles.length === 0) return new Map()
-    const endOf = new Map<string, Ended>(cycles.map(({ cycleId, endedAt }) => [cycleId, endedAt]))
+    const known = new Map<string, DealingCycle>(cycles.map((cycle) => [cycle.cycleId, cycle]))
     const query = {
       where: {
-        cycleId: [...endOf.keys()],
+        cycleId: [...known.keys()],
         ...(of.holderId === null ? {} : { holderId: [of.holderId] })
       },
       ...(of.pin === null ? {} : { pin: of.pin })
     }
-    const subscribed = yield* inCycles(subscriptions, query, endOf)
-    const redeemed = yield* inCycles(redemptions, query, endOf)
+    const bought = yield* inCycles(subscriptions, query, isIn(known, "subscriptions"))
+    const sold = yield* inCycles(redemptions, query, isIn(known, "redemptions"))
     return new Map(
       cycles.map(({ cycleId }) => [
         cycleId,
         {
-          subscriptions: (subscribed.get(cycleId) ?? []).toSorted(by(subscriptions)),
-          redemptions: (redeemed.get(cycleId) ?? [])
-            .filter(({ state }) => state !== "burned")
-            .toSorted(by(redemptions))
+          subscriptions: bought.get(cycleId) ?? [],
+          redemptions: (sold.get(cycleId) ?? []).filter(({ state }) => state !== "burned")
         }
       ])
     )
   })
 
-const by =
-  <R, F>(collection: Collection<R, F>) =>
-  (a: R, b: R): number =>
-    collection.id(a) < collection.id(b) ? -1 : 1
+type Member = Pick<Subscription, "cycleId" | "endedAt">
 
-const inCycles = <R extends Pick<Subscription, "cycleId" | "endedAt">, F>(
+const isIn = (cycles: ReadonlyMap<string, DealingCycle>, kind: keyof Cycle.Members) => {
+  const settled = new Set([...cycles.values()].flatMap(({ orders }) => orders[kind]))
+  return ({ cycleId, endedAt }: Member, id: string): boolean => {
+    const cycle = cycleId === null ? undefined : cycles.get(cycleId)
+    if (cycle === undefined) return false
+    return cycle.endedAs === "settled"
+      ? settled.has(id)
+      : endedAt === null || endedAt === cycle.endedAt
+  }
+}
+
+const inCycles = <R extends Member, F>(
   collection: Collection<R, F>,
   query: Parameters<Records["Service"]["stream"]>[1],
-  endOf: ReadonlyMap<string, Ended>
+  is: (order: Member, id: string) => boolean
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
     const found = yield* records.stream(collection, query).pipe(
       Stream.map(({ record }) => record),
-      Stream.filter(
-        ({ cycleId, endedAt }) =>
-          cycleId !== null && (endedAt === null || endedAt === endOf.get(cycleId))
-      ),
+      Stream.filter((order) => is(order, collection.id(order))),
       Stream.runCollect
     )
-    return Map.groupBy(found, ({ cycleId }) => cycleId ?? "")
+    const inOrder = found.toSorted((a, b) => (collection.id(a) < collection.id(b) ? -1 : 1))
+    return Map.groupBy(inOrder, ({ cycleId }) => cycleId ?? "")
   })
 
 /** The ids of a cycle's orders. */

@@ -1,0 +1,250 @@
+/** The figures of dealing cycles: signed by an approver, swung, told with their basis, asked after in advance. */
+import { Reads, verify } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import * as DealingCycleReads from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleReads.ts"
+import { dealingCycles } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
+import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Stage from "./stage.ts"
+
+const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
+const includes = (self: object, members: object) => assert.deepInclude(self, members)
+const d = Decimal.of
+
+type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
+
+const read = (cycleId: string, asked: Omit<Params, "cycleId"> = {}) =>
+  Effect.gen(function* () {
+    const reads = yield* Reads
+    const { value } = yield* reads.one(DealingCycleReads.get, {
+      caller: Stage.operator,
+      params: { cycleId: cycleId as Params["cycleId"], ...asked },
+      point: {}
+    })
+    return value
+  })
+
+/** Every basis computes its field's text again; a changed input computes no basis at all. */
+const holds = (cycle: Effect.Success<ReturnType<typeof read>>) => {
+  for (const basis of cycle.basis) {
+    const [first, second] = basis.field.split(".")
+    const part = (cycle as unknown as Readonly<Record<string, unknown>>)[first ?? ""]
+    const figure = second === undefined ? part : (part as Readonly<Record<string, unknown>>)[second]
+    const text = Result.getOrThrow(verify(basis))
+    assert.strictEqual(Decimal.of(text), figure, basis.field)
+    const [input] = basis.inputs
+    if (input === undefined) continue
+    const changed = {
+      ...basis,
+      inputs: [{ ...input, value: `${input.value}1` }, ...basis.inputs.slice(1)]
+    }
+    assert.isTrue(Result.isFailure(verify(changed)), `${basis.field} holds with another input`)
+  }
+  return cycle.basis.map(({ field }) => field).toSorted()
+}
+
+/** Two holders in a priced cycle of the Friday, each for a hundred units at 1. */
+const priced = Effect.gen(function* () {
+  const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+  yield* Cycles.opens("c1")
+  for (const [index, holder] of holders.entries()) {
+    yield* Cycles.subscribes(stage, holder, { id: `s${index + 1}`, amount: "100" })
+  }
+  yield* Cycles.at(Cycles.friday)
+  yield* Stage.publishes(stage, "1", Cycles.friday)
+  for (const index of holders.keys()) {
+    yield* Cycles.attests(stage, { id: `s${index + 1}`, units: "100", price: "1" })
+  }
+  return { stage, holders }
+})
+
+describe("the figures an approver signs", () => {
+  it.effect("run though an order has left between two signatures", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
+      const released = yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      assert.strictEqual(released.why, "")
+      const moved = yield* Stage.approved(action)
+      assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
+      includes(yield* Cycles.cycle("c1"), { state: "open" })
+      assert.strictEqual((yield* Stage.approved(action)).why, "")
+      includes(yield* Cycles.cycle("c1"), {
+        endedAs: "settled",
+        orders: { subscriptions: ["s1"], redemptions: [] }
+      })
+    }).pipe(engine())
+  )
+
+  it.effect("run under another policy than was signed", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
+      // No figure moves but the version itself: nothing is gated by so wide a capacity.
+      yield* Cycles.changes(1, { limits: { cycleCapacity: 1000 } })
+      const moved = yield* Stage.approved(action)
+      assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
+      assert.strictEqual((yield* Stage.approved(action)).why, "")
+    }).pipe(engine())
+  )
+})
+
+describe("a swung price", () => {
+  const swing = { swing: { threshold: 0.01, up: 0.0015, down: 0.001 } }
+
+  it.effect("is not the one that all of a day's orders deal at", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* priced
+      yield* Cycles.settles("c1")
+      assert.strictEqual((yield* Cycles.changes(1, swing)).why, "")
+      const [first, second] = holders
+      if (first === undefined || second === undefined) throw new Error("two holders")
+      yield* Cycles.opens("c2")
+      yield* Cycles.subscribes(stage, first, { id: "s3", amount: "100" })
+      yield* Cycles.redeems(stage, second, { id: "r1", units: "10" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      // 100 in, 10 out, of 200: far above a hundredth, so everybody deals at 1.0015.
+      yield* Cycles.attests(stage, { id: "s3", units: "99.850224", price: "1.0015" })
+      yield* Cycles.pays(stage, { id: "r1", units: "10", price: "1", proceeds: "10" })
+      const refused = yield* Cycles.settles("c2")
+      assert.strictEqual(refused.why, "rule-refused nav-feed price-of-cycle")
+      yield* Stage.write("redemption.release", { redemptionId: "r1" }, {})
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      includes(yield* Cycles.cycle("c2"), { price: d("1"), swungPrice: d("1.0015") })
+      const cycle = yield* read("c2")
+      assert.deepStrictEqual(holds(cycle), ["fundNet.cash", "fundNet.units", "swungPrice"])
+      const before = yield* read("c1")
+      assert.deepStrictEqual(holds(before), ["fundNet.cash", "fundNet.units"])
+      // What the oracle did against the rules is kept for reconciliation.
+      assert.lengthOf(yield* Stage.surprises, 1)
+    }).pipe(engine())
+  )
+})
+
+describe("what would be", () => {
+  /** A hundred units each, both given back on the Monday. */
+  const redeeming = Effect.gen(function* () {
+    const { stage, holders } = yield* priced
+    yield* Cycles.settles("c1")
+    yield* Cycles.opens("c2")
+    for (const [index, holder] of holders.entries()) {
+      yield* Cycles.redeems(stage, holder, { id: `r${index + 1}`, units: "100" })
+    }
+    return { stage, holders }
+  })
+  const settling = (stage: Stage.Stage) =>
+    Effect.gen(function* () {
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      for (const id of ["r1", "r2"]) {
+        yield* Cycles.pays(stage, { id, units: "100", price: "1", proceeds: "100" })
+      }
+      yield* Cycles.allocates(stage, stage.fund, {
+        assetId: "USD",
+        amount: "200",
+        to: stage.fund,
+        reference: "c2"
+      })
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+    })
+  const terms = { limits: { cycleCapacity: 30.000001 }, fees: { subscription: 0, redemption: 0 } }
+
+  it.effect("differs from what a venue with that policy in fact came to", () =>
+    Effect.gen(function* () {
+      const asked = yield* Effect.gen(function* () {
+        const { stage } = yield* redeeming
+        // Known, and in force long after all of this.
+        const set = yield* Cycles.changes(1, { ...terms, effectiveFrom: "2027-01-01T00:00:00Z" })
+        assert.strictEqual(set.why, "")
+        const before = yield* read("c2", { policyVersion: 2, price: d("1") })
+        yield* settling(stage)
+        const version = (yield* Cycles.cycle("c2")).version
+        const after = yield* read("c2", { policyVersion: 2 })
+        holds(after)
+        assert.strictEqual((yield* Cycles.cycle("c2")).version, version)
+        return { before, after, settled: yield* read("c2") }
+      }).pipe(engine())
+      const inFact = yield* Effect.gen(function* () {
+        const { stage } = yield* redeeming
+        assert.strictEqual((yield* Cycles.changes(1, terms)).why, "")
+        yield* settling(stage)
+        const cycle = yield* read("c2")
+        assert.deepStrictEqual(holds(cycle), ["fundNet.cash", "fundNet.units", "gate.factor"])
+        return cycle
+      }).pipe(engine())
+      for (const figures of [asked.before, asked.after]) {
+        assert.deepStrictEqual(figures.gross, inFact.gross)
+        assert.deepStrictEqual(figures.fundNet, inFact.fundNet)
+        assert.deepStrictEqual(figures.gate, inFact.gate)
+        assert.strictEqual(figures.policyVersion, 2)
+        assert.deepStrictEqual(
+          figures.fills.map(({ filled }) => filled),
+          inFact.fills.map(({ filled }) => filled)
+        )
+        assert.deepStrictEqual(
+          figures.legs.map(({ amount }) => amount),
+          inFact.legs.map(({ amount }) => amount)
+        )
+      }
+      assert.isNull(asked.settled.gate)
+      assert.deepStrictEqual(inFact.gate?.factor, d("0.150000005"))
+    })
+  )
+
+  it.effect("answers for a version that there is not", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const none = yield* Effect.flip(read("c1", { policyVersion: 9 }))
+      assert.strictEqual(none._tag === "Refused" ? none.slug : "", "not-found")
+      const there = yield* read("c1", { policyVersion: 1, price: d("2") })
+      assert.deepStrictEqual(there.fundNet, { cash: d("200"), units: d("100") })
+    }).pipe(engine())
+  )
+})
+
+describe("the fund's own consent to be drawn on", () => {
+  it.effect("is not used where it covers what the fund is short of", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* priced
+      yield* Cycles.settles("c1")
+      const [first] = holders
+      if (first === undefined) throw new Error("a holder")
+      yield* Stage.write(
+        "provision-settlement.propose",
+        { instrumentId: "fund-a" },
+        { fund: stage.fund.party, paymentAsset: Cycles.cash(stage), limit: 60 }
+      )
+      const proposal = yield* Stage.standing(Templates.ProvisionSettlementProposal)
+      yield* stage.fund.act(
+        Templates.exercise(Templates.ProvisionSettlementProposal, proposal.cid, "Accept", {})
+      )
+      yield* Cycles.opens("c2")
+      yield* Cycles.redeems(stage, first, { id: "r1", units: "61" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "61", price: "1", proceeds: "61" })
+      // One more than one draw may take: the fund sets the rest aside itself.
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused cash fund-cash")
+      yield* Cycles.allocates(stage, stage.fund, {
+        assetId: "USD",
+        amount: "1",
+        to: stage.fund,
+        reference: "c2"
+      })
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      assert.strictEqual(yield* Cycles.holds(first, "USD"), "61")
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "139")
+      assert.deepStrictEqual(
+        Invariant.breaches(dealingCycles.invariants, yield* Cycles.cycle("c2")),
+        []
+      )
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.isTrue(Instant.isInstant((yield* Cycles.cycle("c2")).endedAt))
+    }).pipe(engine())
+  )
+})

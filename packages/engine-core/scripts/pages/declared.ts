@@ -9,6 +9,14 @@ export interface Write {
   readonly makers: ReadonlyArray<Role>
   readonly approvers: 0 | 1 | 2
   readonly refuses: ReadonlyArray<string>
+  /** Whatever it is, it is there where approvers sign figures. */
+  readonly figures?: unknown
+}
+
+/** A write that the engine opens by itself at a record's time. */
+export interface Opened {
+  readonly doc: string
+  readonly operation: { readonly kind: string }
 }
 
 export interface Asked {
@@ -23,9 +31,11 @@ interface Catalogue {
   readonly machines: unknown
   readonly operations?: ReadonlyArray<Write>
   readonly reads?: ReadonlyArray<Asked>
+  readonly timely?: ReadonlyArray<Opened>
 }
 
-const { operations = [], reads = [] }: Catalogue = catalogue
+const { operations = [], reads = [], timely: opened = [] }: Catalogue = catalogue
 
 export const writes: ReadonlyArray<Write> = operations
+export const timely: ReadonlyArray<Opened> = opened
 export const asked: ReadonlyArray<Asked> = reads

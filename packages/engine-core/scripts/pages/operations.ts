@@ -1,6 +1,6 @@
 /** Every write: its route, who makes it, how many approve it, and how it can be refused. */
 import { askedOperationKinds, engineOpened } from "../../src/vocabulary/OperationKind.ts"
-import { type Write, writes } from "./declared.ts"
+import { timely, type Write, writes } from "./declared.ts"
 import { anchor, code, codes, type Page, page, table } from "./page.ts"
 
 const eyes = (approvers: number): string =>
@@ -12,7 +12,7 @@ const section = (write: Write): ReadonlyArray<string> => [
   [
     `- Route: ${code(write.route)}`,
     `- Made by: ${codes(write.makers)}`,
-    `- Approvers: ${eyes(write.approvers)}`,
+    `- Approvers: ${eyes(write.approvers)}${write.figures === undefined ? "" : ", who sign its figures"}`,
     `- Refuses: ${write.refuses.map((slug) => `[${code(slug)}](refusals.md)`).join(", ") || "–"}`
   ].join("\n")
 ]
@@ -50,5 +50,7 @@ export const operationPage = (): Page =>
     ...declaredBlocks(),
     "## Opened by the engine itself",
     `${codes(engineOpened)} have no route: the engine opens them when an order is ready.`,
+    "At a record's time it opens these as well, with no actor and no role:",
+    timely.map(({ doc, operation }) => `- ${code(operation.kind)}: ${doc}`).join("\n"),
     ...waiting()
   )

@@ -225,6 +225,7 @@ describe("the price of a day", () => {
     yield* acts("deliver", "s0", paid(100000))
     yield* Cycles.at("2026-07-31T21:00:00Z")
     yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
+    yield* claims("h1", { subscriptionId: "s2", amount: 50000 })
     yield* Cycles.at(Cycles.monday)
     yield* Stage.publishes(stage, "1.0437", Cycles.monday)
     return stage
@@ -246,6 +247,17 @@ describe("the price of a day", () => {
       // G10.
       yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
       includes(yield* order("s1"), { state: "priced", price: Decimal.of("1.04526555") })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("parts its orders where the policy changes between the first and the last", () =>
+    Effect.gen(function* () {
+      const stage = yield* swinging
+      yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* policies(1, { swing: null })).why, "")
+      yield* Cycles.attests(stage, { id: "s2", units: "47834.734436", price: "1.04526555" })
       assert.deepStrictEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )

@@ -1,27 +1,31 @@
 /** The price at which the orders of one dealing day deal: the point's, or the one swung off it. */
 import { Effect, Option } from "effect"
-import type { Swing } from "../instruments/instrument/Manifest.ts"
+import type { Recorded } from "../instruments/instrument/Instrument.ts"
+import { inForce } from "../instruments/policy/InForceReads.ts"
 import { assetKeyOf } from "../instruments/register/Holding.ts"
 import { supplies } from "../instruments/register/Supply.ts"
 import * as Decimal from "../kernel/Decimal.ts"
+import type * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
 import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
 import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.ts"
 
 /**
- * What an order of the day is to be priced at, given its point's price. The first order priced
- * fixes the day: what the sums were then swings the price for all of them (domain.md section 4.2).
+ * What an order of the day is to be priced at, given its point's price. The first order priced fixes
+ * the day: what the sums and the policy were then swings the price for all of them (domain.md section
+ * 4.2), so that a policy that changes within a day does not part its orders.
  */
 export const dayPriceOf = Effect.fnUntraced(function* (
   of: Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly registrar: Party.Party },
   price: Decimal.Decimal,
-  swing: Swing | null
+  pricing: { readonly instrument: Recorded; readonly now: Instant.Instant }
 ) {
-  if (swing === null) return price
   const records = yield* Records
   const day = Option.getOrNull(yield* records.find(dealingDays, idOf(of)))
   if (day === null) return price
+  const { swing } = yield* inForce(pricing.instrument, day.dealt?.at ?? pricing.now)
+  if (swing === null) return price
   const dealt = day.dealt ?? {
     ordered: day.ordered,
     outstanding: Option.match(yield* records.find(supplies, assetKeyOf(of)), {

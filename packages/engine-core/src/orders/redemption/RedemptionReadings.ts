@@ -5,6 +5,7 @@ import { instruments, isRecorded } from "../../instruments/instrument/Instrument
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
@@ -183,7 +184,11 @@ const isPriced = Effect.fnUntraced(function* (
   payload: Priced,
   node: Node
 ) {
-  const breaches = Pricing.breaches(self, payload, yield* rulesOf(self, payload.pointCid))
+  const breaches = Pricing.breaches(
+    self,
+    payload,
+    yield* rulesOf(self, payload.pointCid, node.effectiveAt)
+  )
   if (breaches.length > 0) {
     yield* surprise(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
   }
@@ -202,7 +207,11 @@ const isPriced = Effect.fnUntraced(function* (
 })
 
 /** What the order's price is held against: the points, the day's price, how old a price may be. */
-const rulesOf = Effect.fnUntraced(function* (self: Redemption, pointCid: string) {
+const rulesOf = Effect.fnUntraced(function* (
+  self: Redemption,
+  pointCid: string,
+  now: Instant.Instant
+) {
   const records = yield* Records
   const points = yield* pointsFor(self, pointCid)
   const point = Option.getOrNull(yield* records.find(pricePoints, pointCid))
@@ -213,7 +222,10 @@ const rulesOf = Effect.fnUntraced(function* (self: Redemption, pointCid: string)
   const terms = yield* inForce(known.value, self.claimedAt)
   return {
     points,
-    dayPrice: point === null ? null : yield* dayPriceOf(self, point.price, terms.swing),
+    dayPrice:
+      point === null
+        ? null
+        : yield* dayPriceOf(self, point.price, { instrument: known.value, now }),
     staleAfter: terms.grace["nav-usable"] ?? null
   }
 })

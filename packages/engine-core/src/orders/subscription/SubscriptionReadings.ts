@@ -196,7 +196,11 @@ const priced = Effect.fnUntraced(function* (
   node: Node
 ) {
   const records = yield* Records
-  const breaches = Pricing.breaches(self, payload, yield* knownFor(self, payload.pointCid))
+  const breaches = Pricing.breaches(
+    self,
+    payload,
+    yield* knownFor(self, payload.pointCid, node.effectiveAt)
+  )
   if (breaches.length > 0) {
     yield* surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
   }

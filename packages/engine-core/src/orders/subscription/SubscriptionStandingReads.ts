@@ -90,7 +90,11 @@ export const pointsFor = Effect.fnUntraced(function* (
 })
 
 /** What an order's price is expected to be, as the terms of its claim and the sums of its day say. */
-export const knownFor = Effect.fnUntraced(function* (self: Subscription, pointCid: string) {
+export const knownFor = Effect.fnUntraced(function* (
+  self: Subscription,
+  pointCid: string,
+  now: Instant.Instant
+) {
   const records = yield* Records
   const { instrumentId, attesting, claimedAt } = self
   const points = yield* pointsFor({ instrumentId, oracle: attesting.oracle }, pointCid)
@@ -99,7 +103,8 @@ export const knownFor = Effect.fnUntraced(function* (self: Subscription, pointCi
   if (Option.isNone(found) || !isRecorded(found.value)) {
     return yield* Effect.die(new Error("an order is claimed for a recorded instrument"))
   }
-  const { grace, swing } = yield* inForce(found.value, claimedAt)
-  const dayPrice = named === undefined ? null : yield* dayPriceOf(self, named.price, swing)
+  const { grace } = yield* inForce(found.value, claimedAt)
+  const pricing = { instrument: found.value, now }
+  const dayPrice = named === undefined ? null : yield* dayPriceOf(self, named.price, pricing)
   return { points, dayPrice, staleAfter: grace["nav-usable"] ?? null }
 })

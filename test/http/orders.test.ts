@@ -1,5 +1,6 @@
 /** Subscriptions, redemptions and their market over HTTP: the venue asks over the API, everybody else answers by wallet. */
-import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import { verify } from "@bursar/engine-core"
+import { Basis, Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import {
   AttestorBot,
@@ -9,6 +10,7 @@ import {
   Wallet as InvestorWallet,
   type World
 } from "@bursar/storage-adapters/simulated-ledger/actors"
+import { Result, Schema } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Wallets from "./wallets.ts"
@@ -484,5 +486,82 @@ describe("a redemption", () => {
       "redemption.burned",
       "redemption.settled"
     ])
+  }, 120_000)
+})
+
+describe("what waits for somebody", () => {
+  const open = async (query = "", as = "auditor", claims: Claims = {}) => {
+    const { value } = await venue.read(`/v1/open-orders${query}`, as, claims)
+    const rows = value as ReadonlyArray<Readonly<Record<string, string>>>
+    return rows.map(({ kind, orderId, state }) => `${kind} ${orderId} ${state}`)
+  }
+  const waiting = async (path: string) => {
+    const { value } = await venue.read(path)
+    const rows = value as ReadonlyArray<{
+      readonly waitingOn: ReadonlyArray<Readonly<Record<"party" | "role" | "action", string>>>
+    }>
+    return rows.flatMap(({ waitingOn }) =>
+      waitingOn.map(({ party, role, action }) => `${party ?? role} ${action}`)
+    )
+  }
+
+  it("is not listed, stays listed when it has ended, or names another than whose move it is", async () => {
+    await proposes()
+    expect(await waiting("/v1/proposals")).toEqual([
+      `${fund.party} PrimaryMarketProposal.Accept`,
+      `${registrar.party} PrimaryMarketProposal.Accept`
+    ])
+    // The next proposal takes the place of this one.
+    await holding()
+    await subscribes("s2", { amount: 500 })
+    await redeems("r1", { units: 1234.567891 })
+    expect(await open()).toEqual(["subscription s2 awaiting-price", "redemption r1 awaiting-price"])
+    expect(await open("?limit=1")).toEqual(["subscription s2 awaiting-price"])
+    expect(await open("?kind=redemption&state=awaiting-price&state=ready")).toEqual([
+      "redemption r1 awaiting-price"
+    ])
+    expect(await open("", "investor", { holder: "h2" })).toEqual([])
+    expect((await venue.read("/v1/open-orders?kind=gift")).status).toBe(400)
+    await work("oracle", "alice")
+    expect(await open("?kind=redemption")).toEqual(["redemption r1 awaiting-registrar"])
+    expect(await ids("/v1/proposals?kind=burn-request&kind=mint-request", "kind")).toEqual([
+      "burn-request"
+    ])
+    expect(await waiting("/v1/proposals")).toEqual([`${registrar.party} BurnRequest.Accept`])
+    const { value: before } = await venue.read("/v1/open-orders?kind=redemption")
+    const offset = Number(
+      /^\{"offset":([0-9]+)/u.exec((await venue.read("/v1/proposals")).text)?.[1]
+    )
+    await work("registrar")
+    await succeeds("/v1/redemptions/r1:settle", line(1282.07, 30))
+    expect(await open("?kind=redemption")).toEqual([])
+    expect(await ids("/v1/proposals", "kind")).toEqual([])
+    const { value: then } = await venue.read(`/v1/open-orders?kind=redemption&at=${offset}`)
+    expect(then).toEqual(before)
+  }, 120_000)
+
+  it("or a figure of a priced order is another than its basis gives, with nothing else at hand", async () => {
+    await holding()
+    await redeems("r1", { units: 1234.567891 })
+    await redeems("r2", { amount: 25000 })
+    await work("oracle")
+    const verified = async (path: string) => {
+      const { text } = await venue.read(path)
+      const Answer = Schema.Struct({ value: Schema.Struct({ basis: Schema.Array(Basis.Basis) }) })
+      const plain = Result.getOrThrow(PlainJson.parse(text))
+      const { value } = Schema.decodeUnknownSync(Answer)(plain)
+      return Object.fromEntries(
+        value.basis.map((basis) => [basis.field, Result.getOrThrow(verify(basis))])
+      )
+    }
+    // G1, G6, G5 with a fee.
+    expect(await verified("/v1/subscriptions/s1")).toEqual({
+      fee: "0.00",
+      units: "95812.973076",
+      residual: "0.0000005788",
+      refund: "0.00"
+    })
+    expect(await verified("/v1/redemptions/r1")).toEqual({ proceeds: "1282.07", fee: "6.45" })
+    expect(await verified("/v1/redemptions/r2")).toEqual({ units: "24073.611326", fee: "125.63" })
   }, 120_000)
 })

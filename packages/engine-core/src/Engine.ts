@@ -10,6 +10,7 @@ import * as RetentionRunner from "./feeds/RetentionRunner.ts"
 import type { Task } from "./feeds/Schedule.ts"
 import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
 import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
+import { rescreenings } from "./holders/screening/RescreenRunner.ts"
 import * as ScreeningRunner from "./holders/screening/ScreeningRunner.ts"
 import type { Collection } from "./kernel/Collection.ts"
 import type { Unavailable } from "./kernel/Refusal.ts"
@@ -138,7 +139,7 @@ const tasksOf = (of: {
   RetentionRunner.retention([contracts, ...of.history]),
   RetentionRunner.sweep,
   ClockRunner.clock(of.clocked),
-  ScreeningRunner.rescreenings
+  rescreenings
 ]
 
 /** The engine with writes and readings of an embedder's own choice. */

@@ -1,9 +1,6 @@
 /** Asks the screening source about holders, at least once each, and notes what it answers. */
 import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import type { Task } from "../../feeds/Schedule.ts"
-import { instruments } from "../../instruments/instrument/Instrument.ts"
-import * as IsoDuration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
 import { Answer, type Found, ScreeningSource } from "../../ports/ScreeningSource.ts"
@@ -12,14 +9,13 @@ import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import type { Act } from "../../records/Act.ts"
 import { stored } from "../../records/Away.ts"
 import * as Leased from "../../records/Leased.ts"
-import { type Query, Records, type Stored } from "../../records/Records.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import { type Holder, holders, isEnded } from "../holder/Holder.ts"
 import { activated } from "../holder/HolderReadings.ts"
+import { again, queue } from "./AskRunner.ts"
 import { screenings } from "./Screening.ts"
+import { ages } from "./ScreeningAgeReads.ts"
 import * as ScreeningRules from "./ScreeningRules.ts"
-
-/** The queue whose items are requests to the source. */
-const queue = "screenings"
 
 /** Requests that one instance has under way at a time. */
 const atOnce = 8
@@ -33,29 +29,6 @@ const awayFor = 60_000
 /** Milliseconds until it is asked again what it has not answered, or nobody has judged. */
 const againAfter = { "nothing-yet": 5_000, possible: 60_000 } as const
 
-/** Holders that are looked at in one transaction. */
-const batchMax = 100
-
-/**
- * Has a holder screened, where this deployment screens and the holder's screening may be asked for
- * as it stands. The request is sent once this transaction is committed. Only inside
- * `Records.transact`.
- */
-export const ask = Effect.fnUntraced(function* (holder: Stored<Holder>, act: Act) {
-  const source = yield* ScreeningSource
-  const screening = ScreeningRules.asked(holder.screening)
-  if (source.screens === "no" || screening === undefined || isEnded(holder)) return holder
-  const records = yield* Records
-  const { holderId } = holder
-  // One more than any request before it: the record moves with each.
-  const requestId = `${holderId}:${holder.version}`
-  yield* records
-    .open(screenings, { requestId, holderId, askedAt: act.now, finding: null }, act)
-    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a request id came twice"))))
-  yield* records.enqueue([{ queue, itemId: requestId, resource: holderId, payload: "", delay: 0 }])
-  return yield* records.record(holders, holder, { on: "screen", screening }, act)
-})
-
 const requestOf = (requestId: string, holder: Holder) => ({
   requestId,
   holderId: holder.holderId,
@@ -64,23 +37,6 @@ const requestOf = (requestId: string, holder: Holder) => ({
   lei: holder.lei,
   classification: holder.classification,
   countries: holder.taxResidences.map(({ country }) => country)
-})
-
-/**
- * How old a screening may be: as the deployment says, and as every instrument's policy in force says
- * (domain.md section 3, rescreenAfter). One screening serves all instruments, so the shortest rules.
- */
-const ages = Effect.gen(function* () {
-  const records = yield* Records
-  const { rescreenAfter } = yield* Settings
-  const policies = yield* records.stream(instruments, { where: { listed: ["yes"] } }).pipe(
-    Stream.map(({ record }) => record.manifest?.rescreenAfter ?? null),
-    Stream.runFold(
-      () => new Map<string, IsoDuration.Duration>(),
-      (known, age) => (age === null ? known : known.set(IsoDuration.format(age), age))
-    )
-  )
-  return rescreenAfter === null ? [...policies.values()] : [rescreenAfter, ...policies.values()]
 })
 
 const isAnswer = Schema.is(Answer)
@@ -273,75 +229,3 @@ export const layer: Layer.Layer<ScreeningRunner, never, Records | WorkQueue> = L
   ScreeningRunner,
   make
 )
-
-/** Asks about a holder anew: what is clear still is first noted as too old. */
-const again = Effect.fnUntraced(function* (holder: Stored<Holder>, now: Instant.Instant) {
-  const records = yield* Records
-  const act: Act = { cause: { by: "clock" }, now }
-  const screening = holder.screening === null ? undefined : ScreeningRules.aged(holder.screening)
-  const aged =
-    screening === undefined
-      ? holder
-      : yield* records.record(holders, holder, { on: "screen", screening }, act)
-  return yield* ask(aged, act)
-})
-
-/** What is asked about anew: never asked, too old, screened under other lists, or too long ago. */
-const dueAgain = (of: {
-  readonly listVersion: string | undefined
-  readonly before: Instant.Instant | undefined
-}): ReadonlyArray<Pick<Query, "where" | "ranges">> => {
-  const { before, listVersion } = of
-  const clear = { screening: ["clear"] }
-  return [
-    { where: { screening: ["none", "unscreened", "stale"] } },
-    ...(listVersion === undefined
-      ? []
-      : [
-          { where: clear, ranges: { screenedUnder: { to: listVersion } } },
-          { where: clear, ranges: { screenedUnder: { from: `${listVersion}\u0000` } } }
-        ]),
-    ...(before === undefined
-      ? []
-      : [{ where: clear, ranges: { screenedAt: { to: Instant.sortable(before) } } }])
-  ]
-}
-
-const batch = Effect.fnUntraced(function* (query: Pick<Query, "where" | "ranges">) {
-  const records = yield* Records
-  const found = yield* records.list(holders, { ...query, limit: batchMax })
-  if (found.length === 0) return 0
-  yield* records.transact(
-    Effect.gen(function* () {
-      const now = yield* Instant.now
-      const ids = found.map(({ record }) => record.holderId)
-      for (const holder of yield* records.many(holders, ids)) yield* again(holder, now)
-    })
-  )
-  return found.length
-})
-
-/**
- * Looks every minute whose screening is too old, was made under another version of the lists, or
- * was never made because the source is new here, and asks about them again (domain.md section 2.5).
- * A confirmed hit and a possible one stay as they are: a person decides those.
- */
-export const rescreenings: Task<Records> = {
-  name: "rescreenings",
-  doc: "Has holders screened again whose screening is too old, or older than the lists.",
-  every: 60_000,
-  run: Effect.fnUntraced(function* () {
-    const source = yield* ScreeningSource
-    if (source.screens === "no") return
-    const before = ScreeningRules.tooOldBefore(yield* Instant.now, yield* ages)
-    const listVersion = yield* source.listVersion.pipe(
-      Effect.timeout(Duration.millis(answerWithin)),
-      Effect.tapError((error) => Effect.logWarning("the screening source is away", String(error))),
-      Effect.option
-    )
-    for (const query of dueAgain({ listVersion: Option.getOrUndefined(listVersion), before })) {
-      // Each that was asked about leaves what the next batch finds.
-      yield* Effect.repeat(batch(query), { while: (had) => had === batchMax })
-    }
-  })
-}

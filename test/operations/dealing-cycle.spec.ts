@@ -273,6 +273,11 @@ describe("settling", () => {
       const refused = yield* Cycles.settles("c1")
       assert.strictEqual(refused.why, "rule-refused cash cash-allocated")
       includes(yield* Cycles.subscription("s1"), { state: "priced" })
+      // Nor does the other one settle without it.
+      const apart = yield* Stage.write("subscription.settle", { subscriptionId: "s1" }, {})
+      assert.strictEqual(apart.why, "rule-refused policy in-cycle")
+      yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "")
     }).pipe(engine())
   )
 
@@ -538,6 +543,8 @@ describe("both sides of a cycle", () => {
         Templates.exercise(Templates.Allocation, units?.cid ?? "", "Allocation_Withdraw", {})
       )
       assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused units units-allocated")
+      const apart = yield* Stage.write("redemption.settle", { redemptionId: "r1" }, {})
+      assert.strictEqual(apart.why, "rule-refused policy in-cycle")
       assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "100")
       yield* Cycles.locksUnits(stage, seller, { id: "r1", units: "100" })
       assert.strictEqual((yield* Cycles.settles("c2")).why, "")

@@ -1,10 +1,10 @@
 /** Which open cycle an order joins when it is claimed, and whether the cycle can take one more. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { dealtAt, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
-import type { Counts } from "./DealingCycleMachine.ts"
+import type { Counts, Objection } from "./DealingCycleMachine.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 /** The open cycle of an instrument and cut-off; null while there is none. */
@@ -39,6 +39,31 @@ export const joined = (
     }
     return { ...cycle, cycleCid: cycle.cycleCid }
   })
+
+/**
+ * An order of an open cycle deals with the others of its cut-off: by itself it would pass the gate
+ * and the order of the cycles by. Once its cycle has ended without it, it settles by itself.
+ */
+export const againstApart = Effect.fnUntraced(function* ({
+  cycleId
+}: {
+  readonly cycleId: string | null
+}) {
+  if (cycleId === null) return []
+  const records = yield* Records
+  const cycle = yield* records.find(dealingCycles, cycleId)
+  const objection: Objection = [
+    Option.isSome(cycle) && cycle.value.state === "open",
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "in-cycle",
+      detail: `The order is in the open dealing cycle ${cycleId}.`,
+      recovery: "Settle its cycle, or release the order."
+    }
+  ]
+  return [objection]
+})
 
 const tooLarge = (cycleId: string, inputsMax: number) =>
   ({

@@ -10,6 +10,7 @@ import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../writes/Timely.ts"
+import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import * as Cash from "../subscription/CashLine.ts"
 import { taken } from "../subscription/CashOperations.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
@@ -136,7 +137,8 @@ const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
 const judged = Effect.fnUntraced(function* (self: Redemption, command: Command, act: OperationAct) {
   yield* Effect.fromResult(Machine.admit(RedemptionMachine, self, command.on))
   const around = yield* standingOf(self, act.now)
-  const against = Gates.againstSettling(around, objections(self, command))
+  const apart = command.on === "exchange" ? yield* againstApart(self) : []
+  const against = Gates.againstSettling(around, [...objections(self, command), ...apart])
   yield* Effect.fromResult(Gates.judge(against))
 })
 

@@ -13,6 +13,7 @@ import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../writes/Timely.ts"
+import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import * as Cash from "./CashLine.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
 import { taken } from "./CashOperations.ts"
@@ -170,7 +171,8 @@ const judged = Effect.fnUntraced(function* (
 ) {
   yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, command.on))
   const standing = yield* standingOf(self, act.now)
-  const against = Gates.againstUnits(standing, objections(self, command))
+  const apart = command.on === "exchange" ? yield* againstApart(self) : []
+  const against = Gates.againstUnits(standing, [...objections(self, command), ...apart])
   yield* Effect.fromResult(Gates.judge(against))
   return standing
 })

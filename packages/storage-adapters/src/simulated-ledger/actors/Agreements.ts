@@ -74,29 +74,28 @@ export const from = (
   of: { readonly instrument: Templates.Asset; readonly amount: Decimal.Decimal },
   act: (holdingCid: string) => World.Act
 ): ReadonlyArray<World.Act> => {
-  const [holding] = free(world, of.instrument).filter(({ payload }) =>
-    Decimal.atLeast(payload.amount, of.amount)
-  )
+  const own = free(world).get(assetKey(of.instrument)) ?? []
+  const holding = own.find(({ payload }) => Decimal.atLeast(payload.amount, of.amount))
   if (holding !== undefined) return [act(holding.contractId)]
-  const [first, ...others] = together(free(world, of.instrument), of.amount)
+  const [first, ...others] = together(own, of.amount)
   return first === undefined ? [] : [join(first, others)]
 }
 
-/** The party's unlocked holdings of the asset, the smallest first. */
-const free = (world: World.World, asset: Templates.Asset) =>
-  World.find(world, Templates.Holding)
-    .filter(
-      ({ payload }) =>
-        payload.owner === world.party &&
-        payload.lock === null &&
-        payload.instrument.admin === asset.admin &&
-        payload.instrument.id === asset.id
-    )
-    .toSorted(
-      (left, right) =>
-        Decimal.compare(left.payload.amount, right.payload.amount) ||
-        (left.contractId < right.contractId ? -1 : 1)
-    )
+const assetKey = ({ admin, id }: Templates.Asset): string => JSON.stringify([admin, id])
+
+/** The party's unlocked holdings by asset, the smallest first. */
+const free = World.remembered((world) =>
+  Map.groupBy(
+    World.find(world, Templates.Holding)
+      .filter(({ payload }) => payload.owner === world.party && payload.lock === null)
+      .toSorted(
+        (left, right) =>
+          Decimal.compare(left.payload.amount, right.payload.amount) ||
+          (left.contractId < right.contractId ? -1 : 1)
+      ),
+    ({ payload }) => assetKey(payload.instrument)
+  )
+)
 
 type Found = World.Found<typeof Templates.Holding>
 
@@ -140,7 +139,7 @@ export const legs =
       if (Policy.judge(policy, [contractId, settlementId, reference.id]) !== "accept") return []
       return payload.legs.flatMap((leg) => {
         const { sender, receiver, instrument, amount } = leg
-        if (sender !== world.party || isAllocated(world, [reference.id], instrument)) return []
+        if (sender !== world.party || has(allocated(world), [reference.id], instrument)) return []
         // Named after the intent, not the holding: one leg is paid once, from whichever holding.
         const commandId = `allocate:${contractId}:${leg.legId}`.slice(0, 255)
         const put = { venue, receiver, amount, settleBefore, reference: reference.id }
@@ -166,39 +165,43 @@ export interface Put {
 /** Puts an asset into the venue's hands for an order, unless it is there or a settlement asks for it. */
 export const put = (world: World.World, of: Put): ReadonlyArray<World.Act> => {
   const { about, ids, instrument, amount } = of
-  if (isAllocated(world, ids, instrument) || isAskedFor(world, ids, instrument)) return []
+  if (has(allocated(world), ids, instrument) || has(askedFor(world), ids, instrument)) return []
   const to = { about, commandId: `allocate:${about}` }
   return from(world, { instrument, amount }, (holdingCid) =>
     allocation({ ...to, holdingCid }, { ...of, reference: ids[0] })
   )
 }
 
-const isAllocated = (
-  world: World.World,
-  ids: ReadonlyArray<string | null>,
-  asset: Templates.Asset
-): boolean =>
-  World.find(world, Templates.Allocation).some(
-    ({ payload }) =>
-      payload.sender === world.party &&
-      ids.includes(payload.reference) &&
-      payload.instrument.admin === asset.admin &&
-      payload.instrument.id === asset.id
-  )
+const legKey = (reference: string, { admin, id }: Templates.Asset): string =>
+  JSON.stringify([admin, id, reference])
 
-const isAskedFor = (
-  world: World.World,
+/** What the party has in place, by order and asset. */
+const allocated = World.remembered(
+  (world) =>
+    new Set(
+      World.find(world, Templates.Allocation)
+        .filter(({ payload }) => payload.sender === world.party)
+        .map(({ payload }) => legKey(payload.reference, payload.instrument))
+    )
+)
+
+/** What settlements ask of the party in legs, by order and asset. */
+const askedFor = World.remembered(
+  (world) =>
+    new Set(
+      World.find(world, Templates.SettlementIntent).flatMap(({ payload }) =>
+        payload.legs
+          .filter(({ sender }) => sender === world.party)
+          .map(({ instrument }) => legKey(payload.reference.id, instrument))
+      )
+    )
+)
+
+const has = (
+  legs: ReadonlySet<string>,
   ids: ReadonlyArray<string | null>,
   asset: Templates.Asset
-): boolean =>
-  World.find(world, Templates.SettlementIntent).some(
-    ({ payload }) =>
-      ids.includes(payload.reference.id) &&
-      payload.legs.some(
-        ({ sender, instrument }) =>
-          sender === world.party && instrument.admin === asset.admin && instrument.id === asset.id
-      )
-  )
+): boolean => ids.some((id) => id !== null && legs.has(legKey(id, asset)))
 
 const allocation = (
   of: { readonly about: string; readonly commandId: string; readonly holdingCid: string },

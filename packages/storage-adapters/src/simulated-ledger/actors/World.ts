@@ -47,6 +47,16 @@ export const find = <T extends Templates.Template>(
   return found
 }
 
+/** What is read of a world is read once, however many orders ask for it. */
+export const remembered = <A extends object>(read: (world: World) => A): ((world: World) => A) => {
+  const known = new WeakMap<World, A>()
+  return (world) => {
+    const found = known.get(world) ?? read(world)
+    known.set(world, found)
+    return found
+  }
+}
+
 /** Takes an update into the contracts. */
 export const apply = (contracts: Map<string, Contract>, { changes }: Pick<Update, "changes">) => {
   for (const change of changes) {

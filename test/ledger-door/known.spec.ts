@@ -1,0 +1,77 @@
+/** What an actor's files tell it is what they say now, and what they said before while they cannot be read. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Flags from "../../packages/storage-adapters/src/simulated-ledger/actors/Flags.ts"
+import * as Known from "../../packages/storage-adapters/src/simulated-ledger/actors/Known.ts"
+
+let folder = ""
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "bursar-known-"))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const flagsOf = (...args: ReadonlyArray<string>) => Result.getOrThrow(Flags.parse(args))
+
+const told = (price: string | null) =>
+  JSON.stringify({
+    accept: ["R1"],
+    instruments: [
+      {
+        instrumentId: "FUND-A",
+        unitDecimals: 6,
+        swung: price === null ? [] : [{ valuationTime: "2026-01-05T16:00:00Z", price }]
+      }
+    ]
+  })
+
+describe("the terms of a policy file", () => {
+  it("would be those of the start, when a swung price is told later", () => {
+    const path = join(folder, "policy.json")
+    writeFileSync(path, told(null))
+    const known = Result.getOrThrow(Known.termsAtEveryLook(flagsOf("--policy", path)))
+    expect(known().instruments[0]?.swung).toEqual([])
+    writeFileSync(path, told("1.0452"))
+    expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
+    expect(known().policy.accept).toEqual(["R1"])
+    writeFileSync(path, told("1.05").slice(0, 40))
+    expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
+    writeFileSync(path, told("1.06"))
+    expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.06"))
+  })
+
+  it("would be taken up although the first reading makes no sense", () => {
+    const path = join(folder, "wrong.json")
+    writeFileSync(path, JSON.stringify({ instruments: [{ instrumentId: "FUND-A" }] }))
+    expect(Result.isFailure(Known.termsAtEveryLook(flagsOf("--policy", path)))).toBe(true)
+  })
+
+  it("are joined by those of the flags", () => {
+    const path = join(folder, "policy.json")
+    writeFileSync(path, told(null))
+    const { instruments } = Result.getOrThrow(
+      Known.terms(
+        flagsOf(
+          "--policy",
+          path,
+          "--instrument",
+          "FUND-B",
+          "--unit-decimals",
+          "4",
+          "--redemption-fee-rate",
+          "0.01"
+        )
+      )
+    )
+    expect(instruments.map(({ instrumentId }) => instrumentId)).toEqual(["FUND-A", "FUND-B"])
+    expect(instruments[1]).toMatchObject({
+      unitDecimals: 4,
+      redemptionFeeRate: Decimal.of("0.01")
+    })
+  })
+})

@@ -66,7 +66,11 @@ const patienceMillis = 60_000
 export interface Desk {
   readonly get: (path: string) => Promise<Answer>
   /** A write, answered as the API answers it: an operation, or an action that awaits. */
-  readonly post: (path: string, body?: PlainJson.Printable) => Promise<Answer>
+  readonly post: (
+    path: string,
+    body?: PlainJson.Printable,
+    headers?: Readonly<Record<string, string>>
+  ) => Promise<Answer>
   /** A write of one person alone, read until it has succeeded. */
   readonly done: (path: string, body?: PlainJson.Printable) => Promise<PlainJson.Plain>
   /** Reads until the answer is as it should be. */
@@ -86,11 +90,13 @@ export const open = (venue: Venue, person: Person): Desk => {
   const ask = async (
     method: "GET" | "POST",
     path: string,
-    body?: PlainJson.Printable
+    body?: PlainJson.Printable,
+    headers: Readonly<Record<string, string>> = {}
   ): Promise<Answer> => {
     const response = await fetch(`${venue.api}${path}`, {
       method,
       headers: {
+        ...headers,
         authorization: await authorization(),
         ...(method === "POST" ? { "idempotency-key": crypto.randomUUID() } : {}),
         ...(body === undefined ? {} : { "content-type": "application/json" })
@@ -98,9 +104,14 @@ export const open = (venue: Venue, person: Person): Desk => {
       ...(body === undefined ? {} : { body: PlainJson.stringify(body) })
     })
     const answer = await response.text()
-    const { status, headers } = response
+    const { status } = response
     if (status >= 400) throw new NotAnswered(`${method} ${path} answered ${status}: ${answer}`)
-    return { status, headers, text: answer, json: Result.getOrThrow(PlainJson.parse(answer)) }
+    return {
+      status,
+      headers: response.headers,
+      text: answer,
+      json: Result.getOrThrow(PlainJson.parse(answer))
+    }
   }
 
   const get: Desk["get"] = (path) => ask("GET", path)
@@ -115,7 +126,7 @@ export const open = (venue: Venue, person: Person): Desk => {
     }
   }
 
-  const post: Desk["post"] = (path, body) => ask("POST", path, body)
+  const post: Desk["post"] = (path, body, headers) => ask("POST", path, body, headers)
 
   return {
     get,

@@ -181,7 +181,7 @@ const wallets = async (
     registrar: ["--policy", file("registrar.json")],
     fund: [],
     attestor: ["--policy", file("attestor.json")],
-    oracle: ["--prices", prices],
+    oracle: ["--prices", prices, "--policy", file("attestor.json")],
     investor: ["--policy", file("investor.json"), "--key-file", Parties.keyFile(folder)]
   } as const
   const left = Object.entries(told).filter(([name]) => name !== "investor" || investor !== "waits")

@@ -1,4 +1,4 @@
-/** `npm run demo`: one subscription from claim to close, by HTTP and wallets, in a folder thrown away. */
+/** `npm run demo`: a subscription, a dealing cycle and a redemption, by HTTP and wallets, in a folder thrown away. */
 import { parseArgs } from "node:util"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { briefly } from "./briefly.ts"

@@ -1,6 +1,7 @@
-/** The demo's story: one subscription, then everything that can be read of it, each figure checked. */
+/** The demo's story: a subscription, a dealing cycle, a redemption, then what can be read of it all, each figure checked. */
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as Desk from "./Desk.ts"
+import * as dealing from "./dealing.ts"
 import { holderId, people } from "./people.ts"
 import * as walking from "./walk.ts"
 import type { Walk } from "./walk.ts"
@@ -33,6 +34,15 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
     amount: asked.amount
   })
 
+  const wanted = unitsFor(asked)
+  const dealt = await dealing.cycle(walk, {
+    amount: asked.amount,
+    units: Decimal.formatPlain(wanted)
+  })
+  const back = halfOf(wanted, asked.unitDecimals)
+  const redeemed = await dealing.redeem(walk, { units: Decimal.formatPlain(back) })
+  const left = Decimal.subtract(wanted, back)
+
   const portfolio = await desks.investor.get(`/v1/holders/${holderId}/portfolio`)
   const held = Desk.list(portfolio.json, "value").filter(
     (row) => Desk.text(row, "instrumentId") === instrument.instrumentId
@@ -59,7 +69,6 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
 
   const again = await desks.operator.get(`/v1/subscriptions?at=${priced.offset}`)
   tell(`the list as it stood at offset ${priced.offset} is read again`)
-  const wanted = unitsFor(asked)
   return {
     demo: "subscription",
     amount: asked.amount,
@@ -72,17 +81,24 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
     events: events.length,
     rereadAt: Number(priced.offset),
     checks: {
-      "the holder has what the money buys, rounded down": units === wanted,
+      "the cycle's order bought what the first one did": dealt.bought === wanted,
+      "the fund moved only what its cycle came to on balance":
+        Desk.decimal(dealt.cycle, "fundNet", "cash") ===
+        Decimal.subtract(Decimal.of(asked.amount), paidFor(wanted, asked.price)),
+      "the figures that were signed have a digest": /^[0-9a-f]{64}$/.test(dealt.figuresHash),
+      "the redemption paid what its units are worth, rounded down":
+        Desk.decimal(redeemed, "proceeds") === paidFor(back, asked.price),
+      "the holder has what it bought and did not give back": units === left,
       "the order says the same units": Desk.decimal(subscription, "units") === wanted,
       "it was priced at the point that was published":
         Desk.decimal(subscription, "price") === Decimal.of(asked.price),
       "it is closed": Desk.text(subscription, "state") === "closed",
-      "the register adds up to the ledger": total === wanted && Decimal.isZero(difference),
+      "the register adds up to the ledger": total === left && Decimal.isZero(difference),
       "every operation succeeded": operations.every(
         (one) => Desk.text(one, "state") === "succeeded"
       ),
       "nobody approved what they made":
-        approvals.length === 3 && approvals.every((one) => isSignedByAnother(one)),
+        approvals.length === 5 && approvals.every((one) => isSignedByAnother(one)),
       "the feed has no gap": events.every((one, i) => Desk.text(one, "seq") === String(i + 1)),
       "the feed tells the order's course": isCourse(events),
       "the same list at the same offset is the same bytes":
@@ -123,6 +139,20 @@ const isCourse = (events: ReadonlyArray<PlainJson.Plain>): boolean => {
 
 /** The moment of the answer is not part of what was read. */
 const withoutNow = (answer: string): string => answer.replace(/"now":"[^"]*"/, "")
+
+/** Half of so many units in the instrument's own places, or all of them where half is none. */
+const halfOf = (units: Decimal.Decimal, unitDecimals: number): Decimal.Decimal => {
+  const smallest = 10n ** BigInt(places - unitDecimals)
+  const half = Decimal.fromAtoms((Decimal.atoms(units) / (2n * smallest)) * smallest)
+  return Decimal.isZero(half) ? units : half
+}
+
+/** ⌊units · price⌋ in cents, counted in whole atoms, apart from the engine. */
+const paidFor = (units: Decimal.Decimal, price: string): Decimal.Decimal => {
+  const atoms = Decimal.atoms(units) * Decimal.atoms(Decimal.of(price))
+  const cent = 10n ** BigInt(places - 2)
+  return Decimal.fromAtoms((atoms / (10n ** BigInt(places) * cent)) * cent)
+}
 
 const places = 10
 

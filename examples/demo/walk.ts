@@ -33,13 +33,14 @@ export const desks = ({ venue }: Stack): Walk["desks"] => ({
   registrar: Desk.open(venue, people.registrar)
 })
 
-/** What one person asks for runs only once another has agreed. */
-const agreed = async (
+/** What one person asks for runs only once another has agreed; the action as it was made. */
+export const agreed = async (
   { desks, tell }: Walk,
   path: string,
-  body: PlainJson.Printable
-): Promise<void> => {
-  const { json: action } = await desks.operator.post(path, body)
+  body: PlainJson.Printable,
+  headers: Readonly<Record<string, string>> = {}
+): Promise<PlainJson.Plain> => {
+  const { json: action } = await desks.operator.post(path, body, headers)
   const kind = Desk.text(action, "kind")
   tell(`${people.operator.name} asks for ${kind}: ${Desk.text(action, "state")}`)
   const signed = await desks.approver.post(
@@ -47,6 +48,7 @@ const agreed = async (
   )
   await Desk.finished(desks.operator, signed.headers.get("location") ?? "")
   tell(`${people.approver.name} approves: ${kind} succeeded`)
+  return action
 }
 
 /** Instrument, consent and market: what two people at the venue ask, the wallets answer. */

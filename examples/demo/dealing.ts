@@ -1,0 +1,135 @@
+/** The story's second half: a dealing cycle whose orders are paid on the ledger, and a redemption by wire. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import * as story from "../story.ts"
+import * as Desk from "./Desk.ts"
+import { holderId, people } from "./people.ts"
+import * as wallet from "./wallet.ts"
+import { agreed, type Walk } from "./walk.ts"
+
+/** Time enough to place two orders before the cycle's cut-off. */
+const ordersTake = 40_000
+
+/** The first whole minute that leaves it, as a cut-off of every day. */
+const nextCutOff = () => {
+  const minute = 60_000
+  const at = new Date(Math.ceil((Date.now() + ordersTake) / minute) * minute)
+  return { at, time: at.toISOString().slice(11, 16) }
+}
+
+const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+export interface Dealt {
+  /** The cycle as it ended. */
+  readonly cycle: PlainJson.Plain
+  /** The units its subscription bought. */
+  readonly bought: Decimal.Decimal
+  /** The digest that the approver signed. */
+  readonly figuresHash: string
+}
+
+const state = (is: string) => (json: PlainJson.Plain) => Desk.text(json, "value", "state") === is
+
+/** One subscription and one redemption, both signed in the investor's wallet, settled together. */
+export const cycle = async (
+  walk: Walk,
+  of: { readonly amount: string; readonly units: string }
+): Promise<Dealt> => {
+  const { desks, instrument, tell } = walk
+  const { instrumentId } = instrument
+  const cutOff = nextCutOff()
+  await agreed(
+    walk,
+    `/v1/instruments/${instrumentId}/policy:set`,
+    { cutOff: { time: cutOff.time, days, zone: "UTC" } },
+    { "if-match": "1" }
+  )
+  await desks.operator.done("/v1/dealing-cycles", { cycleId: "cycle-1", instrumentId })
+  tell(`${people.operator.name} opens a dealing cycle that takes orders until ${cutOff.time} UTC`)
+  await ordered(walk, of)
+  await desks.operator.until(
+    "/v1/subscriptions/sub-2",
+    (json) => Desk.text(json, "value", "orderState") === "ready"
+  )
+  await desks.operator.until(
+    "/v1/redemptions/red-1",
+    (json) => Desk.text(json, "value", "orderState") === "ready"
+  )
+  tell("the attestor's and the oracle's wallets priced both, the investor's locked cash and units")
+  const left = cutOff.at.getTime() - Date.now()
+  tell(`the cut-off is in ${Math.max(0, Math.round(left / 1_000))} s`)
+  await sleep(Math.max(0, left) + 500)
+  const action = await agreed(walk, "/v1/dealing-cycles/cycle-1:settle", {})
+  const { json } = await desks.operator.until("/v1/dealing-cycles/cycle-1", state("ended"))
+  const { json: bought } = await desks.operator.get("/v1/subscriptions/sub-2")
+  const settled = Desk.member(json, "value")
+  tell(
+    `both orders settled in one transaction of the ledger: the fund gets ` +
+      `${Decimal.formatPlain(Desk.decimal(settled, "fundNet", "cash"))} USD on balance`
+  )
+  return {
+    cycle: settled,
+    bought: Desk.decimal(bought, "value", "units"),
+    figuresHash: Desk.text(action, "figuresHash")
+  }
+}
+
+/** Cash on the ledger, two signed orders, and the venue's claims on them. */
+const ordered = async (
+  { desks, instrument, stack, tell }: Walk,
+  of: { readonly amount: string; readonly units: string }
+): Promise<void> => {
+  const { registrar, fund, venue, investor } = stack.parties
+  const { instrumentId } = instrument
+  await wallet.act(stack, "registrar", "issue", {
+    instrument: "USD",
+    provider: venue,
+    to: investor,
+    amount: of.amount
+  })
+  tell(`the registrar's wallet gives the investor ${of.amount} USD on the ledger`)
+  const order = {
+    venue,
+    fund,
+    "instrument-admin": registrar,
+    instrument: instrumentId,
+    "payment-admin": registrar,
+    "payment-instrument": "USD"
+  }
+  await wallet.act(stack, "investor", "order", { ...order, "order-id": "buy-1", amount: of.amount })
+  await wallet.act(stack, "investor", "redeem", { ...order, "order-id": "sell-1", units: of.units })
+  tell(`${people.investor.name} signs two orders: for ${of.amount} USD, and ${of.units} units back`)
+  const claim = { instrumentId, holderId, payment: "ledger" }
+  await desks.app.done("/v1/subscriptions", {
+    ...claim,
+    subscriptionId: "sub-2",
+    orderId: "buy-1"
+  })
+  await desks.app.done("/v1/redemptions", { ...claim, redemptionId: "red-1", orderId: "sell-1" })
+  tell(`${people.app.name} claims both: they join the cycle`)
+}
+
+/** Units given back by wire: priced, burned on the holder's request, paid by the bank. */
+export const redeem = async (
+  { desks, instrument, tell }: Walk,
+  of: { readonly units: string }
+): Promise<PlainJson.Plain> => {
+  const { instrumentId } = instrument
+  const path = "/v1/redemptions/red-2"
+  await desks.app.done("/v1/redemptions", {
+    redemptionId: "red-2",
+    instrumentId,
+    holderId,
+    units: story.figure(of.units)
+  })
+  tell(`${people.app.name} claims a redemption of ${of.units} units, to be paid by wire`)
+  const { json: burned } = await desks.operator.until(path, state("burned"))
+  const proceeds = Decimal.formatPlain(Desk.decimal(burned, "value", "proceeds"))
+  tell(`the oracle's wallet priced it, the investor's asked for the burn, the registrar's burned`)
+  await desks.operator.done(`${path}:settle`, {
+    cash: [{ statementId: "bank-red-2", line: 1, amount: story.figure(proceeds) }]
+  })
+  const { json: settled } = await desks.operator.until(path, state("settled"))
+  tell(`${people.operator.name} names the bank line that paid ${proceeds}: settled`)
+  return Desk.member(settled, "value")
+}

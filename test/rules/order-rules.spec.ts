@@ -188,6 +188,16 @@ describe("golden vectors of domain.md section 4.5", () => {
     expect([...share.values()].map(cash)).toEqual(parts)
   })
 
+  test("the cent left over goes by the order of the list instead of to the lower id", () => {
+    const weight = items("1", "1", "1").toReversed()
+    const { share } = Rules.potSplit({ pot: d("100"), weight, places: 2 })
+    expect([...share].map(([id, part]) => `${id} ${cash(part)}`)).toEqual([
+      "order-3 33.33",
+      "order-2 33.33",
+      "order-1 33.34"
+    ])
+  })
+
   test("G15: CIP-112's nine legs come to other nets", () => {
     const leg = (from: string, to: string, asset: string, amount: string): Rules.Leg => ({
       from,

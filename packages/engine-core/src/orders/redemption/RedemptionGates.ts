@@ -71,7 +71,7 @@ const ofStanding = ({ holder, instrument }: Standing): ReadonlyArray<Objection> 
 ]
 
 const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
-  const { amount, held, instrument, market, oracle, payment, terms } = claiming
+  const { held, instrument, market, oracle, payment, terms } = claiming
   const { policyVersion } = terms
   const units = takes(claiming)
   const { minimumHolding } = terms.manifest
@@ -131,16 +131,6 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
         policyVersion,
         recovery: "Leave at least the minimum, or give all units back."
       }
-    ],
-    [
-      amount !== null && terms.fees.redemption === Decimal.one,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "fee-below-all",
-        policyVersion,
-        recovery: "Order units: a fee of everything pays no amount."
-      }
     ]
   ]
 }
@@ -151,7 +141,6 @@ const takes = (claiming: Claiming): Decimal.Decimal | null => {
   if (units !== null || amount === null || lastPrice === null) return units
   const { unitDecimals } = instrument.manifest
   const feeRate = terms.fees.redemption
-  if (feeRate === Decimal.one) return null
   const order = { amount, units, feeRate, unitDecimals, cashDecimals, orderedAs: "amount" } as const
   return figuresAt(order, lastPrice).units
 }

@@ -1,0 +1,197 @@
+/** Every gate around a redemption, and which of two faults answers. */
+import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
+import { Result, Schema } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
+import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
+import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
+import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
+import * as Gates from "../../packages/engine-core/src/orders/redemption/RedemptionGates.ts"
+import { figuresAt } from "../../packages/engine-core/src/orders/redemption/RedemptionPricing.ts"
+import { at, party } from "../machines/subscriptions.ts"
+import { bodyOf } from "../operations/instrumentBody.ts"
+
+const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
+  const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), ...change })))
+  const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(Body)(plain)
+  return {
+    instrumentId,
+    registrar,
+    manifest: { ...manifest, ...untold },
+    policyVersion: 1,
+    termsSince: null,
+    next: null,
+    configurations: ["00aa"]
+  }
+}
+const terms = (change: object = {}, said: Partial<typeof untold> = {}): Gates.Claiming["terms"] => {
+  const { manifest, policyVersion } = instrument(change)
+  return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
+}
+/** What says the instrument's terms twice: as it is recorded, and as they are in force. */
+const recorded = (change: object) => ({ instrument: instrument(change), terms: terms(change) })
+
+const later = Instant.of("2026-08-01T00:00:00Z")
+const most = (maxRedemption: string) => ({
+  limits: { ...untold.limits, maxRedemption: Decimal.of(maxRedemption) }
+})
+const dealing = (opensAt: Instant.Instant | null, closesAt: Instant.Instant | null) => ({
+  terms: terms({}, { window: { opensAt, closesAt } })
+})
+const amount = (text: string): Partial<Gates.Claiming> => ({
+  units: null,
+  amount: Decimal.of(text),
+  lastPrice: Decimal.of("2")
+})
+
+const sound: Gates.Claiming = {
+  instrument: instrument(),
+  holder: { state: "active", screening: null, party: party("holder") },
+  now: at,
+  payment: "wire",
+  amount: null,
+  units: Decimal.of("100"),
+  cashDecimals: 2,
+  market: null,
+  terms: terms(),
+  oracle: party("oracle"),
+  free: Decimal.of("1000"),
+  held: Decimal.of("1000"),
+  lastPrice: null
+}
+
+const review = { state: "review", screenedAt: at, listVersion: "1", validUntil: null } as const
+
+const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claiming>]> = [
+  ["admission holder-active", { holder: { ...sound.holder, state: "pending" } }],
+  ["admission holder-active", { holder: { ...sound.holder, state: "closed" } }],
+  ["screening screening-clear", { holder: { ...sound.holder, screening: review } }],
+  ["policy valuation", recorded({ valuation: "rebasing" })],
+  ["policy primary-market", { payment: "ledger", market: null }],
+  ["policy primary-market", { payment: "ledger", market: { state: "ended" } }],
+  ["policy oracle-named", { oracle: null }],
+  ["policy max-redemption", { terms: terms({}, most("99.999999")) }],
+  ["policy max-redemption", { ...amount("200.01"), terms: terms({}, most("100")) }],
+  ["policy minimum-holding", { terms: terms({ minimumHolding: 900.000001 }) }],
+  ["window dealing-window", dealing(later, null)],
+  ["window dealing-window", dealing(null, at)],
+  ["units unit-decimals", { units: Decimal.of("1.0000001") }],
+  ["units units-free", { units: Decimal.of("1000.000001") }],
+  ["units units-free", amount("2000.01")],
+  ["cash currency-decimals", amount("1.001")],
+  ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
+]
+
+const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
+  Gates.againstClaim(claiming, [])
+    .filter(([holds]) => holds)
+    .map(([, , { gate, check }]) => `${gate} ${check}`)
+const first = (claiming: Gates.Claiming): string => {
+  const judged = Gates.judge(Gates.againstClaim(claiming, []))
+  return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
+}
+
+describe("a claim to redeem", () => {
+  test.each<[string, Partial<Gates.Claiming>]>([
+    ["as it should be", {}],
+    ["of all there is", { units: Decimal.of("1000"), terms: terms({ minimumHolding: 900 }) }],
+    ["that leaves exactly the minimum", { terms: terms({ minimumHolding: 900 }) }],
+    ["of exactly the most", { terms: terms({}, most("100")) }],
+    ["of an amount that takes all there is", amount("2000")],
+    ["of an amount before any price", { ...amount("999999"), lastPrice: null }],
+    ["by a holder whose registration ran out", { holder: { ...sound.holder, state: "lapsed" } }],
+    ["on an agreed market", { payment: "ledger", market: { state: "agreed" } }],
+    ["just as the window opens", dealing(at, later)]
+  ])("%s is refused", (_, change) => {
+    expect(first({ ...sound, ...change })).toBe("")
+  })
+
+  test.each(faults)("%s lets it pass", (check, change) => {
+    expect(first({ ...sound, ...change })).toBe(check)
+  })
+
+  test("of two faults the later gate answers, or one of them is not told", () => {
+    let pairs = 0
+    const rank = (check: string) => gates.findIndex((gate) => gate === check.split(" ")[0])
+    for (const [one, change] of faults) {
+      for (const [other, second] of faults) {
+        const both = { ...sound, ...change, ...second }
+        // One change may undo the other's fault: only where both stand is there a choice.
+        const standing = held(both)
+        if (!standing.includes(one) || !standing.includes(other)) continue
+        pairs += 1
+        expect(rank(first(both))).toBe(Math.min(rank(one), rank(other)))
+      }
+    }
+    expect(pairs).toBeGreaterThan(120)
+  })
+
+  test("settling asks less or more than the holder and the registry", () => {
+    const told = (change: Partial<Gates.Claiming>) =>
+      Gates.againstSettling({ ...sound, ...change }, [])
+        .filter(([holds]) => holds)
+        .map(([, , { check }]) => check)
+    expect(told({})).toEqual([])
+    expect(told({ holder: { ...sound.holder, state: "closed" } })).toEqual(["holder-active"])
+    expect(told({ instrument: { ...instrument(), configurations: [] } })).toEqual(["on-registry"])
+    expect(told({ terms: terms({}, most("1")) })).toEqual([])
+  })
+})
+
+/** Atoms of the ten places that a figure has. */
+const decimal = (of: { readonly min: bigint; readonly max: bigint; readonly places: number }) =>
+  fc
+    .bigInt({ min: of.min, max: of.max })
+    .map((count) => Decimal.fromAtoms(count * 10n ** BigInt(Decimal.places - of.places)))
+
+describe("what a redemption comes to", () => {
+  const orders = fc.integer({ min: 0, max: 8 }).chain((unitDecimals) =>
+    fc.record({
+      unitDecimals: fc.constant(unitDecimals),
+      cashDecimals: fc.constantFrom(0, 2, 3),
+      units: decimal({ min: 1n, max: 10n ** 12n, places: unitDecimals }),
+      price: decimal({ min: 1n, max: 10n ** 9n, places: 6 }),
+      feeRate: decimal({ min: 0n, max: 9_999n, places: 4 })
+    })
+  )
+
+  test("is better the day it deals than what it was shown before, at a price that is no better", () => {
+    fc.assert(
+      fc.property(orders, fc.bigInt({ min: 0n, max: 10n ** 6n }), (order, fall) => {
+        const { price, ...given } = order
+        const self = { ...given, amount: null, orderedAs: "units" } as const
+        const preview = figuresAt(self, price)
+        const lower = Decimal.max(
+          Decimal.fromAtoms(1n),
+          Decimal.fromAtoms(Decimal.atoms(price) - fall)
+        )
+        const dealt = figuresAt(self, lower)
+        expect(Decimal.atMost(dealt.proceeds, preview.proceeds)).toBe(true)
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  test("pays more than the units are worth, or takes fewer units than the amount costs", () => {
+    fc.assert(
+      fc.property(orders, ({ price, units, ...terms }) => {
+        const paid = figuresAt({ ...terms, units, amount: null, orderedAs: "units" }, price)
+        if (!Decimal.isPositive(paid.proceeds)) return
+        const back = figuresAt(
+          { ...terms, units: null, amount: paid.proceeds, orderedAs: "amount" },
+          price
+        )
+        // Asking for exactly what the units paid never takes more units than those.
+        expect(Decimal.atMost(back.units, units)).toBe(true)
+        const again = figuresAt(
+          { ...terms, units: back.units, amount: null, orderedAs: "units" },
+          price
+        )
+        expect(Decimal.atLeast(again.proceeds, paid.proceeds)).toBe(true)
+        expect(back.proceeds).toBe(paid.proceeds)
+      }),
+      { numRuns: 500 }
+    )
+  })
+})

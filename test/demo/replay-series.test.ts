@@ -144,7 +144,8 @@ describe("the replay of all ten series (needs shared/data/buidl)", () => {
   })
 
   for (const [name, points] of known) {
-    it.effect(`${name}: at some date the register is not what was published, to the cent`, () =>
+    const told = `${name}: at some date the register is not what was published, to the cent`
+    const played = () =>
       Effect.gen(function* () {
         const [first] = points
         if (first === undefined) throw new Error("a series has days")
@@ -155,6 +156,6 @@ describe("the replay of all ten series (needs shared/data/buidl)", () => {
         }
         assert.deepStrictEqual(yield* Stage.surprises, [])
       }).pipe(Effect.provide(world()))
-    )
+    it.effect(told, played, 120_000)
   }
 })

@@ -1,4 +1,5 @@
 /** Prints what the engine's speed is, as ratios of one run; asserts nothing (`npm run bench`). */
+import * as cycles from "./cycles.ts"
 import * as decimals from "./decimals.ts"
 import * as deliveries from "./deliveries.ts"
 import * as list from "./list.ts"
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, Bench>> = {
   operations: operations.bench,
   reads: reads.bench,
   registers: registers.bench,
+  cycles: cycles.bench,
   signatures: signatures.bench,
   deliveries: deliveries.bench,
   memory: memory.bench

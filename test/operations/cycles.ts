@@ -57,8 +57,11 @@ const saying = <T extends Templates.Template>(template: T, member: string, value
 
 /** Onboards a holder that accepts everything: active and admitted. */
 export const joins = (stage: Stage.Stage, holderId: string) =>
+  Effect.flatMap(Stage.outsider(holderId), (who) => joinsAs(stage, holderId, who))
+
+/** The same for a party that is there already. */
+export const joinsAs = (stage: Stage.Stage, holderId: string, who: Stage.Outsider) =>
   Effect.gen(function* () {
-    const who = yield* Stage.outsider(holderId)
     yield* Stage.write(
       "holder.onboard",
       {},

@@ -234,8 +234,11 @@ export const surprises = Effect.gen(function* () {
 
 /** The instrument recorded and configured, its registrar's consent given; no market yet. */
 export const opened = (change: Readonly<Record<string, Json>> = {}, from = start) =>
+  Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(from))), founded(change))
+
+/** The same, at whatever time it is. */
+export const founded = (change: Readonly<Record<string, Json>> = {}) =>
   Effect.gen(function* () {
-    yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(from)))
     const participant = yield* SimulatedLedger.Participant
     const venue = (yield* participant.admin.parties).find(({ hint }) => hint === "venue")
     if (venue === undefined) throw new Error("no venue")

@@ -19,6 +19,9 @@ const units = Decimal.of("1000.5")
 
 export const holderId = (n: number): string => `holder-${String(n).padStart(6, "0")}`
 
+export const partyOf = (n: number): Party.Party =>
+  Parties.make({ hint: holderId(n), fingerprint: `1220${"ab".repeat(32)}` })
+
 interface Row {
   readonly collection: Collection<never, never>
   readonly record: unknown
@@ -33,7 +36,7 @@ const recordsOf = (
   n: number,
   of: { readonly instrumentId: string; readonly registrar: Party.Party }
 ) => {
-  const party = Parties.make({ hint: holderId(n), fingerprint: `1220${"ab".repeat(32)}` })
+  const party = partyOf(n)
   const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
   return [
     drawn(registerEntries, {

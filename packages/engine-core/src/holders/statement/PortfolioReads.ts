@@ -24,8 +24,11 @@ import * as Sight from "../holder/Sight.ts"
 
 const { NullOr } = Schema
 
-/** So many lines are asked for at once; whoever holds more is read as a stream. */
-const usually = 200
+/**
+ * So many lines are asked for at once; whoever holds more is read as a stream. A small limit would
+ * have the store walk the registers in their order instead of looking the party up.
+ */
+const usually = 10_000
 
 /** The lines of a party in every register. */
 const entriesOf = Effect.fnUntraced(function* (party: string, pin: Pin.Resolved) {

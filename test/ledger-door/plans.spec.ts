@@ -193,9 +193,11 @@ describe("a holder's side", () => {
     expect(acts(Orders.units(policy), alice, contracts)).toEqual([])
   })
 
-  it("is not taken for its cash to be its units", () => {
+  it("is not taken for its cash to be its units, or another's units for its own", () => {
     const contracts = [priced(), ...units, allocated(alice, cash, "R1"), asked(fund, cash)]
     expect(acts(Orders.units(policy), alice, contracts)).toHaveLength(1)
+    const others = [priced(), ...units, allocated(bob, instrument, "R1"), asked(bob, instrument)]
+    expect(acts(Orders.units(policy), alice, others)).toHaveLength(1)
   })
 
   it("pays for a lot ordered in units exactly its price and fee, each rounded up", () => {
@@ -334,9 +336,11 @@ describe("the fund", () => {
     expect(acts(pays, fund, [priced({ cycleId: "c1" }), purse])).toEqual([])
     expect(acts(pays, fund, [priced(byWire), purse])).toEqual([])
     expect(acts(pays, bank, [priced(), purse])).toEqual([])
+    expect(acts(pays, fund, [priced({ fund: bob }), purse])).toEqual([])
+    expect(acts(pays, fund, [priced({ mode: "wire" }), purse])).toEqual([])
   })
 
-  const cycle = contract("00f9", Templates.DealingCycle, {
+  const open = {
     venue,
     fund,
     registrar,
@@ -345,7 +349,8 @@ describe("the fund", () => {
     cash,
     cutOffAt: at("05T12:00"),
     settleBy: at("08T12:00")
-  })
+  }
+  const cycle = contract("00f9", Templates.DealingCycle, open)
   const inIt = { cycleId: "c1" }
   const nets = FundBot.nets(policy)
   const claim = contract("00f8", Templates.RedemptionClaim, { ...redemption, ...inIt })
@@ -358,6 +363,10 @@ describe("the fund", () => {
     const [act] = acts(nets, fund, [cycle, purse, priced(inIt), brought])
     expect(act).toMatchObject({ amount: "50" })
     expect(act?.commands[0]).toMatchObject({ arg: { receiver: fund, executor: venue } })
+  })
+  it("would pay the net of another fund's cycle", () => {
+    const theirs = contract("00f9", Templates.DealingCycle, { ...open, fund: bob })
+    expect(acts(nets, fund, [theirs, purse, priced(inIt)])).toEqual([])
   })
   const unpaid: ReadonlyArray<readonly [string, ReadonlyArray<Contract>, string]> = [
     ["it brings as much", [priced(inIt), lot({ ...inIt, cash: decimal("200") })], "05T13:00"],
@@ -373,7 +382,7 @@ describe("the fund", () => {
 })
 
 describe("a price that is swung", () => {
-  const point = contract("00aa", Templates.OraclePoint, {
+  const said = {
     oracle,
     venue,
     fund,
@@ -482,7 +491,8 @@ describe("a price that is swung", () => {
   it("would price another oracle's redemption, one it has no terms of, or one worth nothing", () => {
     const instruments = [{ instrumentId: instrument.id, unitDecimals: 6 }]
     const prices = OracleBot.redemptions({ instruments })
-    expect(acts(prices, oracle, [toRedeem({ oracle: bank }), point])).toEqual([])
+    const theirs = contract("00ab", Templates.OraclePoint, { ...said, oracle: bank })
+    expect(acts(prices, oracle, [toRedeem({ oracle: bank }), point, theirs])).toEqual([])
     expect(acts(prices, oracle, [toRedeem({ orderedUnits: decimal("0.000001") }), point])).toEqual(
       []
     )

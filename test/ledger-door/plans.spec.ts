@@ -396,7 +396,8 @@ describe("a price that is swung", () => {
     withholdingRate: null,
     statementRef: null,
     corrects: null
-  })
+  }
+  const point = contract("00aa", Templates.OraclePoint, said)
   const {
     units: _,
     price: __,

@@ -552,4 +552,41 @@ describe("both sides of a cycle", () => {
       assert.deepStrictEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )
+
+  it.effect("burn a redemption's units that the registrar was asked to burn as well", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "200" })
+      const [seller] = holders
+      if (seller === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c2")
+      yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
+      yield* sets(stage, "100", "c2")
+      const rest = (yield* Cycles.active(Templates.Holding)).find(
+        ({ payload }) =>
+          payload.owner === seller.party &&
+          payload.instrument.id === "fund-a" &&
+          payload.lock === null
+      )
+      yield* seller.act(
+        Templates.exercise(Templates.Holding, rest?.cid ?? "", "RequestBurn", {
+          amount: Decimal.of("100"),
+          reference: { kind: "redemption", id: "r1" },
+          custodian: null,
+          executeBefore: Instant.of("2026-09-01T00:00:00Z")
+        })
+      )
+      assert.strictEqual((yield* Cycles.redemption("r1")).state, "funded")
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused units burn-requested")
+      const [request] = yield* Cycles.active(Templates.BurnRequest)
+      yield* stage.registrar.act(
+        Templates.exercise(Templates.BurnRequest, request?.cid ?? "", "Reject", {})
+      )
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "100")
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
 })

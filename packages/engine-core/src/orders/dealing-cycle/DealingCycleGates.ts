@@ -152,6 +152,7 @@ const ofTerms = ({ cycle, instrument, market, open }: Standing): ReadonlyArray<O
 const ofOrders = ({ orders }: Standing): ReadonlyArray<Objection> => {
   const { subscriptions, redemptions } = orders
   const unlocked = redemptions.find(({ unitsAllocation }) => unitsAllocation === null)
+  const burning = redemptions.find(({ burnRequestCid }) => burnRequestCid !== null)
   const unpaid = subscriptions.find(({ allocation }) => allocation === null)
   const unpriced = [
     ...idsWhere(subscriptions, "subscriptionId"),
@@ -167,6 +168,18 @@ const ofOrders = ({ orders }: Standing): ReadonlyArray<Objection> => {
         ...detailOf(unlocked?.redemptionId),
         ...(unlocked === undefined ? {} : { party: unlocked.party }),
         recovery: "Have the holder allocate the order's units, or release the order."
+      }
+    ],
+    // Burned once by request and once with the payment they would be gone twice.
+    [
+      burning !== undefined,
+      "rule-refused",
+      {
+        gate: "units",
+        check: "burn-requested",
+        ...detailOf(burning?.redemptionId),
+        ...(burning === undefined ? {} : { party: burning.custodian ?? burning.party }),
+        recovery: "Have the burn request taken back by who made it, or rejected by the registrar."
       }
     ],
     [

@@ -84,7 +84,10 @@ const empty = {
   madeAt: null,
   required: null,
   signedBy: null,
-  recovery: null
+  figures: null,
+  figuresHash: null,
+  recovery: null,
+  waitingOn: []
 } as const satisfies PlainJson.Printable
 
 const operation = (state: string, retryAfter?: number, change: object = {}): Reply => ({
@@ -106,6 +109,8 @@ const action = (state: string, operationId: string | null): Reply => ({
       method: "POST",
       path: "/v1/x",
       fingerprint: "ab",
+      signatures: [],
+      expiresAt: null,
       rejectedBy: null,
       rejectedAt: null,
       reason: state === "rejected" ? "no" : null

@@ -106,6 +106,7 @@ describe("a database of the first version", () => {
             seq: 2,
             at: later,
             projectionOffset: 4,
+            ledgerEpoch: 1,
             webhooksMoved: 0,
             prunedTo: 0,
             audit: { seq: 0, hash: "0".repeat(64), checkpoint: 0 }

@@ -149,6 +149,22 @@ describe("a dealing cycle", () => {
     }).pipe(Effect.provide(ledger))
   )
 
+  it.effect("would be stopped by cash that another provider keeps", () =>
+    Effect.gen(function* () {
+      const at = yield* G11
+      const { of, cash, whole, settle } = at
+      const elsewhere = yield* Dealing.give(at.floor, "fund", "7", at.cash, "bank")
+      const own = yield* Dealing.allocate(at.floor, {
+        ...toItself,
+        holding: elsewhere,
+        amount: "7"
+      })
+      yield* settle({ ...whole, allocations: [own] })
+      expect(yield* Dealing.balance(of("fund"), cash)).toBe("118696")
+      expect(yield* Dealing.holdingsOf(of("fund"))).toHaveLength(2)
+    }).pipe(Effect.provide(ledger))
+  )
+
   it.effect("uses the fund's own allocation to a holder before the cycle's cash", () =>
     Effect.gen(function* () {
       const at = yield* G11
@@ -388,7 +404,7 @@ const wrong: ReadonlyArray<Wrong> = [
   ],
   [
     "less cash than it pays out",
-    "the holding has fewer units",
+    "the cycle has too little cash to pay with",
     (at) =>
       Effect.gen(function* () {
         const holding = yield* Dealing.give(at.floor, "fund", "31310.99")
@@ -398,7 +414,7 @@ const wrong: ReadonlyArray<Wrong> = [
   ],
   [
     "no cash at all",
-    "the cycle has no cash left to pay with",
+    "the cycle has too little cash to pay with",
     (at) => Effect.succeed({ ...at.whole, lots: [] })
   ],
   [

@@ -58,8 +58,8 @@ export const DealingCycle = define({
         )
       }),
       result: Schema.Struct({
-        /** The fund's one holding of what is left; absent where nothing is. */
-        fund: Field.optional(cid),
+        /** What the fund is left with: one holding, or one for each provider that keeps its cash. */
+        fund: Field.list(cid),
         remainders: Field.list(Schema.Struct({ redemptionId: Field.text, contractId: cid }))
       })
     },

@@ -33,8 +33,7 @@ export const dealingCycle = define(Templates.DealingCycle, {
           const cash: Array<string> = []
           for (const lot of lots) cash.push(yield* settleLot(scope, argument.marketCid, lot))
           cash.push(...(yield* fromFund(scope, self, argument)))
-          const purse = yield* gathered(scope, cash)
-          return yield* payOut(scope, self, argument, purse)
+          return yield* payOut(scope, self, argument, yield* gathered(scope, cash))
         })
     },
     Release: {
@@ -132,31 +131,55 @@ const draw = (scope: Scope, self: Cycle, provision: NonNullable<Settling["provis
     return allocation
   })
 
-/** All the cash that came in, as the fund's one holding; null where none came. */
+/** Cash of the fund that one provider keeps; only such can be one holding. */
+interface Purse {
+  readonly contractId: string
+  readonly amount: Decimal.Decimal
+}
+
+/** All the cash that came in, as one holding for each provider that keeps some of it. */
 const gathered = (scope: Scope, cash: ReadonlyArray<string>) =>
   Result.gen(function* () {
-    const [first, ...others] = cash
-    if (first === undefined || others.length === 0) return first ?? null
-    const merged = yield* scope.exercise(Templates.Holding, first, "Merge", { holdingCids: others })
-    return merged.contractId
+    const kinds = new Map<string, Array<Purse>>()
+    for (const contractId of cash) {
+      const { amount, provider, restricted } = yield* scope.fetch(Templates.Holding, contractId)
+      const kind = JSON.stringify([provider, restricted])
+      const known = kinds.get(kind)
+      if (known === undefined) kinds.set(kind, [{ contractId, amount }])
+      else known.push({ contractId, amount })
+    }
+    const purses: Array<Purse> = []
+    for (const kind of kinds.values()) purses.push(yield* merged(scope, kind))
+    return purses
+  })
+
+const merged = (scope: Scope, parts: ReadonlyArray<Purse>) =>
+  Result.gen(function* () {
+    const [first, ...others] = parts
+    if (first === undefined) throw new Error("a provider that keeps nothing")
+    if (others.length === 0) return first
+    const { contractId } = yield* scope.exercise(Templates.Holding, first.contractId, "Merge", {
+      holdingCids: others.map((one) => one.contractId)
+    })
+    return { contractId, amount: Decimal.sum(parts.map(({ amount }) => amount)) }
   })
 
 /**
- * Pays every redemption, out of the fund's own allocation to its holder or else out of the purse.
- * The fund allocates each part by itself, so that no holder sees what is left in the purse.
+ * Pays every redemption, out of the fund's own allocation to its holder or else out of a purse. The
+ * fund allocates each part by itself, so that no holder sees what is left in the purse.
  */
-const payOut = (scope: Scope, self: Cycle, argument: Settling, purse: string | null) =>
+const payOut = (scope: Scope, self: Cycle, argument: Settling, full: ReadonlyArray<Purse>) =>
   Result.gen(function* () {
-    let fund = purse
+    let purses = full
     const remainders: Array<{ redemptionId: string; contractId: string }> = []
     for (const { redemptionCid, unitsAllocationCid, ...leg } of argument.redemptions) {
       const redemption = yield* scope.fetch(Templates.PricedRedemption, redemptionCid)
       let { allocationCid } = leg
       const { proceeds } = leg.fill ?? redemption
       if (allocationCid === null && Decimal.isPositive(proceeds)) {
-        const taken = yield* take(scope, self, fund, { ...redemption, proceeds })
+        const taken = yield* take(scope, self, purses, { ...redemption, proceeds })
         allocationCid = taken.allocation
-        fund = taken.change
+        purses = taken.purses
       }
       const { remainder } = yield* scope.exercise(
         Templates.PricedRedemption,
@@ -176,24 +199,39 @@ const payOut = (scope: Scope, self: Cycle, argument: Settling, purse: string | n
         remainders.push({ redemptionId: leg.fill.remainderId, contractId: remainder })
       }
     }
-    return { fund, remainders }
+    return { fund: purses.map(({ contractId }) => contractId), remainders }
   })
 
+/** Takes a part out of the fullest purse. */
 const take = (
   scope: Scope,
   self: Cycle,
-  purse: string | null,
+  purses: ReadonlyArray<Purse>,
   of: Pick<Templates.Payload<typeof Templates.PricedRedemption>, "redemptionId" | "holder"> & {
     readonly proceeds: Decimal.Decimal
   }
 ) =>
   Result.gen(function* () {
-    if (purse === null) return yield* abort("the cycle has no cash left to pay with")
-    return yield* scope.exercise(Templates.Holding, purse, "Allocate", {
-      allocationId: of.redemptionId,
-      executor: self.venue,
-      receiver: of.holder,
-      amount: of.proceeds,
-      settleBefore: self.settleBy
-    })
+    const [fullest] = purses.toSorted((a, b) => Decimal.compare(b.amount, a.amount))
+    if (fullest === undefined || Decimal.lessThan(fullest.amount, of.proceeds)) {
+      return yield* abort("the cycle has too little cash to pay with")
+    }
+    const { allocation, change } = yield* scope.exercise(
+      Templates.Holding,
+      fullest.contractId,
+      "Allocate",
+      {
+        allocationId: of.redemptionId,
+        executor: self.venue,
+        receiver: of.holder,
+        amount: of.proceeds,
+        settleBefore: self.settleBy
+      }
+    )
+    const rest = purses.filter(({ contractId }) => contractId !== fullest.contractId)
+    const amount = Decimal.subtract(fullest.amount, of.proceeds)
+    return {
+      allocation,
+      purses: change === null ? rest : [...rest, { contractId: change, amount }]
+    }
   })

@@ -252,6 +252,31 @@ describe("a claim to redeem", () => {
       assert.strictEqual((yield* claims({ units: 300, redemptionId: "r3" })).why, "")
     }).pipe(engine())
   )
+
+  it.effect("counts what other orders by amount take, at the last price", () =>
+    Effect.gen(function* () {
+      const stage = yield* held()
+      yield* Stage.publishes(stage, "2", valued)
+      assert.strictEqual((yield* claims({ amount: 1400 })).why, "")
+      const second = yield* claims({ amount: 602, redemptionId: "r2" })
+      assert.strictEqual(second.why, "rule-refused units units-free")
+      assert.strictEqual(
+        (yield* claims({ units: 301, redemptionId: "r3" })).why,
+        "rule-refused units units-free"
+      )
+      assert.strictEqual((yield* claims({ amount: 600, redemptionId: "r4" })).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("leaves no less than the minimum in two steps either", () =>
+    Effect.gen(function* () {
+      yield* held("1000", { minimumHolding: 100 })
+      assert.strictEqual((yield* claims({ units: 500 })).why, "")
+      const second = yield* claims({ units: 450, redemptionId: "r2" })
+      assert.strictEqual(second.why, "rule-refused policy minimum-holding")
+      assert.strictEqual((yield* claims({ units: 500, redemptionId: "r3" })).why, "")
+    }).pipe(engine())
+  )
 })
 
 /** The holder signs an order in its wallet, and the fund has cash. */

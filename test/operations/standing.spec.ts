@@ -210,6 +210,39 @@ describe("a standing settlement", () => {
     }).pipe(engine())
   )
 
+  it.effect("keeps units that are committed to it for orders paid on the ledger", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      const order = { instrumentId: "fund-a", holderId: "h1" }
+      // Of 1000 units 500 are committed, and locked.
+      const byWire = yield* Stage.write("redemption.claim", {}, { ...order, units: 501 })
+      assert.strictEqual(byWire.why, "rule-refused units units-free")
+      const claims = (units: string) =>
+        Effect.gen(function* () {
+          yield* stage.holder.act(
+            Templates.create(Templates.RedemptionOrder, {
+              venue: stage.venue,
+              fund: stage.fund.party,
+              holder: stage.holder.party,
+              orderId: `sell-${units}`,
+              instrument: stage.asset,
+              paymentAsset: usd(stage),
+              amount: null,
+              units: Decimal.of(units),
+              custodian: null,
+              expiresAt: null
+            })
+          )
+          const signed = { ...order, payment: "ledger", orderId: `sell-${units}` }
+          return (yield* Stage.write("redemption.claim", {}, signed)).why
+        })
+      assert.strictEqual(yield* claims("1000.5"), "rule-refused units units-free")
+      assert.strictEqual(yield* claims("700"), "")
+      assert.strictEqual(yield* claims("300.5"), "rule-refused units units-free")
+      assert.strictEqual(yield* claims("300"), "")
+    }).pipe(engine())
+  )
+
   it.effect("runs out at its deadline, whatever is committed", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()

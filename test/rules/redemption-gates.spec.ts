@@ -58,6 +58,7 @@ const sound: Gates.Claiming = {
   oracle: party("oracle"),
   free: Decimal.of("1000"),
   held: Decimal.of("1000"),
+  leaving: Decimal.zero,
   lastPrice: null
 }
 
@@ -74,6 +75,10 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["policy max-redemption", { terms: terms({}, most("99.999999")) }],
   ["policy max-redemption", { ...amount("200.01"), terms: terms({}, most("100")) }],
   ["policy minimum-holding", { terms: terms({ minimumHolding: 900.000001 }) }],
+  [
+    "policy minimum-holding",
+    { terms: terms({ minimumHolding: 900 }), leaving: Decimal.of("0.000001") }
+  ],
   ["window dealing-window", dealing(later, null)],
   ["window dealing-window", dealing(null, at)],
   ["units unit-decimals", { units: Decimal.of("1.0000001") }],

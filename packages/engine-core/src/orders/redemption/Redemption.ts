@@ -125,11 +125,13 @@ const standingOf = (self: Redemption): OpenOrder.Standing => ({
 export const isOpen = (self: Redemption): boolean =>
   (self.state === "priced" || self.state === "funded") && self.burnRequestCid === null
 
-/** What it takes of the holder's units without having locked them. */
-export const pledgedOf = (self: Redemption): Decimal.Decimal =>
+/** Whether it takes units that are not locked for it. */
+export const isPledging = (self: Redemption): boolean =>
   unburned(self) && self.unitsAllocation === null && self.burnRequestCid === null
-    ? (self.units ?? Decimal.zero)
-    : Decimal.zero
+
+/** What it takes of the holder's units without having locked them, as far as it is known. */
+export const pledgedOf = (self: Redemption): Decimal.Decimal =>
+  isPledging(self) ? (self.units ?? Decimal.zero) : Decimal.zero
 
 /** A holder's units of an instrument, as the orders that take them name them. */
 export const pairOf = (of: Pick<Redemption, "holderId" | "instrumentId">): string =>
@@ -153,8 +155,8 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
     cycleId: (self) => self.cycleId,
     open: (self) => OpenOrder.open(standingOf(self)),
     openUntil: (self) => OpenOrder.openUntil(standingOf(self)),
-    /** Orders that take units they have not locked. */
-    pledging: (self) => (Decimal.isZero(pledgedOf(self)) ? null : pairOf(self))
+    /** Orders that take units which are still their holder's. */
+    giving: (self) => (unburned(self) ? pairOf(self) : null)
   },
   waitingOn: (self) => {
     const by = self.settleBy

@@ -130,20 +130,23 @@ const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAc
   const market = standing?.state === "agreed" ? standing : null
   const order = yield* signedOrder(input, holder.party)
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
-  const { held, free } = yield* unitsOf({ ...instrument, ...holder })
+  const lastPrice = yield* lastPriceOf(instrument, oracle)
+  const { payment } = input
+  const units = yield* unitsOf({ ...instrument, ...holder }, { payment, lastPrice })
   const claiming: Gates.Claiming = {
     instrument,
     holder,
     market,
-    payment: input.payment,
+    payment,
     amount: order === null ? input.amount : order.amount,
     units: order === null ? input.units : order.units,
     cashDecimals: Currency.decimals(instrument.manifest.currency),
     terms: yield* inForce(instrument, now),
     oracle,
-    held,
-    free,
-    lastPrice: yield* lastPriceOf(instrument, oracle),
+    held: units.held,
+    leaving: units.leaving,
+    free: units.free,
+    lastPrice,
     now
   }
   return { instrument, holder, market, order, oracle, claiming } satisfies Judged

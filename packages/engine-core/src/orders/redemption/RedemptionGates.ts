@@ -35,6 +35,8 @@ export interface Claiming extends Standing {
   /** What the holder has free of the instrument, and all that it holds. */
   readonly free: Decimal.Decimal
   readonly held: Decimal.Decimal
+  /** What of it its other open orders are going to take. */
+  readonly leaving: Decimal.Decimal
   /** The last official price: what an order by amount is likely to take. Null: none yet. */
   readonly lastPrice: Decimal.Decimal | null
 }
@@ -71,11 +73,11 @@ const ofStanding = ({ holder, instrument }: Standing): ReadonlyArray<Objection> 
 ]
 
 const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
-  const { held, instrument, market, oracle, payment, terms } = claiming
+  const { held, instrument, leaving, market, oracle, payment, terms } = claiming
   const { policyVersion } = terms
   const units = takes(claiming)
   const { minimumHolding } = terms.manifest
-  const left = units === null ? null : Decimal.subtract(held, units)
+  const left = units === null ? null : Decimal.subtract(held, Decimal.add(leaving, units))
   return [
     [
       instrument.manifest.valuation === "rebasing",

@@ -8,10 +8,18 @@ import { heldBy } from "../../instruments/register/HeldReads.ts"
 import { freeUnits } from "../../instruments/register/RegisterRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
+import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
+import type { PaymentMode } from "../../vocabulary/sets.ts"
+import { standingParties, standingSettlements } from "../standing-settlement/StandingSettlement.ts"
+import {
+  committedBy,
+  StandingSettlementMachine
+} from "../standing-settlement/StandingSettlementMachine.ts"
 import { liveMarket } from "../subscription/SubscriptionStandingReads.ts"
-import { pairOf, pledgedOf, type Redemption, redemptions } from "./Redemption.ts"
+import { isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
+import { figuresAt } from "./RedemptionPricing.ts"
 
 export const standingOf = Effect.fnUntraced(function* (self: Redemption, now: Instant.Instant) {
   const records = yield* Records
@@ -34,19 +42,59 @@ export const marketOf = (self: Redemption) =>
       market.paymentAsset.id === self.paymentAsset.id
   )
 
-/** What a holder holds of an instrument, and what of it no other order takes. */
+type Holding = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
+
+/**
+ * What a holder holds of an instrument, what its open orders are going to take of it, and what no
+ * order takes yet. An order by amount counts at the last price, as its claim did. Units that are
+ * committed to a standing settlement are there to be redeemed on the ledger, and locked for all else.
+ */
 export const unitsOf = Effect.fnUntraced(function* (
-  of: Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
+  of: Holding,
+  on: { readonly payment: PaymentMode; readonly lastPrice: Decimal.Decimal | null }
 ) {
   const records = yield* Records
   const { units, locked } = yield* heldBy(of)
-  const pledged = yield* records.stream(redemptions, { where: { pledging: [pairOf(of)] } }).pipe(
-    Stream.runFold(
-      () => Decimal.zero,
-      (sum, { record }) => Decimal.add(sum, pledgedOf(record))
+  const { leaving, pledged } = yield* records
+    .stream(redemptions, { where: { giving: [pairOf(of)] } })
+    .pipe(
+      Stream.runFold(
+        () => ({ leaving: Decimal.zero, pledged: Decimal.zero }),
+        (sums, { record }) => {
+          const taken = takenBy(record, on.lastPrice)
+          return {
+            leaving: Decimal.add(sums.leaving, taken),
+            pledged: isPledging(record) ? Decimal.add(sums.pledged, taken) : sums.pledged
+          }
+        }
+      )
     )
+  const committed = on.payment === "ledger" ? yield* committedOf(of) : Decimal.zero
+  const free = freeUnits({ units, locked: Decimal.subtract(locked, committed), pledged })
+  return { held: units, leaving, free }
+})
+
+const takenBy = (self: Redemption, lastPrice: Decimal.Decimal | null): Decimal.Decimal => {
+  if (self.units !== null) return self.units
+  return lastPrice === null ? Decimal.zero : figuresAt(self, lastPrice).units
+}
+
+/** The units that a holder has committed to standing settlements which may still use them. */
+const committedOf = Effect.fnUntraced(function* (of: Holding) {
+  const records = yield* Records
+  const named = yield* Stream.runCollect(
+    records.stream(standingParties, { where: { holderId: [of.holderId] } })
   )
-  return { held: units, free: freeUnits({ units, locked, pledged }) }
+  const found = yield* records.many(
+    standingSettlements,
+    named.map(({ record }) => record.standingSettlementId)
+  )
+  const whose = { party: of.party, asset: { admin: of.registrar, id: of.instrumentId } }
+  return Decimal.sum(
+    found
+      .filter(({ state }) => !Machine.isTerminal(StandingSettlementMachine, state))
+      .map((self) => committedBy(self, whose)?.amount ?? Decimal.zero)
+  )
 })
 
 /** The last official price of the instrument's own oracle; null while there is none. */

@@ -342,7 +342,7 @@ describe("proposals", () => {
   )
 
   it.effect(
-    "list what a stranger shows: terms in another's name, a mint nobody of ours asked for",
+    "list what a stranger shows: terms in another's name, a mint or a burn nobody of ours asked for",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()

@@ -4,6 +4,9 @@ import type { Collection } from "../kernel/Collection.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Query, Records, Stored } from "../records/Records.ts"
 
+/** As much of the repository as a list needs. */
+type Listing = Pick<Records["Service"], "list">
+
 export interface Row<R> {
   readonly sortKey: string
   readonly record: Stored<R>
@@ -17,7 +20,7 @@ const step = 500
  * them share: the query holds in each of them.
  */
 export const page = <R, F>(
-  records: Records["Service"],
+  records: Listing,
   collections: ReadonlyArray<Collection<R, F>>,
   query: Query & { readonly limit: number }
 ): Effect.Effect<ReadonlyArray<Row<R>>, Unavailable> =>
@@ -36,7 +39,7 @@ export const page = <R, F>(
 
 /** All of them, in the same order, a step at a time: the query's pin holds them still meanwhile. */
 export const stream = <R, F>(
-  records: Records["Service"],
+  records: Listing,
   collections: ReadonlyArray<Collection<R, F>>,
   query: Query
 ): Stream.Stream<Row<R>, Unavailable> =>

@@ -1,0 +1,176 @@
+/** The books of dealing days kept by hand: whole numbers of smallest parts, written without the engine. */
+
+/** A currency's cents; millionths of a unit; ten-thousand-millionths of a price; ten-thousandths of a rate. */
+export type Cents = bigint
+export type Micros = bigint
+export type Price = bigint
+export type Rate = bigint
+
+export interface Order {
+  readonly id: string
+  readonly kind: "subscription" | "redemption"
+  readonly payment: "ledger" | "wire"
+  readonly holderId: string
+  /** The dealing day it is of, counted from the first. */
+  readonly day: number
+  readonly cycleId: string | null
+  readonly amount: Cents | null
+  readonly ordered: Micros | null
+  readonly feeRate: Rate
+  /** Set once it is priced, and again where a gate deals a part of it. */
+  priced: { price: Price; units: Micros; cash: Cents } | null
+  state: string
+}
+
+const floor = (a: bigint, b: bigint): bigint => a / b
+const ceiling = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
+const one = 10_000n
+
+/** Units for an amount, after a fee in the fund's favour; what is left of the last millionth is kept. */
+export const bought = (amount: Cents, price: Price, feeRate: Rate): Micros =>
+  floor((amount - ceiling(amount * feeRate, one)) * 10n ** 14n, price)
+
+/** Cash for units, after the fee, the last cent kept by the fund. */
+export const paid = (units: Micros, price: Price, feeRate: Rate): Cents =>
+  floor(units * price * (one - feeRate), 10n ** 18n)
+
+/** Units that go for exactly so much cash, the last millionth kept by the fund. */
+export const sold = (amount: Cents, price: Price, feeRate: Rate): Micros =>
+  ceiling(amount * 10n ** 18n, price * (one - feeRate))
+
+/** What an order comes to at a price. */
+export const comesTo = (
+  { amount, feeRate, kind, ordered }: Order,
+  price: Price
+): { readonly units: Micros; readonly cash: Cents } => {
+  if (amount === null) {
+    const units = ordered ?? 0n
+    return { units, cash: paid(units, price, feeRate) }
+  }
+  const of = kind === "subscription" ? bought : sold
+  return { units: of(amount, price, feeRate), cash: amount }
+}
+
+export interface Swing {
+  readonly threshold: Rate
+  readonly up: Rate
+  readonly down: Rate
+}
+
+/** The price that a day's orders deal at: up on net inflow, down on net outflow above the threshold. */
+export const swung = (
+  price: Price,
+  of: {
+    readonly orders: ReadonlyArray<Order>
+    readonly outstanding: Micros
+    readonly swing: Swing | null
+  }
+): Price => {
+  const { orders, outstanding, swing } = of
+  if (swing === null || outstanding === 0n) return price
+  // In millionths of a cent of ten-thousand-millionths: a unit's worth needs no rounding.
+  const worth = (units: Micros) => units * price * 100n
+  const flow = orders.reduce((sum, { amount, kind, ordered }) => {
+    const size = amount === null ? worth(ordered ?? 0n) : amount * 10n ** 16n
+    return kind === "subscription" ? sum + size : sum - size
+  }, 0n)
+  const size = flow < 0n ? -flow : flow
+  if (size * one <= swing.threshold * worth(outstanding)) return price
+  const factor = flow > 0n ? one + swing.up : one - swing.down
+  return floor(2n * price * factor + one, 2n * one)
+}
+
+/** Pro rata to the last millionth: each its floor, what is left over to the largest remainders. */
+export const gated = (
+  orders: ReadonlyArray<{ readonly id: string; readonly units: Micros }>,
+  capacity: Micros
+): ReadonlyMap<string, Micros> => {
+  const total = orders.reduce((sum, { units }) => sum + units, 0n)
+  if (total <= capacity) return new Map(orders.map(({ id, units }) => [id, units]))
+  const shares = orders.map(({ id, units }) => ({
+    id,
+    share: floor(units * capacity, total),
+    rest: (units * capacity) % total
+  }))
+  let over = capacity - shares.reduce((sum, { share }) => sum + share, 0n)
+  const filled = new Map<string, Micros>()
+  for (const { id, rest, share } of shares.toSorted((a, b) =>
+    a.rest === b.rest ? (a.id < b.id ? -1 : 1) : a.rest > b.rest ? -1 : 1
+  )) {
+    filled.set(id, rest > 0n && over > 0n ? share + 1n : share)
+    if (rest > 0n && over > 0n) over -= 1n
+  }
+  return filled
+}
+
+/** Who holds what: cents of the currency, millionths of the fund's units. */
+export class Books {
+  readonly cash = new Map<string, Cents>()
+  readonly units = new Map<string, Micros>()
+  readonly orders = new Map<string, Order>()
+  /** What the bank gave out, and what was minted and burned. */
+  given: Cents = 0n
+  minted: Micros = 0n
+  burned: Micros = 0n
+
+  gives(to: string, cents: Cents) {
+    this.given += cents
+    add(this.cash, to, cents)
+  }
+
+  /** An order has settled as it was priced; by wire its cash moves elsewhere. */
+  settles(order: Order, fund: string) {
+    const priced = order.priced
+    if (priced === null) throw new Error(`audit: ${order.id} was settled unpriced`)
+    const buys = order.kind === "subscription"
+    if (order.payment === "ledger") {
+      add(this.cash, buys ? order.holderId : fund, -priced.cash)
+      add(this.cash, buys ? fund : order.holderId, priced.cash)
+    }
+    if (buys) this.minted += priced.units
+    else if (order.state !== "burned") this.burned += priced.units
+    if (order.state !== "burned") {
+      add(this.units, order.holderId, buys ? priced.units : -priced.units)
+    }
+    order.state = buys ? "closed" : "settled"
+  }
+
+  /** The registrar burned what its holder asked it to. */
+  burns(order: Order) {
+    const units = order.priced?.units ?? 0n
+    this.burned += units
+    add(this.units, order.holderId, -units)
+    order.state = "burned"
+  }
+
+  of(day: number): ReadonlyArray<Order> {
+    return [...this.orders.values()].filter((order) => order.day === day && isAlive(order))
+  }
+
+  /** Nothing is made or lost but by the bank, by minting and by burning. */
+  audit() {
+    holds(total(this.cash) === this.given, "the cash does not add up")
+    holds(total(this.units) === this.minted - this.burned, "the units do not add up")
+    for (const [name, amount] of [...this.cash, ...this.units]) {
+      holds(amount >= 0n, `${name} holds ${amount}`)
+    }
+  }
+}
+
+const ended = ["closed", "settled", "released", "withdrawn"]
+export const isAlive = ({ state }: Order): boolean => !ended.includes(state)
+
+const add = (to: Map<string, bigint>, key: string, amount: bigint) =>
+  to.set(key, (to.get(key) ?? 0n) + amount)
+const total = (of: ReadonlyMap<string, bigint>): bigint =>
+  [...of.values()].reduce((sum, one) => sum + one, 0n)
+
+export const holds = (condition: boolean, what: string) => {
+  if (!condition) throw new Error(`audit: ${what}`)
+}
+
+const text = (value: unknown) =>
+  JSON.stringify(value, (_, of: unknown) => (typeof of === "bigint" ? `${of}n` : of))
+
+export const same = (got: unknown, expected: unknown, what: string) =>
+  holds(text(got) === text(expected), `${what}: ${text(got)}, not ${text(expected)}`)

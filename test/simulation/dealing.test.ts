@@ -1,0 +1,41 @@
+/** Dealing days by chance against books kept by hand: cycles, gates, swings and both ways of payment. */
+import { describe, expect, it } from "vitest"
+import * as Calls from "../engine/calls.ts"
+import * as B from "./books.ts"
+import { deal } from "./dealing.ts"
+
+/** The first are always the same; the last is another one each day. */
+const seeds = [4, 7, Math.floor(Date.now() / 86_400_000)]
+
+describe("dealing days by chance", () => {
+  const seen = new Map<string, number>()
+  for (const seed of seeds) {
+    it(`lose no unit and no cent, whatever breaks: npm run sim -- --seed ${seed} --days 5`, async () => {
+      const summary = await Calls.runCase(deal({ seed, days: 5 }))
+      for (const [what, times] of Object.entries({ ...summary.seen, ...summary.orders })) {
+        seen.set(what, (seen.get(what) ?? 0) + times)
+      }
+    }, 60_000)
+  }
+
+  it("count something: cycles that settle, redemptions of both kinds, swings and gates", () => {
+    for (const what of ["dealing-cycle.settle succeeded", "redemption settled", "kills"]) {
+      expect(seen.get(what) ?? 0, what).toBeGreaterThan(2)
+    }
+  })
+
+  it("are counted by books of their own: the examples of the rules come out", () => {
+    expect(B.bought(10_000_000n, 10_437_000_000n, 0n)).toBe(95_812_973_076n)
+    expect(B.paid(30_000_000_000n, 10_437_000_000n, 0n)).toBe(3_131_100n)
+    expect(B.sold(2_500_000n, 10_437_000_000n, 50n)).toBe(24_073_611_326n)
+    const whole = ["30", "31", "39"].map((units, index) => ({
+      id: ["a", "b", "c"][index] ?? "",
+      units: BigInt(units)
+    }))
+    expect([...B.gated(whole, 10n)].toSorted()).toEqual([
+      ["a", 3n],
+      ["b", 3n],
+      ["c", 4n]
+    ])
+  })
+})

@@ -1,4 +1,5 @@
 /** What the orders context holds: its state sets, then its records, writes, reads and readings. */
+import * as AheadReadings from "./AheadReadings.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
 import { DealingCycleMachine } from "./dealing-cycle/DealingCycleMachine.ts"
@@ -79,6 +80,7 @@ export const reads = [
   ...ProposalReads.reads
 ] as const
 export const readings = [
+  ...AheadReadings.readings,
   ...PrimaryMarketReadings.readings,
   ...HolderOrderReadings.readings,
   ...SubscriptionReadings.readings,

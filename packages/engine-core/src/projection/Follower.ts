@@ -49,6 +49,10 @@ export class Follower extends Context.Service<
   }
 >()("@bursar/engine-core/projection/Follower") {}
 
+/** Events of one update that are read ahead for together, and from how many on that is worth it. */
+const stretch = 1_000
+const worthwhile = 8
+
 /** Milliseconds between tries when the ledger or the store is away: doubling, at most half a minute. */
 const backoff = (failures: number): number => Math.min(30_000, 250 * 2 ** Math.min(failures, 7))
 
@@ -216,6 +220,32 @@ const make = Effect.gen(function* () {
     }
   })
 
+  /** Reads what a stretch of an update will ask for, before it is asked for one by one. */
+  const lookAhead = Effect.fnUntraced(function* (
+    events: Ledger.Transaction["events"],
+    payloads: ReadonlyMap<string, Ledger.LfRecord>
+  ) {
+    if (events.length < worthwhile) return yield* records.ahead([])
+    const ids = [...new Set(events.map(({ contractId }) => contractId))]
+    const known = new Map(
+      (yield* records.many(contracts, ids)).map(({ contractId, payload }) => [
+        contractId,
+        payload as Ledger.LfRecord
+      ])
+    )
+    const looks = events.flatMap((event) => {
+      const payload =
+        event._tag === "Created"
+          ? event.payload
+          : (payloads.get(event.contractId) ?? known.get(event.contractId))
+      if (payload === undefined) return []
+      return readingsOf(event.template).flatMap(
+        (one) => one.looks?.(payload, event.contractId) ?? []
+      )
+    })
+    yield* records.ahead([...ids.map((id) => ({ collection: contracts, id })), ...looks])
+  })
+
   const apply = Effect.fnUntraced(function* (
     update: Ledger.Transaction,
     ledgerTime: Instant.Instant
@@ -232,7 +262,10 @@ const make = Effect.gen(function* () {
     }
     const payloads = new Map<string, Ledger.LfRecord>()
     const concluding: Array<Conclusion> = []
-    for (const event of update.events) {
+    for (const [index, event] of update.events.entries()) {
+      if (index % stretch === 0) {
+        yield* lookAhead(update.events.slice(index, index + stretch), payloads)
+      }
       const node: Node = {
         act,
         offset: update.offset,

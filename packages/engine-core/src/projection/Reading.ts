@@ -30,12 +30,24 @@ export interface Whole extends Omit<Node, "nodeId" | "contractId"> {
   readonly from: "update" | "snapshot"
 }
 
+/** A record that a reading will look up. */
+export interface Look {
+  readonly collection: { readonly name: string }
+  readonly id: string
+}
+
 /**
  * Nobody decides what outside parties do: a reading asks the machine whether the move is on its
  * table, and hands what is not to `Unexpected`, which keeps it.
  */
 export interface Reading {
   readonly template: TypeRef
+  /**
+   * The records that it will look up for a contract that says this, as far as the contract tells:
+   * those of a whole stretch of a large update are read in one go before it. Naming one too many
+   * costs little, and one too few a look-up of its own.
+   */
+  looks?(payload: LfRecord, contractId: string): ReadonlyArray<Look>
   /**
    * A snapshot has no order of its own. What is `first` in it is read before all else, since other
    * contracts stand on what it opens.

@@ -76,6 +76,17 @@ export class Records extends Context.Service<
       pin?: Pin.Resolved
     ) => Effect.Effect<ReadonlyArray<Stored<R>>, Unavailable>
     /**
+     * Reads these records with few look-ups, for `find`, `get`, `many` and `open` to find until the
+     * next call: for whoever knows what a long transaction will ask for one by one. What another
+     * writer does meanwhile is found out when the record is written. Only inside `transact`.
+     */
+    readonly ahead: (
+      records: ReadonlyArray<{
+        readonly collection: { readonly name: string }
+        readonly id: string
+      }>
+    ) => Effect.Effect<void, Unavailable>
+    /**
      * At most `limit` records in the order of the sort key. It reads what is committed: what this
      * transaction wrote itself is seen by get, find and many only.
      */

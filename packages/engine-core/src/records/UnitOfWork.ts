@@ -4,6 +4,7 @@ import type { Entry, Late } from "../feeds/Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
+import type { StoredVersion } from "../ports/storage/Documents.ts"
 import type { VersionMoved } from "../ports/storage/StorageError.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 
@@ -36,6 +37,8 @@ export interface UnitOfWork {
   readonly written: Map<string, Written>
   /** What this transaction looked for and did not find: it decided on the strength of that. */
   readonly absent: Set<string>
+  /** What was read ahead of those who will ask for it; null: it is not there. */
+  readonly ahead: Map<string, StoredVersion | null>
   readonly announcements: Array<Announcement>
   readonly work: Array<WorkItem>
   /** What the audit log tells of this transaction. */
@@ -51,6 +54,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   drafts: [],
   written: new Map(),
   absent: new Set(),
+  ahead: new Map(),
   announcements: [],
   work: [],
   audit: [],

@@ -44,6 +44,17 @@ const cacheMax = 10_000
 /** The largest payload of an event, in bytes (contract.md section 7). */
 const payloadMax = 16_384
 
+/**
+ * How many versions are written by one statement. A statement of many thousands joins them with one
+ * another, and takes longer than as many statements of some hundreds.
+ */
+const writtenTogether = 400
+
+const partsOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(all.length / writtenTogether) }, (_, n) =>
+    all.slice(n * writtenTogether, (n + 1) * writtenTogether)
+  )
+
 const encoder = new TextEncoder()
 
 /** A character is at most three bytes, so a short text need not be encoded to be known for short. */
@@ -139,9 +150,9 @@ const make = Effect.gen(function* () {
     const traces = untold.map(({ trace }) => trace ?? null)
     const owed = yield* outbox.owed({ work, head, events, traces })
     const drafts = [...work.drafts, ...owed.drafts]
-    if (drafts.length > 0) {
+    for (const part of partsOf(drafts)) {
       yield* factLog.append(
-        drafts.map((draft) => ({
+        part.map((draft) => ({
           collection: draft.collection,
           recordId: draft.recordId,
           version: draft.version,
@@ -152,7 +163,7 @@ const make = Effect.gen(function* () {
         }))
       )
       yield* documents.put(
-        drafts.map((draft) => ({
+        part.map((draft) => ({
           collection: draft.collection,
           recordId: draft.recordId,
           version: draft.version,
@@ -285,9 +296,14 @@ const make = Effect.gen(function* () {
     const found: Array<Stored<R>> = []
     const missing: Array<string> = []
     for (const id of new Set(ids)) {
-      const own = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, id))
-      if (own === undefined) missing.push(id)
-      else {
+      const key = UnitOfWork.keyOf(collection, id)
+      const own = UnitOfWork.writtenAt(work, key)
+      if (own === undefined) {
+        const ahead = work?.ahead.get(key)
+        if (ahead === undefined) missing.push(id)
+        else if (ahead === null) work?.absent.add(key)
+        else found.push(fromRow(collection, ahead, at))
+      } else {
         const stored = {
           ...(own.record as R),
           version: own.version,
@@ -310,6 +326,17 @@ const make = Effect.gen(function* () {
       }
     }
     return found
+  }, stored)
+
+  const ahead: Records["Service"]["ahead"] = Effect.fnUntraced(function* (asked) {
+    const work = yield* within
+    work.ahead.clear()
+    for (const [collection, of] of Map.groupBy(asked, ({ collection }) => collection.name)) {
+      const recordIds = [...new Set(of.map(({ id }) => id))]
+      const rows = yield* documents.get({ collection, recordIds, pin: { by: "latest" } })
+      for (const id of recordIds) work.ahead.set(`${collection}/${id}`, null)
+      for (const row of rows) work.ahead.set(`${collection}/${row.recordId}`, row)
+    }
   }, stored)
 
   const find = <R, F>(
@@ -522,6 +549,7 @@ const make = Effect.gen(function* () {
     get,
     find,
     many,
+    ahead,
     list,
     stream,
     countBy,

@@ -5,6 +5,9 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { gates, unless } from "../../kernel/Refusal.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+import type { Redemption } from "../redemption/Redemption.ts"
+import { mayDeal } from "../redemption/RedemptionGates.ts"
+import type { Subscription } from "../subscription/Subscription.ts"
 import { type Objection, objections } from "./DealingCycleMachine.ts"
 import type { Standing } from "./SettlingReads.ts"
 import { inputsOf } from "./TransactionSize.ts"
@@ -70,20 +73,25 @@ export const againstSettling = (standing: Standing): ReadonlyArray<Objection> =>
     ...ofSize(standing)
   ])
 
-/** Who buys must be one who may hold. */
+/** Who buys must be one who may hold; who gives back need not be admitted any more, but screened. */
 const ofHolders = ({
-  orders: { subscriptions },
+  orders: { subscriptions, redemptions },
   holders,
   admissions,
   now
 }: Standing): ReadonlyArray<Objection> => {
-  const inactive = subscriptions.find(({ holderId }) => holders.get(holderId)?.state !== "active")
+  const inactive =
+    subscriptions.find(({ holderId }) => holders.get(holderId)?.state !== "active") ??
+    redemptions.find(({ holderId }) => {
+      const holder = holders.get(holderId)
+      return holder === undefined || !mayDeal(holder)
+    })
   const unadmitted = subscriptions.find(({ holderId }) => {
     const admission = admissions.get(holderId)
     const from = admission?.validFrom ?? null
     return admission === undefined || (from !== null && Instant.isAfter(from, now))
   })
-  const unscreened = subscriptions.find(({ holderId }) => {
+  const unscreened = [...subscriptions, ...redemptions].find(({ holderId }) => {
     const holder = holders.get(holderId)
     return holder !== undefined && !isScreened(holder)
   })
@@ -94,7 +102,7 @@ const ofHolders = ({
       {
         gate: "admission",
         check: "holder-active",
-        ...detailOf(inactive?.subscriptionId),
+        ...detailOf(idOf(inactive)),
         recovery: "Have the holder's registration accepted, or release its order."
       }
     ],
@@ -115,7 +123,7 @@ const ofHolders = ({
       {
         gate: "screening",
         check: "screening-clear",
-        ...detailOf(unscreened?.subscriptionId),
+        ...detailOf(idOf(unscreened)),
         recovery: "Wait for a clear screening, or release the order."
       }
     ]
@@ -271,6 +279,9 @@ const ofSize = ({ cycle, orders, inputsMax }: Standing): ReadonlyArray<Objection
     ]
   ]
 }
+
+const idOf = (order: Subscription | Redemption | undefined): string | undefined =>
+  order === undefined || "subscriptionId" in order ? order?.subscriptionId : order.redemptionId
 
 const detailOf = (orderId: string | undefined) =>
   orderId === undefined ? {} : { detail: `The order ${orderId} is not ready.` }

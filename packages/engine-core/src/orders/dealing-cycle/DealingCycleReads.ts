@@ -2,15 +2,17 @@
 import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Pin from "../../kernel/Pin.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
-import { Records } from "../../records/Records.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { subscriptions } from "../subscription/Subscription.ts"
-import { CycleId, dealingCycles } from "./DealingCycle.ts"
+import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
 import * as DealingCycleDetail from "./DealingCycleDetail.ts"
-import { idsOf, isNone, none, ordersOf } from "./DealingCycleOrders.ts"
+import { idsOf, isNone, none } from "./DealingCycleOrders.ts"
+import { ordersOf } from "./MemberReads.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import { swungBy, whatIf } from "./WhatIfReads.ts"
 
@@ -63,8 +65,7 @@ export const list = Read.list({
     const sold = yield* records.countBy(redemptions, "cycleId", query)
     return { cycleId: [...new Set([...bought.keys(), ...sold.keys()])].toSorted() }
   }),
-  view: (records, asking) =>
-    DealingCycleView.many(records, { pin: asking.pin, holderId: holderOf(asking) })
+  view: (records, asking) => many(records, { pin: asking.pin, holderId: holderOf(asking) })
 })
 
 const above = { expected: "a decimal above zero" }
@@ -123,6 +124,29 @@ export const get = Read.one({
     if (then !== null) return DealingCycleDetail.ifDealt(cycle, behind, then)
     const swinging = holderId === null ? yield* swungBy(cycle, pin) : null
     return DealingCycleDetail.of(cycle, { ...behind, swinging })
+  })
+})
+
+/** At which point, and whose orders: everybody's where there is no holder. */
+interface Seen {
+  readonly pin: Pin.Resolved
+  readonly holderId: string | null
+}
+
+/**
+ * The cycles of a page. A settled one knows its orders; those of the others are looked up, in one go
+ * for all, and so are those of a holder that sees nobody else's.
+ */
+const many = Effect.fnUntraced(function* (cycles: ReadonlyArray<Stored<DealingCycle>>, seen: Seen) {
+  const asked =
+    seen.holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
+  const orders = yield* ordersOf(asked, seen)
+  return cycles.map((cycle) => {
+    const found = orders.get(cycle.cycleId)
+    if (found === undefined) return DealingCycleView.of(cycle)
+    return seen.holderId === null
+      ? DealingCycleView.of(cycle, idsOf(found))
+      : DealingCycleView.own(cycle, found)
   })
 })
 

@@ -1,11 +1,10 @@
 /** A dealing cycle as the API shows it in lists and results: its sums, and the ids of its orders. */
-import { Effect, Schema } from "effect"
-import type * as Pin from "../../kernel/Pin.ts"
+import { Schema } from "effect"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
-import { grossOf, idsOf, type Orders, ordersOf } from "./DealingCycleOrders.ts"
+import { grossOf, idsOf, type Orders } from "./DealingCycleOrders.ts"
 
 const { fills: _, ...shown } = DealingCycle.fields
 
@@ -14,12 +13,6 @@ export const DealingCycleView = Schema.Struct({ ...shown, ...RecordView.fields }
   description: "A dealing cycle with the ids of the orders in it."
 })
 export type DealingCycleView = typeof DealingCycleView.Type
-
-/** At which point, and whose orders: everybody's where there is no holder. */
-export interface Seen {
-  readonly pin: Pin.Resolved
-  readonly holderId: string | null
-}
 
 /** The cycle as whoever sees all of it sees it. */
 export const of = (
@@ -44,21 +37,3 @@ export const own = (record: Stored<DealingCycle>, orders: Orders): DealingCycleV
     allocations: []
   }
 }
-
-/**
- * The cycles of a page. A settled one knows its orders; those of the others are looked up, in one go
- * for all, and so are those of a holder that sees nobody else's.
- */
-export const many = Effect.fnUntraced(function* (
-  cycles: ReadonlyArray<Stored<DealingCycle>>,
-  seen: Seen
-) {
-  const asked =
-    seen.holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
-  const orders = yield* ordersOf(asked, seen)
-  return cycles.map((cycle) => {
-    const found = orders.get(cycle.cycleId)
-    if (found === undefined) return of(cycle)
-    return seen.holderId === null ? of(cycle, idsOf(found)) : own(cycle, found)
-  })
-})

@@ -19,7 +19,8 @@ import { primaryMarkets } from "../primary-market/PrimaryMarket.ts"
 import { type DealingCycle, dealingCycles, dealtAt } from "./DealingCycle.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Rules from "./DealingCycleRules.ts"
-import { boughtOf, none, type Orders, ordersOf, soldOf } from "./DealingCycleOrders.ts"
+import { boughtOf, none, type Orders, soldOf } from "./DealingCycleOrders.ts"
+import { ordersOf } from "./MemberReads.ts"
 
 /** What the fund lets itself be drawn on for: from whom to whom is the same, from locked to free is not. */
 export interface Provision {
@@ -107,8 +108,10 @@ export const openCyclesOf = Effect.fnUntraced(function* (instrumentId: string) {
 
 const holdersOf = Effect.fnUntraced(function* (orders: Orders) {
   const records = yield* Records
-  const ids = orders.subscriptions.map(({ holderId }) => holderId)
-  const found = yield* records.many(holders, ids)
+  const ids = new Set(
+    [...orders.subscriptions, ...orders.redemptions].map(({ holderId }) => holderId)
+  )
+  const found = yield* records.many(holders, [...ids])
   return new Map<string, Stored<Holder>>(found.map((holder) => [holder.holderId, holder]))
 })
 

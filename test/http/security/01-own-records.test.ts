@@ -17,7 +17,14 @@ import {
   slugOf,
   type Venue
 } from "../venue.ts"
-import { holderIds, instrumentId, move, orderIds } from "./two-holders.ts"
+import {
+  cycleId,
+  holderIds,
+  instrumentId,
+  move,
+  orderIds,
+  standingSettlementId
+} from "./two-holders.ts"
 
 /** What a path's parameter is called, and whose it is; a new name has to be taught here. */
 const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>>> = {
@@ -25,8 +32,17 @@ const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>
   subscriptionId: { a: orderIds.a[0], b: orderIds.b[0], never: "order-zz" },
   // Each holder's redemptions bear the names of its subscriptions.
   redemptionId: { a: orderIds.a[0], b: orderIds.b[0], never: "order-zz" },
-  instrumentId: { a: instrumentId, b: instrumentId, never: "fund-z" }
+  instrumentId: { a: instrumentId, b: instrumentId, never: "fund-z" },
+  cycleId: { a: cycleId, b: cycleId, never: "cycle-z" },
+  standingSettlementId: { a: standingSettlementId, b: standingSettlementId, never: "standing-z" }
 }
+
+/**
+ * Lists whose rows do not name a holder, or of which the story leaves none: that an investor sees its
+ * own is said where they are tested, in register.test.ts and dealing-cycles.test.ts of this folder's
+ * parent, and in operations/standing.spec.ts.
+ */
+const unnamed = ["holders.movements", "dealing-cycles.list", "standingSettlements.list"]
 const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
   read.route.slice("GET ".length).replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) => {
     const id = ids[name]?.[whose]
@@ -95,8 +111,9 @@ describe("an investor of one holder", () => {
         for (const theirs of [holderIds.b, ...orderIds.b, "holder-b::"]) {
           expect(text).not.toContain(theirs)
         }
-        expect(text).toContain(holderIds.a)
+        if (!unnamed.includes(read.name)) expect(text).toContain(holderIds.a)
       }
+      if (unnamed.includes(read.name)) return
       const all = await (await ask(pathOf(read, "a"), operator)).text()
       if (!read.route.includes("{")) expect(all).toContain(holderIds.b)
     }

@@ -13,13 +13,25 @@ import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { contractSecretText, settings } from "../../feeds/webhooks.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
-import { holderIds, instrumentId, move, orderIds } from "./two-holders.ts"
+import {
+  cycleId,
+  holderIds,
+  instrumentId,
+  move,
+  orderIds,
+  standingSettlementId
+} from "./two-holders.ts"
 
 const ids: Readonly<Record<string, string>> = {
   holderId: holderIds.a,
   subscriptionId: orderIds.a[0],
-  instrumentId
+  redemptionId: orderIds.a[0],
+  instrumentId,
+  cycleId,
+  standingSettlementId
 }
+/** What a read does not answer without. */
+const queries: Readonly<Record<string, string>> = { "instruments.series": "?metric=supply" }
 const fill = (route: string) =>
   route
     .replace(/^[A-Z]+ /u, "")
@@ -111,8 +123,11 @@ describe("members of bodies and answers", () => {
     for (const role of Vocabulary.Role.members) {
       if (read.audience[role] === undefined) continue
       const as = await bearer([role], { holder: holderIds.a, party: "nobody::1220aa" })
-      const answer = await send(venue, { path: fill(read.route), as })
+      const path = `${fill(read.route)}${queries[read.name] ?? ""}`
+      const answer = await send(venue, { path, as })
       if (role === "registrar" && answer.status === 404) continue
+      // It has no order in the cycle.
+      if (role === "investor" && read.name === "dealing-cycles.get") continue
       expect([role, answer.status]).toEqual([role, 200])
       const text = await answer.text()
       expect(text).not.toContain(secret)

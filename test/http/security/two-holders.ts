@@ -19,6 +19,9 @@ interface Kept {
 export const holderIds = { a: "holder-aaaa", b: "holder-bbbb" } as const
 export const orderIds = { a: ["order-a1", "order-a2"], b: ["order-b1", "order-b2"] } as const
 export const instrumentId = "fund-a"
+/** A cycle that neither has an order in, and a standing settlement that both are parties of. */
+export const cycleId = "cycle-1"
+export const standingSettlementId = "standing-1"
 
 /** Everything that the story of one holder's subscription writes about it, and its instrument. */
 const story = Effect.gen(function* () {
@@ -39,6 +42,14 @@ const story = Effect.gen(function* () {
   )
   const back = { redemptionId: "s1", instrumentId, holderId: "h1", payment: "wire", units: 10 }
   yield* Stage.write("redemption.claim", {}, back)
+  yield* Stage.write("dealing-cycle.open", {}, { cycleId, instrumentId })
+  const asset = { admin: stage.bank.party, id: "USD" }
+  const funding = [{ party: stage.holder.party, asset, amount: 1000 }]
+  yield* Stage.write(
+    "standing-settlement.open",
+    {},
+    { standingSettlementId, instrumentId, funding }
+  )
   const records = yield* Records
   const kept: Array<Kept> = []
   for (const collection of Catalogue.collections) {

@@ -1,9 +1,11 @@
 /** Dealing cycles through their operations and the wallets of outside parties, from opening to end. */
 import { EventReads } from "@bursar/engine-core"
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
+import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"
@@ -479,6 +481,19 @@ describe("a gate", () => {
   )
 })
 
+/** A venue whose screenings are clear for so long. */
+const screeningFor = (rescreenAfter: string) =>
+  Effect.provide(
+    world({ settings: { rescreenAfter: Duration.of(rescreenAfter) } }).pipe(
+      Layer.provide(
+        Layer.succeed(
+          ScreeningSource.ScreeningSource,
+          Scripted.make(Effect.succeed(Scripted.clear))
+        )
+      )
+    )
+  )
+
 describe("both sides of a cycle", () => {
   it.effect("move more than their net, or leave a part of it done (G11)", () =>
     Effect.gen(function* () {
@@ -551,6 +566,27 @@ describe("both sides of a cycle", () => {
       assert.strictEqual(yield* Cycles.holds(seller, "USD"), "100")
       assert.deepStrictEqual(yield* Stage.surprises, [])
     }).pipe(engine())
+  )
+
+  it.effect("pay a holder whose screening is no longer clear", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "100" })
+      const [seller] = holders
+      if (seller === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c2")
+      assert.strictEqual((yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })).why, "")
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
+      yield* sets(stage, "100", "c2")
+      const why = "rule-refused screening screening-clear"
+      assert.strictEqual(
+        (yield* Stage.write("redemption.settle", { redemptionId: "r1" }, {})).why,
+        why
+      )
+      assert.strictEqual((yield* Cycles.settles("c2")).why, why)
+      assert.strictEqual((yield* Cycles.redemption("r1")).state, "priced")
+    }).pipe(screeningFor("P2D"))
   )
 
   it.effect("burn a redemption's units that the registrar was asked to burn as well", () =>

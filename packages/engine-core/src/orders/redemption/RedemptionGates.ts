@@ -42,7 +42,7 @@ export interface Claiming extends Standing {
 }
 
 /** A registration that ran out ends no holding: its holder may still give units back. */
-const mayDeal = ({ state }: Pick<Holder, "state">): boolean =>
+export const mayDeal = ({ state }: Pick<Holder, "state">): boolean =>
   state === "active" || state === "lapsed"
 
 const ofStanding = ({ holder, instrument }: Standing): ReadonlyArray<Objection> => [

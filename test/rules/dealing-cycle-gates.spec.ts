@@ -1,0 +1,181 @@
+/** Every gate around settling a dealing cycle, and which of two faults answers. */
+import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
+import { Result, Schema } from "effect"
+import { describe, expect, test } from "vitest"
+import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
+import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
+import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
+import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
+import * as Gates from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleGates.ts"
+import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
+import { inputsOf } from "../../packages/engine-core/src/orders/dealing-cycle/TransactionSize.ts"
+import { claimed, id, party } from "../machines/subscriptions.ts"
+import { bodyOf } from "../operations/instrumentBody.ts"
+
+type Standing = Parameters<typeof Gates.againstSettling>[0]
+
+const d = Decimal.of
+const cutOffAt = Instant.of("2026-07-31T20:00:00Z")
+const settleBy = Instant.of("2026-08-05T20:00:00Z")
+const now = Instant.of("2026-08-01T00:00:00Z")
+const kept = { version: 1, createdAt: now, updatedAt: now }
+
+const instrument = (): Standing["instrument"] => {
+  const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify(bodyOf())))
+  const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(Body)(plain)
+  return {
+    instrumentId,
+    registrar,
+    manifest: { ...manifest, ...untold },
+    policyVersion: 1,
+    termsSince: null,
+    next: null,
+    configurations: ["00aa"]
+  }
+}
+
+const cycle: Standing["cycle"] = {
+  cycleId: id("c1"),
+  instrumentId: id("fund-1"),
+  state: "open",
+  endedAs: null,
+  cutOffAt,
+  acceptsOrders: false,
+  settleBy,
+  pointCid: null,
+  price: null,
+  swungPrice: null,
+  orders: { subscriptions: [], redemptions: [] },
+  members: { subscriptions: 1, redemptions: 0 },
+  gross: nothing,
+  fundNet: { cash: Decimal.zero, units: Decimal.zero },
+  gate: null,
+  fills: [],
+  policyVersion: null,
+  uid: null,
+  openedAt: now,
+  endedAt: null,
+  fund: party("fund"),
+  paymentAsset: { admin: party("bank"), id: "USD" },
+  registrar: party("registrar"),
+  currency: "USD",
+  unitDecimals: 6,
+  cashDecimals: 2,
+  allocations: [],
+  cycleCid: "0001"
+}
+
+const order = {
+  ...claimed({
+    state: "priced",
+    payment: "ledger",
+    cycleId: "c1",
+    price: d("1"),
+    pointCid: "0009",
+    units: d("100"),
+    lot: { lotId: "sub-1", cid: "0002", basePrice: d("1"), units: d("100"), remaining: d("100") },
+    allocation: { cid: "0003", amount: d("100"), settleBefore: settleBy }
+  }),
+  ...kept
+}
+const other = { ...order, subscriptionId: id<"SubscriptionId">("sub-2"), pointCid: "0008" }
+const holder = { state: "active" as const, screening: null, party: party("holder") }
+const screening = { state: "review" as const, screenedAt: now, listVersion: "1", validUntil: null }
+
+const sound: Standing = {
+  cycle,
+  instrument: instrument(),
+  terms: termsOf(instrument()),
+  orders: { subscriptions: [order], redemptions: [] },
+  holders: new Map([["holder-1", holder]]),
+  admissions: new Map([["holder-1", { validFrom: null, credentialCid: "00bb" }]]),
+  market: { marketCid: "00cc" },
+  point: null,
+  dealingPrice: d("1"),
+  settlement: {
+    fills: new Map(),
+    gross: nothing,
+    fundNet: { cash: Decimal.zero, units: Decimal.zero },
+    gate: null
+  },
+  shortfall: Decimal.zero,
+  provision: null,
+  open: [{ ...cycle, ...kept }],
+  inputsMax: 2_000,
+  now
+}
+const withOrder = (change: Partial<typeof order>): Partial<Standing> => ({
+  orders: { subscriptions: [{ ...order, ...change }], redemptions: [] }
+})
+
+const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]> = [
+  ["admission holder-active", { holders: new Map([["holder-1", { ...holder, state: "lapsed" }]]) }],
+  ["admission holder-active", { holders: new Map() }],
+  ["admission admitted", { admissions: new Map() }],
+  [
+    "admission admitted",
+    {
+      admissions: new Map([
+        ["holder-1", { validFrom: Instant.of("2027-01-01T00:00:00Z"), credentialCid: "00bb" }]
+      ])
+    }
+  ],
+  ["screening screening-clear", { holders: new Map([["holder-1", { ...holder, screening }]]) }],
+  ["policy primary-market", { market: null }],
+  ["window cut-off-passed", { now: Instant.of("2026-07-31T19:59:59Z") }],
+  ["window settle-by", { now: settleBy }],
+  [
+    "window cycle-sequence",
+    {
+      open: [
+        { ...cycle, ...kept, cycleId: id("c0"), cutOffAt: Instant.of("2026-07-30T20:00:00Z") },
+        { ...cycle, ...kept }
+      ]
+    }
+  ],
+  [
+    "units cycle-has-orders",
+    { cycle: { ...cycle, members: { subscriptions: 0, redemptions: 0 } } }
+  ],
+  ["cash cash-allocated", withOrder({ allocation: null })],
+  ["cash fund-cash", { shortfall: d("0.01") }],
+  ["nav-feed orders-priced", withOrder({ price: null })],
+  ["nav-feed one-point", { orders: { subscriptions: [order, other], redemptions: [] } }],
+  ["nav-feed price-of-cycle", { dealingPrice: d("1.0000000001") }],
+  ["nav-feed price-of-cycle", { dealingPrice: null }],
+  ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }],
+  ["ledger transaction-size", { inputsMax: inputsOf({ subscriptions: 1, redemptions: 0 }) - 1 }]
+]
+
+const outcome = (standing: Standing): string => {
+  const judged = Gates.judge(Gates.againstSettling(standing))
+  if (Result.isSuccess(judged)) return "admitted"
+  const { gate, check } = judged.failure.told
+  return `${gate} ${check}`
+}
+
+test("a sound cycle is refused", () => {
+  expect(outcome(sound)).toBe("admitted")
+  const drawn = { provisionCid: "00dd", holdingCids: ["00ee"], amount: d("1") }
+  expect(outcome({ ...sound, shortfall: d("1"), provision: drawn })).toBe("admitted")
+  const exactly = inputsOf({ subscriptions: 1, redemptions: 0 })
+  expect(outcome({ ...sound, inputsMax: exactly })).toBe("admitted")
+})
+
+test.each(faults)("%s lets a fault through, or is another's", (check, change) => {
+  expect(outcome({ ...sound, ...change })).toBe(check)
+})
+
+describe("of two faults the earlier gate answers", () => {
+  const rank = (check: string) => gates.findIndex((gate) => gate === check.split(" ")[0])
+  const pairs = faults.flatMap(([first, one], index) =>
+    faults.slice(index + 1).flatMap(([second, two]) => {
+      const shared = Object.keys(one).some((member) => member in two)
+      return shared || rank(first) === rank(second) ? [] : [{ first, second, one, two }]
+    })
+  )
+  test.each(pairs)("$first before $second", ({ first, second, one, two }) => {
+    const expected = rank(first) < rank(second) ? first : second
+    expect(outcome({ ...sound, ...one, ...two })).toBe(expected)
+  })
+})

@@ -72,6 +72,7 @@ const redemption: Redemption = {
   state: "priced",
   payment: "wire",
   unitsAllocated: false,
+  burnRequested: false,
   cashStands: false,
   settleBy: at,
   now: before
@@ -111,6 +112,22 @@ rows(RedemptionOrder, redemption, [
     { state: "funded", payment: "ledger", unitsAllocated: true, cashStands: true }
   ],
   ["awaiting-registrar", "paid by wire and funded", { state: "funded", cashStands: true }],
+  [
+    "awaiting-registrar",
+    "on the ledger, the burn is requested, whatever is allocated",
+    {
+      state: "funded",
+      payment: "ledger",
+      burnRequested: true,
+      unitsAllocated: true,
+      cashStands: true
+    }
+  ],
+  [
+    "expired",
+    "the burn is requested and the time to settle passed",
+    { state: "funded", burnRequested: true, now: after }
+  ],
   ["awaiting-payment", "burned, the cash is not evidenced", { state: "burned" }],
   ["awaiting-payment", "a burned one never expires", { state: "burned", now: after }],
   ["ready", "burned, the cash is evidenced", { state: "burned", cashStands: true }],

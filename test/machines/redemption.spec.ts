@@ -169,6 +169,13 @@ describe("what stands between it and its value date", () => {
     ["priced, both", onLedger(Red.price, Red.units, Red.cash), before, "ready"],
     ["priced, both, late", onLedger(Red.price, Red.units, Red.cash), Red.settleBy, "expired"],
     ["funded, by wire", wire(Red.price, Red.fund), before, "awaiting-registrar"],
+    ["funded, no units", onLedger(Red.price, Red.fund), before, "awaiting-registrar"],
+    [
+      "funded, its burn taken back",
+      onLedger(Red.price, Red.fund, Red.takenBack, Red.units, Red.cash),
+      before,
+      "ready"
+    ],
     ["burned, unpaid", wire(Red.price, Red.fund, Red.burn), before, "awaiting-payment"],
     ["burned, late", onLedger(Red.price, Red.fund, Red.burn), Red.settleBy, "awaiting-payment"],
     ["burned, paid", onLedger(Red.price, Red.fund, Red.burn, Red.cash), Red.settleBy, "ready"],

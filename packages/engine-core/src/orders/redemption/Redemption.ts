@@ -108,6 +108,7 @@ export const orderStateAt = (self: Redemption, now: Instant.Instant) =>
     state: self.state,
     payment: self.payment,
     unitsAllocated: self.unitsAllocation !== null,
+    burnRequested: self.burnRequestCid !== null,
     // In a cycle the fund pays on balance: it allocates nothing for one order. One that was burned by
     // itself has left it, and is owed its own cash.
     cashStands: cashStands(self) || (self.cycleId !== null && unburned(self)),

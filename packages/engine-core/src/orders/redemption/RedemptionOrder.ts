@@ -11,6 +11,8 @@ export interface Subject {
   readonly payment: PaymentMode
   /** Whether the holder's units are allocated; only an order paid on the ledger allocates them. */
   readonly unitsAllocated: boolean
+  /** Whether the registrar is asked to burn its units. */
+  readonly burnRequested: boolean
   /** Whether the fund's cash stands: evidenced when paid by wire, allocated when on the ledger. */
   readonly cashStands: boolean
   /** Null until the order is priced, and where no date is set. */
@@ -44,6 +46,8 @@ export const RedemptionOrder = Judged.declare<Subject>()("RedemptionOrderState",
     match(subject)
       .with({ state: "claimed" }, () => "awaiting-price" as const)
       .with({ state: P.union("priced", "funded") }, isPast, () => "expired" as const)
+      // Units that the registrar may burn at any moment are not burned with the payment too.
+      .with({ state: "funded", burnRequested: true }, () => "awaiting-registrar" as const)
       .with({ state: P.union("priced", "funded"), payment: "ledger" }, judgeAllocated)
       .with({ state: "priced" }, () => "awaiting-units" as const)
       .with({ state: "funded" }, () => "awaiting-registrar" as const)

@@ -348,17 +348,44 @@ describe("proposals", () => {
         const stage = yield* Stage.opened()
         yield* Stage.admitted(stage)
         yield* Stage.signs(stage, stage.bank)
+        const other = yield* Cycles.joins(stage, "h2")
+        yield* Stage.signs(stage, other)
         yield* stage.bank.act(
           Templates.create(Templates.MintRequest, {
             requester: stage.bank.party,
-            holder: stage.holder.party,
+            holder: stage.venue,
             instrument: stage.asset,
             amount: Decimal.one,
             reference: { kind: "subscription", id: "s1" },
             executeBefore: null
           })
         )
-
+        // Units that no holder of ours has, to be burned by whoever has them.
+        yield* stage.registrar.act(
+          Templates.createAndExercise(
+            Templates.Holding,
+            {
+              registrar: stage.registrar.party,
+              owner: stage.registrar.party,
+              provider: stage.venue,
+              instrument: stage.asset,
+              amount: Decimal.one,
+              restricted: false,
+              lock: null,
+              label: "",
+              meta: {}
+            },
+            "RequestBurn",
+            {
+              amount: Decimal.one,
+              reference: { kind: "redemption", id: "r1" },
+              custodian: null,
+              executeBefore: Instant.of("2026-09-01T00:00:00Z")
+            }
+          )
+        )
+        assert.strictEqual(yield* Stage.count(Templates.MintRequest), 1)
+        assert.strictEqual(yield* Stage.count(Templates.BurnRequest), 1)
         assert.deepStrictEqual(yield* proposed({}), [])
       }).pipe(engine())
   )

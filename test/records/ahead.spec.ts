@@ -1,0 +1,104 @@
+/** Records that are read ahead for a long transaction: found without another look, and never older than they may be. */
+import { Records } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import { Documents } from "@bursar/engine-core/ports"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as Toys from "../engine/toys.ts"
+
+/** Records over one store, with every look counted; the first `blind` looks see nothing. */
+const over = (store: Layer.Layer<Memory.Storage>, blind = 0) => {
+  const seen = { looks: 0 }
+  const documents = Layer.effect(
+    Documents,
+    Effect.map(Documents, (documents) => ({
+      ...documents,
+      get: (query: Parameters<typeof documents.get>[0]) =>
+        seen.looks++ < blind ? Effect.succeed([]) : documents.get(query)
+    }))
+  )
+  const layer = RecordsLayer.layer.pipe(
+    Layer.provide(NodeCrypto.layerCrypto),
+    Layer.provide(documents),
+    Layer.provide(store)
+  )
+  return { seen, layer }
+}
+const stored = Effect.map(Layer.build(Memory.layer), (memory) => Layer.succeedContext(memory))
+
+const act = Effect.map(Instant.now, (now) => ({
+  cause: { by: "request" as const, requestId: "req-1" },
+  now
+}))
+const within = <A, E>(effect: Effect.Effect<A, E, Records>) =>
+  Effect.flatMap(Records, (records) => records.transactAlone(effect))
+const ahead = (...ids: ReadonlyArray<string>) =>
+  Effect.flatMap(Records, (records) =>
+    records.ahead(ids.map((id) => ({ collection: Toys.counters, id })))
+  )
+
+/** Opens the counter, or adds to the one that is there; answers what it stands at. */
+const count = (counterId: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* act
+    const known = yield* records.find(Toys.counters, counterId)
+    const after = Option.isNone(known)
+      ? yield* records.open(Toys.counters, { counterId, count: 1 }, now)
+      : yield* records.record(Toys.counters, known.value, { on: "add", by: 1 }, now)
+    return after.count
+  })
+
+describe("what was read ahead", () => {
+  it.effect("is looked for again, or hides what the transaction itself has written", () =>
+    Effect.gen(function* () {
+      const store = yield* stored
+      const { seen, layer } = over(store)
+      yield* Effect.provide(within(count("c1")), layer)
+      const before = seen.looks
+      const counts = yield* Effect.provide(
+        within(
+          Effect.gen(function* () {
+            yield* ahead("c1", "c2")
+            return [yield* count("c1"), yield* count("c2"), yield* count("c1"), yield* count("c2")]
+          })
+        ),
+        layer
+      )
+      assert.deepStrictEqual(counts, [2, 1, 3, 2])
+      assert.strictEqual(seen.looks - before, 1)
+    })
+  )
+
+  it.effect("is still found after something else was read ahead", () =>
+    Effect.gen(function* () {
+      const store = yield* stored
+      const { seen, layer } = over(store)
+      yield* Effect.provide(within(count("c1")), layer)
+      const before = seen.looks
+      yield* Effect.provide(
+        within(Effect.andThen(ahead("c1"), Effect.andThen(ahead("c2"), count("c1")))),
+        layer
+      )
+      // One for each reading ahead, and one for what had been forgotten.
+      assert.strictEqual(seen.looks - before, 3)
+    })
+  )
+
+  it.effect("lets another writer's opening go unnoticed", () =>
+    Effect.gen(function* () {
+      const store = yield* stored
+      yield* Effect.provide(within(count("c1")), over(store).layer)
+      // It looked before the other had committed; the second time it sees.
+      const late = over(store, 1)
+      const after = yield* Effect.provide(
+        within(Effect.andThen(ahead("c1"), count("c1"))),
+        late.layer
+      )
+      assert.strictEqual(after, 2)
+    })
+  )
+})

@@ -267,7 +267,8 @@ const redeems = Effect.fnUntraced(function* (sim: Sim) {
 const changes = Effect.fnUntraced(function* (sim: Sim) {
   const { die } = sim
   const terms: Terms = {
-    capacity: die.once(2) ? null : BigInt(1 + die.roll(30_000)) * 1_000_001n,
+    // Now and then hardly anything gets through.
+    capacity: die.once(3) ? null : BigInt(1 + die.roll(30_000)) * (die.once(4) ? 1n : 1_000_001n),
     swing: die.once(2) ? null : { threshold: 100n, up: 15n, down: 10n },
     subscription: die.pick([0n, 50n]),
     redemption: die.pick([0n, 35n])
@@ -477,7 +478,7 @@ const dealtBy = Effect.fnUntraced(function* (
     books.orders.set(child, {
       ...order,
       id: child,
-      day: cutOffs.indexOf(Instant.format(cutOffAt)),
+      day: cutOffs.findIndex((one) => Instant.of(one) === cutOffAt),
       cycleId,
       amount: null,
       ordered: rest,
@@ -616,7 +617,7 @@ const dealingDay = Effect.fnUntraced(function* (sim: Sim) {
   const cutOff = Instant.of(cutOffs[sim.day] ?? "")
   yield* TestClock.setTime(Instant.toEpochMillis(cutOff) - 4 * 3_600_000)
   yield* work
-  if (die.once(3)) yield* changes(sim)
+  if (die.once(2)) yield* changes(sim)
   sim.cycleId = null
   if (!die.once(4)) {
     const cycleId = `c${sim.day + 1}`
@@ -650,8 +651,11 @@ export interface Summary {
   readonly seen: Readonly<Record<string, number>>
 }
 
-/** Deals for so many days by the seed; dies with the audit's complaint. */
-export const deal = (of: { readonly seed: number; readonly days: number }) => {
+/** Deals for so many days by the seed; dies with the audit's complaint. `then` looks at what is left. */
+export const deal = (
+  of: { readonly seed: number; readonly days: number },
+  then: Effect.Effect<void, unknown, Engine.Services | Engine.Ports> = Effect.void
+) => {
   const faults = SimulatedLedger.Faults.make()
   const { operations, readings } = Catalogue
   return Effect.gen(function* () {
@@ -671,6 +675,7 @@ export const deal = (of: { readonly seed: number; readonly days: number }) => {
       seen: new Map()
     }
     for (; sim.day < Math.min(of.days, daysMax); sim.day++) yield* dealingDay(sim)
+    yield* then
     const counts: Record<string, number> = {}
     for (const { kind, state } of sim.books.orders.values()) {
       counts[`${kind} ${state}`] = (counts[`${kind} ${state}`] ?? 0) + 1

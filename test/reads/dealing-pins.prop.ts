@@ -1,0 +1,228 @@
+/** Orders and dealing cycles, read at every offset of dealing days by chance, are what the ledger told by then. */
+import { Decimal, type Offset } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import * as DealingCycleReads from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleReads.ts"
+import * as RedemptionReads from "../../packages/engine-core/src/orders/redemption/RedemptionReads.ts"
+import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { transactions } from "../engine/ledger-toys.ts"
+import * as Venue from "../operations/venue.ts"
+import { deal } from "../simulation/dealing.ts"
+
+/** The last seed is another one each day; SEEDS takes so many more. */
+const more = Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, n) => 500 + n)
+const seeds = [4, Math.floor(Date.now() / 86_400_000), ...more]
+
+interface Order {
+  state: string
+  units: string | null
+  /** The cycle it is in, and the order it is left over of. */
+  readonly cycleId: string | null
+  readonly remainderOf: string | null
+}
+interface Cycle {
+  state: "open" | "settled" | "released"
+}
+interface Told {
+  readonly subscriptions: Map<string, Order>
+  readonly redemptions: Map<string, Order>
+  readonly cycles: Map<string, Cycle>
+}
+
+type Payload = Readonly<Record<string, unknown>>
+const text = (value: unknown): string | null =>
+  value === null || value === undefined ? null : String(value)
+/** Ten places, as the ledger writes every figure. */
+const atoms = (figure: string | null): bigint => BigInt((figure ?? "0").replace(".", ""))
+
+/** What is known of each contract by its id, so that what is done to it is known of its order. */
+const read = (told: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
+  const { entity } = event.template
+  if (event._tag === "Created") {
+    const payload = event.payload as Payload
+    alive.set(event.contractId, payload)
+    return created(told, entity, payload)
+  }
+  const payload = alive.get(event.contractId)
+  if (payload !== undefined) {
+    exercised(told, `${entity}.${event.choice}`, { payload, argument: event.arg as Payload })
+  }
+}
+
+const created = (told: Told, entity: string, payload: Payload) => {
+  const order = (id: unknown, orders: Map<string, Order>, units: string | null) => {
+    const known = orders.get(String(id))
+    if (known === undefined) {
+      orders.set(String(id), {
+        state: "claimed",
+        units,
+        cycleId: text(payload["cycleId"]),
+        remainderOf: text(payload["remainderOf"])
+      })
+    }
+  }
+  const price = (id: unknown, orders: Map<string, Order>) => {
+    const known = orders.get(String(id))
+    if (known === undefined) throw new Error(`${String(id)} is priced and was never claimed`)
+    known.state = "priced"
+    known.units = text(payload["units"])
+  }
+  switch (entity) {
+    case "SubscriptionClaim":
+      return order(payload["subscriptionId"], told.subscriptions, text(payload["units"]))
+    case "Lot":
+      return price(payload["subscriptionId"], told.subscriptions)
+    case "RedemptionClaim":
+      return order(payload["redemptionId"], told.redemptions, text(payload["orderedUnits"]))
+    case "PricedRedemption":
+      return price(payload["redemptionId"], told.redemptions)
+    case "BurnRequest": {
+      const known = told.redemptions.get(String((payload["reference"] as Payload)["id"]))
+      if (known !== undefined) known.state = "funded"
+      return
+    }
+    case "DealingCycle":
+      told.cycles.set(String(payload["cycleId"]), { state: "open" })
+  }
+}
+
+const exercised = (
+  told: Told,
+  what: string,
+  { argument, payload }: { readonly payload: Payload; readonly argument: Payload }
+) => {
+  const subscription = told.subscriptions.get(String(payload["subscriptionId"]))
+  const redemption = told.redemptions.get(String(payload["redemptionId"]))
+  const cycle = told.cycles.get(String(payload["cycleId"]))
+  const ends = (order: Order | undefined, state: string) => {
+    if (order !== undefined) order.state = state
+  }
+  switch (what) {
+    case "SubscriptionClaim.Withdraw":
+      return ends(subscription, "withdrawn")
+    case "Lot.Settle":
+      return ends(subscription, "closed")
+    case "Lot.Release":
+      return ends(subscription, "released")
+    case "RedemptionClaim.Withdraw":
+      return ends(redemption, "withdrawn")
+    case "PricedRedemption.Release":
+      return ends(redemption, "released")
+    case "BurnRequest.Accept":
+      return ends(told.redemptions.get(String((payload["reference"] as Payload)["id"])), "burned")
+    case "PricedRedemption.Settle": {
+      const fill = (argument["fill"] ?? null) as Payload | null
+      const units = text(fill === null ? payload["units"] : fill["units"])
+      if (redemption !== undefined) redemption.units = units
+      return ends(redemption, "settled")
+    }
+    case "DealingCycle.Settle":
+      if (cycle !== undefined) cycle.state = "settled"
+      return
+    case "DealingCycle.Release":
+      if (cycle !== undefined) cycle.state = "released"
+  }
+}
+
+/** An open cycle comes to what its orders ask, a settled one to what was dealt, a released one to nothing. */
+const sumOf = (
+  orders: ReadonlyMap<string, Order>,
+  of: { readonly cycleId: string; readonly state: Cycle["state"] }
+): bigint => {
+  const counted = {
+    open: ["claimed", "priced", "funded"],
+    settled: ["closed", "settled"],
+    released: [] as ReadonlyArray<string>
+  }[of.state]
+  return [...orders.values()].reduce(
+    (sum, { cycleId, state, units }) =>
+      cycleId === of.cycleId && counted.includes(state) ? sum + atoms(units) : sum,
+    0n
+  )
+}
+
+const sorted = (of: Iterable<readonly [string, unknown]>) =>
+  Object.fromEntries([...of].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+const shown = (decimal: Decimal.Decimal | null) =>
+  decimal === null ? null : Decimal.atoms(decimal)
+
+const naive = ({ cycles, redemptions, subscriptions }: Told) => {
+  const orders = (of: Map<string, Order>) =>
+    sorted(
+      [...of].map(([id, order]) => [
+        id,
+        { ...order, units: order.units === null ? null : atoms(order.units) }
+      ])
+    )
+  return {
+    subscriptions: orders(subscriptions),
+    redemptions: orders(redemptions),
+    cycles: sorted(
+      [...cycles].map(([cycleId, { state }]) => [
+        cycleId,
+        {
+          state: state === "open" ? "open" : "ended",
+          minted: sumOf(subscriptions, { cycleId, state }),
+          burned: sumOf(redemptions, { cycleId, state })
+        }
+      ])
+    )
+  }
+}
+
+/** The same as the engine tells it at an offset. */
+const told = Effect.fnUntraced(function* (at: number) {
+  const point = { at: at as Offset.Offset }
+  const subscriptions = yield* Venue.list(SubscriptionReads.list, {}, { point })
+  const redemptions = yield* Venue.list(RedemptionReads.list, {}, { point })
+  const cycles = yield* Venue.list(DealingCycleReads.list, {}, { point })
+  return {
+    subscriptions: sorted(
+      subscriptions.value.map(({ cycleId, state, subscriptionId, units }) => [
+        subscriptionId,
+        { state, units: shown(units), cycleId, remainderOf: null }
+      ])
+    ),
+    redemptions: sorted(
+      redemptions.value.map(({ cycleId, redemptionId, remainderOf, state, units }) => [
+        redemptionId,
+        { state, units: shown(units), cycleId, remainderOf }
+      ])
+    ),
+    cycles: sorted(
+      cycles.value.map(({ cycleId, gross, state }) => [
+        cycleId,
+        { state, minted: shown(gross.minted), burned: shown(gross.burned) }
+      ])
+    )
+  }
+})
+
+const agree = Effect.gen(function* () {
+  const fold: Told = { subscriptions: new Map(), redemptions: new Map(), cycles: new Map() }
+  const alive = new Map<string, Payload>()
+  let looked = 0
+  for (const { events, offset } of yield* transactions) {
+    const before = JSON.stringify(naive(fold), (_, one: unknown) => String(one))
+    for (const event of events) read(fold, alive, event)
+    const after = naive(fold)
+    // What moves no order is told as before: a look at each fourth of them is enough.
+    if (before === JSON.stringify(after, (_, one: unknown) => String(one)) && offset % 4 > 0) {
+      continue
+    }
+    looked += 1
+    expect(yield* told(offset), `at ${offset}`).toEqual(after)
+  }
+  expect(looked).toBeGreaterThan(20)
+})
+
+describe("orders and cycles at every offset", () => {
+  for (const seed of seeds) {
+    it(`are what the ledger's updates add up to by then: seed ${seed}`, async () => {
+      await Calls.runCase(deal({ seed, days: 5 }, agree))
+    }, 60_000)
+  }
+})

@@ -252,6 +252,11 @@ describe("a standing settlement", () => {
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-03T00:00:00Z")))
       includes(yield* standing, { state: "expired" })
       assert.strictEqual((yield* acts("close")).why, "state-conflict StandingSettlementState")
+      // The fund may still put its own contract away.
+      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      yield* stage.fund.act(Templates.exercise(Templates.StandingSettlement, cid, "End", {}))
+      includes(yield* standing, { state: "expired" })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )
 
@@ -403,6 +408,11 @@ describe("a provision settlement", () => {
       includes(yield* provision, { state: "agreed" })
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-03T00:00:00Z")))
       includes(yield* provision, { state: "ended" })
+      // The fund may still put its own contract away.
+      const { cid } = yield* Stage.standing(Templates.ProvisionSettlement)
+      yield* stage.fund.act(Templates.exercise(Templates.ProvisionSettlement, cid, "End", {}))
+      includes(yield* provision, { state: "ended" })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
       const past = yield* proposes(stage, { until: "2026-08-03T00:00:00Z" })
       assert.strictEqual(past.why, "rule-refused window provision-in-time")
     }).pipe(engine())

@@ -86,6 +86,8 @@ const moved = Effect.fnUntraced(function* (payload: Provision, node: Node, fact:
     yield* records.record(provisionSettlements, found.value, fact, node.act)
     return
   }
+  // Past its date the fund only puts the contract away: the clock has ended it.
+  if (fact.on === "end" && Option.isSome(found) && found.value.state === "ended") return
   yield* Unexpected.keep(node, {
     resourceKind: "provision-settlement",
     resourceId: payload.provisionId,

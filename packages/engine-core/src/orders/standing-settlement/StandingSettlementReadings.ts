@@ -48,7 +48,13 @@ const standing = TypedReading.of(StandingSettlementTemplate, {
     Resume: ({ payload, result }, node) =>
       moved(payload, node, { on: "resume", standingCid: result.contractId }),
     Close: ({ payload }, node) => moved(payload, node, { on: "close", at: node.effectiveAt }),
-    End: ({ payload }, node) => moved(payload, node, { on: "close", at: node.effectiveAt })
+    // Past its time the fund only puts the contract away: the clock has ended it.
+    End: ({ payload }, node) =>
+      found(payload, node, "close", (self) =>
+        self.state === "expired"
+          ? Effect.void
+          : moved(payload, node, { on: "close", at: node.effectiveAt })
+      )
   }
 })
 

@@ -30,7 +30,10 @@ export const RedemptionMachine = Machine.declare("RedemptionState", {
       by: ["redemption.settle", "dealing-cycle.settle"],
       announces: ["redemption.burned", "redemption.settled"]
     },
-    withdraw: { by: ["redemption.withdraw"], announces: ["redemption.withdrawn"] },
+    withdraw: {
+      by: ["redemption.withdraw", "dealing-cycle.release"],
+      announces: ["redemption.withdrawn"]
+    },
     release: {
       by: ["redemption.release", "dealing-cycle.release"],
       announces: ["redemption.withdrawn"]

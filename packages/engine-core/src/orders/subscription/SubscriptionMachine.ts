@@ -23,7 +23,10 @@ export const SubscriptionMachine = Machine.declare("SubscriptionState", {
   },
   triggers: {
     price: { by: ["ledger"], announces: ["subscription.priced", "subscription.created"] },
-    withdraw: { by: ["subscription.withdraw"], announces: ["subscription.ended"] },
+    withdraw: {
+      by: ["subscription.withdraw", "dealing-cycle.release"],
+      announces: ["subscription.ended"]
+    },
     deliver: { by: ["subscription.deliver", "ledger"], announces: ["subscription.delivered"] },
     settle: { by: ["subscription.settle"], announces: ["subscription.ended"] },
     exchange: {

@@ -210,6 +210,16 @@ describe("a standing settlement", () => {
     }).pipe(engine())
   )
 
+  it.effect("takes no more orders than one ledger transaction settles", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      yield* ordered(stage, { amount: "1000", bought: "1000" })
+      const why = "rule-refused ledger transaction-size"
+      assert.strictEqual((yield* acts("settle", both)).why, why)
+      assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
+    }).pipe(Effect.provide(world({ settings: { inputsMax: 60 } })))
+  )
+
   it.effect("keeps units that are committed to it for orders paid on the ledger", () =>
     Effect.gen(function* () {
       const stage = yield* opened

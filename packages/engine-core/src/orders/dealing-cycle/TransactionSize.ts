@@ -16,3 +16,15 @@ const shared = 48
  */
 export const inputsOf = ({ subscriptions, redemptions }: Counts): number =>
   shared + perSubscription * subscriptions + perRedemption * redemptions
+
+/** Its lot, its holder's credential, the market's word; its price, its units and what locks them. */
+const perIterated = 4
+
+/** A commitment, its allocation, the cash or units that it locks. */
+const perCommitment = 3
+
+/** The same for an iteration of a standing settlement, which draws on commitments. */
+export const inputsOfIteration = (of: {
+  readonly orders: number
+  readonly commitments: number
+}): number => shared + perIterated * of.orders + perCommitment * of.commitments

@@ -7,6 +7,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Field from "../../templates/Field.ts"
+import { inputsOfIteration } from "../dealing-cycle/TransactionSize.ts"
 import { isOpen as isRedeemable, type Redemption } from "../redemption/Redemption.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import type { StandingSettlement } from "./StandingSettlement.ts"
@@ -24,6 +25,8 @@ export interface Iterating {
   readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>
   /** The admissions in force. */
   readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
+  /** The most contracts that one ledger transaction uses. */
+  readonly inputsMax: number
   readonly now: Instant.Instant
 }
 
@@ -135,6 +138,17 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
         check: "committed",
         ...(short === undefined ? {} : { party: short.party }),
         recovery: "Name fewer orders: their payer has committed less than they take."
+      }
+    ],
+    [
+      inputsOfIteration({ orders: orders.length, commitments: drawnOn(iteration).length }) >
+        iteration.inputsMax,
+      "rule-refused",
+      {
+        gate: "ledger",
+        check: "transaction-size",
+        detail: `One transaction of ${iteration.inputsMax} contracts settles fewer orders.`,
+        recovery: "Name fewer orders: the rest settles in another iteration."
       }
     ]
   ])

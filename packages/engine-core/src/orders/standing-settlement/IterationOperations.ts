@@ -1,5 +1,6 @@
 /** An iteration of a standing settlement: orders settled together out of what their parties committed. */
 import { Effect, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
 import { admissions, pairOf } from "../../instruments/admission/Admission.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { configurationOf, instruments } from "../../instruments/instrument/Instrument.ts"
@@ -56,7 +57,8 @@ export const settle = Operation.defineOnLedger("standing-settlement.settle", {
   plan: Effect.fn("standing-settlement.settle.plan")(function* (input, act) {
     const self = yield* load(input.standingSettlementId)
     yield* Effect.fromResult(decide(self, "settle"))
-    const iteration = { ...(yield* assembled(self, input)), self, now: act.now }
+    const { inputsMax } = yield* Settings
+    const iteration = { ...(yield* assembled(self, input)), self, inputsMax, now: act.now }
     yield* Effect.fromResult(Gates.judge(Gates.againstIteration(iteration)))
     return { commands: [yield* iterated(iteration)], last: true }
   }),

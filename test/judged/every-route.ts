@@ -55,10 +55,18 @@ const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answere
   const strangers = bearersOf(of, (role) => !roles.includes(role))
   const [own = null] = admitted
   const known = pathOf(route, (name) => of.known[name] ?? "sample-1")
-  const absent = pathOf(route, () => "absent-1")
   const parameters = listOf(route.operation["parameters"]).map((one) => deref(of.document, one))
   const inQuery = parameters.filter((one) => one["in"] === "query")
-  const queries = ["", ...inQuery.map((one) => queryOf(of.document, one))]
+  const isNeeded = (one: JsonObject) => one["required"] === true
+  const always = inQuery.filter(isNeeded).map((one) => queryOf(of.document, one))
+  /** The query with what a call cannot go without. */
+  const asking = (...more: ReadonlyArray<string>): string => {
+    const all = [...always, ...more]
+    return all.length === 0 ? "" : `?${all.join("&")}`
+  }
+  const optional = inQuery.filter((one) => !isNeeded(one)).map((one) => queryOf(of.document, one))
+  const absent = pathOf(route, () => "absent-1") + asking()
+  const queries = [asking(), ...optional.map((one) => asking(one))]
   const schema = bodySchema(of.document, route)
   const body = schema === undefined ? undefined : sample(of.document, schema)
   const key = crypto.randomUUID()
@@ -84,9 +92,9 @@ const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answere
         ]),
     ...(inQuery.some((one) => one["name"] === "at")
       ? [
-          { path: `${known}?at=9007199254740991`, as: own },
-          { path: `${known}?asOf=1970-01-01T00:00:00Z`, as: own },
-          { path: `${known}?at=0`, as: own }
+          { path: known + asking("at=9007199254740991"), as: own },
+          { path: known + asking("asOf=1970-01-01T00:00:00Z"), as: own },
+          { path: known + asking("at=0"), as: own }
         ]
       : [])
   ]
@@ -109,7 +117,7 @@ const queryOf = (document: Json, parameter: JsonObject): string => {
   const values = listOf(parameter["example"])
   const all =
     values.length > 0 ? values : [parameter["example"] ?? sample(document, parameter["schema"])]
-  return `?${all.map((value) => `${name}=${encodeURIComponent(String(value))}`).join("&")}`
+  return all.map((value) => `${name}=${encodeURIComponent(String(value))}`).join("&")
 }
 
 const bodySchema = (document: Json, { operation }: Route): Json | undefined =>

@@ -133,6 +133,13 @@ export const HolderClassification = extensible("HolderClassification", "What a h
 ])
 export type HolderClassification = ValueSet.Member<typeof HolderClassification>
 
+export const ExternalAccountKind = extensible(
+  "ExternalAccountKind",
+  "Whether an account outside the ledger holds cash or assets.",
+  ["cash", "custody"]
+)
+export type ExternalAccountKind = ValueSet.Member<typeof ExternalAccountKind>
+
 // Orders.
 
 export const PaymentMode = extensible(

@@ -4,14 +4,12 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
+import { ExternalAccountKind } from "../../vocabulary/sets.ts"
 
 export const ExternalAccountId = RecordId.make("ExternalAccountId")
 export type ExternalAccountId = typeof ExternalAccountId.Type
 
-export const Kind = Schema.Literals(["cash", "custody"]).annotate({
-  identifier: "ExternalAccountKind",
-  description: "What an external account holds."
-})
+export const Kind = ExternalAccountKind.schema
 
 const { NullOr, String: Text } = Schema
 

@@ -157,8 +157,15 @@ const inQuery = (name: string, required: boolean, schema: object): Parameter => 
   schema: unnamed(jsonOf(schema)),
   example: exampleOf(name, jsonOf(schema)),
   description: `Only what is of that ${words(name)}.`,
-  ...known[name]
+  ...known[name],
+  ...(jsonOf(schema).format === "date" ? inDays[name] : {})
 })
+
+/** The same bounds where a read counts in days. */
+const inDays: Readonly<Record<string, Known>> = {
+  from: { description: "Begins on that day.", example: "2026-07-31" },
+  to: { description: "Ends before that day.", example: "2026-08-01" }
+}
 
 /** A parameter says itself what it names; what the type behind it is called is no news. */
 const unnamed = ({ title: _, description: __, ...rest }: JsonObject): JsonObject => rest
@@ -183,6 +190,7 @@ const exampleOf = (name: string, shape: JsonObject): Json => {
   if (component !== undefined) return firstMember.get(component.replace(/_\d+$/, "")) ?? null
   if (shape.format === "date-time") return "2026-07-31T16:00:00Z"
   if (shape.format === "date") return "2026-07-31"
+  if (shape.format === "decimal" && shape.type === "string") return "1.5"
   if (shape.format === "decimal" || shape.type === "number") return 1.5
   if (shape.type === "integer") return 1
   return `${name.replace(/Id$/, "")}-1`

@@ -202,6 +202,10 @@ describe("an instrument's movements", () => {
       "burn 10 85"
     ])
     expect(rows(value).map(({ seq }) => seq)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
+    // Every record says when it changed and whose move it is (domain.md section 3): nobody's here.
+    const never = { createdAt: expect.any(String), updatedAt: expect.any(String) }
+    for (const row of rows(value))
+      expect(row).toMatchObject({ ...never, version: 1, waitingOn: [] })
     const [subscribed, , , , , sent, , , redeemed] = rows(value)
     const [alice, bob] = [wallet("alice").party, wallet("bob").party]
     expect(subscribed).toMatchObject({

@@ -5,7 +5,8 @@ import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Read from "../../reads/Read.ts"
-import { Records } from "../../records/Records.ts"
+import * as RecordView from "../../reads/RecordView.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import { MovementKind } from "../../vocabulary/sets.ts"
 import { InstrumentId, instruments } from "../instrument/Instrument.ts"
 import { seen } from "../instrument/InstrumentReads.ts"
@@ -13,7 +14,7 @@ import { assetKeyOf } from "./Holding.ts"
 import { type Movement, movements, type PartyMovement, partyMovements, View } from "./Movement.ts"
 import { ofRegister } from "./RegisterReads.ts"
 
-export const MovementView = View.annotate({
+export const MovementView = Schema.Struct({ ...View.fields, ...RecordView.fields }).annotate({
   identifier: "MovementView",
   description:
     "A movement of units. balanceAfter is the instrument's supply among its instrument's movements, and what the holder has of the instrument among a holder's. The units of a rebasing instrument are base units, which no new index moves."
@@ -42,6 +43,7 @@ const between = ({ from, to }: Between): Read.Ranges =>
         }
       }
 
+/** What happened awaits nobody: a movement has one version, from the moment it was read. */
 const viewOf = ({
   instrumentId,
   seq,
@@ -53,8 +55,11 @@ const viewOf = ({
   to,
   units,
   balanceAfter,
-  reference
-}: Movement | PartyMovement): typeof View.Type => ({
+  reference,
+  createdAt,
+  updatedAt,
+  version
+}: Stored<Movement> | Stored<PartyMovement>): typeof MovementView.Type => ({
   instrumentId,
   seq,
   at,
@@ -65,7 +70,11 @@ const viewOf = ({
   to,
   units,
   balanceAfter,
-  reference
+  reference,
+  createdAt,
+  updatedAt,
+  version,
+  waitingOn: []
 })
 
 export const ofInstrument = Read.list({

@@ -43,7 +43,7 @@ export const list = Read.list({
   item: DealingCycleView.DealingCycleView,
   direction: "asc",
   order: "by id",
-  changes: true,
+  changes: false,
   where: ({ state, instrumentId }) => ({
     ...(state === undefined ? {} : { state }),
     ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] })

@@ -348,6 +348,26 @@ const funded = (stage: Stage.Stage, amount: string) =>
 const turns = Effect.flatMap(ScheduleRunner, ({ once }) => once)
 
 describe("a redemption paid on the ledger", () => {
+  it.effect(
+    "asks the fund for an amount's cash in an event that names its instrument and holder",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* held()
+        yield* signed(stage, { amount: "100" })
+        assert.strictEqual((yield* claims({ payment: "ledger", orderId: "o1" })).why, "")
+        const feed = yield* EventReads.EventReads
+        const asked = yield* feed.page({
+          caller: Stage.operator,
+          params: { type: ["settlement.proposed"], holderId: "h1" },
+          limit: 10
+        })
+        assert.deepStrictEqual(
+          asked.value.map(({ instrumentId, party }) => ({ instrumentId, party })),
+          [{ instrumentId: "fund-a", party: stage.holder.party }]
+        )
+      }).pipe(engine())
+  )
+
   const ready = Effect.gen(function* () {
     const stage = yield* held()
     yield* funded(stage, "5000")

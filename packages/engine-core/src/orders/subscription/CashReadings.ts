@@ -8,6 +8,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { Allocation } from "../../templates/Registry.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
+import { redemptions } from "../redemption/Redemption.ts"
 import { holderOrders, nameOf } from "./HolderOrder.ts"
 import { type Subscription, subscriptions } from "./Subscription.ts"
 import type { Fact } from "./SubscriptionMachine.ts"
@@ -18,7 +19,7 @@ const intent = TypedReading.of(SettlementIntent, {
   created: Effect.fn("SettlementIntent.created")(function* (payload, node) {
     const records = yield* Records
     const order = yield* orderOf(payload)
-    yield* records.announce([proposed(payload, order, node)])
+    yield* records.announce([proposed(payload, order ?? (yield* redemptionOf(payload)), node)])
     if (order !== null && isOpen(order)) {
       yield* noted(order, node, { on: "request-cash", intentCid: node.contractId })
     }
@@ -67,9 +68,16 @@ const orderOf = Effect.fnUntraced(function* ({ reference }: Payload<typeof Settl
   return Option.getOrNull(yield* records.find(subscriptions, reference.id))
 })
 
+/** The redemption that asks for the fund's cash: its own readings move it, and it is told of here. */
+const redemptionOf = Effect.fnUntraced(function* ({ reference }: Payload<typeof SettlementIntent>) {
+  if (reference.kind !== "redemption") return null
+  const records = yield* Records
+  return Option.getOrNull(yield* records.find(redemptions, reference.id))
+})
+
 const proposed = (
   { reference }: Payload<typeof SettlementIntent>,
-  order: Subscription | null,
+  order: Pick<Subscription, "instrumentId" | "party" | "holderId"> | null,
   node: Node
 ) => ({
   ...events.make("settlement.proposed", { contractId: node.contractId, reference: reference.id }),

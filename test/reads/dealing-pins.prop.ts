@@ -201,10 +201,10 @@ const told = Effect.fnUntraced(function* (at: number) {
   }
 })
 
+let looked = 0
 const agree = Effect.gen(function* () {
   const fold: Told = { subscriptions: new Map(), redemptions: new Map(), cycles: new Map() }
   const alive = new Map<string, Payload>()
-  let looked = 0
   for (const { events, offset } of yield* transactions) {
     const before = JSON.stringify(naive(fold), (_, one: unknown) => String(one))
     for (const event of events) read(fold, alive, event)
@@ -216,7 +216,6 @@ const agree = Effect.gen(function* () {
     looked += 1
     expect(yield* told(offset), `at ${offset}`).toEqual(after)
   }
-  expect(looked).toBeGreaterThan(20)
 })
 
 describe("orders and cycles at every offset", () => {
@@ -225,4 +224,8 @@ describe("orders and cycles at every offset", () => {
       await Calls.runCase(deal({ seed, days: 5 }, agree))
     }, 60_000)
   }
+
+  it("are looked at often enough to have seen something", () => {
+    expect(looked).toBeGreaterThan(40)
+  })
 })

@@ -57,6 +57,12 @@ describe("what stands in the way of a change", () => {
       "attribute-in-time"
     ],
     [
+      "a verification after the stated end",
+      [attribute({ state: "pending", validFrom: at(1), validUntil: at(10) })],
+      [change()],
+      "attribute-in-time"
+    ],
+    [
       "a thirty-third name",
       Array.from({ length: 32 }, (_, n) => attribute({ name: `n-${n}` })),
       [change()],

@@ -60,7 +60,7 @@ export const judge = (
       "Name an end after the beginning."
     ),
     ruled(
-      changes.some((one) => one.state === "valid" && isPast(one.validUntil, by.now)),
+      changes.some((one) => one.state === "valid" && isPast(endOf(attributes, one), by.now)),
       "attribute-in-time",
       "Name an end that is still to come."
     ),
@@ -71,6 +71,10 @@ export const judge = (
     )
   )
 }
+
+/** A decision that names no end leaves the stated one, which may have passed while nobody decided. */
+const endOf = (attributes: Attributes, to: Change): Instant.Instant | null =>
+  to.validUntil ?? statedOf(attributes, to)?.validUntil ?? null
 
 const ruled = (holds: boolean, check: string, recovery: string) =>
   [holds, "rule-refused", { gate: "attribute", check, recovery }] as const
@@ -95,10 +99,13 @@ const changed = (attributes: Attributes, to: Change, by: Setting): Attributes =>
   if (to.state === "revoked") return revoked(attributes, to, by)
   const others = attributes.filter(({ name }) => name !== to.name)
   const counting = attributes.filter((one) => one.name === to.name && !isStated(one))
-  const stated = attributes.find((one) => one.state === "pending" && isOf(one, to))
+  const stated = statedOf(attributes, to)
   const made = decided(stated, to, by)
   return to.state === "valid" ? [...others, made] : [...others, ...counting, made]
 }
+
+const statedOf = (attributes: Attributes, to: Change): Attribute | undefined =>
+  attributes.find((one) => one.state === "pending" && isOf(one, to))
 
 /** Whether a decision is about this very statement: the same value on the same evidence. */
 const isOf = (stated: Attribute, to: Change): boolean =>

@@ -34,6 +34,8 @@ export const own = (record: Stored<DealingCycle>, orders: Orders): DealingCycleV
     },
     gross,
     fundNet: Cycle.netOf(gross),
+    // What all ordered follows from the factor and the capacity.
+    gate: null,
     allocations: []
   }
 }

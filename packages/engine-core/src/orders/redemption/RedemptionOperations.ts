@@ -135,9 +135,11 @@ const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
 
 /** State first, then every gate in its order: the order's own and those around it. */
 const judged = Effect.fnUntraced(function* (self: Redemption, command: Command, act: OperationAct) {
+  // What is burned is owed, whatever became of its holder: it can only settle (domain.md 2.14).
+  if (command.on === "settle") return yield* Effect.fromResult(decide(self, command))
   yield* Effect.fromResult(Machine.admit(RedemptionMachine, self, command.on))
   const around = yield* standingOf(self, act.now)
-  const apart = command.on === "exchange" ? yield* againstApart(self) : []
+  const apart = yield* againstApart(self)
   const against = Gates.againstSettling(around, [...objections(self, command), ...apart])
   yield* Effect.fromResult(Gates.judge(against))
 })

@@ -88,6 +88,7 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
     const committed = committedBy(self, leg)
     return committed === undefined || Decimal.greaterThan(leg.amount, committed.amount)
   })
+  const unitsOf = (party: Party.Party) => keyOf({ party, asset: assetOf(instrument) })
   return inOrder([
     ...ofHolders(iteration),
     [
@@ -134,7 +135,7 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
       short !== undefined,
       "rule-refused",
       {
-        gate: short !== undefined && short.asset.id === instrument.instrumentId ? "units" : "cash",
+        gate: short !== undefined && keyOf(short) === unitsOf(short.party) ? "units" : "cash",
         check: "committed",
         ...(short === undefined ? {} : { party: short.party }),
         recovery: "Name fewer orders: their payer has committed less than they take."

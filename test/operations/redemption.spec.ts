@@ -5,6 +5,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
 import {
   orderStateAt,
   redemptions
@@ -81,6 +82,20 @@ const answersBurn = (stage: Stage.Stage, choice: "Accept" | "Reject") =>
   Effect.flatMap(Stage.standing(Templates.BurnRequest), ({ cid }) =>
     stage.registrar.act(Templates.exercise(Templates.BurnRequest, cid, choice, {}))
   )
+
+/** What the screening source says of the holder from now on. */
+const screened = (state: "review") =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const act = { cause: { by: "request" as const, requestId: "r" }, now }
+    const screening = { state, screenedAt: now, listVersion: "1", validUntil: null }
+    yield* records.transact(
+      Effect.flatMap(records.get(holders, "h1"), (holder) =>
+        records.record(holders, holder, { on: "screen", screening }, act)
+      )
+    )
+  })
 
 const told = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
@@ -177,6 +192,21 @@ describe("a redemption paid by wire", () => {
         includes(yield* order(), { state: "released", endedAs: "released" })
         assert.deepStrictEqual((yield* told).at(-1), "redemption.withdrawn")
       }).pipe(engine())
+  )
+
+  it.effect("once burned it is paid, whatever its holder's screening says by then", () =>
+    Effect.gen(function* () {
+      const stage = yield* held()
+      yield* claims({ units: 600 })
+      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* prices(stage, { units: "600", proceeds: "626.22" })
+      yield* requestsBurn(stage, "600")
+      yield* answersBurn(stage, "Accept")
+      yield* screened("review")
+      assert.strictEqual((yield* acts("settle", paid(626.22))).why, "")
+      const next = yield* claims({ units: 10, redemptionId: "r2" })
+      assert.strictEqual(next.why, "rule-refused screening screening-clear")
+    }).pipe(engine())
   )
 
   it.effect("withdrawn unpriced or priced it ends as withdrawn", () =>

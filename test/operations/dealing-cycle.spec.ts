@@ -1,11 +1,12 @@
 /** Dealing cycles through their operations and the wallets of outside parties, from opening to end. */
-import { EventReads } from "@bursar/engine-core"
+import { EventReads, Reads } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import * as DealingCycleReads from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleReads.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"
@@ -439,6 +440,14 @@ describe("a gate", () => {
           ["r-c", "4"]
         ]
       )
+      // One of the holders is not told by the gate what the others ordered.
+      const reads = yield* Reads
+      const { value: seen } = yield* reads.one(DealingCycleReads.get, {
+        caller: { ...Stage.person("ina", "investor"), holderId: "c" },
+        params: { cycleId: "c2" as never },
+        point: {}
+      })
+      assert.deepStrictEqual([seen.gate, Decimal.formatPlain(seen.gross.burned)], [null, "4"])
       includes(yield* Cycles.redemption("r-c"), {
         state: "settled",
         units: Decimal.of("4"),

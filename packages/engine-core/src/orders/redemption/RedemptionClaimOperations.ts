@@ -1,16 +1,10 @@
 /** How a redemption is placed: its gates, and what it makes on the ledger. */
 import { Effect, Option, Schema } from "effect"
-import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
-import {
-  assetOf,
-  InstrumentId,
-  instruments,
-  type Recorded
-} from "../../instruments/instrument/Instrument.ts"
+import { type Holder, holders } from "../../holders/holder/Holder.ts"
+import { assetOf, instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
-import * as Instant from "../../kernel/Instant.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -20,43 +14,25 @@ import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.t
 import { RedemptionClaim } from "../../templates/Redemption.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
-import { PaymentMode } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Currency from "../Currency.ts"
+import * as OrderClaim from "../OrderClaim.ts"
+import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
 import { joined } from "../dealing-cycle/JoiningReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
-import { type HolderOrder, holderOrders, nameOf } from "../subscription/HolderOrder.ts"
+import type { HolderOrder } from "../subscription/HolderOrder.ts"
 import { nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
 import { RedemptionId, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
-import type { Objection } from "./RedemptionMachine.ts"
 import { lastPriceOf, unitsOf } from "./RedemptionStandingReads.ts"
 import * as RedemptionView from "./RedemptionView.ts"
-
-const above = { expected: "a decimal above zero" }
-const positive = Decimal.plain.check(
-  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
-)
 
 const Claim = Schema.Struct({
   /** Made by the engine when the caller names none. */
   redemptionId: Field.optional(RedemptionId),
-  instrumentId: InstrumentId,
-  holderId: HolderId,
-  payment: PaymentMode.schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed("wire" as const))),
-  amount: Field.optional(positive),
-  units: Field.optional(positive),
-  /** The order the holder signed in its wallet; a ledger-paid one has it, and it says how much. */
-  orderId: Field.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)))
-}).check(
-  Schema.makeFilter(({ payment, amount, units, orderId }) => {
-    if (amount !== null && units !== null) return "an amount or units, not both"
-    if (payment === "ledger") return orderId === null ? "the holder's orderId" : undefined
-    if (orderId !== null) return "no orderId: an order paid by wire is the venue's own"
-    return amount === null && units === null ? "an amount or units" : undefined
-  })
-)
+  ...OrderClaim.fields
+}).check(OrderClaim.isWhole)
 type Claim = typeof Claim.Type
 
 export const claim = Operation.defineOnLedger("redemption.claim", {
@@ -82,7 +58,9 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
     const judged = yield* gathered(input, act)
     const { order, market } = judged
     yield* Effect.fromResult(
-      Gates.judge(Gates.againstClaim(judged.claiming, ofOrder(input, judged, act.now)))
+      Gates.judge(
+        Gates.againstClaim(judged.claiming, againstSigned(input, { ...judged, now: act.now }))
+      )
     )
     if (order === null || market === null) {
       return { commands: [byWire(input, judged, act)], last: true }
@@ -128,7 +106,7 @@ const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAc
   const instrument = yield* Effect.fromResult(recorded(found))
   const standing = yield* standingMarket(input.instrumentId)
   const market = standing?.state === "agreed" ? standing : null
-  const order = yield* signedOrder(input, holder.party)
+  const order = yield* signedOrder("redemption", input, holder.party)
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
   const lastPrice = yield* lastPriceOf(instrument, oracle)
   const { payment } = input
@@ -151,65 +129,6 @@ const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAc
   }
   return { instrument, holder, market, order, oracle, claiming } satisfies Judged
 })
-
-/** The holder's own order, as it stands on the ledger; null while none is signed. */
-const signedOrder = Effect.fnUntraced(function* ({ orderId, payment }: Claim, party: Party.Party) {
-  if (payment === "wire" || orderId === null) return null
-  const records = yield* Records
-  const found = yield* records.find(holderOrders, nameOf({ kind: "redemption", party, orderId }))
-  return Option.isSome(found) && found.value.state === "signed" ? found.value : null
-})
-
-/** What the holder signed must be what the caller asks for, and something the market takes. */
-const ofOrder = (
-  input: Claim,
-  { order, instrument, holder, market }: Judged,
-  now: Instant.Instant
-): ReadonlyArray<Objection> =>
-  input.payment === "wire"
-    ? []
-    : [
-        [
-          order === null,
-          "rule-refused",
-          {
-            gate: "consent",
-            check: "order-signed",
-            party: holder.party,
-            recovery: "Have the holder sign the order in its wallet."
-          }
-        ],
-        [
-          order !== null && !fits(input, order, { instrument, market }, now),
-          "rule-refused",
-          {
-            gate: "consent",
-            check: "order-fits",
-            party: holder.party,
-            recovery: "Have the holder sign an order to this market, for what is asked, in time."
-          }
-        ]
-      ]
-
-const fits = (
-  input: Claim,
-  order: HolderOrder,
-  { instrument, market }: Pick<Judged, "instrument" | "market">,
-  now: Instant.Instant
-): boolean =>
-  isSame(input.amount, order.amount) &&
-  isSame(input.units, order.units) &&
-  isAsset(order.instrument, assetOf(instrument)) &&
-  (order.expiresAt === null || Instant.isBefore(now, order.expiresAt)) &&
-  // Without a market the gate of the policy says so.
-  (market === null ||
-    (order.fund === market.fund && isAsset(order.paymentAsset, market.paymentAsset)))
-
-const isSame = (asked: Decimal.Decimal | null, signed: Decimal.Decimal | null): boolean =>
-  asked === null || asked === signed
-
-const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
-  left.admin === right.admin && left.id === right.id
 
 const byWire = (input: Claim, { instrument, holder, oracle }: Judged, act: OperationAct) => {
   if (oracle === null) throw new Error("an order that passed its gates has an oracle")

@@ -7,7 +7,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import { type Gate, type Told, unless } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
-import { CashLine, nameOf } from "../subscription/CashLine.ts"
+import { againstLines, CashLine, matchedWith, unpaid } from "../subscription/CashLine.ts"
 import type { Redemption } from "./Redemption.ts"
 
 export const RedemptionMachine = Machine.declare("RedemptionState", {
@@ -175,7 +175,7 @@ const againstSettling = (
 ): ReadonlyArray<Objection> =>
   self.payment === "ledger"
     ? [linesOnLedger(cash), unallocated(self)]
-    : [...againstLines(self, cash), unpaid(self, cash)]
+    : [...againstLines(self.cash, cash), unpaid(self.cash, cash)]
 
 const againstExchange = (
   self: Redemption,
@@ -223,39 +223,6 @@ const unallocated = (self: Redemption): Objection => [
   }
 ]
 
-/** Bank lines that repeat, or that come to more than the order is owed. */
-const againstLines = (
-  self: Redemption,
-  cash: ReadonlyArray<CashLine>
-): ReadonlyArray<Objection> => {
-  const named = [...self.cash.lines, ...cash].map(nameOf)
-  return [
-    [
-      new Set(named).size < named.length,
-      "rule-refused",
-      { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
-    ],
-    [
-      self.cash.expected !== null && Decimal.greaterThan(matched(self, cash), self.cash.expected),
-      "rule-refused",
-      { gate: "cash", check: "cash-over", recovery: "Match no more than the order is owed." }
-    ]
-  ]
-}
-
-const unpaid = (self: Redemption, cash: ReadonlyArray<CashLine>): Objection => [
-  self.cash.expected === null || Decimal.lessThan(matched(self, cash), self.cash.expected),
-  "rule-refused",
-  {
-    gate: "cash",
-    check: "cash-matched",
-    recovery: "Name the bank lines that paid the whole order."
-  }
-]
-
-const matched = (self: Redemption, cash: ReadonlyArray<CashLine>): Decimal.Decimal =>
-  Decimal.sum([self.cash.matched, ...cash.map(({ amount }) => amount)])
-
 /** The redemption after `fact`. Decides nothing: it only remembers. */
 export const evolve = (self: Redemption, fact: Fact): Redemption =>
   match(fact)
@@ -267,7 +234,7 @@ export const evolve = (self: Redemption, fact: Fact): Redemption =>
       ...self,
       cash: {
         ...self.cash,
-        matched: matched(self, lines),
+        matched: matchedWith(self.cash, lines),
         lines: [...self.cash.lines, ...lines]
       }
     }))

@@ -5,6 +5,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
+import type { Gate, Told } from "../../kernel/Refusal.ts"
 
 const StatementId = RecordId.make("ExternalStatementId")
 
@@ -33,6 +34,52 @@ export const CashLines = Schema.Array(CashLine).check(Schema.isMaxLength(linesMa
 /** What names a line among all statements. */
 export const nameOf = ({ statementId, line }: Pick<CashLine, "statementId" | "line">): string =>
   `${statementId}:${line}`
+
+/** What an order's cash is, as far as bank lines say it. */
+interface Cash {
+  readonly expected: Decimal.Decimal | null
+  readonly matched: Decimal.Decimal
+  readonly lines: ReadonlyArray<CashLine>
+}
+
+/** What is matched once these lines are. */
+export const matchedWith = (
+  { matched }: Pick<Cash, "matched">,
+  lines: ReadonlyArray<CashLine>
+): Decimal.Decimal => Decimal.sum([matched, ...lines.map(({ amount }) => amount)])
+
+type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
+
+/** Bank lines that repeat, or that come to more than the order's cash. */
+export const againstLines = (
+  cash: Cash,
+  lines: ReadonlyArray<CashLine>
+): ReadonlyArray<Objection> => {
+  const named = [...cash.lines, ...lines].map(nameOf)
+  return [
+    [
+      new Set(named).size < named.length,
+      "rule-refused",
+      { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
+    ],
+    [
+      cash.expected !== null && Decimal.greaterThan(matchedWith(cash, lines), cash.expected),
+      "rule-refused",
+      { gate: "cash", check: "cash-over", recovery: "Match no more than the order comes to." }
+    ]
+  ]
+}
+
+/** Bank lines that do not come to all of the order's cash. */
+export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection => [
+  cash.expected === null || Decimal.lessThan(matchedWith(cash, lines), cash.expected),
+  "rule-refused",
+  {
+    gate: "cash",
+    check: "cash-matched",
+    recovery: "Name the bank lines that paid the whole order."
+  }
+]
 
 /** The order that a line pays: one way in, the other out. */
 const Paid = {

@@ -8,7 +8,7 @@ import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import { type Gate, type Told, unless } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
-import { CashLine, nameOf } from "./CashLine.ts"
+import { againstLines, CashLine, matchedWith, unpaid } from "./CashLine.ts"
 import type { Subscription } from "./Subscription.ts"
 
 export const SubscriptionMachine = Machine.declare("SubscriptionState", {
@@ -158,7 +158,10 @@ export const objections = (self: Subscription, command: Command): ReadonlyArray<
     .with({ on: "withdraw" }, () => [])
     .with({ on: "release" }, () => [lotUsed(self)])
     .with({ on: "deliver" }, (deliver) => againstDelivery(self, deliver))
-    .with({ on: "settle" }, ({ cash }) => [...againstLines(self, cash), unpaid(self, cash)])
+    .with({ on: "settle" }, ({ cash }) => [
+      ...againstLines(self.cash, cash),
+      unpaid(self.cash, cash)
+    ])
     .with({ on: "exchange" }, ({ cash }) => againstExchange(self, cash))
     .exhaustive()
 
@@ -195,8 +198,8 @@ const againstDelivery = (
       recovery: "Wait for the registrar to accept or reject the mint request."
     }
   ],
-  ...againstLines(self, cash),
-  ...(deliverBeforeCash === "never" ? [unpaid(self, cash)] : [])
+  ...againstLines(self.cash, cash),
+  ...(deliverBeforeCash === "never" ? [unpaid(self.cash, cash)] : [])
 ]
 
 const againstExchange = (
@@ -229,39 +232,6 @@ const againstExchange = (
   ]
 ]
 
-/** Bank lines that repeat, or that come to more than the order costs. */
-const againstLines = (
-  self: Subscription,
-  cash: ReadonlyArray<CashLine>
-): ReadonlyArray<Objection> => {
-  const named = [...self.cash.lines, ...cash].map(nameOf)
-  return [
-    [
-      new Set(named).size < named.length,
-      "rule-refused",
-      { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
-    ],
-    [
-      self.cash.expected !== null && Decimal.greaterThan(matched(self, cash), self.cash.expected),
-      "rule-refused",
-      { gate: "cash", check: "cash-over", recovery: "Match no more than the order costs." }
-    ]
-  ]
-}
-
-const unpaid = (self: Subscription, cash: ReadonlyArray<CashLine>): Objection => [
-  self.cash.expected === null || Decimal.lessThan(matched(self, cash), self.cash.expected),
-  "rule-refused",
-  {
-    gate: "cash",
-    check: "cash-matched",
-    recovery: "Name the bank lines that paid the whole order."
-  }
-]
-
-const matched = (self: Subscription, cash: ReadonlyArray<CashLine>): Decimal.Decimal =>
-  Decimal.sum([self.cash.matched, ...cash.map(({ amount }) => amount)])
-
 /** The subscription after `fact`. Decides nothing: it only remembers. */
 export const evolve = (self: Subscription, fact: Fact): Subscription =>
   match(fact)
@@ -282,7 +252,7 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
       ...self,
       cash: {
         ...self.cash,
-        matched: matched(self, lines),
+        matched: matchedWith(self.cash, lines),
         lines: [...self.cash.lines, ...lines]
       }
     }))

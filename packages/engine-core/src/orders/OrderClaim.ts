@@ -1,0 +1,38 @@
+/** What a claim says of an order, whichever way its units go. */
+import { Effect, Schema } from "effect"
+import { HolderId } from "../holders/holder/Holder.ts"
+import { InstrumentId } from "../instruments/instrument/Instrument.ts"
+import * as Decimal from "../kernel/Decimal.ts"
+import * as Field from "../templates/Field.ts"
+import { PaymentMode } from "../vocabulary/sets.ts"
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.plain.check(
+  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
+)
+
+export const fields = {
+  instrumentId: InstrumentId,
+  holderId: HolderId,
+  payment: PaymentMode.schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed("wire" as const))),
+  amount: Field.optional(positive),
+  units: Field.optional(positive),
+  /** The order the holder signed in its wallet; a ledger-paid one has it, and it says how much. */
+  orderId: Field.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)))
+} as const
+
+/** How much is asked for, and on whose word. */
+export interface Asked {
+  readonly payment: PaymentMode
+  readonly amount: Decimal.Decimal | null
+  readonly units: Decimal.Decimal | null
+  readonly orderId: string | null
+}
+
+/** Paid by wire the venue says how much, paid on the ledger the holder's own order does. */
+export const isWhole = Schema.makeFilter(({ payment, amount, units, orderId }: Asked) => {
+  if (amount !== null && units !== null) return "an amount or units, not both"
+  if (payment === "ledger") return orderId === null ? "the holder's orderId" : undefined
+  if (orderId !== null) return "no orderId: an order paid by wire is the venue's own"
+  return amount === null && units === null ? "an amount or units" : undefined
+})

@@ -1,0 +1,75 @@
+/** The order a holder signed in its own wallet, held against what is claimed of it. */
+import { Effect, Option } from "effect"
+import type { Holder } from "../holders/holder/Holder.ts"
+import { assetOf, type Recorded } from "../instruments/instrument/Instrument.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type * as Party from "../kernel/Party.ts"
+import type { Gate, Told } from "../kernel/Refusal.ts"
+import { Records } from "../records/Records.ts"
+import type * as Field from "../templates/Field.ts"
+import type { Asked } from "./OrderClaim.ts"
+import type { PrimaryMarket } from "./primary-market/PrimaryMarket.ts"
+import { type HolderOrder, holderOrders, type Kind, nameOf } from "./subscription/HolderOrder.ts"
+
+/** The holder's own order, as it stands on the ledger; null while none is signed. */
+export const signedOrder = Effect.fnUntraced(function* (
+  kind: Kind,
+  { orderId, payment }: Asked,
+  party: Party.Party
+) {
+  if (payment === "wire" || orderId === null) return null
+  const records = yield* Records
+  const found = yield* records.find(holderOrders, nameOf({ kind, party, orderId }))
+  return Option.isSome(found) && found.value.state === "signed" ? found.value : null
+})
+
+/** An order with what it is held against. */
+export interface Signed {
+  readonly order: HolderOrder | null
+  readonly instrument: Recorded
+  readonly holder: Pick<Holder, "party">
+  readonly market: Pick<PrimaryMarket, "fund" | "paymentAsset"> | null
+  readonly now: Instant.Instant
+}
+
+type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
+
+/** What the holder signed must be what the caller asks for, and something the market takes. */
+export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Objection> => {
+  const { order, holder } = signed
+  if (asked.payment === "wire") return []
+  return [
+    [
+      order === null,
+      "rule-refused",
+      {
+        gate: "consent",
+        check: "order-signed",
+        party: holder.party,
+        recovery: "Have the holder sign the order in its wallet."
+      }
+    ],
+    [
+      order !== null && !fits(asked, order, signed),
+      "rule-refused",
+      {
+        gate: "consent",
+        check: "order-fits",
+        party: holder.party,
+        recovery: "Have the holder sign an order to this market, for what is asked, in time."
+      }
+    ]
+  ]
+}
+
+const fits = (asked: Asked, order: HolderOrder, { instrument, market, now }: Signed): boolean =>
+  (asked.amount === null || asked.amount === order.amount) &&
+  (asked.units === null || asked.units === order.units) &&
+  isAsset(order.instrument, assetOf(instrument)) &&
+  (order.expiresAt === null || Instant.isBefore(now, order.expiresAt)) &&
+  // Without a market the gate of the policy says so.
+  (market === null ||
+    (order.fund === market.fund && isAsset(order.paymentAsset, market.paymentAsset)))
+
+const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
+  left.admin === right.admin && left.id === right.id

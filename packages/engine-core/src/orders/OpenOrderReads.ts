@@ -79,7 +79,7 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   view: (records, { pin }) => Effect.succeed(records.map((record) => viewOf(record, pin.judgedAt)))
 })
 
-interface Asked {
+export interface Asked {
   readonly kind?: ReadonlyArray<OpenOrderKind>
   readonly state?: ReadonlyArray<OpenOrderState>
   readonly instrumentId?: InstrumentId

@@ -28,6 +28,17 @@ import * as Request from "./Request.ts"
 
 export const denied = (detail: string) => Effect.fail(refused("permission-denied", { detail }))
 
+/** One call that signs: when, how it came, and what its sender saw. */
+export interface SigningCall {
+  readonly now: Instant.Instant
+  readonly outside: Outside
+  readonly by: "worker" | "call"
+  /** The route that was called: the action's own verb, or the write's. */
+  readonly route: string
+  /** The hash of the figures that the signer says it saw; null: it does not say. */
+  readonly seen: string | null
+}
+
 export const make = Effect.fnUntraced(function* (judging: Judging, opening: Opening) {
   const records = yield* Records
   const keys = yield* Keys
@@ -83,16 +94,6 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
     yield* records.whenCommitted(Metrics.ended(operation.kind, "succeeded", 0n))
   })
 
-  interface Signing {
-    readonly now: Instant.Instant
-    readonly outside: Outside
-    readonly by: "worker" | "call"
-    /** The route that was called: the action's own verb, or the write's. */
-    readonly route: string
-    /** The hash of the figures that the signer says it saw; null: it does not say. */
-    readonly seen: string | null
-  }
-
   type Signer = Pick<Call, "caller" | "identity">
   type Refusal = Refused<"rule-refused">
 
@@ -106,7 +107,7 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
   const settled = Effect.fnUntraced(function* (
     before: Stored<Approval.Approval>,
     derived: Figures.Derived | undefined,
-    of: { readonly signing: Signing; readonly signer: Signer }
+    of: { readonly signing: SigningCall; readonly signer: Signer }
   ) {
     const { identity } = of.signer
     const { now, route, seen } = of.signing
@@ -136,7 +137,7 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
   const sign = Effect.fnUntraced(function* (
     before: Stored<Approval.Approval>,
     signer: Signer,
-    of: Signing
+    of: SigningCall
   ): Effect.fn.Return<Result.Result<Answer, Refusal>, Refused | Unavailable> {
     const { now, route } = of
     const { caller, identity } = signer

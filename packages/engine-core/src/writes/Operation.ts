@@ -1,5 +1,6 @@
 /** A write, declared once: who may ask, on which route, how many must agree, and what it does. */
 import type { Effect, Schema } from "effect"
+import type { Objection } from "../kernel/Gates.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Ids } from "../ports/Ids.ts"
@@ -57,6 +58,15 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
    * when it is made, when it is approved and when it runs; its refusal is the write's.
    */
   judge?(input: I): Effect.Effect<void, Refused<S> | Unavailable>
+  /**
+   * Every check of every gate that judges the act, whether it refuses or not, and what a precheck
+   * shows: `run`, `plan` or `begin` judges by these very rows and by no other. What is no gate (the
+   * record is not there, its state does not answer) is refused here as it is there. It only reads.
+   */
+  gates?(
+    input: NoInfer<I>,
+    act: OperationAct
+  ): Effect.Effect<ReadonlyArray<Objection>, Refused<S> | Unavailable, Records | Crypto>
   /**
    * The figures that a four-eyes write will come to, where it computes any: derived once `run`, `plan`
    * or `begin` has judged it, when it is made and at each signature, and again when it runs, before

@@ -1,0 +1,37 @@
+/** What a hold on an instrument stops, and the row of the gate that every act asks first. */
+import type { Objection } from "../../kernel/Gates.ts"
+import type { HoldBlock } from "../../vocabulary/sets.ts"
+
+/** A hold that is open. */
+export interface Holding {
+  readonly holdId: string
+  readonly instrumentId: string
+  readonly blocks: ReadonlyArray<HoldBlock>
+}
+
+/**
+ * What an act is to a hold. `deal`: it opens or settles an order, or moves units; only a hold on all
+ * stops it. `distribution`: it executes or delivers one; every hold stops it. `mint`: it makes units
+ * against a reserve. What only tightens (restrict, withdraw, cancel, release, revoke) asks no hold
+ * (domain.md section 2.9).
+ */
+export type Act = "deal" | "distribution" | "mint"
+
+export const stops = ({ blocks }: Pick<Holding, "blocks">, act: Act): boolean =>
+  act === "distribution" ||
+  blocks.some((block) => block === "all" || (act === "mint" && block === "mint"))
+
+/** The gate's row; several holds may be open, and the first that stops it is named. */
+export const against = (holds: ReadonlyArray<Holding>, act: Act): Objection => {
+  const stopping = holds.find((hold) => stops(hold, act))
+  return [
+    stopping !== undefined,
+    "rule-refused",
+    {
+      gate: "hold",
+      check: "not-held",
+      ...(stopping === undefined ? {} : { detail: `The hold ${stopping.holdId} is open.` }),
+      recovery: "Have the hold released."
+    }
+  ]
+}

@@ -1,0 +1,79 @@
+/** What a restriction lets pass: its modes, and the strictest answer where several are in force. */
+import type { Objection } from "../../kernel/Gates.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type { RestrictionMode } from "../../vocabulary/sets.ts"
+
+/** A restriction in force; without an instrument it is on all that its holder holds. */
+export interface Restricting {
+  readonly restrictionId: string
+  readonly holderId: string
+  readonly instrumentId: string | null
+  readonly mode: RestrictionMode
+}
+
+/**
+ * What an act does with what a holder has: units come in (a subscription, the receiving end of a
+ * move), units go out to anybody, units go back to the fund (a redemption up to its burn), cash comes
+ * in for what is already gone (the payment of a burned redemption).
+ */
+export type Passing = "units-in" | "units-out" | "units-back" | "cash-in"
+
+/**
+ * `freeze`: nothing in or out. `receive-only`: in, not out. `redeem-only`: out to the fund only, and
+ * its cash in (domain.md section 2.8 and the cause table of section 8, feature 5).
+ */
+const passes: Readonly<Record<RestrictionMode, ReadonlyArray<Passing>>> = {
+  freeze: [],
+  "receive-only": ["units-in", "cash-in"],
+  "redeem-only": ["units-back", "cash-in"]
+}
+
+/** What is asked: which holder, which instrument, and what is to pass. */
+export interface Asked {
+  readonly holderId: string
+  readonly instrumentId: string
+  readonly passing: Passing
+}
+
+const isOn = (
+  { holderId, instrumentId }: Restricting,
+  of: { readonly holderId: string; readonly instrumentId: string }
+): boolean =>
+  holderId === of.holderId && (instrumentId === null || instrumentId === of.instrumentId)
+
+/** Whether any of these restrictions is on what this holder holds of this instrument. */
+export const isRestricted = (
+  restrictions: ReadonlyArray<Restricting>,
+  of: { readonly holderId: string; readonly instrumentId: string }
+): boolean => restrictions.some((one) => isOn(one, of))
+
+/** Whether all of them let it pass: the strictest answer wins. */
+export const lets = (restrictions: ReadonlyArray<Restricting>, asked: Asked): boolean =>
+  restrictions.every((one) => !isOn(one, asked) || passes[one.mode].includes(asked.passing))
+
+const names: Readonly<Record<Passing, string>> = {
+  "units-in": "may-receive",
+  "units-out": "may-send",
+  "units-back": "may-redeem",
+  "cash-in": "may-be-paid"
+}
+
+/**
+ * The gate's row. It names no reason and no order: those are read on the restriction itself, by those
+ * who may (domain.md section 6, d).
+ */
+export const against = (
+  restrictions: ReadonlyArray<Restricting>,
+  asked: Asked,
+  party: Party.Party
+): Objection => [
+  !lets(restrictions, asked),
+  "rule-refused",
+  {
+    gate: "restriction",
+    check: names[asked.passing],
+    party,
+    detail: `The holder ${asked.holderId} is restricted.`,
+    recovery: "Have the restriction lifted, or wait until it lapses."
+  }
+]

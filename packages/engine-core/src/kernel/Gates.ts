@@ -1,0 +1,47 @@
+/** What stands in the way of an act, gate by gate: one row a check, whether it holds or not. */
+import { Result, Schema } from "effect"
+import { type Gate, gates, type Refused, refused, type Told } from "./Refusal.ts"
+
+/** One check of one gate: whether it refuses, and what it tells when it does. */
+export type Objection = readonly [
+  holds: boolean,
+  slug: "rule-refused",
+  told: Told & { readonly gate: Gate; readonly check: string }
+]
+
+const rankOf = ([, , { gate }]: Objection): number => gates.indexOf(gate)
+
+/** In the order in which gates refuse (domain.md rule 7); checks of one gate stay as they are. */
+export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
+  objections.toSorted((a, b) => rankOf(a) - rankOf(b))
+
+/** The first gate that refuses, whatever order the rows are in. */
+export const judge = (
+  objections: ReadonlyArray<Objection>
+): Result.Result<void, Refused<"rule-refused">> => {
+  const first = inOrder(objections).find(([holds]) => holds)
+  return first === undefined ? Result.void : Result.fail(refused(first[1], first[2]))
+}
+
+/** One check as a precheck shows it; detail and recovery only where it refuses. */
+export const Shown = Schema.Struct({
+  gate: Schema.Literals(gates),
+  check: Schema.String,
+  ok: Schema.Boolean,
+  detail: Schema.NullOr(Schema.String),
+  recovery: Schema.NullOr(Schema.String)
+}).annotate({
+  identifier: "GateCheck",
+  description: "One check of one gate: whether the act passes it, and what helps where it does not."
+})
+export type Shown = typeof Shown.Type
+
+/** Every check, in the order of the gates: what a precheck shows of the rows that judge the act. */
+export const shown = (objections: ReadonlyArray<Objection>): ReadonlyArray<Shown> =>
+  inOrder(objections).map(([holds, , { gate, check, detail, recovery }]) => ({
+    gate,
+    check,
+    ok: !holds,
+    detail: holds ? (detail ?? null) : null,
+    recovery: holds ? (recovery ?? null) : null
+  }))

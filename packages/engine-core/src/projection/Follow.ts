@@ -1,0 +1,62 @@
+/** How a ledger fact moves the record it is about: on the machine's table it is noted, off it kept. */
+import { Effect, Option } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import * as Machine from "../kernel/Machine.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import type { Node } from "./Reading.ts"
+import * as Unexpected from "./Unexpected.ts"
+
+type Reads = Effect.Effect<void, Unavailable, Records>
+
+/** A record whose state a machine moves, and how what goes wrong with it is named. */
+export interface Following<R, F, S extends string, T extends string> {
+  readonly collection: Collection<R, F>
+  readonly machine: Machine.Machine<S, T>
+  /** What an unexpected fact is filed under: a resource kind, or a record that has no kind of its own. */
+  readonly resourceKind: ResourceKind | (string & {})
+}
+
+export const of = <R extends { readonly state: S }, F, S extends string, T extends string>({
+  collection,
+  machine,
+  resourceKind
+}: Following<R, F, S, T>) => {
+  /** Keeps a ledger fact that broke what we expect of it. */
+  const surprise = (
+    node: Node,
+    resourceId: string,
+    of: { readonly on: string; readonly detail: string }
+  ): Reads => Unexpected.keep(node, { resourceKind, resourceId, ...of })
+
+  /** The record of this id, for `read`; a fact about a record that is not there is kept. */
+  const found = (id: string, node: Node, on: string, read: (self: Stored<R>) => Reads): Reads =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const self = yield* records.find(collection, id)
+      if (Option.isSome(self)) yield* read(self.value)
+      else yield* surprise(node, id, { on, detail: `There is no such ${collection.name}.` })
+    })
+
+  /** Records a fact that moves no state, or one whose move was asked for already. */
+  const noted = (self: Stored<R>, node: Node, fact: F): Reads =>
+    Effect.flatMap(Records, (records) =>
+      Effect.asVoid(records.record<R, F>(collection, self, fact, node.act))
+    )
+
+  const allows = (self: Pick<R, "state">, on: T): boolean => Machine.allows(machine, self.state, on)
+
+  /** Moves the record by the trigger, if its state answers to it; the fact may follow from the record. */
+  const moved = (id: string, node: Node, on: T, factOf: (self: Stored<R>) => F): Reads =>
+    found(id, node, on, (self) =>
+      allows(self, on)
+        ? noted(self, node, factOf(self))
+        : surprise(node, id, {
+            on,
+            detail: `A ${collection.name} in state ${self.state} does not answer to ${on}.`
+          })
+    )
+
+  return { allows, found, moved, noted, surprise }
+}

@@ -1,5 +1,9 @@
-/** Which states a hold on an instrument passes through. */
+/** Which states a hold on an instrument passes through, and what moves it. */
+import { Result, Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import type { Hold } from "./Hold.ts"
 
 export const HoldMachine = Machine.declare("HoldState", {
   doc: "A hold on an instrument. Many may be open at once; what is blocked is their union.",
@@ -21,3 +25,42 @@ export const HoldMachine = Machine.declare("HoldState", {
   },
   forward: ["release"]
 })
+
+const Findings = Schema.Array(Schema.String)
+
+/** What was overridden to release it: the findings that were still open, and why. */
+export const Override = Schema.Struct({ findings: Findings, reason: Schema.String })
+
+/** A later run put more findings behind it; its state stays as it is. */
+const Join = Schema.Struct({ on: Schema.Literal("join"), runId: Schema.String, findings: Findings })
+const Release = Schema.Struct({
+  on: Schema.Literal("release"),
+  at: Instant.schema,
+  /** The approvers, by sub, in the order they signed. */
+  by: Schema.Array(Schema.String),
+  override: Schema.NullOr(Override),
+  operationId: Schema.String
+})
+
+export const Fact = Schema.Union([Join, Release])
+export type Fact = typeof Fact.Type
+
+/** Whether it can be released, as far as its state tells. */
+export const decide = (self: Pick<Hold, "state">, on: "release") =>
+  Machine.admit(HoldMachine, self, on).pipe(Result.map(() => on))
+
+/** The hold after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: Hold, fact: Fact): Hold =>
+  match(fact)
+    .with({ on: "join" }, ({ findings }) => ({
+      ...self,
+      findings: [...new Set([...self.findings, ...findings])]
+    }))
+    .with({ on: "release" }, ({ on, at, by, override }) => ({
+      ...self,
+      state: Machine.follow(HoldMachine, self.state, on),
+      releasedAt: at,
+      releasedBy: by,
+      override
+    }))
+    .exhaustive()

@@ -1,12 +1,28 @@
 /** Which holds are open on instruments: what every gate and every shown instrument asks. */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
-import type { Records } from "../../records/Records.ts"
-import type { Holding } from "./HoldRules.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { type Hold, holds } from "./Hold.ts"
 
-/** The holds open on these instruments at the pin, oldest first; one look-up. There is none yet. */
-export const openOn = (
-  _instrumentIds: ReadonlyArray<string>,
-  _pin?: Pin.Resolved
-): Effect.Effect<ReadonlyArray<Holding>, Unavailable, Records> => Effect.succeed([])
+/** So many are asked for at once; where more are open they are read as a stream. */
+const usually = 1_000
+
+/** The holds open on these instruments at the pin, oldest first; one look-up. */
+export const openOn: (
+  instrumentIds: ReadonlyArray<string>,
+  pin?: Pin.Resolved
+) => Effect.Effect<ReadonlyArray<Stored<Hold>>, Unavailable, Records> = Effect.fnUntraced(
+  function* (instrumentIds, pin) {
+    if (instrumentIds.length === 0) return []
+    const records = yield* Records
+    const query = {
+      where: { instrumentId: instrumentIds, state: ["open"] },
+      ...(pin === undefined ? {} : { pin })
+    }
+    const found = yield* records.list(holds, { ...query, limit: usually })
+    const rows =
+      found.length < usually ? found : yield* Stream.runCollect(records.stream(holds, query))
+    return rows.map(({ record }) => record)
+  }
+)

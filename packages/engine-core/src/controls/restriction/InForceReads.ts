@@ -1,9 +1,8 @@
 /** Which restrictions are in force: what every gate, register and portfolio asks of them. */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import type * as Pin from "../../kernel/Pin.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
-import type { Records } from "../../records/Records.ts"
-import type { Restricting } from "./RestrictionRules.ts"
+import { type Query, Records } from "../../records/Records.ts"
+import { everything, restrictions } from "./Restriction.ts"
 
 /** Of these holders: those on the instrument named and those on all; without one, all of them. */
 export interface Of {
@@ -11,8 +10,40 @@ export interface Of {
   readonly instrumentId?: string
 }
 
-/** The restrictions in force at the pin; one look-up. The engine records none yet. */
-export const inForce = (
-  _of: Of,
-  _pin?: Pin.Resolved
-): Effect.Effect<ReadonlyArray<Restricting>, Unavailable, Records> => Effect.succeed([])
+/** So many are asked for at once; where more are in force they are read as a stream. */
+const usually = 1_000
+
+/** Holders that one look-up names. */
+const holdersMax = 1_000
+
+const whereOf = ({ instrumentId }: Of, holderIds: ReadonlyArray<string> | undefined) => ({
+  state: ["active"],
+  ...(instrumentId === undefined ? {} : { reach: [instrumentId, everything] }),
+  ...(holderIds === undefined ? {} : { holderId: holderIds })
+})
+
+const found = Effect.fnUntraced(function* (query: Query) {
+  const records = yield* Records
+  const rows = yield* records.list(restrictions, { ...query, limit: usually })
+  return rows.length < usually
+    ? rows
+    : yield* Stream.runCollect(records.stream(restrictions, query))
+})
+
+/**
+ * The restrictions in force at the pin: one that has ended by its own date by then is
+ * none of them, whether or not its end has been noted. However many holders are named, they are
+ * looked up together. It reads what is committed, not what the transaction around it wrote itself.
+ */
+export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pin.Resolved) {
+  const at = pin === undefined ? {} : { pin }
+  if (of.holderIds === undefined) {
+    return (yield* found({ ...at, where: whereOf(of, undefined) })).map(({ record }) => record)
+  }
+  const holderIds = [...new Set(of.holderIds)]
+  const groups = Array.from({ length: Math.ceil(holderIds.length / holdersMax) }, (_, nth) =>
+    holderIds.slice(nth * holdersMax, (nth + 1) * holdersMax)
+  )
+  const rows = yield* Effect.forEach(groups, (group) => found({ ...at, where: whereOf(of, group) }))
+  return rows.flat().map(({ record }) => record)
+})

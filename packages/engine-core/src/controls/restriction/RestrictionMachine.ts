@@ -1,5 +1,9 @@
 /** Which states a restriction of a holder passes through. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import type { Restriction } from "./Restriction.ts"
 
 export const RestrictionMachine = Machine.declare("RestrictionState", {
   doc: "A restriction of a holder: one person sets it at once, two approvers lift it.",
@@ -32,3 +36,43 @@ export const RestrictionMachine = Machine.declare("RestrictionState", {
     carried: {}
   }
 })
+
+/** Two approvers ended it: who they are, and what the maker gave as the reason. */
+const Lift = Schema.Struct({
+  on: Schema.Literal("lift"),
+  at: Instant.schema,
+  liftedBy: Schema.Array(Schema.String),
+  liftReason: Schema.String
+})
+/** Its own date came. */
+const Lapse = Schema.Struct({ on: Schema.Literal("lapse"), at: Instant.schema })
+/** All that it was on has moved to the holder's successor, and so has the restriction. */
+const Carry = Schema.Struct({ on: Schema.Literal("carry"), at: Instant.schema })
+
+export const Fact = Schema.Union([Lift, Lapse, Carry])
+export type Fact = typeof Fact.Type
+
+/** The restriction after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: Restriction, fact: Fact): Restriction =>
+  match(fact)
+    .with({ on: "lift" }, ({ on, at, liftedBy, liftReason }) => ({
+      ...ended(self, on, at),
+      liftedBy,
+      liftReason
+    }))
+    .with({ on: "lapse" }, { on: "carry" }, ({ on, at }) => ended(self, on, at))
+    .exhaustive()
+
+const ended = (
+  self: Restriction,
+  on: Machine.TriggerOf<typeof RestrictionMachine>,
+  endedAt: Instant.Instant
+): Restriction => ({
+  ...self,
+  state: Machine.follow(RestrictionMachine, self.state, on),
+  endedAt
+})
+
+/** May it be lifted as it stands? Refuses `state-conflict` once it has ended. */
+export const decide = (self: Pick<Restriction, "state">, { on }: { readonly on: "lift" }) =>
+  Machine.admit(RestrictionMachine, self, on)

@@ -1,5 +1,8 @@
 /** What the API answers about what a holder holds. */
 import { Effect, Schema, Stream } from "effect"
+import { inForce } from "../../controls/restriction/InForceReads.ts"
+import { isRestricted } from "../../controls/restriction/RestrictionRules.ts"
+import { isTold } from "../../controls/restriction/RestrictionSight.ts"
 import {
   type Instrument,
   InstrumentId,
@@ -11,7 +14,6 @@ import { priceOf, quoteIdsOf } from "../../instruments/price/QuoteRules.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { type RegisterEntry, registerEntries } from "../../instruments/register/RegisterEntry.ts"
 import { shownUnits, valueOf } from "../../instruments/register/RegisterRules.ts"
-import { isRestricted, restrictionsAt } from "../../instruments/register/RestrictedReads.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -49,7 +51,11 @@ const Row = Schema.Struct({
   priceAt: NullOr(Instant.schema),
   value: NullOr(Decimal.schema),
   currency: NullOr(Schema.String),
-  restricted: Schema.Boolean
+  /**
+   * Whether any restriction is on it, whatever its mode. Null to an investor and to an app, always:
+   * they are never told of restrictions, and what is left out says nothing (domain.md section 6, d).
+   */
+  restricted: NullOr(Schema.Boolean)
 })
 
 export const PortfolioView = Schema.Array(Row).annotate({
@@ -80,14 +86,15 @@ export const portfolio = Read.one({
     )
     const found = yield* records.many(quotes, held.flatMap(quoteIdsOf), pin)
     const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
-    const restrictions = yield* restrictionsAt({ holderId }, pin)
+    const restrictions = isTold(asking.role) ? yield* inForce({ holderIds: [holderId] }, pin) : null
     return held.flatMap((instrument) => {
       // Another registrar's units of the same name are none of this instrument's.
       const entry = entries.get(assetKeyOf(instrument))
       const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
       if (entry === undefined) return []
       const { instrumentId } = instrument
-      const restricted = isRestricted(restrictions, { holderId, instrumentId })
+      const restricted =
+        restrictions === null ? null : isRestricted(restrictions, { holderId, instrumentId })
       return [{ ...rowOf(instrument, entry, quote), restricted }]
     })
   })

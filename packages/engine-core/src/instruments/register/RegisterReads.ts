@@ -1,5 +1,8 @@
 /** What the API answers about who holds an instrument. */
 import { Effect, Option, Schema, Stream } from "effect"
+import { inForce } from "../../controls/restriction/InForceReads.ts"
+import { isRestricted } from "../../controls/restriction/RestrictionRules.ts"
+import { isTold } from "../../controls/restriction/RestrictionSight.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -20,7 +23,6 @@ import { quotes } from "../price/PricePoint.ts"
 import { priceOf, quoteIdsOf } from "../price/QuoteRules.ts"
 import { assetKeyOf, holdings } from "./Holding.ts"
 import { registerEntries } from "./RegisterEntry.ts"
-import { isRestricted, restrictionsAt } from "./RestrictedReads.ts"
 import { supplies } from "./Supply.ts"
 import { headOf, shareOf, shownUnits } from "./RegisterRules.ts"
 
@@ -38,7 +40,8 @@ const Line = Schema.Struct({
   pendingOut: Decimal.schema,
   share: Decimal.schema,
   admissionState: NullOr(AdmissionMachine.schema),
-  restricted: Schema.Boolean,
+  /** Whether any restriction is on it, whatever its mode. Null to an app, always: it is never told. */
+  restricted: NullOr(Schema.Boolean),
   /** The day, in UTC, since which units are held without a break. */
   since: Date.schema
 })
@@ -184,7 +187,7 @@ export const register = Read.one({
         pending: pendingAt(instrumentId, pin),
         supply: supplyAt(asset, pin),
         show: showing(instrument, pin),
-        restrictions: restrictionsAt({ instrumentId }, pin)
+        restrictions: isTold(asking.role) ? inForce({ instrumentId }, pin) : Effect.succeed(null)
       },
       { concurrency: atOnce }
     )
@@ -207,7 +210,10 @@ export const register = Read.one({
         pendingOut: waiting(pending.outgoing),
         share: shareOf(show(units), head.totalUnits),
         admissionState: admitted.get(party)?.state ?? null,
-        restricted: holderId !== null && isRestricted(restrictions, { holderId, instrumentId }),
+        restricted:
+          restrictions === null
+            ? null
+            : holderId !== null && isRestricted(restrictions, { holderId, instrumentId }),
         since: Instant.date(since)
       }
     })

@@ -1,0 +1,19 @@
+/** The order of a court or an authority that an act cites: who gave it, under which number, its text's digest. */
+import { Schema } from "effect"
+import * as Field from "../templates/Field.ts"
+
+const line = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+
+/** Kept and shown to venue staff alone: no event and no log carries any of it (domain.md section 3). */
+export const CitedOrder = Schema.Struct({
+  /** The court or authority that gave it. */
+  authority: line,
+  /** Its number there. */
+  reference: line,
+  /** SHA-256 of the document, in lower-case hex. */
+  documentHash: Field.digest
+}).annotate({
+  identifier: "CitedOrder",
+  description: "An order of a court or an authority that an act of the venue cites."
+})
+export type CitedOrder = typeof CitedOrder.Type

@@ -1,0 +1,133 @@
+/** A restriction of a holder: what it lets pass, why, since when, and how it ended. */
+import { Schema } from "effect"
+import * as events from "../../feeds/events.ts"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import type { Announcement } from "../../kernel/Announcement.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { CitedOrder } from "../CitedOrder.ts"
+import { evolve, Fact, RestrictionMachine } from "./RestrictionMachine.ts"
+
+export const RestrictionId = RecordId.make("RestrictionId")
+export type RestrictionId = typeof RestrictionId.Type
+
+const { NullOr, String: Text } = Schema
+
+export const Restriction = Schema.Struct({
+  restrictionId: RestrictionId,
+  holderId: HolderId,
+  party: Party.schema,
+  /** Null: it is on all that the holder holds. */
+  instrumentId: NullOr(InstrumentId),
+  mode: sets.RestrictionMode.schema,
+  reason: sets.RestrictionReason.schema,
+  /** The order that is cited; read here by those who may, and told nowhere else. */
+  order: NullOr(CitedOrder),
+  state: RestrictionMachine.schema,
+  /** Who made it, by sub; `engine` for what the engine opened itself. */
+  by: Text,
+  /** Since when it is in force. */
+  from: Instant.schema,
+  /** When it ends by itself; null: it does not. */
+  autoReleaseAt: NullOr(Instant.schema),
+  /** The approvers who ended it, by sub; null while nobody has. */
+  liftedBy: NullOr(Schema.Array(Text)),
+  /** Why its maker asked to end it. */
+  liftReason: NullOr(Text),
+  endedAt: NullOr(Instant.schema),
+  /** The restriction of the holder's predecessor that a recovery carried here. */
+  supersedes: NullOr(RestrictionId),
+  /** The operation that made it. */
+  operationId: Text
+}).annotate({
+  identifier: "Restriction",
+  description: "What keeps a holder from moving, receiving or redeeming units."
+})
+export type Restriction = typeof Restriction.Type
+
+/** Reasons that only people end: the date of one who must not know would say that nothing is left. */
+export const neverReleased: ReadonlyArray<Restriction["reason"]> = ["sanctions", "court-order"]
+
+/** The value of `reach` of a restriction on all; no instrument is called so. */
+export const everything = "*"
+
+export const restrictions = Collection.define<Restriction, Fact>("restriction", {
+  doc: "A restriction of a holder: one person sets it at once, two approvers lift it.",
+  id: (self) => self.restrictionId,
+  record: Restriction,
+  fact: Fact,
+  evolve,
+  keptBy: "engine",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.restrictionId}`,
+  filters: {
+    state: (self) => self.state,
+    holderId: (self) => self.holderId,
+    instrumentId: (self) => self.instrumentId,
+    mode: (self) => self.mode,
+    reason: (self) => self.reason,
+    /** What it is on: an instrument, or everything. */
+    reach: (self) => self.instrumentId ?? everything,
+    supersedes: (self) => self.supersedes
+  },
+  ripens: ["state"],
+  due: ({ state, autoReleaseAt: at }) =>
+    state === "active" && at !== null ? { at, fact: { on: "lapse", at } } : undefined,
+  // No row of domain.md section 2.8 is a forward move: a restriction waits for nobody.
+  waitingOn: () => [],
+  announce: (self, fact) => (fact === undefined ? [set(self)] : ended(self, fact)),
+  invariants: {
+    "only what may end by itself has a date": (self) =>
+      self.autoReleaseAt === null || !neverReleased.includes(self.reason),
+    "only what ended says when": (self) =>
+      Machine.isTerminal(RestrictionMachine, self.state) === (self.endedAt !== null),
+    "what lapsed had a date": (self) => self.state !== "lapsed" || self.autoReleaseAt !== null,
+    "what was lifted says why, and two lifted it": (self) =>
+      (self.state === "lifted") === (self.liftReason !== null) &&
+      (self.state === "lifted") === (self.liftedBy !== null) &&
+      (self.liftedBy === null || new Set(self.liftedBy).size >= 2),
+    "what a court ordered cites the order": (self) =>
+      self.reason !== "court-order" || self.order !== null
+  }
+})
+
+const tell = (self: Restriction, event: Pick<Announcement, "type" | "payload">): Announcement => ({
+  ...event,
+  resourceKind: "holder",
+  resourceId: self.holderId,
+  instrumentId: self.instrumentId,
+  party: self.party,
+  holderIds: [self.holderId]
+})
+
+/** Whether an order is cited is told; whose and which it is, is not. */
+const set = (self: Restriction): Announcement => {
+  const { mode, reason, holderId, order, operationId, autoReleaseAt, restrictionId } = self
+  return tell(
+    self,
+    events.make("holder.restricted", {
+      mode,
+      reason,
+      holderId,
+      orderCited: order !== null,
+      operationId,
+      autoReleaseAt,
+      restrictionId
+    })
+  )
+}
+
+const how = { lift: "lifted", lapse: "lapsed" } as const
+
+/** A carried one goes on as the successor's, and the successor's own opening tells of it. */
+const ended = (self: Restriction, { on }: Fact): ReadonlyArray<Announcement> => {
+  if (on === "carry") return []
+  const { mode, holderId, restrictionId } = self
+  return [
+    tell(self, events.make("holder.unrestricted", { mode, holderId, restrictionId, how: how[on] }))
+  ]
+}

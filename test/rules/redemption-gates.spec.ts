@@ -6,10 +6,11 @@ import { describe, expect, test } from "vitest"
 import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
 import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
 import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
+import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
 import * as Gates from "../../packages/engine-core/src/orders/redemption/RedemptionGates.ts"
 import { figuresAt } from "../../packages/engine-core/src/orders/redemption/RedemptionPricing.ts"
-import { at, party } from "../machines/subscriptions.ts"
+import { at, id, party } from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
@@ -46,8 +47,10 @@ const amount = (text: string): Partial<Gates.Claiming> => ({
 })
 
 const sound: Gates.Claiming = {
+  holds: [],
+  restrictions: [],
   instrument: instrument(),
-  holder: { state: "active", screening: null, party: party("holder") },
+  holder: { holderId: id("h1"), state: "active", screening: null, party: party("holder") },
   now: at,
   payment: "wire",
   amount: null,
@@ -72,15 +75,15 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["policy primary-market", { payment: "ledger", market: null }],
   ["policy primary-market", { payment: "ledger", market: { state: "ended" } }],
   ["policy oracle-named", { oracle: null }],
-  ["policy max-redemption", { terms: terms({}, most("99.999999")) }],
-  ["policy max-redemption", { ...amount("200.01"), terms: terms({}, most("100")) }],
+  ["policy maximum-redemption", { terms: terms({}, most("99.999999")) }],
+  ["policy maximum-redemption", { ...amount("200.01"), terms: terms({}, most("100")) }],
   ["policy minimum-holding", { terms: terms({ minimumHolding: 900.000001 }) }],
   [
     "policy minimum-holding",
     { terms: terms({ minimumHolding: 900 }), leaving: Decimal.of("0.000001") }
   ],
-  ["window dealing-window", dealing(later, null)],
-  ["window dealing-window", dealing(null, at)],
+  ["window window-open", dealing(later, null)],
+  ["window window-open", dealing(null, at)],
   ["units unit-decimals", { units: Decimal.of("1.0000001") }],
   ["units units-free", { units: Decimal.of("1000.000001") }],
   ["units units-free", amount("2000.01")],
@@ -93,7 +96,7 @@ const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
     .filter(([holds]) => holds)
     .map(([, , { gate, check }]) => `${gate} ${check}`)
 const first = (claiming: Gates.Claiming): string => {
-  const judged = Gates.judge(Gates.againstClaim(claiming, []))
+  const judged = judge(Gates.againstClaim(claiming, []))
   return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
 }
 
@@ -134,7 +137,7 @@ describe("a claim to redeem", () => {
 
   test("settling asks less or more than the holder and the registry", () => {
     const told = (change: Partial<Gates.Claiming>) =>
-      Gates.againstSettling({ ...sound, ...change }, [])
+      Gates.againstExchange({ ...sound, ...change }, [])
         .filter(([holds]) => holds)
         .map(([, , { check }]) => check)
     expect(told({})).toEqual([])

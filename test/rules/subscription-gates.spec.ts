@@ -6,9 +6,10 @@ import { Body } from "../../packages/engine-core/src/instruments/instrument/Mani
 import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
 import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
 import * as Gates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
+import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
-import { at, party } from "../machines/subscriptions.ts"
+import { at, id, party } from "../machines/subscriptions.ts"
 
 const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
   const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), ...change })))
@@ -39,8 +40,10 @@ const screening = (state: "clear" | "review") => ({
 })
 
 const sound: Gates.Claiming = {
+  holds: [],
+  restrictions: [],
   instrument: instrument(),
-  holder: { state: "active", screening: null, party: party("holder") },
+  holder: { holderId: id("h1"), state: "active", screening: null, party: party("holder") },
   admission: { state: "admitted", validFrom: null, credentialCid: "00bb" },
   now: at,
   payment: "wire",
@@ -82,7 +85,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
 ]
 
 const first = (claiming: Gates.Claiming): string => {
-  const judged = Gates.judge(Gates.againstClaim(claiming, []))
+  const judged = judge(Gates.againstClaim(claiming, []))
   return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
 }
 

@@ -2,9 +2,9 @@
 import { Effect, Option } from "effect"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../instruments/instrument/Instrument.ts"
+import type { Objection } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
-import type { Gate, Told } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
 import type * as Field from "../templates/Field.ts"
 import type { Asked } from "./OrderClaim.ts"
@@ -31,8 +31,6 @@ export interface Signed {
   readonly market: Pick<PrimaryMarket, "fund" | "paymentAsset"> | null
   readonly now: Instant.Instant
 }
-
-type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
 
 /** What the holder signed must be what the caller asks for, and something the market takes. */
 export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Objection> => {

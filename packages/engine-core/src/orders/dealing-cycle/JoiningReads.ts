@@ -1,10 +1,11 @@
 /** Which open cycle an order joins when it is claimed, and whether the cycle can take one more. */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
+import type { Objection } from "../../kernel/Gates.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { dealtAt, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
-import type { Counts, Objection } from "./DealingCycleMachine.ts"
+import type { Counts } from "./DealingCycleMachine.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 /** The open cycle of an instrument and cut-off; null while there is none. */
@@ -16,29 +17,47 @@ export const openCycleOf = Effect.fnUntraced(function* (
   return found === undefined ? null : found.record
 })
 
+/** The cycle that an order joins, and the row that says whether the two can settle together. */
+export interface Joining {
+  /** Null: the order is settled by itself. */
+  readonly cycle: (Stored<DealingCycle> & { readonly cycleCid: string }) | null
+  readonly against: Objection
+}
+
 /**
- * The cycle that a ledger-paid order of this cut-off joins by its claim; null: it is settled by
- * itself. Orders that could not settle together in one ledger transaction are refused here, while
- * there is still another cut-off to claim them for (ledger.md section 5).
+ * The cycle that a ledger-paid order of this cut-off joins by its claim. Orders that could not settle
+ * together in one ledger transaction are refused here, while there is still another cut-off to claim
+ * them for (ledger.md section 5).
  */
-export const joined = (
+export const joining = (
   of: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
   kind: keyof Counts
-): Effect.Effect<
-  (Stored<DealingCycle> & { readonly cycleCid: string }) | null,
-  Refused<"rule-refused"> | Unavailable,
-  Records
-> =>
+): Effect.Effect<Joining, Unavailable, Records> =>
   Effect.gen(function* () {
-    const cycle = yield* openCycleOf(of)
-    if (cycle === null || cycle.cycleCid === null || !cycle.acceptsOrders) return null
+    const open = yield* openCycleOf(of)
     const { inputsMax } = yield* Settings
-    const members = { ...cycle.members, [kind]: cycle.members[kind] + 1 }
-    if (inputsOf(members) > inputsMax) {
-      return yield* Effect.fail(refused("rule-refused", tooLarge(cycle.cycleId, inputsMax)))
+    if (open === null || open.cycleCid === null || !open.acceptsOrders) {
+      return { cycle: null, against: tooLarge(null, inputsMax) }
     }
-    return { ...cycle, cycleCid: cycle.cycleCid }
+    const members = { ...open.members, [kind]: open.members[kind] + 1 }
+    const full = inputsOf(members) > inputsMax ? open.cycleId : null
+    return { cycle: { ...open, cycleCid: open.cycleCid }, against: tooLarge(full, inputsMax) }
   })
+
+const tooLarge = (fullCycleId: string | null, inputsMax: number): Objection => [
+  fullCycleId !== null,
+  "rule-refused",
+  {
+    gate: "ledger",
+    check: "transaction-size",
+    ...(fullCycleId === null
+      ? {}
+      : {
+          detail: `The cycle ${fullCycleId} has as many orders as one transaction of ${inputsMax} contracts settles.`
+        }),
+    recovery: "Claim the order after the cut-off, for the next one, or settle fewer at once."
+  }
+]
 
 /**
  * An order of an open cycle deals with the others of its cut-off: by itself it would pass the gate
@@ -49,26 +68,18 @@ export const againstApart = Effect.fnUntraced(function* ({
 }: {
   readonly cycleId: string | null
 }) {
-  if (cycleId === null) return []
   const records = yield* Records
-  const cycle = yield* records.find(dealingCycles, cycleId)
+  const cycle = cycleId === null ? Option.none() : yield* records.find(dealingCycles, cycleId)
+  const isOpen = Option.isSome(cycle) && cycle.value.state === "open"
   const objection: Objection = [
-    Option.isSome(cycle) && cycle.value.state === "open",
+    isOpen,
     "rule-refused",
     {
       gate: "policy",
       check: "in-cycle",
-      detail: `The order is in the open dealing cycle ${cycleId}.`,
+      ...(isOpen ? { detail: `The order is in the open dealing cycle ${cycleId}.` } : {}),
       recovery: "Settle its cycle, or release the order."
     }
   ]
-  return [objection]
+  return objection
 })
-
-const tooLarge = (cycleId: string, inputsMax: number) =>
-  ({
-    gate: "ledger",
-    check: "transaction-size",
-    detail: `The cycle ${cycleId} has as many orders as one transaction of ${inputsMax} contracts settles.`,
-    recovery: "Claim the order after the cut-off, for the next one, or settle fewer at once."
-  }) as const

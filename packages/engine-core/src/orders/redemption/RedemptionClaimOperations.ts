@@ -2,8 +2,8 @@
 import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { assetOf, instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
+import { judge } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -15,10 +15,12 @@ import { RedemptionClaim } from "../../templates/Redemption.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as ControlGates from "../ControlGates.ts"
+import { controlsOf, recordedBehind } from "../ControlReads.ts"
 import * as Currency from "../Currency.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
-import { joined } from "../dealing-cycle/JoiningReads.ts"
+import { joining } from "../dealing-cycle/JoiningReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
 import type { HolderOrder } from "../subscription/HolderOrder.ts"
@@ -54,19 +56,14 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
       : input,
   result: RedemptionView.RedemptionView,
   refuses: ["already-exists", "not-found", "rule-refused"],
+  gates: (input, act) => Effect.map(gathered(input, act), ({ rows }) => rows),
   plan: Effect.fn("redemption.claim.plan")(function* (input, act) {
     const judged = yield* gathered(input, act)
-    const { order, market } = judged
-    yield* Effect.fromResult(
-      Gates.judge(
-        Gates.againstClaim(judged.claiming, againstSigned(input, { ...judged, now: act.now }))
-      )
-    )
+    yield* Effect.fromResult(judge(judged.rows))
+    const { order, market, cutOffAt, cycle } = judged
     if (order === null || market === null) {
       return { commands: [byWire(input, judged, act)], last: true }
     }
-    const cutOffAt = nextCutOff(judged.claiming.terms.cutOff, act.now).at
-    const cycle = yield* joined({ instrumentId: input.instrumentId, cutOffAt }, "redemptions")
     const on = { order, market, cutOffAt, cycleCid: cycle?.cycleCid ?? null }
     return { commands: onLedger(input, judged, on, act), last: true }
   }),
@@ -90,28 +87,30 @@ interface Judged {
   readonly market: PrimaryMarket | null
   readonly order: HolderOrder | null
   readonly oracle: Party.Party | null
-  readonly claiming: Gates.Claiming
 }
 
-/** Everything a claim is judged by, as the records say it now. */
+/** Everything a claim is judged by, as the records say it now, and one row a check. */
 const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAct) {
   const records = yield* Records
-  if (Option.isSome(yield* records.find(redemptions, idOf(input)))) {
+  const { holderId, instrumentId, payment, redemptionId } = input
+  if (redemptionId !== null && Option.isSome(yield* records.find(redemptions, redemptionId))) {
     return yield* Effect.fail(
       refused("already-exists", { detail: "A redemption of this id exists." })
     )
   }
-  const holder = yield* records.get(holders, input.holderId)
-  const found = yield* records.get(instruments, input.instrumentId)
-  const instrument = yield* Effect.fromResult(recorded(found))
-  const standing = yield* standingMarket(input.instrumentId)
+  const holder = yield* records.get(holders, holderId)
+  const found = yield* records.get(instruments, instrumentId)
+  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  const controlled = { holder, instrumentId, passing: "units-back" } as const
+  const instrument = yield* recordedBehind(found, ControlGates.against(controls, controlled))
+  const standing = yield* standingMarket(instrumentId)
   const market = standing?.state === "agreed" ? standing : null
   const order = yield* signedOrder("redemption", input, holder.party)
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
   const lastPrice = yield* lastPriceOf(instrument, oracle)
-  const { payment } = input
   const units = yield* unitsOf({ ...instrument, ...holder }, { payment, lastPrice })
   const claiming: Gates.Claiming = {
+    ...controls,
     instrument,
     holder,
     market,
@@ -127,7 +126,16 @@ const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAc
     lastPrice,
     now
   }
-  return { instrument, holder, market, order, oracle, claiming } satisfies Judged
+  const cutOffAt = nextCutOff(claiming.terms.cutOff, now).at
+  const joins =
+    payment === "ledger" ? yield* joining({ instrumentId, cutOffAt }, "redemptions") : null
+  const judged = { instrument, holder, market, order, oracle }
+  const own = [
+    ...againstSigned(input, { ...judged, now }),
+    ...(joins === null ? [] : [joins.against])
+  ]
+  const rows = Gates.againstClaim(claiming, own)
+  return { ...judged, cutOffAt, cycle: joins?.cycle ?? null, rows }
 })
 
 const byWire = (input: Claim, { instrument, holder, oracle }: Judged, act: OperationAct) => {

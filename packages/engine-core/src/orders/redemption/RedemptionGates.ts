@@ -4,21 +4,22 @@ import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import * as Instant from "../../kernel/Instant.ts"
-import { gates, unless } from "../../kernel/Refusal.ts"
+import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
+import * as ControlGates from "../ControlGates.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+import { isWithin } from "../subscription/SubscriptionGates.ts"
+import type { Redemption } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
-import type { Objection } from "./RedemptionMachine.ts"
 
 /**
- * What every act of a redemption is judged by. It asks for no admission: who may no longer hold an
- * instrument must still be able to give it back. Holds and restrictions come with their records,
- * each as one row more.
+ * What every act of a redemption up to its burn is judged by. It asks for no admission: who may no
+ * longer hold an instrument must still be able to give it back.
  */
-export interface Standing {
+export interface Standing extends ControlGates.Controls {
   readonly instrument: Recorded
-  readonly holder: Pick<Holder, "state" | "screening" | "party">
+  readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party">
   readonly now: Instant.Instant
 }
 
@@ -45,7 +46,12 @@ export interface Claiming extends Standing {
 export const mayDeal = ({ state }: Pick<Holder, "state">): boolean =>
   state === "active" || state === "lapsed"
 
-const ofStanding = ({ holder, instrument }: Standing): ReadonlyArray<Objection> => [
+const ofStanding = ({ holder, instrument, ...controls }: Standing): ReadonlyArray<Objection> => [
+  ...ControlGates.against(controls, {
+    holder,
+    instrumentId: instrument.instrumentId,
+    passing: "units-back"
+  }),
   [
     !mayDeal(holder),
     "rule-refused",
@@ -116,7 +122,7 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
       "rule-refused",
       {
         gate: "policy",
-        check: "max-redemption",
+        check: "maximum-redemption",
         policyVersion,
         recovery: "Order no more units than the policy allows."
       }
@@ -147,14 +153,14 @@ const takes = (claiming: Claiming): Decimal.Decimal | null => {
   return figuresAt(order, lastPrice).units
 }
 
-const ofWindow = ({ now, terms: { window } }: Claiming): ReadonlyArray<Objection> => [
+const ofWindow = ({ now, terms }: Claiming): ReadonlyArray<Objection> => [
   [
-    (window.opensAt !== null && Instant.isBefore(now, window.opensAt)) ||
-      (window.closesAt !== null && Instant.atOrAfter(now, window.closesAt)),
+    !isWithin(terms.window, now),
     "rule-refused",
     {
       gate: "window",
-      check: "dealing-window",
+      check: "window-open",
+      policyVersion: terms.policyVersion,
       recovery: "Order while the policy's window is open."
     }
   ]
@@ -212,14 +218,30 @@ export const againstClaim = (
     ...own
   ])
 
-/** The same for an act that settles it. */
-export const againstSettling = (
+/** The same for burning its units and paying them in one. */
+export const againstExchange = (
   standing: Standing,
   own: ReadonlyArray<Objection>
 ): ReadonlyArray<Objection> => inOrder([...ofStanding(standing), ...own])
 
-const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
-  objections.toSorted((a, b) => gates.indexOf(a[2].gate) - gates.indexOf(b[2].gate))
+/**
+ * What is burned is owed, whatever became of its holder's registration and screening: paying it asks
+ * for no more than that nothing is held, and that its holder may be paid (domain.md section 2.14).
+ */
+export const againstPayment = (
+  { instrumentId, ...holder }: Pick<Redemption, "instrumentId" | "holderId" | "party">,
+  controls: ControlGates.Controls,
+  own: ReadonlyArray<Objection>
+): ReadonlyArray<Objection> =>
+  inOrder([...ControlGates.against(controls, { holder, instrumentId, passing: "cash-in" }), ...own])
 
-/** The first gate that refuses. */
-export const judge = (objections: ReadonlyArray<Objection>) => unless(...objections)
+/** Burned and paid in one it needs a market that stands: it is the market that burns. */
+export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection => [
+  market === null,
+  "rule-refused",
+  {
+    gate: "policy",
+    check: "primary-market",
+    recovery: "Have the units burned by request, or release the order: its market ended."
+  }
+]

@@ -3,9 +3,9 @@ import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import { type Gate, type Told, unless } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import { againstLines, CashLine, matchedWith, unpaid } from "../subscription/CashLine.ts"
 import type { Redemption } from "./Redemption.ts"
@@ -135,20 +135,17 @@ export type Command =
   | { readonly on: "withdraw" | "release" }
   | { readonly on: "settle" | "exchange"; readonly cash: ReadonlyArray<CashLine> }
 
-/** One thing that stands in a command's way, at its gate. */
-export type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
-
 /**
  * Whether the venue may ask the ledger for this. The fact that follows is the ledger's to state;
  * what is judged here is everything that the order alone can tell.
  */
 export const decide = (self: Redemption, command: Command) =>
   Machine.admit(RedemptionMachine, self, command.on).pipe(
-    Result.flatMap(() => unless(...objections(self, command))),
+    Result.flatMap(() => judge(objections(self, command))),
     Result.map(() => command)
   )
 
-/** What in the order itself stands in a command's way, in the order of the gates. */
+/** What in the order itself stands in a command's way, one row a check. */
 export const objections = (self: Redemption, command: Command): ReadonlyArray<Objection> =>
   match(command)
     .with({ on: P.union("withdraw", "release") }, () => [burnRequested(self)])

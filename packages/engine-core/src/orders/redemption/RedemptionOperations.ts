@@ -1,8 +1,8 @@
 /** What the venue may do with a redemption that stands: withdraw, settle or release it. */
 import { Effect, Schema } from "effect"
-import * as Machine from "../../kernel/Machine.ts"
+import { judge } from "../../kernel/Gates.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
-import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -10,14 +10,12 @@ import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../writes/Timely.ts"
-import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import * as Cash from "../subscription/CashLine.ts"
-import { taken } from "../subscription/CashOperations.ts"
+import { take } from "../subscription/CashOperations.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
-import * as Gates from "./RedemptionGates.ts"
-import { type Command, decide, objections, RedemptionMachine } from "./RedemptionMachine.ts"
-import { marketOf, standingOf } from "./RedemptionStandingReads.ts"
+import { decide } from "./RedemptionMachine.ts"
+import { load, settling } from "./RedemptionJudgingReads.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
 const One = Schema.Struct({ redemptionId: RedemptionId })
@@ -79,12 +77,16 @@ export const settle = Operation.defineOnLedger("redemption.settle", {
   input: Paid,
   result: RedemptionView.RedemptionView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
-  plan: Effect.fn("redemption.settle.plan")(function* ({ redemptionId, cash }, act) {
-    const self = yield* load(redemptionId)
-    const on = self.payment === "ledger" && self.state !== "burned" ? "exchange" : "settle"
-    yield* judged(self, { on, cash }, act)
-    yield* taken({ kind: "redemption", orderId: redemptionId }, cash, act)
-    const argument = on === "exchange" ? yield* exchanged(self) : yield* paid(self, cash)
+  gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
+  plan: Effect.fn("redemption.settle.plan")(function* (input, act) {
+    const acting = yield* settling(input, act)
+    yield* Effect.fromResult(judge(acting.rows))
+    const { self, lines } = acting
+    if (lines !== null) yield* take(lines, act)
+    const argument =
+      acting.on === "exchange"
+        ? exchanged(self, acting.market)
+        : yield* paid(self, lines?.cash ?? [])
     return {
       commands: [exercise(PricedRedemption, pricedOf(self), "Settle", argument)],
       last: true
@@ -112,9 +114,6 @@ const expired = Timely.define({
 
 export const timely = [expired] as const
 
-const load = (redemptionId: string) =>
-  Effect.flatMap(Records, (records) => records.get(redemptions, redemptionId))
-
 const standing = (cid: string | null, what: string): string => {
   if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
   return cid
@@ -133,38 +132,15 @@ const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
     : exercise(PricedRedemption, pricedOf(self), "Release", { ...argument, ...how })
 }
 
-/** State first, then every gate in its order: the order's own and those around it. */
-const judged = Effect.fnUntraced(function* (self: Redemption, command: Command, act: OperationAct) {
-  // What is burned is owed, whatever became of its holder: it can only settle (domain.md 2.14).
-  if (command.on === "settle") return yield* Effect.fromResult(decide(self, command))
-  yield* Effect.fromResult(Machine.admit(RedemptionMachine, self, command.on))
-  const around = yield* standingOf(self, act.now)
-  const apart = yield* againstApart(self)
-  const against = Gates.againstSettling(around, [...objections(self, command), ...apart])
-  yield* Effect.fromResult(Gates.judge(against))
-})
-
 const unpaid = { fill: null, evidence: null, holdingCids: [] } as const
 
 /** Units burned and cash paid in one transaction. */
-const exchanged = Effect.fnUntraced(function* (self: Redemption) {
-  const market = yield* marketOf(self)
-  if (market === null) {
-    return yield* Effect.fail(
-      refused("rule-refused", {
-        gate: "policy",
-        check: "primary-market",
-        recovery: "Have the units burned by request, or release the order: its market ended."
-      })
-    )
-  }
-  return {
-    ...unpaid,
-    marketCid: market.marketCid,
-    unitsAllocationCid: standing(self.unitsAllocation?.cid ?? null, "units allocation"),
-    allocationCid: standing(self.allocation?.cid ?? null, "cash allocation"),
-    intentCid: self.intentCid
-  }
+const exchanged = (self: Redemption, market: { readonly marketCid: string } | null) => ({
+  ...unpaid,
+  marketCid: standing(market?.marketCid ?? null, "market"),
+  unitsAllocationCid: standing(self.unitsAllocation?.cid ?? null, "units allocation"),
+  allocationCid: standing(self.allocation?.cid ?? null, "cash allocation"),
+  intentCid: self.intentCid
 })
 
 /** The units are gone: the fund's own allocation pays, or the bank did, which a digest shows. */

@@ -11,6 +11,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
+import { controlsOf } from "../ControlReads.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import { standingParties, standingSettlements } from "../standing-settlement/StandingSettlement.ts"
 import {
@@ -26,7 +27,9 @@ export const standingOf = Effect.fnUntraced(function* (self: Redemption, now: In
   const found = yield* records.get(instruments, self.instrumentId)
   const instrument = yield* Effect.fromResult(recorded(found))
   const holder = yield* records.get(holders, self.holderId)
-  return { instrument, holder, now }
+  const { instrumentId, holderId } = self
+  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  return { ...controls, instrument, holder, now }
 })
 
 /**

@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import type { Objection } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
-import type { Gate, Told } from "../../kernel/Refusal.ts"
 
 const StatementId = RecordId.make("ExternalStatementId")
 
@@ -48,8 +48,6 @@ export const matchedWith = (
   lines: ReadonlyArray<CashLine>
 ): Decimal.Decimal => Decimal.sum([matched, ...lines.map(({ amount }) => amount)])
 
-type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
-
 /** Bank lines that repeat, or that come to more than the order's cash. */
 export const againstLines = (
   cash: Cash,
@@ -70,9 +68,10 @@ export const againstLines = (
   ]
 }
 
-/** Bank lines that do not come to all of the order's cash. */
-export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection => [
-  cash.expected === null || Decimal.lessThan(matchedWith(cash, lines), cash.expected),
+/** Bank lines that do not come to all of the order's cash; null: nobody asks for all of it yet. */
+export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objection => [
+  lines !== null &&
+    (cash.expected === null || Decimal.lessThan(matchedWith(cash, lines), cash.expected)),
   "rule-refused",
   {
     gate: "cash",

@@ -1,69 +1,98 @@
 /** Taking lines of bank statements for an order: each line pays one order, once. */
 import { Effect } from "effect"
+import type { Objection } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records } from "../../records/Records.ts"
-import { redemptions } from "../redemption/Redemption.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { type Redemption, redemptions } from "../redemption/Redemption.ts"
 import { RedemptionMachine } from "../redemption/RedemptionMachine.ts"
 import * as Cash from "./CashLine.ts"
-import { subscriptions } from "./Subscription.ts"
+import { type Subscription, subscriptions } from "./Subscription.ts"
 import { SubscriptionMachine } from "./SubscriptionMachine.ts"
 
-/**
- * Takes the bank lines for this order, in the transaction that plans it: no other order can count
- * them from here on. A line of an order that ended without it may be taken again.
- */
-export const taken = Effect.fnUntraced(function* (
-  order: Pick<Cash.Paying, "kind" | "orderId">,
-  cash: ReadonlyArray<Cash.CashLine>,
-  act: OperationAct
+type Order = Pick<Cash.Paying, "kind" | "orderId">
+
+/** The lines that an order names, and what is known of them. */
+export interface Named {
+  readonly order: Order
+  readonly cash: ReadonlyArray<Cash.CashLine>
+  readonly known: ReadonlyMap<string, Stored<Cash.Paying>>
+  /** Whether one of them pays another order: a line of an order that ended without it is free. */
+  readonly against: Objection
+}
+
+/** What is known of the bank lines that are named for an order; as many look-ups as kinds of order. */
+export const named = Effect.fnUntraced(function* (
+  order: Order,
+  cash: ReadonlyArray<Cash.CashLine>
 ) {
   const records = yield* Records
-  const known = new Map(
-    (yield* records.many(Cash.cashLines, cash.map(Cash.nameOf))).map((line) => [
-      Cash.nameOf(line),
-      line
-    ])
-  )
+  const found = yield* records.many(Cash.cashLines, cash.map(Cash.nameOf))
+  const elsewhere = found.filter((line) => !isOf(line, order))
+  const idsOf = (kind: Cash.Paying["kind"]) =>
+    elsewhere.filter((line) => line.kind === kind).map(({ orderId }) => orderId)
+  const bought = yield* records.many(subscriptions, idsOf("subscription"))
+  const sold = yield* records.many(redemptions, idsOf("redemption"))
+  const paid = { bought, sold }
+  const taken = elsewhere.find((line) => !isFree(line, paid))
+  return {
+    order,
+    cash,
+    known: new Map(found.map((line) => [Cash.nameOf(line), line])),
+    against: [
+      taken !== undefined,
+      "rule-refused",
+      {
+        gate: "cash",
+        check: "cash-line-taken",
+        ...(taken === undefined
+          ? {}
+          : { detail: `Line ${taken.line} of ${taken.statementId} pays another order.` }),
+        recovery: "Name lines that pay this order."
+      }
+    ]
+  } satisfies Named
+})
+
+/**
+ * Takes the bank lines for their order, in the transaction that plans it and has judged them: no
+ * other order can count them from here on.
+ */
+export const take = Effect.fnUntraced(function* ({ order, cash, known }: Named, act: OperationAct) {
+  const records = yield* Records
   for (const line of cash) {
     const before = known.get(Cash.nameOf(line))
     if (before === undefined) {
       yield* records
         .open(Cash.cashLines, { ...line, ...order }, act)
         .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
-    } else if (isOf(before, order) || (yield* isFree(before))) {
+    } else {
       const { amount } = line
       yield* records.record(Cash.cashLines, before, { on: "take", ...order, amount }, act)
-    } else {
-      return yield* Effect.fail(
-        refused("rule-refused", {
-          gate: "cash",
-          check: "cash-line-taken",
-          detail: `Line ${line.line} of ${line.statementId} pays another order.`,
-          recovery: "Name lines that pay this order."
-        })
-      )
     }
   }
 })
 
-const isOf = (line: Cash.Paying, { kind, orderId }: Pick<Cash.Paying, "kind" | "orderId">) =>
+const isOf = (line: Order, { kind, orderId }: Order): boolean =>
   line.kind === kind && line.orderId === orderId
 
 /** Whether the order that took a line ended without it. */
-const isFree = Effect.fnUntraced(function* (line: Cash.Paying) {
-  const records = yield* Records
-  const { kind, orderId } = line
-  if (kind === "subscription") {
-    const [self] = yield* records.many(subscriptions, [orderId])
+const isFree = (
+  line: Cash.Paying,
+  paid: {
+    readonly bought: ReadonlyArray<Subscription>
+    readonly sold: ReadonlyArray<Redemption>
+  }
+): boolean => {
+  if (line.kind === "subscription") {
+    const self = paid.bought.find(({ subscriptionId }) => subscriptionId === line.orderId)
     return (
       self === undefined || isLeft(self, Machine.isTerminal(SubscriptionMachine, self.state), line)
     )
   }
-  const [self] = yield* records.many(redemptions, [orderId])
+  const self = paid.sold.find(({ redemptionId }) => redemptionId === line.orderId)
   return self === undefined || isLeft(self, Machine.isTerminal(RedemptionMachine, self.state), line)
-})
+}
 
 const isLeft = (
   { cash }: { readonly cash: { readonly lines: ReadonlyArray<Cash.CashLine> } },

@@ -3,11 +3,11 @@ import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { latest } from "../../instruments/admission/AdmissionOperations.ts"
 import { assetOf, instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
+import { judge } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -21,10 +21,12 @@ import {
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as ControlGates from "../ControlGates.ts"
+import { controlsOf, recordedBehind } from "../ControlReads.ts"
 import * as Currency from "../Currency.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
-import { joined } from "../dealing-cycle/JoiningReads.ts"
+import { joining } from "../dealing-cycle/JoiningReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
 import type { HolderOrder } from "./HolderOrder.ts"
@@ -59,43 +61,14 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
       : input,
   result: SubscriptionView.SubscriptionView,
   refuses: ["already-exists", "not-found", "rule-refused"],
+  gates: (input, act) => Effect.map(gathered(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.claim.plan")(function* (input, act) {
-    const records = yield* Records
-    if (Option.isSome(yield* records.find(subscriptions, idOf(input)))) {
-      return yield* Effect.fail(
-        refused("already-exists", { detail: "A subscription of this id exists." })
-      )
-    }
-    const holder = yield* records.get(holders, input.holderId)
-    const found = yield* records.get(instruments, input.instrumentId)
-    const instrument = yield* Effect.fromResult(recorded(found))
-    const terms = yield* inForce(instrument, act.now)
-    const market = yield* agreedMarket(input.instrumentId)
-    const order = yield* signedOrder("subscription", input, holder.party)
-    const attesting = attestingOf(instrument, market)
-    const ordered = order ?? input
-    const claiming = {
-      instrument,
-      holder,
-      market,
-      admission: yield* latest(input),
-      payment: input.payment,
-      amount: ordered.amount,
-      units: ordered.units,
-      terms,
-      worth: yield* worthOf(ordered, terms, { ...input, oracle: attesting.oracle }),
-      attestors: attesting.parties,
-      cashDecimals: Currency.decimals(terms.manifest.currency),
-      now: act.now
-    }
-    const judged = { instrument, terms, holder, market }
-    const own = againstSigned(input, { ...judged, order, now: act.now })
-    yield* Effect.fromResult(Gates.judge(Gates.againstClaim(claiming, own)))
+    const judged = yield* gathered(input, act)
+    yield* Effect.fromResult(judge(judged.rows))
+    const { order, market, cutOffAt, cycle } = judged
     if (order === null || market === null) {
       return { commands: [byWire(input, judged, act)], last: true }
     }
-    const cutOffAt = Rules.nextCutOff(terms.cutOff, act.now).at
-    const cycle = yield* joined({ instrumentId: input.instrumentId, cutOffAt }, "subscriptions")
     const cycleCid = cycle?.cycleCid ?? null
     const onMarket = { ...judged, market, cycleCid, settleBy: Rules.settleBy(cutOffAt) }
     return { commands: onLedger(input, order, onMarket, act), last: true }
@@ -113,6 +86,55 @@ const idOf = ({ subscriptionId }: Pick<Claim, "subscriptionId">): SubscriptionId
   if (subscriptionId === null) throw new Error("a subscription is claimed under an id")
   return subscriptionId
 }
+
+/** Everything a claim is judged by, as the records say it now, and one row a check. */
+const gathered = Effect.fnUntraced(function* (input: Claim, act: OperationAct) {
+  const records = yield* Records
+  const { holderId, instrumentId, payment, subscriptionId } = input
+  if (
+    subscriptionId !== null &&
+    Option.isSome(yield* records.find(subscriptions, subscriptionId))
+  ) {
+    return yield* Effect.fail(
+      refused("already-exists", { detail: "A subscription of this id exists." })
+    )
+  }
+  const holder = yield* records.get(holders, holderId)
+  const found = yield* records.get(instruments, instrumentId)
+  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  const controlled = { holder, instrumentId, passing: "units-in" } as const
+  const before = ControlGates.against(controls, controlled)
+  const instrument = yield* recordedBehind(found, before)
+  const terms = yield* inForce(instrument, act.now)
+  const market = yield* agreedMarket(instrumentId)
+  const order = yield* signedOrder("subscription", input, holder.party)
+  const attesting = attestingOf(instrument, market)
+  const ordered = order ?? input
+  const claiming: Gates.Claiming = {
+    ...controls,
+    instrument,
+    holder,
+    market,
+    admission: yield* latest(input),
+    payment,
+    amount: ordered.amount,
+    units: ordered.units,
+    terms,
+    worth: yield* worthOf(ordered, terms, { ...input, oracle: attesting.oracle }),
+    attestors: attesting.parties,
+    cashDecimals: Currency.decimals(terms.manifest.currency),
+    now: act.now
+  }
+  const cutOffAt = Rules.nextCutOff(terms.cutOff, act.now).at
+  const joins =
+    payment === "ledger" ? yield* joining({ instrumentId, cutOffAt }, "subscriptions") : null
+  const judged = { instrument, terms, holder, market, order, cutOffAt, cycle: joins?.cycle ?? null }
+  const own = [
+    ...againstSigned(input, { ...judged, now: act.now }),
+    ...(joins === null ? [] : [joins.against])
+  ]
+  return { ...judged, rows: Gates.againstClaim(claiming, own) }
+})
 
 const agreedMarket = (instrumentId: string) =>
   Effect.map(standingMarket(instrumentId), (market) => (market?.state === "agreed" ? market : null))

@@ -5,16 +5,17 @@ import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { gates, unless } from "../../kernel/Refusal.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
+import * as ControlGates from "../ControlGates.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
-import type { Objection } from "./SubscriptionMachine.ts"
+import type { Subscription } from "./Subscription.ts"
 
 /** What every act of an order that brings units nearer to a holder is judged by. */
-export interface Standing {
+export interface Standing extends ControlGates.Controls {
   readonly instrument: Recorded
-  readonly holder: Pick<Holder, "state" | "screening" | "party">
+  readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party">
   /** The latest admission of the holder to the instrument, if there ever was one. */
   readonly admission: Pick<Admission, "state" | "validFrom" | "credentialCid"> | null
   readonly now: Instant.Instant
@@ -35,10 +36,12 @@ export interface Claiming extends Standing {
   readonly attestors: ReadonlyArray<string>
 }
 
-/** One row a check. Holds and restrictions come with their records, each as one row more. */
+/** One row a check; a subscription brings units to its holder. */
 const ofStanding = (standing: Standing): ReadonlyArray<Objection> => {
   const { admission, holder, instrument, now } = standing
+  const { instrumentId } = instrument
   return [
+    ...ControlGates.against(standing, { holder, instrumentId, passing: "units-in" }),
     [
       holder.state !== "active",
       "rule-refused",
@@ -207,8 +210,27 @@ export const againstUnits = (
   own: ReadonlyArray<Objection>
 ): ReadonlyArray<Objection> => inOrder([...ofStanding(standing), ...own])
 
-const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
-  objections.toSorted((a, b) => gates.indexOf(a[2].gate) - gates.indexOf(b[2].gate))
+/**
+ * Closing an order whose units are out. They are owed, so it asks nothing of the holder's admission
+ * or screening; what its holder may not receive stays open until it may again.
+ */
+export const againstClosing = (
+  { instrumentId, ...holder }: Pick<Subscription, "instrumentId" | "holderId" | "party">,
+  controls: ControlGates.Controls,
+  own: ReadonlyArray<Objection>
+): ReadonlyArray<Objection> =>
+  inOrder([
+    ...ControlGates.against(controls, { holder, instrumentId, passing: "units-in" }),
+    ...own
+  ])
 
-/** The first gate that refuses. */
-export const judge = (objections: ReadonlyArray<Objection>) => unless(...objections)
+/** Paid and minted in one it needs a market that stands: it is the market that mints. */
+export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection => [
+  market === null,
+  "rule-refused",
+  {
+    gate: "policy",
+    check: "primary-market",
+    recovery: "Release the order: its market ended."
+  }
+]

@@ -1,11 +1,9 @@
 /** What the venue may do with an order that stands: withdraw, deliver, settle or release it. */
 import { Effect, Schema } from "effect"
-import { configurationOf, instruments } from "../../instruments/instrument/Instrument.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import { inForce } from "../../instruments/policy/InForceReads.ts"
-import * as Machine from "../../kernel/Machine.ts"
+import { configurationOf } from "../../instruments/instrument/Instrument.ts"
+import { judge } from "../../kernel/Gates.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
-import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -13,14 +11,20 @@ import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../writes/Timely.ts"
-import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import * as Cash from "./CashLine.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
-import { taken } from "./CashOperations.ts"
+import { take } from "./CashOperations.ts"
 import { claim } from "./ClaimOperations.ts"
-import * as Gates from "./SubscriptionGates.ts"
-import { type Command, decide, objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
-import { marketOf, standingOf } from "./SubscriptionStandingReads.ts"
+import { decide } from "./SubscriptionMachine.ts"
+import {
+  type Closing,
+  delivering,
+  type Exchanging,
+  load,
+  type Standing,
+  settling
+} from "./SubscriptionJudgingReads.ts"
+import { marketOf } from "./SubscriptionStandingReads.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
 const One = Schema.Struct({ subscriptionId: SubscriptionId })
@@ -84,11 +88,11 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   input: Paid,
   result: SubscriptionView.SubscriptionView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
-  plan: Effect.fn("subscription.deliver.plan")(function* ({ subscriptionId, cash }, act) {
-    const self = yield* load(subscriptionId)
-    const deliverBeforeCash = yield* deliveringOf(self, act)
-    const standing = yield* judged(self, { on: "deliver", cash, deliverBeforeCash }, act)
-    yield* taken({ kind: "subscription", orderId: self.subscriptionId }, cash, act)
+  gates: (input, act) => Effect.map(delivering(input, act), ({ rows }) => rows),
+  plan: Effect.fn("subscription.deliver.plan")(function* (input, act) {
+    const { self, standing, lines, rows } = yield* delivering(input, act)
+    yield* Effect.fromResult(judge(rows))
+    yield* take(lines, act)
     return { commands: [yield* delivery(self, standing)], last: true }
   }),
   finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, cash, act)
@@ -103,12 +107,13 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
   input: Paid,
   result: SubscriptionView.SubscriptionView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
-  plan: Effect.fn("subscription.settle.plan")(function* ({ subscriptionId, cash }, act) {
-    const self = yield* load(subscriptionId)
-    const command = yield* self.payment === "ledger"
-      ? exchanged(self, cash, act)
-      : closed(self, cash, act)
-    return { commands: [command], last: true }
+  gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
+  plan: Effect.fn("subscription.settle.plan")(function* (input, act) {
+    const acting = yield* settling(input, act)
+    yield* Effect.fromResult(judge(acting.rows))
+    if (acting.on === "exchange") return { commands: [exchange(acting)], last: true }
+    yield* take(acting.lines, act)
+    return { commands: [yield* close(acting)], last: true }
   }),
   finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, cash, act)
 })
@@ -133,21 +138,6 @@ export const timely = [
   })
 ] as const
 
-/**
- * Whether units may go out before the cash is in, as the policy says today: it is the venue's risk,
- * so a policy that forbids it stops orders that were claimed while it was allowed.
- */
-const deliveringOf = Effect.fnUntraced(function* (self: Subscription, act: OperationAct) {
-  const records = yield* Records
-  const found = yield* records.get(instruments, self.instrumentId)
-  const instrument = yield* Effect.fromResult(recorded(found))
-  const { deliverBeforeCash } = yield* inForce(instrument, act.now)
-  return deliverBeforeCash ? "allowed" : "never"
-})
-
-const load = (subscriptionId: string) =>
-  Effect.flatMap(Records, (records) => records.get(subscriptions, subscriptionId))
-
 const standing = (cid: string | null, what: string): string => {
   if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
   return cid
@@ -163,23 +153,9 @@ const letGo = ({ allocation, intentCid }: Subscription) => ({
   intentCid
 })
 
-/** State first, then every gate in its order: the order's own and those around it. */
-const judged = Effect.fnUntraced(function* (
-  self: Subscription,
-  command: Command,
-  act: OperationAct
-) {
-  yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, command.on))
-  const standing = yield* standingOf(self, act.now)
-  const apart = command.on === "exchange" ? yield* againstApart(self) : []
-  const against = Gates.againstUnits(standing, [...objections(self, command), ...apart])
-  yield* Effect.fromResult(Gates.judge(against))
-  return standing
-})
-
 const delivery = Effect.fnUntraced(function* (
   self: Subscription,
-  { admission, instrument }: Gates.Standing
+  { admission, instrument }: Standing
 ) {
   if (self.deliveredLotCid !== null) {
     return exercise(DeliveredLot, self.deliveredLotCid, "Redeliver", { executeBefore: null })
@@ -194,45 +170,23 @@ const delivery = Effect.fnUntraced(function* (
 })
 
 /** The cash of a delivered order is in: what shows it outside the ledger goes there as a digest. */
-const closed = Effect.fnUntraced(function* (
-  self: Subscription,
-  cash: ReadonlyArray<Cash.CashLine>,
-  act: OperationAct
-) {
-  yield* Effect.fromResult(decide(self, { on: "settle", cash }))
-  yield* taken({ kind: "subscription", orderId: self.subscriptionId }, cash, act)
+const close = Effect.fnUntraced(function* ({ self, lines }: Closing) {
   const crypto = yield* Crypto
-  const lines = Schema.encodeSync(Cash.CashLines)([...self.cash.lines, ...cash])
+  const known = Schema.encodeSync(Cash.CashLines)([...self.cash.lines, ...lines.cash])
   return exercise(DeliveredLot, standing(self.deliveredLotCid, "delivered lot"), "Settle", {
     allocationCid: null,
-    evidence: crypto.sha256(PlainJson.canonical(lines))
+    evidence: crypto.sha256(PlainJson.canonical(known))
   })
 })
 
-const exchanged = Effect.fnUntraced(function* (
-  self: Subscription,
-  cash: ReadonlyArray<Cash.CashLine>,
-  act: OperationAct
-) {
-  const { admission, instrument } = yield* judged(self, { on: "exchange", cash }, act)
-  const market = yield* marketOf(self)
-  if (market === null) {
-    return yield* Effect.fail(
-      refused("rule-refused", {
-        gate: "policy",
-        check: "primary-market",
-        recovery: "Release the order: its market ended."
-      })
-    )
-  }
-  return exercise(Lot, lotOf(self).cid, "Settle", {
-    marketCid: market.marketCid,
+const exchange = ({ self, standing: { admission, instrument }, market }: Exchanging) =>
+  exercise(Lot, lotOf(self).cid, "Settle", {
+    marketCid: standing(market?.marketCid ?? null, "market"),
     allocationCid: standing(self.allocation?.cid ?? null, "allocation"),
     credentialCid: standing(admission?.credentialCid ?? null, "credential"),
     configurationCid: configurationOf(instrument),
     intentCid: self.intentCid
   })
-})
 
 /** The lines join the record once the ledger has moved it. */
 const matched = Effect.fnUntraced(function* (

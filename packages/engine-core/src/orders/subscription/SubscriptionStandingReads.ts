@@ -9,6 +9,7 @@ import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { contracts } from "../../projection/Contract.ts"
 import { Records } from "../../records/Records.ts"
+import { controlsOf } from "../ControlReads.ts"
 import { dayPriceOf } from "../DayPriceReads.ts"
 import { type PrimaryMarket, primaryMarkets } from "../primary-market/PrimaryMarket.ts"
 import type { Subscription } from "./Subscription.ts"
@@ -19,7 +20,9 @@ export const standingOf = Effect.fnUntraced(function* (self: Subscription, now: 
   const instrument = yield* Effect.fromResult(recorded(found))
   const holder = yield* records.get(holders, self.holderId)
   const admission = yield* latest(self)
-  return { instrument, holder, admission, now }
+  const { instrumentId, holderId } = self
+  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  return { ...controls, instrument, holder, admission, now }
 })
 
 /** More markets than this an instrument has not had while an order waited. */

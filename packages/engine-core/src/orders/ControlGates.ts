@@ -1,0 +1,32 @@
+/** What the venue's controls say to an act of an order: a hold on its instrument, a restriction of its holder. */
+import * as HoldRules from "../controls/hold/HoldRules.ts"
+import * as RestrictionRules from "../controls/restriction/RestrictionRules.ts"
+import type { Objection } from "../kernel/Gates.ts"
+import type * as Party from "../kernel/Party.ts"
+
+/** What is open on the instrument, and in force for the holders that the act is about. */
+export interface Controls {
+  readonly holds: ReadonlyArray<HoldRules.Holding>
+  readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
+}
+
+/** The row of the first gate alone, for an act that is about no holder. */
+export const held = ({ holds }: Pick<Controls, "holds">): Objection =>
+  HoldRules.against(holds, "deal")
+
+/** Both rows, for an act of one holder's order. */
+export const against = (
+  controls: Controls,
+  of: {
+    readonly holder: { readonly holderId: string; readonly party: Party.Party }
+    readonly instrumentId: string
+    readonly passing: RestrictionRules.Passing
+  }
+): ReadonlyArray<Objection> => [
+  held(controls),
+  RestrictionRules.against(
+    controls.restrictions,
+    { holderId: of.holder.holderId, instrumentId: of.instrumentId, passing: of.passing },
+    of.holder.party
+  )
+]

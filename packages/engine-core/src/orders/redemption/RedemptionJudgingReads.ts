@@ -1,0 +1,64 @@
+/** Everything that settling a redemption is judged by, one row a check. */
+import { Effect } from "effect"
+import * as Machine from "../../kernel/Machine.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { controlsOf } from "../ControlReads.ts"
+import { againstApart } from "../dealing-cycle/JoiningReads.ts"
+import type * as Cash from "../subscription/CashLine.ts"
+import { named } from "../subscription/CashOperations.ts"
+import { type Redemption, redemptions } from "./Redemption.ts"
+import * as Gates from "./RedemptionGates.ts"
+import { objections, RedemptionMachine } from "./RedemptionMachine.ts"
+import { marketOf, standingOf } from "./RedemptionStandingReads.ts"
+
+/** An order, and the bank lines that are named as its cash. */
+interface Paying {
+  readonly redemptionId: string
+  readonly cash: ReadonlyArray<Cash.CashLine>
+}
+
+export const load = (redemptionId: string) =>
+  Effect.flatMap(Records, (records) => records.get(redemptions, redemptionId))
+
+/**
+ * Settling: what is burned is paid, a ledger-paid order before that is burned and paid in one. The
+ * order's state is no gate and comes first.
+ */
+export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
+  const self = yield* load(paying.redemptionId)
+  const on = self.payment === "ledger" && self.state !== "burned" ? "exchange" : "settle"
+  yield* Effect.fromResult(Machine.admit(RedemptionMachine, self, on))
+  return yield* on === "exchange" ? exchanging(self, paying, now) : payment(self, paying)
+})
+
+const exchanging = Effect.fnUntraced(function* (
+  self: Redemption,
+  { cash }: Paying,
+  now: OperationAct["now"]
+) {
+  const standing = yield* standingOf(self, now)
+  const market = yield* marketOf(self)
+  const rows = Gates.againstExchange(standing, [
+    ...objections(self, { on: "exchange", cash }),
+    yield* againstApart(self),
+    Gates.againstMarketEnd(market)
+  ])
+  return { on: "exchange" as const, self, lines: null, market, rows }
+})
+
+/** Bank lines pay a wire-paid order alone; on the ledger the fund's own allocation does. */
+const payment = Effect.fnUntraced(function* (self: Redemption, { redemptionId, cash }: Paying) {
+  const { instrumentId, holderId } = self
+  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  const lines =
+    self.payment === "wire"
+      ? yield* named({ kind: "redemption", orderId: redemptionId }, cash)
+      : null
+  const own = objections(self, { on: "settle", cash })
+  const rows = Gates.againstPayment(self, controls, [
+    ...own,
+    ...(lines === null ? [] : [lines.against])
+  ])
+  return { on: "settle" as const, self, lines, rows }
+})

@@ -1,0 +1,79 @@
+/** Everything that delivering and settling an order are judged by, one row a check. */
+import { Effect } from "effect"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { controlsOf } from "../ControlReads.ts"
+import { againstApart } from "../dealing-cycle/JoiningReads.ts"
+import type * as Cash from "./CashLine.ts"
+import { named } from "./CashOperations.ts"
+import { type Subscription, subscriptions } from "./Subscription.ts"
+import * as Gates from "./SubscriptionGates.ts"
+import { objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import { marketOf, standingOf } from "./SubscriptionStandingReads.ts"
+
+/** An order, and the bank lines that are named as its cash. */
+interface Paying {
+  readonly subscriptionId: string
+  readonly cash: ReadonlyArray<Cash.CashLine>
+}
+
+export type Standing = Effect.Success<ReturnType<typeof standingOf>>
+
+export const load = (subscriptionId: string) =>
+  Effect.flatMap(Records, (records) => records.get(subscriptions, subscriptionId))
+
+const linesOf = ({ subscriptionId: orderId, cash }: Paying) =>
+  named({ kind: "subscription", orderId }, cash)
+
+/**
+ * Delivering: the order's state, which is no gate, then its rows. Whether units may go out before the
+ * cash is in is said by the policy of today: it is the venue's risk, so a policy that forbids it stops
+ * orders that were claimed while it was allowed.
+ */
+export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
+  const self = yield* load(paying.subscriptionId)
+  yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "deliver"))
+  const standing = yield* standingOf(self, now)
+  const lines = yield* linesOf(paying)
+  const terms = yield* inForce(standing.instrument, now)
+  const deliverBeforeCash = terms.deliverBeforeCash ? "allowed" : "never"
+  const own = objections(self, { on: "deliver", cash: paying.cash, deliverBeforeCash })
+  const rows = Gates.againstUnits(standing, [...own, lines.against])
+  return { self, standing, lines, rows }
+})
+
+/** Settling: a wire-paid order is closed, a ledger-paid one is paid, minted and closed in one. */
+export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
+  const self = yield* load(paying.subscriptionId)
+  const on = self.payment === "ledger" ? "exchange" : "settle"
+  yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, on))
+  return yield* on === "exchange" ? exchanging(self, paying, now) : closing(self, paying)
+})
+
+const closing = Effect.fnUntraced(function* (self: Subscription, paying: Paying) {
+  const { instrumentId, holderId } = self
+  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  const lines = yield* linesOf(paying)
+  const own = objections(self, { on: "settle", cash: paying.cash })
+  const rows = Gates.againstClosing(self, controls, [...own, lines.against])
+  return { on: "settle" as const, self, lines, rows }
+})
+export type Closing = Effect.Success<ReturnType<typeof closing>>
+
+const exchanging = Effect.fnUntraced(function* (
+  self: Subscription,
+  { cash }: Paying,
+  now: OperationAct["now"]
+) {
+  const standing = yield* standingOf(self, now)
+  const market = yield* marketOf(self)
+  const rows = Gates.againstUnits(standing, [
+    ...objections(self, { on: "exchange", cash }),
+    yield* againstApart(self),
+    Gates.againstMarketEnd(market)
+  ])
+  return { on: "exchange" as const, self, standing, market, rows }
+})
+export type Exchanging = Effect.Success<ReturnType<typeof exchanging>>

@@ -1,0 +1,201 @@
+/** What an issuer may do to units in other hands: the powers agreed, the holder's consent to them, and the forced move. */
+import { Schema } from "effect"
+import * as Field from "./Field.ts"
+import { define } from "./Template.ts"
+import type { TypeRef } from "./Template.ts"
+
+const named = (entity: string): TypeRef => ({
+  packageName: "bursar-admin-v1",
+  module: "Bursar.Admin.Powers",
+  entity
+})
+
+const cid = Field.contractId
+const made = Schema.Struct({ contractId: cid })
+const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
+
+/** One of the two parties of an agreement speaks; the contract says which may. */
+const by = Schema.Struct({ party: Field.party })
+
+/** What an issuer may be given power to do: move units under a cited order, or to a registered successor. */
+export const IssuerPower = Schema.Literals(["force-transfer", "recover"])
+export type IssuerPower = typeof IssuerPower.Type
+
+const agreement = {
+  venue: Field.party,
+  issuerPowersAgreementId: Field.text,
+  instrument: Field.asset,
+  issuer: Field.party,
+  registrar: Field.party,
+  powers: Field.list(IssuerPower),
+  /** Whether a holder that consented to these powers may take its consent back by itself. */
+  consentRevocable: Field.flag,
+  /** No move is forced at or after it; absent, until the issuer or the registrar ends it. */
+  until: Field.optional(Field.instant)
+} as const
+
+/** The venue asks an instrument's issuer and its registrar for powers; each accepts once, in any order. */
+export const IssuerPowersAgreementProposal = define({
+  typeRef: named("IssuerPowersAgreementProposal"),
+  payload: Schema.Struct({ ...agreement, accepted: Field.parties }),
+  choices: {
+    /** Gives the proposal again with one more signature, or the agreement on the last. */
+    Accept: {
+      consuming: true,
+      argument: by,
+      result: Schema.Struct({
+        proposal: Field.optional(cid),
+        agreement: Field.optional(cid)
+      })
+    },
+    Decline: { consuming: true, argument: by, result: Field.unit },
+    Withdraw: nothing
+  }
+})
+
+/**
+ * What keeps a holding locked. A holding that is locked in any other way, for a reserve above all,
+ * is not released by a forced move: the move is refused, and the lock's own contract is to end first.
+ */
+export const ReleasedLock = Schema.Literals([
+  "allocation",
+  "burn-request",
+  "transfer-offer",
+  /** What the holder has committed to a standing settlement, behind an allocation. */
+  "standing-commitment",
+  /** The lock's own time is past: its owner alone releases it, and no contract stands behind it. */
+  "lapsed"
+])
+export type ReleasedLock = typeof ReleasedLock.Type
+
+/** A locked holding that is to move, and the contract that locks it; none where the lock has lapsed. */
+const release = {
+  holdingCid: cid,
+  lockedBy: ReleasedLock,
+  contractId: Field.optional(cid)
+} as const
+
+/** A holding, and how much of it moves; the rest stays with the holder. */
+const portion = { holdingCid: cid, amount: Field.decimal } as const
+
+const moving = {
+  /** What moved, in the order asked for: from which holding, to which, and what stayed. */
+  moved: Field.list(Schema.Struct({ ...portion, received: cid, change: Field.optional(cid) })),
+  /** All that moved, together. */
+  units: Field.decimal,
+  /** Every lock that ended so that its units could move, with the holding it left unlocked. */
+  released: Field.list(Schema.Struct({ ...release, amount: Field.decimal, unlockedCid: cid }))
+} as const
+
+/**
+ * Why units are moved. Forced: under an order, named by the SHA-256 of its document, so that nothing
+ * of a person is on the ledger. Recovery: to the holder's registered successor, who is the receiver.
+ */
+export const ForceCause = Schema.Struct({
+  kind: Schema.Literals(["forced", "recovery"]),
+  /** Needed where the move is forced. */
+  orderRef: Field.optional(Field.digest),
+  /** Needed where the move is a recovery, and there alone. */
+  successor: Field.optional(Field.party)
+})
+export type ForceCause = typeof ForceCause.Type
+
+/** The power that a cause needs: forced needs force-transfer, recovery needs recover. */
+export const powerOf = ({ kind }: Pick<ForceCause, "kind">): IssuerPower =>
+  kind === "forced" ? "force-transfer" : "recover"
+
+/**
+ * An issuer's and its registrar's word, given beforehand, that the venue moves the units of holders
+ * who consent to it (ledger.md section 5.1, Powers).
+ *
+ * Reading a forced move: its node is the exercise of ForceMove, and every act that follows from it has
+ * a node id in (nodeId, lastDescendant]. The holdings' own Transfer and the ends of what locked them
+ * (Allocation_Withdraw, BurnRequest.Withdraw, TransferOffer.Withdraw, StandingCommitment.Withdraw,
+ * Holding.Unlock) are among them: they are parts of the move, and not a holder's own acts. The result
+ * of ForceMove names them all. From is the consent's holder: the owner of each moved holding.
+ */
+export const IssuerPowersAgreement = define({
+  typeRef: named("IssuerPowersAgreement"),
+  payload: Schema.Struct(agreement),
+  choices: {
+    /** Moves units of one holder to one receiver. Several holders or instruments take one each. */
+    ForceMove: {
+      consuming: false,
+      argument: Schema.Struct({
+        consentCid: cid,
+        holdingCids: Field.list(cid),
+        /** One for each holding: positive, and at most the holding. */
+        amounts: Field.list(Field.decimal),
+        receiverCredentialCid: cid,
+        cause: ForceCause,
+        /** One for each of the holdings that is locked. */
+        releases: Field.list(Schema.Struct(release))
+      }),
+      result: Schema.Struct(moving)
+    },
+    /** The issuer or the registrar ends it; no move is forced from then on. */
+    End: { consuming: true, argument: by, result: Field.unit }
+  }
+})
+
+const consent = {
+  venue: Field.party,
+  issuerPowersConsentId: Field.text,
+  holderId: Field.text,
+  holder: Field.party,
+  /** The one instrument consented to; absent, every instrument, also one that comes later. */
+  instrument: Field.optional(Field.asset),
+  /** For one instrument, its issuer alone; else those who are told of the consent. */
+  issuers: Field.parties,
+  /** Those of the issuers' instruments, who are told of the consent. */
+  registrars: Field.parties,
+  /**
+   * What the holder consents to. It stands here beside the agreement, so that a wider agreement made
+   * later does not widen what the holder has signed.
+   */
+  powers: Field.list(IssuerPower),
+  /** Whether the holder may take it back by itself, as the agreement says. */
+  revocable: Field.flag,
+  /** It allows nothing at or after it; absent, it lasts until it is taken back. */
+  validUntil: Field.optional(Field.instant)
+} as const
+
+/** The venue asks a holder to let an issuer's powers reach its units. */
+export const IssuerPowersConsentOffer = define({
+  typeRef: named("IssuerPowersConsentOffer"),
+  payload: Schema.Struct({
+    ...consent,
+    /** Until when the holder may accept. */
+    expiresAt: Field.optional(Field.instant)
+  }),
+  choices: {
+    Accept: { consuming: true, argument: Field.unit, result: made },
+    Decline: nothing,
+    Withdraw: nothing
+  }
+})
+
+/**
+ * A holder's word that its units may be moved by an issuer's powers. Without it nothing moves, and
+ * with it nothing but inside a ForceMove, since Use needs the venue's, the issuer's and the
+ * registrar's authority together. Use says nothing of the cause: its holder sees it.
+ */
+export const IssuerPowersConsent = define({
+  typeRef: named("IssuerPowersConsent"),
+  payload: Schema.Struct(consent),
+  choices: {
+    Use: {
+      consuming: false,
+      argument: Schema.Struct({
+        instrument: Field.asset,
+        issuer: Field.party,
+        power: IssuerPower,
+        portions: Field.list(Schema.Struct(portion)),
+        receiverCredentialCid: cid,
+        releases: Field.list(Schema.Struct(release))
+      }),
+      result: Schema.Struct(moving)
+    },
+    Withdraw: nothing
+  }
+})

@@ -3,7 +3,9 @@ import type { Effect, Schema } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
+import type * as Party from "../kernel/Party.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
+import type { Crypto } from "../ports/Crypto.ts"
 import type { Range, Records, Stored } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
@@ -25,6 +27,8 @@ export interface Asking {
   /** The role the read is answered under: the first of the audience that the caller holds. */
   readonly role: Role
   readonly sight: Sight
+  /** The party the engine acts as, and would act as. */
+  readonly venue: Party.Party
   readonly pin: Pin.Resolved
   readonly now: Instant.Instant
 }
@@ -61,7 +65,7 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   lookAgain?(value: V, now: Instant.Instant): number | null
   /** Present where the answer can be exported as a table. */
   readonly csv?: Export<NoInfer<P>, NoInfer<V>>
-  run(params: P, asking: Asking): Effect.Effect<V, Refused<S> | Unavailable, Records>
+  run(params: P, asking: Asking): Effect.Effect<V, Refused<S> | Unavailable, Records | Crypto>
 }
 
 /** The answer is a page of a collection's records, or all of them. */

@@ -61,12 +61,10 @@ export const cursorsOf = Effect.gen(function* () {
 
 const make = Effect.gen(function* () {
   const records = yield* Records
+  const crypto = yield* Crypto
   const settings = yield* Settings
-  const points = Point.make({
-    log: yield* ProjectionLog,
-    feed: yield* Feed,
-    ledger: yield* Ledger
-  })
+  const ledger = yield* Ledger
+  const points = Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
 
   /** The role comes before anything is looked up. */
@@ -81,14 +79,14 @@ const make = Effect.gen(function* () {
         refused("permission-denied", { detail: "None of the caller's roles reads this." })
       )
     }
-    return { caller, ...seen, now } satisfies Who
+    return { caller, ...seen, venue: ledger.venue, now } satisfies Who
   })
 
   const around = (pinned: boolean, pin: Pin.Resolved, now: Instant.Instant): Around =>
     pinned ? { offset: pin.offset, ledgerTime: pin.ledgerTime, now } : { offset: Offset.zero, now }
 
-  const within = <A, E>(effect: Effect.Effect<A, E, Records>) =>
-    Effect.provideService(effect, Records, records)
+  const within = <A, E>(effect: Effect.Effect<A, E, Records | Crypto>) =>
+    effect.pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
 
   const one: Reads["Service"]["one"] = Effect.fnUntraced(function* <P, V>(
     read: One<P, V>,

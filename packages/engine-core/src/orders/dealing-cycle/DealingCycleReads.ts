@@ -1,7 +1,7 @@
 /** What the API answers about dealing cycles: all of them, or one with what it comes to. */
 import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
+import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
@@ -68,8 +68,6 @@ export const list = Read.list({
   view: (records, asking) => many(records, { pin: asking.pin, holderId: holderOf(asking) })
 })
 
-const above = { expected: "a decimal above zero" }
-
 export const get = Read.one({
   name: "dealing-cycles.get",
   doc: "A dealing cycle with its legs and the basis of its figures; with a price or a policy version, what it would come to under those. An investor sees its own orders' alone.",
@@ -78,27 +76,14 @@ export const get = Read.one({
   pinned: true,
   params: Schema.Struct({
     cycleId: CycleId,
-    policyVersion: Schema.optionalKey(
-      Schema.FiniteFromString.check(
-        Schema.isInt(),
-        Schema.isBetween({ minimum: 1, maximum: 1_000_000_000 })
-      )
-    ),
-    price: Schema.optionalKey(
-      Decimal.text.check(
-        Schema.makeFilter(
-          (price) => (Decimal.isPositive(price) ? undefined : above.expected),
-          above
-        )
-      )
-    )
+    ...Counterfactual.fields
   }),
   value: DealingCycleDetail.DealingCycleDetail,
   refuses: ["not-found", "permission-denied"],
   run: Effect.fn("dealing-cycles.get")(function* ({ cycleId, ...asked }, asking) {
     const holderId = holderOf(asking)
     const { pin } = asking
-    const isAsked = asked.price !== undefined || asked.policyVersion !== undefined
+    const isAsked = Counterfactual.isAsked(asked)
     if (isAsked && asking.sight === "own") {
       return yield* Effect.fail(
         refused("permission-denied", {

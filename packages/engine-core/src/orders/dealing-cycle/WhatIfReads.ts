@@ -1,31 +1,21 @@
 /** What a cycle would come to at another price or under another version of the policy; nothing is written. */
 import { Effect, Option } from "effect"
-import {
-  type InstrumentId,
-  instruments,
-  isRecorded
-} from "../../instruments/instrument/Instrument.ts"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import type { Asked } from "../../instruments/policy/Counterfactual.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
-import { type Terms, termsOf } from "../../instruments/policy/Policy.ts"
-import { idOf as versionOf, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import type { Terms } from "../../instruments/policy/Policy.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
+import { versionAsked } from "../SupposedReads.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
 import type { Orders } from "./DealingCycleOrders.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Day from "./DealingDay.ts"
-
-/** The price and the terms that are asked after; absent: those that hold. */
-export interface Asked {
-  readonly price?: Decimal.Decimal
-  readonly policyVersion?: number
-}
 
 /** The figures that another price or other terms would give. */
 export interface WhatIf {
@@ -77,19 +67,6 @@ export const whatIf = Effect.fnUntraced(function* (
       cashDecimals: cycle.cashDecimals
     })
   } satisfies WhatIf
-})
-
-/** A version is looked up as it is known today: it may have been set after the point of the read. */
-const versionAsked = Effect.fnUntraced(function* (
-  instrumentId: InstrumentId,
-  policyVersion: number
-) {
-  const records = yield* Records
-  const found = yield* records.find(policyVersions, versionOf({ instrumentId, policyVersion }))
-  if (Option.isSome(found)) return termsOf(found.value)
-  return yield* Effect.fail(
-    refused("not-found", { detail: `The instrument has no policy version ${policyVersion}.` })
-  )
 })
 
 /** The price of the point that priced the first of the orders. */

@@ -1,0 +1,181 @@
+/** The records as they would stand at another price or under another version of the policy. */
+import { Effect, Option } from "effect"
+import { type InstrumentId, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
+import { type Asked, isAsked } from "../instruments/policy/Counterfactual.ts"
+import { inForce } from "../instruments/policy/InForceReads.ts"
+import { type Terms, termsOf } from "../instruments/policy/Policy.ts"
+import { idOf as versionOf, policyVersions } from "../instruments/policy/PolicyVersion.ts"
+import {
+  type PricePoint,
+  pricePoints,
+  type Quote,
+  quotes
+} from "../instruments/price/PricePoint.ts"
+import type * as Decimal from "../kernel/Decimal.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import { refused } from "../kernel/Refusal.ts"
+import * as Pinned from "../records/Pinned.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
+import { dealingDays, idOf as dayOf } from "./dealing-cycle/DealingDay.ts"
+import { type Redemption, redemptions } from "./redemption/Redemption.ts"
+import * as RedemptionPricing from "./redemption/RedemptionPricing.ts"
+import { type Subscription, subscriptions } from "./subscription/Subscription.ts"
+import { dealingOf } from "./subscription/SubscriptionPricing.ts"
+import * as SubscriptionRules from "./subscription/SubscriptionRules.ts"
+
+/** What is supposed, of which instrument, and for which cut-off's orders. */
+export interface Supposing {
+  readonly instrumentId: InstrumentId
+  readonly asked: Asked
+  /** The cut-off of the orders that an act settles; null: it settles none. */
+  readonly cutOffAt: Instant.Instant | null
+  readonly pin: Pin.Resolved
+}
+
+/**
+ * What else would be so (domain.md section 8, feature 9). Under another version its terms are those
+ * in force throughout. At another price that is the last one published, and the one that the orders
+ * of the act's cut-off dealt at, swung as their day's orders swing it; either re-prices those orders
+ * by their formulas. What was ordered, when, and which cut-off it fell to stays as it was: another
+ * cut-off or pricing rule would have made other orders.
+ */
+export const suppositionsOf = Effect.fnUntraced(function* (of: Supposing) {
+  const { asked, instrumentId, pin } = of
+  if (!isAsked(asked)) return []
+  const { policyVersion, price } = asked
+  const terms =
+    policyVersion === undefined ? null : yield* versionAsked(instrumentId, policyVersion)
+  return [
+    ...(terms === null ? [] : [underTerms(instrumentId, terms)]),
+    ...(price === undefined ? [] : atPrice(instrumentId, price, pin.judgedAt)),
+    ...(yield* dealtOtherwise(of, terms))
+  ]
+})
+
+/** A version is looked up as it is known today: it may have been set after the point of the read. */
+export const versionAsked = Effect.fnUntraced(function* (
+  instrumentId: InstrumentId,
+  policyVersion: number
+) {
+  const records = yield* Records
+  const found = yield* records.find(policyVersions, versionOf({ instrumentId, policyVersion }))
+  if (Option.isSome(found)) return termsOf(found.value)
+  return yield* Effect.fail(
+    refused("not-found", { detail: `The instrument has no policy version ${policyVersion}.` })
+  )
+})
+
+const underTerms = (instrumentId: string, { manifest, policyVersion }: Terms) =>
+  Pinned.suppose(instruments, {
+    become: (self) =>
+      self.instrumentId === instrumentId && isRecorded(self)
+        ? { ...self, manifest, policyVersion, termsSince: null, next: null }
+        : self
+  })
+
+/** Whoever's price it is: an oracle that has published none is taken to have published this one. */
+const atPrice = (instrumentId: string, price: Decimal.Decimal, at: Instant.Instant) => {
+  const isOf = (quoteId: string) => quoteId.endsWith(`/${instrumentId}`)
+  return [
+    Pinned.suppose(quotes, {
+      become: (self) => (isOf(self.quoteId) ? { ...self, price, isLive: true } : self),
+      absent: (quoteId) => (isOf(quoteId) ? unpublished({ quoteId, price, at }) : undefined)
+    }),
+    Pinned.suppose(pricePoints, {
+      become: (self): Stored<PricePoint> =>
+        self.instrumentId === instrumentId ? { ...self, price } : self
+    })
+  ]
+}
+
+const unpublished = (of: {
+  readonly quoteId: string
+  readonly price: Decimal.Decimal
+  readonly at: Instant.Instant
+}): Stored<Quote> => ({
+  quoteId: of.quoteId,
+  contractId: "00",
+  price: of.price,
+  valuationTime: of.at,
+  isLive: true,
+  version: 0,
+  createdAt: of.at,
+  updatedAt: of.at
+})
+
+/** The priced orders of the cut-off, as they would have dealt; none before the first is priced. */
+const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms | null) {
+  const { cutOffAt, instrumentId, pin } = of
+  if (cutOffAt === null) return []
+  const records = yield* Records
+  const day = Option.getOrNull(
+    yield* records.find(dealingDays, dayOf({ instrumentId, cutOffAt }), pin)
+  )
+  if (day === null || day.dealt === null) return []
+  const { at, ordered, outstanding, pointCid } = day.dealt
+  const point = Option.getOrNull(yield* records.find(pricePoints, pointCid, pin))
+  const unswung = of.asked.price ?? point?.price
+  if (unswung === undefined) return []
+  const instrument = yield* records.get(instruments, instrumentId, pin)
+  if (!isRecorded(instrument)) return []
+  const { swing } = terms ?? (yield* inForce(instrument, at))
+  const price = swungOf({ price: unswung, ordered, outstanding, swing }) ?? unswung
+  const isOf = (self: Dealt): boolean =>
+    self.pricedAt !== null &&
+    self.instrumentId === instrumentId &&
+    Instant.compare(self.cutOffAt, cutOffAt) === 0
+  return [
+    Pinned.suppose(subscriptions, {
+      become: (self) => (isOf(self) ? { ...self, ...boughtAt(self, price, terms) } : self)
+    }),
+    Pinned.suppose(redemptions, {
+      become: (self) => (isOf(self) ? { ...self, ...soldAt(self, price, terms) } : self)
+    })
+  ]
+})
+
+type Dealt = Pick<Subscription, "pricedAt" | "instrumentId" | "cutOffAt">
+
+/** A priced subscription's figures, had it been claimed under these terms and dealt at this price. */
+const boughtAt = (before: Subscription, price: Decimal.Decimal, terms: Terms | null) => {
+  const self: Subscription =
+    terms === null
+      ? before
+      : {
+          ...before,
+          policyVersion: terms.policyVersion,
+          feeRate: terms.fees.subscription,
+          residualRule: terms.manifest.residual
+        }
+  const dealing = dealingOf(self, price)
+  const { units, fee, due, residual, refund } =
+    self.amount === null
+      ? SubscriptionRules.byUnits(askedUnits(self), dealing)
+      : SubscriptionRules.byAmount(self.amount, dealing)
+  const { policyVersion, feeRate, residualRule } = self
+  const lot = self.lot === null ? null : { ...self.lot, basePrice: price, units, remaining: units }
+  return {
+    ...{ policyVersion, feeRate, residualRule },
+    ...{ price, units, fee, residual, refund, lot },
+    cash: { ...self.cash, expected: due }
+  }
+}
+
+const askedUnits = ({ subscriptionId, units }: Subscription): Decimal.Decimal => {
+  if (units === null) throw new Error(`${subscriptionId} asks for neither an amount nor units`)
+  return units
+}
+
+/** The same of a priced redemption; one by amount takes other units, one by units pays other cash. */
+const soldAt = (before: Redemption, price: Decimal.Decimal, terms: Terms | null) => {
+  const self: Redemption =
+    terms === null
+      ? before
+      : { ...before, policyVersion: terms.policyVersion, feeRate: terms.fees.redemption }
+  const { units, proceeds, fee } = RedemptionPricing.figuresAt(self, price)
+  const { policyVersion, feeRate } = self
+  const cash = { ...self.cash, expected: proceeds }
+  return { policyVersion, feeRate, price, units, proceeds, fee, cash }
+}

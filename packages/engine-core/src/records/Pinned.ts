@@ -1,0 +1,101 @@
+/** The records as they stood at one point, for the very code that judges an act now: a precheck of then. */
+import { Effect, Option, Stream } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import { refused } from "../kernel/Refusal.ts"
+import type { Query, Records, Stored } from "./Records.ts"
+
+/**
+ * What is taken to be otherwise than it is: each record of a collection as it would then be, and what
+ * would stand under an id where nothing does. Filter columns stay those of the record as it is.
+ */
+export interface Supposition {
+  readonly collection: string
+  /** A method, so that what is supposed of known records stands among what is supposed of any. */
+  become(record: unknown): unknown
+  readonly absent: (id: string) => unknown
+}
+
+/** Takes every record of a collection to be what `become` makes of it. */
+export const suppose = <R, F>(
+  { name }: Collection<R, F>,
+  of: {
+    readonly become: (record: Stored<R>) => Stored<R>
+    readonly absent?: (id: string) => Stored<R> | undefined
+  }
+): Supposition => ({
+  collection: name,
+  become: of.become,
+  absent: of.absent ?? (() => undefined)
+})
+
+/**
+ * The same records, where whoever names no point is answered at `pin`: operations ask for the latest
+ * without saying so, and judge as they would have judged then. Nothing can be written through it.
+ */
+export const at = (
+  records: Records["Service"],
+  pin: Pin.Resolved,
+  supposed: ReadonlyArray<Supposition> = []
+): Records["Service"] => {
+  const by = new Map(supposed.map((one) => [one.collection, one]))
+  const become = <R, F>({ name }: Collection<R, F>, record: Stored<R>): Stored<R> => {
+    const supposition = by.get(name)
+    return supposition === undefined ? record : (supposition.become(record) as Stored<R>)
+  }
+  const pinned = <Q extends Omit<Query, "after" | "direction">>(query: Q): Q =>
+    query.pin === undefined ? { ...query, pin } : query
+
+  const many: Records["Service"]["many"] = <R, F>(
+    collection: Collection<R, F>,
+    ids: ReadonlyArray<string>,
+    own: Pin.Resolved = pin
+  ) =>
+    Effect.map(records.many(collection, ids, own), (found) => {
+      const there = new Set(found.map((record) => collection.id(record)))
+      const missing = [...new Set(ids)].filter((id) => !there.has(id))
+      const made = missing.flatMap((id) => (by.get(collection.name)?.absent(id) as Stored<R>) ?? [])
+      return [...found.map((record) => become(collection, record)), ...made]
+    })
+  const find: Records["Service"]["find"] = (collection, id, own) =>
+    Effect.map(many(collection, [id], own), (found) => Option.fromNullishOr(found[0]))
+
+  return {
+    find,
+    many,
+    get: (collection, id, own) =>
+      Effect.flatMap(
+        find(collection, id, own),
+        Option.match({
+          onNone: () =>
+            Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` })),
+          onSome: (record) => Effect.succeed(record)
+        })
+      ),
+    list: (collection, query) =>
+      Effect.map(records.list(collection, pinned(query)), (rows) =>
+        rows.map(({ sortKey, record }) => ({ sortKey, record: become(collection, record) }))
+      ),
+    stream: (collection, query) =>
+      Stream.map(records.stream(collection, pinned(query)), ({ sortKey, record }) => ({
+        sortKey,
+        record: become(collection, record)
+      })),
+    countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
+    // Whoever judges takes no lock: what stood then does not move any more.
+    lock: () => Effect.void,
+    ahead: () => Effect.void,
+    whenCommitted: () => Effect.void,
+    transact: unwritable,
+    transactAlone: unwritable,
+    rehearse: unwritable,
+    open: unwritable,
+    record: unwritable,
+    forget: unwritable,
+    announce: unwritable,
+    enqueue: unwritable,
+    audit: unwritable
+  }
+}
+
+const unwritable = () => Effect.die(new Error("a record is not written at a point of the past"))

@@ -1,6 +1,9 @@
 /** What the controls context holds: its state sets, then its writes and reads. */
 import { holds } from "./hold/Hold.ts"
 import { HoldMachine } from "./hold/HoldMachine.ts"
+import * as HoldOperations from "./hold/HoldOperations.ts"
+import * as HoldReads from "./hold/HoldReads.ts"
+import { holdSlots } from "./hold/HoldSlot.ts"
 import { IssuerPowersAgreementMachine } from "./issuer-powers/IssuerPowersAgreementMachine.ts"
 import { IssuerPowersConsentMachine } from "./issuer-powers/IssuerPowersConsentMachine.ts"
 import { restrictions } from "./restriction/Restriction.ts"
@@ -13,4 +16,6 @@ export const machines = [
   IssuerPowersConsentMachine
 ] as const
 export const judged = [] as const
-export const collections = [restrictions, holds] as const
+export const collections = [restrictions, holds, holdSlots] as const
+export const operations = [...HoldOperations.operations] as const
+export const reads = [...HoldReads.reads] as const

@@ -1,5 +1,7 @@
 /** What the API answers about instruments: all of them, or one. */
 import { Effect, Schema, Stream } from "effect"
+import type { Hold } from "../../controls/hold/Hold.ts"
+import { openOn } from "../../controls/hold/OpenHoldsReads.ts"
 import type * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -46,9 +48,24 @@ interface Held {
 }
 const free: Held = { holds: [], paused: null }
 
-/** The open holds of each instrument; there is nothing yet that opens one. */
-const heldAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
-  Effect.succeed(new Map<string, Held>())
+/**
+ * What stops each instrument that anything stops: its open holds, oldest first, and of the oldest
+ * that somebody opened by hand, why it is paused (domain.md section 3).
+ */
+const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin.Resolved) {
+  const held = new Map<string, Held>()
+  for (const hold of yield* openOn(ids, pin)) {
+    const before = held.get(hold.instrumentId) ?? free
+    held.set(hold.instrumentId, {
+      holds: [...before.holds, hold.holdId],
+      paused: before.paused ?? pausedBy(hold)
+    })
+  }
+  return held
+})
+
+const pausedBy = ({ by, holdId, openedAt: since, reason, until }: Hold) =>
+  by === null ? null : { holdId, reason, since, until, by }
 
 /** The latest NAV statement of each instrument; there is nothing yet that hands one in. */
 const statedAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>

@@ -35,7 +35,7 @@ const Distribution = Schema.Struct({
   calendar: NullOr(Calendar)
 })
 
-/** A hold that stops every act; holds come with a later part of the engine. */
+/** The oldest open hold of those that somebody opened by hand; `until` is announced, no more. */
 export const Paused = Schema.Struct({
   holdId: Text,
   reason: Text,

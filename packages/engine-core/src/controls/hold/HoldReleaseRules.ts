@@ -1,0 +1,67 @@
+/** What stands in the way of a hold's release: findings behind it that are neither cleared nor named. */
+import type { Objection } from "../../kernel/Gates.ts"
+import type { Finding } from "../../reconciliation/run/Finding.ts"
+import { blocks } from "../../reconciliation/run/FindingRules.ts"
+import type { Hold } from "./Hold.ts"
+
+/** A release as it is asked for, and the findings behind the hold as they stand. */
+export interface Releasing {
+  readonly hold: Pick<Hold, "holdId" | "findings">
+  readonly findings: ReadonlyArray<Pick<Finding, "findingId" | "state" | "severity" | "check">>
+  /** The findings that are accepted as they are. */
+  readonly accept: ReadonlyArray<string>
+}
+
+/** More faults than this are not listed one by one; how many there are is said beside them. */
+const listedMax = 50
+
+/** Those that a release would override: named, behind the hold, and still open. */
+export const overridden = <F extends Releasing["findings"][number]>(
+  findings: ReadonlyArray<F>,
+  accept: ReadonlyArray<string>
+): ReadonlyArray<F> => {
+  const named = new Set(accept)
+  return findings.filter((one) => one.state === "open" && named.has(one.findingId))
+}
+
+/**
+ * Each blocking finding behind the hold is cleared by a later run, or accepted by its id (domain.md
+ * section 2.9). To name one that has been cleared in the meantime is no fault: nothing is left of it
+ * to accept.
+ */
+export const against = ({ hold, findings, accept }: Releasing): ReadonlyArray<Objection> => {
+  const behind = new Set(hold.findings)
+  const named = new Set(accept)
+  const strange = accept.flatMap((id, index) => (behind.has(id) ? [] : [{ id, index }]))
+  const open = findings.filter((one) => blocks(one) && !named.has(one.findingId))
+  return [
+    [
+      strange.length > 0,
+      "rule-refused",
+      {
+        gate: "hold",
+        check: "findings-of-hold",
+        detail: `Not behind the hold ${hold.holdId}: ${strange.length} of the findings named.`,
+        errors: strange.slice(0, listedMax).map(({ id, index }) => ({
+          pointer: `/body/accept/${index}`,
+          detail: `The hold stands on no finding ${id}.`
+        })),
+        recovery: "Name only findings that the hold itself names."
+      }
+    ],
+    [
+      open.length > 0,
+      "rule-refused",
+      {
+        gate: "hold",
+        check: "findings-cleared",
+        detail: `Blocking findings behind the hold ${hold.holdId} that are open: ${open.length}.`,
+        errors: open.slice(0, listedMax).map(({ findingId, check }) => ({
+          pointer: "/body/accept",
+          detail: `The finding ${findingId} of the check ${check} is open.`
+        })),
+        recovery: "Have a later run clear the findings, or accept each by its id with a reason."
+      }
+    ]
+  ]
+}

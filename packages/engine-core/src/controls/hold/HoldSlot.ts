@@ -1,0 +1,36 @@
+/** Which hold of a source is open on an instrument: a run finds it here, so that it opens one only. */
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+import { HoldSource } from "../../vocabulary/sets.ts"
+
+export const HoldSlot = Schema.Struct({
+  instrumentId: Schema.String,
+  source: HoldSource.schema,
+  /** Null once it is released. */
+  holdId: Schema.NullOr(Schema.String)
+})
+export type HoldSlot = typeof HoldSlot.Type
+
+/** Taken by a hold that opens, or given back by its release. */
+export const Fact = Schema.Struct({
+  on: Schema.Literal("set"),
+  holdId: Schema.NullOr(Schema.String)
+})
+export type Fact = typeof Fact.Type
+
+export const slotIdOf = ({
+  instrumentId,
+  source
+}: Pick<HoldSlot, "instrumentId" | "source">): string => `${instrumentId}:${source}`
+
+export const holdSlots = Collection.define<HoldSlot, Fact>("hold-slot", {
+  doc: "Which hold of a source is open on an instrument.",
+  id: slotIdOf,
+  record: HoldSlot,
+  fact: Fact,
+  evolve: (self, { holdId }) => ({ ...self, holdId }),
+  keptBy: "engine",
+  invariants: {
+    "manual holds take no slot: many may be open": ({ source }) => source !== "manual"
+  }
+})

@@ -1,5 +1,6 @@
 /** The smaller sets of words that records and parameters take their values from. */
 import * as Date from "../kernel/Date.ts"
+import * as Direction from "../kernel/Direction.ts"
 import * as ValueSet from "../kernel/ValueSet.ts"
 import type { OperationKind } from "./OperationKind.ts"
 
@@ -259,7 +260,7 @@ export type CoverState = ValueSet.Member<typeof CoverState>
 export const ChangeDirection = extensible(
   "ChangeDirection",
   "Whether a change widens what can happen or narrows it.",
-  ["loosen", "tighten"]
+  Direction.directions
 )
 export type ChangeDirection = ValueSet.Member<typeof ChangeDirection>
 

@@ -1,0 +1,143 @@
+/** Whether other terms let more happen or less: a partial order of terms, told member by member. */
+import { Equal } from "effect"
+
+/** The ways terms can change; what is neither wider nor tighter for sure counts as wider. */
+export const directions = ["loosen", "tighten"] as const
+export type Direction = (typeof directions)[number]
+
+/** One member that lets more happen than before, or less: its names, outermost first. */
+export interface Change {
+  readonly path: ReadonlyArray<string>
+  readonly direction: Direction
+}
+
+export interface Pair<A> {
+  readonly from: A
+  readonly to: A
+}
+
+/** How the values of a term, or of a whole struct of terms, are ordered by what they let happen. */
+export interface Scale<in A> {
+  readonly changes: (pair: Pair<A>) => ReadonlyArray<Change>
+}
+
+/** The direction of a whole: what loosens anything loosens, however much else it tightens. */
+export const whole = (changes: ReadonlyArray<Change>): Direction | "none" => {
+  if (changes.length === 0) return "none"
+  return changes.some(({ direction }) => direction === "loosen") ? "loosen" : "tighten"
+}
+
+/** The direction from one value to another. */
+export const between = <A>(scale: Scale<A>, pair: Pair<A>): Direction | "none" =>
+  whole(scale.changes(pair))
+
+const loosened: ReadonlyArray<Change> = [{ path: [], direction: "loosen" }]
+const tightened: ReadonlyArray<Change> = [{ path: [], direction: "tighten" }]
+
+/**
+ * A term of one value. `contains` answers whether one value lets happen all that another does; where
+ * neither contains the other, something can happen now that could not before.
+ */
+export const byContainment = <A>(
+  contains: (of: { readonly whole: A; readonly part: A }) => boolean
+): Scale<A> => ({
+  changes: ({ from, to }) => {
+    const isWider = contains({ whole: to, part: from })
+    const isTighter = contains({ whole: from, part: to })
+    if (isTighter) return isWider ? [] : tightened
+    return loosened
+  }
+})
+
+/** The larger value lets more happen; values are compared as numbers are. */
+export const larger: Scale<bigint | number> = byContainment(({ whole, part }) => part <= whole)
+
+/** The smaller value lets more happen. */
+export const smaller: Scale<bigint | number> = byContainment(({ whole, part }) => part >= whole)
+
+/** Reads another value off the term and compares that. */
+export const by = <A, B>(read: (value: A) => B, scale: Scale<B>): Scale<A> => ({
+  changes: ({ from, to }) => scale.changes({ from: read(from), to: read(to) })
+})
+
+/** Words from the narrowest to the widest; one that is not listed compares with itself alone. */
+export const ranked = <A extends string | boolean>(...narrowestFirst: ReadonlyArray<A>): Scale<A> =>
+  byContainment(({ whole, part }) => {
+    const [inner, outer] = [narrowestFirst.indexOf(part), narrowestFirst.indexOf(whole)]
+    return part === whole || (inner >= 0 && outer >= 0 && inner <= outer)
+  })
+
+/** What is allowed when it is true is more than what is when it is false. */
+export const whenTrue: Scale<boolean> = ranked(false, true)
+
+/** The larger set lets more happen. */
+export const inclusion: Scale<ReadonlyArray<string>> = byContainment(({ whole, part }) =>
+  part.every((one) => whole.includes(one))
+)
+
+/**
+ * Another value is neither more nor less: it makes other things happen, or the same at another price,
+ * so that any change counts as loosening.
+ */
+export const neither: Scale<unknown> = byContainment(({ whole, part }) => Equal.equals(whole, part))
+
+/**
+ * What the absence of a term says: that nothing is limited, that nothing is let through, or something
+ * that compares with no value.
+ */
+export type Absence = "widest" | "narrowest" | "apart"
+
+const vanishing: Readonly<Record<Absence, ReadonlyArray<Change>>> = {
+  widest: loosened,
+  narrowest: tightened,
+  apart: loosened
+}
+const appearing: Readonly<Record<Absence, ReadonlyArray<Change>>> = {
+  widest: tightened,
+  narrowest: loosened,
+  apart: loosened
+}
+
+/** A term that may be absent. */
+export const optional = <A>(absence: Absence, scale: Scale<A>): Scale<A | null> => ({
+  changes: ({ from, to }) => {
+    if (from === null) return to === null ? [] : appearing[absence]
+    return to === null ? vanishing[absence] : scale.changes({ from, to })
+  }
+})
+
+const within = (name: string, changes: ReadonlyArray<Change>): ReadonlyArray<Change> =>
+  changes.map(({ path, direction }) => ({ path: [name, ...path], direction }))
+
+/** Every member has its row: one that has none does not compile. */
+export type Rows<A> = { readonly [Name in keyof A]-?: Scale<A[Name]> }
+
+/** A struct lets happen what all of its members let happen, so it is ordered member by member. */
+export const struct = <A extends object>(rows: Rows<A>): Scale<A> => {
+  const names = namesOf(rows)
+  return {
+    changes: ({ from, to }) =>
+      names.flatMap((name) => within(name, rows[name].changes({ from: from[name], to: to[name] })))
+  }
+}
+
+const namesOf = <A extends object>(rows: Rows<A>): ReadonlyArray<Extract<keyof A, string>> => {
+  const names: Array<Extract<keyof A, string>> = []
+  for (const name in rows) names.push(name)
+  return names
+}
+
+/** Values by name, each on the scale of its name; a name that is not there is null. */
+export const named = <A>(
+  scaleOf: (name: string) => Scale<A | null>
+): Scale<Readonly<Record<string, A>>> => ({
+  changes: ({ from, to }) =>
+    [...new Set([...Object.keys(from), ...Object.keys(to)])]
+      .toSorted()
+      .flatMap((name) =>
+        within(name, scaleOf(name).changes({ from: valueAt(from, name), to: valueAt(to, name) }))
+      )
+})
+
+const valueAt = <A>(values: Readonly<Record<string, A>>, name: string): A | null =>
+  Object.hasOwn(values, name) ? (values[name] ?? null) : null

@@ -8,6 +8,8 @@ import { IssuerPowersAgreementMachine } from "./issuer-powers/IssuerPowersAgreem
 import { IssuerPowersConsentMachine } from "./issuer-powers/IssuerPowersConsentMachine.ts"
 import { restrictions } from "./restriction/Restriction.ts"
 import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
+import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
+import * as RestrictionReads from "./restriction/RestrictionReads.ts"
 
 export const machines = [
   RestrictionMachine,
@@ -17,5 +19,8 @@ export const machines = [
 ] as const
 export const judged = [] as const
 export const collections = [restrictions, holds, holdSlots] as const
-export const operations = [...HoldOperations.operations] as const
-export const reads = [...HoldReads.reads] as const
+export const operations = [
+  ...RestrictionOperations.operations,
+  ...HoldOperations.operations
+] as const
+export const reads = [...RestrictionReads.reads, ...HoldReads.reads] as const

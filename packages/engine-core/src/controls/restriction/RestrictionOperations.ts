@@ -1,0 +1,230 @@
+/** How the venue restricts holders, at once and alone, and lifts a restriction, under two approvers. */
+import { Effect, Schema } from "effect"
+import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
+import { decide } from "./RestrictionMachine.ts"
+import * as Request from "./RestrictionRequest.ts"
+import * as RestrictionView from "./RestrictionView.ts"
+
+/** Holders that one call may restrict (contract.md section 22). */
+export const entriesMax = 1_000
+
+/** Whoever tightens does so alone (domain.md rule 3). */
+const makers = ["operator", "risk", "compliance"] as const
+
+const href = (restrictionId: string | null): string => `/v1/restrictions/${restrictionId ?? ""}`
+
+const idOf = (restrictionId: string | null): RestrictionId => {
+  if (restrictionId === null) throw new Error("a restriction was not given its id")
+  return Schema.decodeSync(RestrictionId)(restrictionId)
+}
+
+/** What is recorded of a request that was judged; in force from now on. */
+const restricted = (
+  { instrumentId, mode, reason, order, autoReleaseAt }: Request.Asked,
+  of: { readonly restrictionId: RestrictionId; readonly holder: Holder; readonly act: OperationAct }
+): Restriction => ({
+  restrictionId: of.restrictionId,
+  holderId: of.holder.holderId,
+  party: of.holder.party,
+  instrumentId,
+  mode,
+  reason,
+  order,
+  state: "active",
+  by: of.act.actor,
+  from: of.act.now,
+  autoReleaseAt,
+  liftedBy: null,
+  liftReason: null,
+  endedAt: null,
+  supersedes: null,
+  operationId: of.act.operationId
+})
+
+/**
+ * Several restrictions of one holder stand side by side, and the strictest answer wins; so a second
+ * one never loosens the first, and each ends by itself alone.
+ */
+export const restrict = Operation.define("holder.restrict", {
+  doc: "Restricts what a holder may do with its units, at once.",
+  route: "POST /v1/holders/{holderId}:restrict",
+  makers,
+  approvers: 0,
+  resource: {
+    kind: "restriction",
+    prefix: "rst",
+    id: ({ restrictionId }) => restrictionId ?? "",
+    href: ({ restrictionId }) => href(restrictionId),
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Schema.Struct({
+    /** Made by the engine when the caller names none. */
+    restrictionId: Request.ChosenId,
+    ...Request.fields
+  }).check(Request.isWhole),
+  complete: (input, makeId) => ({ ...input, restrictionId: input.restrictionId ?? makeId() }),
+  result: RestrictionView.RestrictionView,
+  refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
+  run: Effect.fn("holder.restrict")(function* (input, act) {
+    const records = yield* Records
+    const { holderId, instrumentId } = input
+    const [holder] = yield* records.many(holders, [holderId])
+    const named = yield* records.many(instruments, instrumentId === null ? [] : [instrumentId])
+    const hasInstrument = instrumentId === null || named.length > 0
+    const [first] = Request.against(input, { holder, hasInstrument, now: act.now })
+    if (first !== undefined) return yield* Effect.fail(first.refusal)
+    if (holder === undefined) throw new Error("a holder that is not there was not refused")
+    const restrictionId = idOf(input.restrictionId)
+    const record = restricted(input, { restrictionId, holder, act })
+    return RestrictionView.of(yield* records.open(restrictions, record, act))
+  })
+})
+
+/** A holder and an instrument are named once: two entries that differ would leave open which was meant. */
+const areDistinct = Schema.makeFilter((entries: ReadonlyArray<Request.Asked>) => {
+  const seen = new Map<string, number>()
+  return entries.flatMap(({ holderId, instrumentId }, nth) => {
+    const pair = `${holderId}/${instrumentId ?? ""}`
+    const before = seen.get(pair)
+    if (before === undefined) seen.set(pair, nth)
+    return before === undefined
+      ? []
+      : [{ path: [nth], issue: `another holder or instrument than entry ${before}` }]
+  })
+})
+
+const Made = Schema.Struct({
+  restrictions: Schema.Array(
+    Schema.Struct({
+      restrictionId: RestrictionId,
+      holderId: HolderId,
+      instrumentId: Schema.NullOr(InstrumentId)
+    })
+  )
+})
+
+/**
+ * All of them or none: where one entry cannot be, nobody is restricted, and the refusal says of every
+ * entry that stands in the way what is wrong with it.
+ */
+export const restrictBatch = Operation.define("holder.restrict-batch", {
+  doc: "Restricts many holders at once: all of them, or none.",
+  route: "POST /v1/holders:restrict-batch",
+  makers,
+  approvers: 0,
+  resource: {
+    kind: "restriction",
+    prefix: "rst",
+    id: ({ restrictionId }) => restrictionId ?? "",
+    href: () => "/v1/restrictions"
+  },
+  input: Schema.Struct({
+    /** The first record's; the others' begin with it. Made by the engine when the caller names none. */
+    restrictionId: Request.ChosenId,
+    entries: Schema.Array(Schema.Struct(Request.fields).check(Request.isWhole)).check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(entriesMax),
+      areDistinct
+    )
+  }),
+  complete: (input, makeId) => ({ ...input, restrictionId: input.restrictionId ?? makeId() }),
+  result: Made,
+  refuses: ["already-exists", "rule-refused"],
+  run: Effect.fn("holder.restrict-batch")(function* (input, act) {
+    const records = yield* Records
+    const first = idOf(input.restrictionId)
+    const asked = yield* judged(input.entries, act)
+    const drafts = asked.map(({ entry, holder }, nth) =>
+      restricted(entry, { restrictionId: idOf(Request.idOfEntry(first, nth)), holder, act })
+    )
+    // Read in one go, or each would be looked for before it is opened.
+    yield* records.ahead(drafts.map(({ restrictionId: id }) => ({ collection: restrictions, id })))
+    const opened = yield* Effect.forEach(drafts, (draft) => records.open(restrictions, draft, act))
+    return {
+      restrictions: opened.map(({ restrictionId, holderId, instrumentId }) => ({
+        restrictionId,
+        holderId,
+        instrumentId
+      }))
+    }
+  })
+})
+
+/** Each entry with its holder, or a refusal that answers every entry that cannot be. */
+const judged = Effect.fnUntraced(function* (
+  entries: ReadonlyArray<Request.Asked>,
+  { now }: OperationAct
+) {
+  const records = yield* Records
+  const named = yield* records.many(holders, [...new Set(entries.map(({ holderId }) => holderId))])
+  const holderOf = new Map(named.map((holder): [string, Holder] => [holder.holderId, holder]))
+  const instrumentIds = [...new Set(entries.flatMap(({ instrumentId }) => instrumentId ?? []))]
+  const known = new Set<string>(
+    (yield* records.many(instruments, instrumentIds)).map(({ instrumentId }) => instrumentId)
+  )
+  const asked = entries.map((entry, nth) => {
+    const holder = holderOf.get(entry.holderId)
+    const hasInstrument = entry.instrumentId === null || known.has(entry.instrumentId)
+    const errors = Request.against(entry, { holder, hasInstrument, now }).map(
+      ({ member, refusal: { told } }) => ({
+        pointer: `/body/entries/${nth}/${member}`,
+        detail: told.detail ?? "It cannot be."
+      })
+    )
+    return { entry, holder, errors }
+  })
+  const errors = asked.flatMap((one) => one.errors)
+  if (errors.length > 0) {
+    return yield* Effect.fail(
+      refused("rule-refused", {
+        gate: "policy",
+        check: "entries",
+        detail: `${asked.filter((one) => one.errors.length > 0).length} of ${entries.length} entries cannot be; nobody was restricted.`,
+        recovery: "Correct the entries that are named, or leave them out.",
+        errors
+      })
+    )
+  }
+  return asked.flatMap(({ entry, holder }) => (holder === undefined ? [] : [{ entry, holder }]))
+})
+
+/** How many sign besides the maker (api-v1.md, four eyes, 3). */
+const required = 2
+
+/** Whatever else restricts the holder stays: each restriction is lifted by itself. */
+export const lift = Operation.define("restriction.lift", {
+  doc: "Ends a restriction of a holder.",
+  route: "POST /v1/restrictions/{restrictionId}:lift",
+  makers: ["operator", "compliance"],
+  approvers: required,
+  resource: {
+    kind: "restriction",
+    id: ({ restrictionId }) => restrictionId,
+    href: ({ restrictionId }) => href(restrictionId)
+  },
+  input: Schema.Struct({
+    restrictionId: RestrictionId,
+    reason: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
+  }),
+  result: RestrictionView.RestrictionView,
+  refuses: ["not-found", "state-conflict"],
+  run: Effect.fn("restriction.lift")(function* ({ restrictionId, reason }, act) {
+    const records = yield* Records
+    const self = yield* records.get(restrictions, restrictionId)
+    yield* Effect.fromResult(decide(self, { on: "lift" }))
+    // Judged before all have signed: it may be lifted, and nobody has lifted it.
+    if (act.signedBy.length < required) return RestrictionView.of(self)
+    const { now: at, signedBy: liftedBy } = act
+    const fact = { on: "lift", at, liftedBy, liftReason: reason } as const
+    return RestrictionView.of(yield* records.record(restrictions, self, fact, act))
+  })
+})
+
+export const operations = [restrict, restrictBatch, lift] as const

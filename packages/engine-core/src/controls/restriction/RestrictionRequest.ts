@@ -1,0 +1,97 @@
+/** What a call asks of one holder: what to restrict it to, why, on whose order and until when. */
+import { Schema } from "effect"
+import { type Holder, HolderId, isEnded } from "../../holders/holder/Holder.ts"
+import { HolderMachine } from "../../holders/holder/HolderMachine.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { refused, type Refused } from "../../kernel/Refusal.ts"
+import * as Field from "../../templates/Field.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { CitedOrder } from "../CitedOrder.ts"
+import { neverReleased, type RestrictionId } from "./Restriction.ts"
+
+/**
+ * An id that a caller may choose: shorter than other records' and without a `~`, so that the ids made
+ * of it (the entries of a batch, what a recovery carries) are ids too and meet no other.
+ */
+export const ChosenId = Field.optional(
+  Schema.String.check(
+    Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,57}$/, { expected: "a record id of at most 58" })
+  )
+)
+
+export const fields = {
+  holderId: HolderId,
+  /** Without one it is on all that the holder holds. */
+  instrumentId: Field.optional(InstrumentId),
+  mode: sets.RestrictionMode.schema,
+  reason: sets.RestrictionReason.schema,
+  order: Field.optional(CitedOrder),
+  /** When it ends by itself. */
+  autoReleaseAt: Field.optional(Instant.schema)
+} as const
+export type Asked = Schema.Struct<typeof fields>["Type"]
+
+/** A court's order is cited; and only people end what a list or a court demands (domain.md 2.8). */
+export const isWhole = Schema.makeFilter(
+  ({ reason, order, autoReleaseAt }: Pick<Asked, "reason" | "order" | "autoReleaseAt">) => [
+    ...(reason === "court-order" && order === null
+      ? [{ path: ["order"], issue: "the order, where the reason is court-order" }]
+      : []),
+    ...(autoReleaseAt !== null && neverReleased.includes(reason)
+      ? [{ path: ["autoReleaseAt"], issue: `no end of its own, where the reason is ${reason}` }]
+      : [])
+  ]
+)
+
+/** What is known of whom and what a request names; undefined: there is no such record. */
+export interface Named {
+  readonly holder: Holder | undefined
+  /** Whether the instrument exists; true where none is named. */
+  readonly hasInstrument: boolean
+  readonly now: Instant.Instant
+}
+
+type Slug = "not-found" | "state-conflict" | "rule-refused"
+
+/** One thing that stands in the way of a restriction, and the member of the request it lies in. */
+export interface Fault {
+  readonly member: keyof Asked
+  readonly refusal: Refused<Slug>
+}
+
+/** Everything that stands in the way, in the order in which a call for one holder is refused. */
+export const against = (
+  { autoReleaseAt }: Pick<Asked, "autoReleaseAt">,
+  { holder, hasInstrument, now }: Named
+): ReadonlyArray<Fault> => [
+  ...(holder === undefined
+    ? [fault("holderId", refused("not-found", { detail: "There is no such holder." }))]
+    : []),
+  ...(holder !== undefined && isEnded(holder) ? [fault("holderId", ended(holder))] : []),
+  ...(hasInstrument
+    ? []
+    : [fault("instrumentId", refused("not-found", { detail: "There is no such instrument." }))]),
+  ...(autoReleaseAt !== null && Instant.atOrBefore(autoReleaseAt, now)
+    ? [fault("autoReleaseAt", past)]
+    : [])
+]
+
+const fault = (member: keyof Asked, refusal: Refused<Slug>): Fault => ({ member, refusal })
+
+const ended = ({ state }: Holder) =>
+  refused("state-conflict", {
+    check: HolderMachine.name,
+    detail: `A holder in state ${state} is not restricted any more.`
+  })
+
+const past = refused("rule-refused", {
+  gate: "policy",
+  check: "auto-release-at",
+  detail: "It would have ended already.",
+  recovery: "Name an instant to come, or none."
+})
+
+/** The id of each record of a batch: the first has the batch's own. */
+export const idOfEntry = (restrictionId: RestrictionId, nth: number): string =>
+  nth === 0 ? restrictionId : `${restrictionId}-${nth + 1}`

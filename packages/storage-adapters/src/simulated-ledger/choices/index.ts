@@ -3,6 +3,7 @@ import type { Entity } from "../Entity.ts"
 import * as Admission from "./Admission.ts"
 import * as DealingCycle from "./DealingCycle.ts"
 import * as Market from "./Market.ts"
+import * as Powers from "./Powers.ts"
 import * as Price from "./Price.ts"
 import * as Redemption from "./Redemption.ts"
 import * as Registry from "./Registry.ts"
@@ -40,5 +41,9 @@ export const all: ReadonlyArray<Entity> = [
   Settlement.provisionSettlement,
   Standing.standingSettlement,
   Standing.standingCommitment,
-  Price.oraclePoint
+  Price.oraclePoint,
+  Powers.issuerPowersAgreementProposal,
+  Powers.issuerPowersAgreement,
+  Powers.issuerPowersConsentOffer,
+  Powers.issuerPowersConsent
 ]

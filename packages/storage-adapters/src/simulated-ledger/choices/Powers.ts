@@ -1,0 +1,298 @@
+/** How units are moved from a holder without its own act: by powers agreed beforehand, under a consent it signed, its locks ended first. */
+import { Decimal, type Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
+import { admits, sameAsset } from "./Registry.ts"
+
+type Proposal = Templates.Payload<typeof Templates.IssuerPowersAgreementProposal>
+type Agreement = Templates.Payload<typeof Templates.IssuerPowersAgreement>
+type Forcing = Templates.Argument<typeof Templates.IssuerPowersAgreement, "ForceMove">
+type Consent = Templates.Payload<typeof Templates.IssuerPowersConsent>
+type Using = Templates.Argument<typeof Templates.IssuerPowersConsent, "Use">
+type Moving = Templates.Outcome<typeof Templates.IssuerPowersConsent, "Use">
+type Holding = Templates.Payload<typeof Templates.Holding>
+
+const ends = () => Result.succeed({})
+
+const isPast = (until: Consent["validUntil"], { now }: Scope): boolean =>
+  until !== null && until <= now
+
+/** Some powers, and none of them twice. */
+const isSome = (powers: ReadonlyArray<Templates.IssuerPower>): boolean =>
+  powers.length > 0 && new Set(powers).size === powers.length
+
+const counterparties = (self: Agreement): ReadonlyArray<Party.Party> =>
+  distinct([self.issuer, self.registrar])
+
+const isAgreeable = (self: Agreement): boolean =>
+  self.instrument.admin === self.registrar && isSome(self.powers)
+
+export const issuerPowersAgreementProposal = define(Templates.IssuerPowersAgreementProposal, {
+  signatories: (self) => [self.venue, ...self.accepted],
+  observers: counterparties,
+  ensure: (self) =>
+    isAgreeable(self) && self.accepted.every((party) => counterparties(self).includes(party)),
+  choices: {
+    Accept: {
+      controllers: (_, { party }) => [party],
+      body: ({ self, argument: { party } }, scope) => accept(scope, self, party)
+    },
+    Decline: {
+      controllers: (_, { party }) => [party],
+      body: ({ self, argument: { party } }) =>
+        Result.map(
+          demand([
+            counterparties(self).includes(party),
+            "only the issuer and the registrar decline"
+          ]),
+          () => ({})
+        )
+    },
+    Withdraw: { controllers: (self) => [self.venue], body: ends }
+  }
+})
+
+const accept = (scope: Scope, self: Proposal, party: Party.Party) =>
+  Result.gen(function* () {
+    yield* demand(
+      [counterparties(self).includes(party), "only the issuer and the registrar accept"],
+      [!self.accepted.includes(party), "this party has accepted before"],
+      [!isPast(self.until, scope), "the agreement would already be past"]
+    )
+    const { accepted: before, ...agreement } = self
+    const accepted = [...before, party]
+    return counterparties(self).every((one) => accepted.includes(one))
+      ? {
+          proposal: null,
+          agreement: yield* scope.create(Templates.IssuerPowersAgreement, agreement)
+        }
+      : {
+          proposal: yield* scope.create(Templates.IssuerPowersAgreementProposal, {
+            ...self,
+            accepted
+          }),
+          agreement: null
+        }
+  })
+
+export const issuerPowersAgreement = define(Templates.IssuerPowersAgreement, {
+  signatories: (self) => [self.venue, self.issuer, self.registrar],
+  observers: () => [],
+  ensure: isAgreeable,
+  choices: {
+    ForceMove: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument }, scope) => forceMove(scope, self, argument)
+    },
+    End: {
+      controllers: (_, { party }) => [party],
+      body: ({ self, argument: { party } }) =>
+        Result.map(
+          demand([
+            counterparties(self).includes(party),
+            "only the issuer and the registrar end it"
+          ]),
+          () => ({})
+        )
+    }
+  }
+})
+
+/** The agreement's part: the power is there, the cause fits it, and the consent is one given to it. */
+const forceMove = (scope: Scope, self: Agreement, argument: Forcing) =>
+  Result.gen(function* () {
+    const { consentCid, holdingCids, amounts, receiverCredentialCid, cause, releases } = argument
+    const power = Templates.powerOf(cause)
+    const consent = yield* scope.fetch(Templates.IssuerPowersConsent, consentCid)
+    const { holder: receiver } = yield* scope.fetch(Templates.Credential, receiverCredentialCid)
+    yield* demand(
+      [!isPast(self.until, scope), "the agreement is past its time"],
+      [self.powers.includes(power), "the agreement gives no such power"],
+      [consent.venue === self.venue, "the consent is another venue's"],
+      [holdingCids.length === amounts.length, "each holding has its amount"]
+    )
+    yield* cause.kind === "forced"
+      ? demand(
+          [cause.orderRef !== null, "a forced transfer cites an order"],
+          [cause.successor === null, "a forced transfer has no successor"]
+        )
+      : demand([cause.successor === receiver, "the receiver is not the successor"])
+    return yield* scope.exercise(Templates.IssuerPowersConsent, consentCid, "Use", {
+      instrument: self.instrument,
+      issuer: self.issuer,
+      power,
+      portions: holdingCids.flatMap((holdingCid, index) => {
+        const amount = amounts[index]
+        return amount === undefined ? [] : [{ holdingCid, amount }]
+      }),
+      receiverCredentialCid,
+      releases
+    })
+  })
+
+/** One instrument has one issuer and one registrar, its own. */
+const isDirected = ({ instrument, issuers, registrars, powers }: Consent): boolean =>
+  isSome(powers) &&
+  issuers.length > 0 &&
+  registrars.length > 0 &&
+  (instrument === null ||
+    (issuers.length === 1 && registrars.length === 1 && registrars[0] === instrument.admin))
+
+const told = (self: Consent) => [...self.issuers, ...self.registrars]
+
+export const issuerPowersConsentOffer = define(Templates.IssuerPowersConsentOffer, {
+  signatories: (self) => [self.venue],
+  observers: (self) => [self.holder, ...told(self)],
+  ensure: isDirected,
+  choices: {
+    Accept: {
+      controllers: (self) => [self.holder],
+      body: ({ self }, scope) =>
+        Result.gen(function* () {
+          const { expiresAt, ...consent } = self
+          yield* demand(
+            [!isPast(expiresAt, scope), "the offer is past its time"],
+            [!isPast(consent.validUntil, scope), "the consent would already be past"]
+          )
+          return { contractId: yield* scope.create(Templates.IssuerPowersConsent, consent) }
+        })
+    },
+    Decline: { controllers: (self) => [self.holder], body: ends },
+    Withdraw: { controllers: (self) => [self.venue], body: ends }
+  }
+})
+
+export const issuerPowersConsent = define(Templates.IssuerPowersConsent, {
+  signatories: (self) => [self.venue, self.holder],
+  observers: told,
+  ensure: isDirected,
+  choices: {
+    Use: {
+      controllers: (self, { issuer, instrument }) => [self.venue, issuer, instrument.admin],
+      body: ({ self, argument }, scope) => use(scope, self, argument)
+    },
+    Withdraw: {
+      controllers: (self) => [self.holder],
+      body: ({ self }) =>
+        Result.map(
+          demand([self.revocable, "the consent is not the holder's to take back"]),
+          () => ({})
+        )
+    }
+  }
+})
+
+/** The consent's part: it is in force for this, and the receiver is another who may have the units. */
+const use = (scope: Scope, self: Consent, asked: Using) =>
+  Result.gen(function* () {
+    const { instrument, issuer, power, portions, receiverCredentialCid, releases } = asked
+    const receiver = yield* scope.fetch(Templates.Credential, receiverCredentialCid)
+    yield* demand(
+      [!isPast(self.validUntil, scope), "the consent is past its time"],
+      [
+        self.instrument === null || sameAsset(self.instrument, instrument),
+        "the consent is for another instrument"
+      ],
+      [
+        self.instrument === null || self.issuers.includes(issuer),
+        "the consent is to another issuer"
+      ],
+      [self.powers.includes(power), "the holder has not consented to this power"],
+      [receiver.issuer === self.venue, "the credential is not the venue's"],
+      [receiver.holder !== self.holder, "a holder's units do not move to itself"],
+      [portions.length > 0, "nothing to move"],
+      [isOnce(portions), "a holding is named twice"],
+      [isOnce(releases), "a lock is named twice"],
+      [
+        releases.every((one) => portions.some(({ holdingCid }) => holdingCid === one.holdingCid)),
+        "a lock is of a holding that does not move"
+      ]
+    )
+    yield* admits(receiver, { holder: receiver.holder, instrument, now: scope.now })
+    const moved: Array<Moving["moved"][number]> = []
+    const released: Array<Moving["released"][number]> = []
+    for (const portion of portions) {
+      const holding = yield* scope.fetch(Templates.Holding, portion.holdingCid)
+      yield* demand(
+        [holding.owner === self.holder, "a holding is another's"],
+        [sameAsset(holding.instrument, instrument), "a holding is of another instrument"]
+      )
+      const release = releases.find(({ holdingCid }) => holdingCid === portion.holdingCid)
+      const freed = yield* free(scope, holding, { holdingCid: portion.holdingCid, release })
+      if (freed.released !== null) released.push(freed.released)
+      const outcome = yield* scope.exercise(
+        Templates.Credential,
+        receiverCredentialCid,
+        "ReceiveTransfer",
+        { holdingCid: freed.holdingCid, sender: self.holder, amount: portion.amount }
+      )
+      moved.push({ ...portion, ...outcome })
+    }
+    return { moved, units: Decimal.sum(moved.map(({ amount }) => amount)), released }
+  })
+
+const isOnce = (named: ReadonlyArray<{ readonly holdingCid: string }>): boolean =>
+  new Set(named.map(({ holdingCid }) => holdingCid)).size === named.length
+
+type Release = Using["releases"][number]
+
+/** The holding unlocked, whatever locked it ended with it, so that nothing is left to name it. */
+const free = (
+  scope: Scope,
+  holding: Holding,
+  of: { readonly holdingCid: string; readonly release: Release | undefined }
+) =>
+  Result.gen(function* () {
+    const { holdingCid, release } = of
+    if (holding.lock === null) {
+      yield* demand([release === undefined, "a holding to release is not locked"])
+      return { holdingCid, released: null }
+    }
+    if (release === undefined) {
+      return yield* abort("a locked holding moves only when what locks it is released with it")
+    }
+    const { contractId } = yield* end(scope, holding, release)
+    return {
+      holdingCid: contractId,
+      released: { ...release, amount: holding.amount, unlockedCid: contractId }
+    }
+  })
+
+/** Ends what locks the holding by the choice that is its owner's, and gives the holding it leaves. */
+const end = (
+  scope: Scope,
+  { owner, lock }: Holding,
+  { holdingCid, lockedBy, contractId }: Release
+) =>
+  Result.gen(function* () {
+    const fits = (locked: { readonly holdingCid: string }) =>
+      demand([locked.holdingCid === holdingCid, "what is released locks another holding"])
+    if (contractId === null) {
+      const isLapsed =
+        lockedBy === "lapsed" &&
+        lock !== null &&
+        lock.expiresAt !== null &&
+        lock.expiresAt <= scope.now
+      yield* demand([isLapsed, "a lock in force is released by what locks the holding"])
+      return yield* scope.exercise(Templates.Holding, holdingCid, "Unlock", { releasers: [owner] })
+    }
+    switch (lockedBy) {
+      case "allocation":
+        yield* fits(yield* scope.fetch(Templates.Allocation, contractId))
+        return yield* scope.exercise(Templates.Allocation, contractId, "Allocation_Withdraw", {})
+      case "burn-request":
+        yield* fits(yield* scope.fetch(Templates.BurnRequest, contractId))
+        return yield* scope.exercise(Templates.BurnRequest, contractId, "Withdraw", {})
+      case "transfer-offer":
+        yield* fits(yield* scope.fetch(Templates.TransferOffer, contractId))
+        return yield* scope.exercise(Templates.TransferOffer, contractId, "Withdraw", {})
+      case "standing-commitment": {
+        const { allocationCid } = yield* scope.fetch(Templates.StandingCommitment, contractId)
+        yield* fits(yield* scope.fetch(Templates.Allocation, allocationCid))
+        return yield* scope.exercise(Templates.StandingCommitment, contractId, "Withdraw", {})
+      }
+      case "lapsed":
+        return yield* abort("a lapsed lock has no contract behind it")
+    }
+  })

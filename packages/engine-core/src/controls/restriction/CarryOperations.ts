@@ -1,0 +1,116 @@
+/** How a recovery takes the restrictions of a holder along to its successor: nothing gets loose. */
+import { Effect } from "effect"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import type { Act } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { inForce } from "./InForceReads.ts"
+import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
+import { RestrictionMachine } from "./RestrictionMachine.ts"
+
+/** One instrument that a recovery has moved, or part of it. */
+export interface Carrying {
+  readonly from: Pick<Holder, "holderId">
+  readonly to: Pick<Holder, "holderId" | "party">
+  /** What was moved. */
+  readonly instrumentId: string
+  /**
+   * What the predecessor has left once it is moved: units of this very instrument, units of others
+   * only, or nothing at all.
+   */
+  readonly left: "units" | "other-instruments" | "nothing"
+  /** The recovery, and who asked for it, by sub. */
+  readonly operationId: string
+  readonly by: string
+}
+
+/**
+ * Carries what is in force on the predecessor: for each restriction that bears on what was moved the
+ * successor gets one of its own, the same in all but its holder, since now, with `supersedes`. It is
+ * called inside the transaction that notes the move, once for each instrument that moved, with what
+ * is left by then; called again for the same move it changes nothing. It answers what it opened.
+ *
+ * - A restriction on the moved instrument is carried with it, and ends as `carried` once none of
+ *   those units are left behind; until then both stand.
+ * - One on everything is copied with the first move and stays on the predecessor until nothing is
+ *   left there. Should the successor's have been lifted when a further instrument follows, that one
+ *   brings it along again: its units were not what the lift was about.
+ * - With the last instrument everything else that is in force follows, on whichever instrument: the
+ *   successor is the same person.
+ */
+export const carry = Effect.fn("restriction.carry")(function* (carrying: Carrying, act: Act) {
+  const records = yield* Records
+  const { from, instrumentId, left } = carrying
+  const bearing = yield* inForce({
+    holderIds: [from.holderId],
+    ...(left === "nothing" ? {} : { instrumentId })
+  })
+  // Again, as this transaction has left them: a look-up by holder sees what is committed only.
+  const sources = (yield* records.many(
+    restrictions,
+    bearing.map(({ restrictionId }) => restrictionId)
+  )).filter(({ state }) => Machine.allows(RestrictionMachine, state, "carry"))
+  const opened = yield* opening(sources, carrying, act)
+  const gone = sources.filter(
+    (one) =>
+      left === "nothing" ||
+      (left === "other-instruments" && one.instrumentId === carrying.instrumentId)
+  )
+  for (const one of gone) {
+    yield* records.record(restrictions, one, { on: "carry", at: act.now }, act)
+  }
+  return opened
+})
+
+/** Opens the successor's own of those that it does not have yet. */
+const opening = Effect.fnUntraced(function* (
+  sources: ReadonlyArray<Stored<Restriction>>,
+  { to, operationId, by }: Carrying,
+  act: Act
+) {
+  const records = yield* Records
+  const has = new Set((yield* inForce({ holderIds: [to.holderId] })).map((one) => one.supersedes))
+  const drafts = sources
+    .filter(({ restrictionId }) => !has.has(restrictionId))
+    .map((source) => ({
+      ...draftOf(source),
+      restrictionId: idOf(source.restrictionId, operationId),
+      holderId: to.holderId,
+      party: to.party,
+      by,
+      from: act.now,
+      supersedes: source.restrictionId,
+      operationId
+    }))
+  const ids = drafts.map(({ restrictionId }) => restrictionId)
+  const there = new Set(
+    (yield* records.many(restrictions, ids)).map(({ restrictionId }) => restrictionId)
+  )
+  return yield* Effect.forEach(
+    drafts.filter(({ restrictionId }) => !there.has(restrictionId)),
+    (draft) =>
+      records
+        .open(restrictions, draft, act)
+        .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an id was taken twice"))))
+  )
+})
+
+/** What goes along: what it lets pass, why, and until when. */
+const draftOf = ({ instrumentId, mode, reason, order, autoReleaseAt }: Restriction) => ({
+  instrumentId,
+  mode,
+  reason,
+  order,
+  autoReleaseAt,
+  state: RestrictionMachine.initial,
+  liftedBy: null,
+  liftReason: null,
+  endedAt: null
+})
+
+/**
+ * The same for the same move, whoever notes it and however often. What was carried here before keeps
+ * the id that the first of its line began with, so that ids do not grow with every recovery.
+ */
+const idOf = (source: RestrictionId, operationId: string): RestrictionId =>
+  RestrictionId.make(`${source.split("~")[0]}~${operationId}`)

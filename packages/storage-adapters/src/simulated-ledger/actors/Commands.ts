@@ -11,6 +11,7 @@ import * as Known from "./Known.ts"
 import * as OracleBot from "./OracleBot.ts"
 import * as Orders from "./Orders.ts"
 import type * as Policy from "./Policy.ts"
+import * as Powers from "./Powers.ts"
 import * as RegistrarBot from "./RegistrarBot.ts"
 import * as Wallet from "./Wallet.ts"
 import type * as World from "./World.ts"
@@ -35,6 +36,9 @@ const holder: { readonly [command: string]: Read } = {
   "decline-invitation": byId("holder-id", (id) => Wallet.invitations(never(id))),
   "accept-offer": byId("instrument", (id) => Wallet.offers(only(id))),
   "decline-offer": byId("instrument", (id) => Wallet.offers(never(id))),
+  "grant-consent": byId("reference", (id) => Powers.consents(only(id))),
+  "refuse-consent": byId("reference", (id) => Powers.consents(never(id))),
+  "revoke-consent": byId("reference", Powers.revokeConsent),
   "accept-transfer": byId("instrument", (id) => Agreements.transferOffers(only(id))),
   "reject-transfer": byId("instrument", (id) => Agreements.transferOffers(never(id))),
   "withdraw-order": byId("order-id", Wallet.withdrawOrder),
@@ -97,8 +101,16 @@ const assetOf = (flags: Flags.Flags, what: "instrument" | "payment") =>
 const inDays = (now: Instant.Instant, days: number): Instant.Instant =>
   Instant.add(now, Duration.days(days))
 
+/** What an issuer and its registrar can each be told about powers over their instrument. */
+const powers: { readonly [command: string]: Read } = {
+  "accept-powers": byId("reference", (id) => Powers.agreements(only(id))),
+  "decline-powers": byId("reference", (id) => Powers.agreements(never(id))),
+  "end-powers": byId("reference", Powers.endAgreement)
+}
+
 export const commands: { readonly [actor in Actor]: { readonly [command: string]: Read } } = {
   registrar: {
+    ...powers,
     "accept-burn": byId("reference", (id) => RegistrarBot.burns(only(id))),
     "reject-burn": byId("reference", (id) => RegistrarBot.burns(never(id))),
     configure: (flags) =>
@@ -126,8 +138,9 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
       })
   },
   fund: {
-    "accept-market": byId("reference", (id) => FundBot.plan({ policy: only(id) })),
-    "decline-market": byId("reference", (id) => FundBot.plan({ policy: never(id) })),
+    ...powers,
+    "accept-market": byId("reference", (id) => FundBot.markets(only(id))),
+    "decline-market": byId("reference", (id) => FundBot.markets(never(id))),
     "accept-provision": byId("reference", (id) => FundBot.provisions(only(id))),
     "decline-provision": byId("reference", (id) => FundBot.provisions(never(id))),
     pay: byId("reference", (id) =>

@@ -5,6 +5,7 @@ import * as Agreements from "./Agreements.ts"
 import * as Commitments from "./Commitments.ts"
 import * as Orders from "./Orders.ts"
 import * as Policy from "./Policy.ts"
+import * as Powers from "./Powers.ts"
 import * as World from "./World.ts"
 
 export interface Options {
@@ -13,14 +14,19 @@ export interface Options {
 
 export const plan = ({ policy }: Options): World.Plan =>
   Agreements.all(
-    Agreements.primaryMarkets(policy, ({ fund }, party) => fund === party),
+    markets(policy),
     provisions(policy),
+    Powers.agreements(policy),
     Agreements.transferOffers(policy),
     Agreements.legs(policy),
     Commitments.commitments(policy),
     redemptions(policy),
     nets(policy)
   )
+
+/** Agrees to a market for what it issues. */
+export const markets = (policy: Policy.Policy): World.Plan =>
+  Agreements.primaryMarkets(policy, ({ fund }, party) => fund === party)
 
 /** Agrees that the venue pays the fund's legs out of cash that the fund names. */
 export const provisions =

@@ -4,6 +4,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"
 import * as Agreements from "./Agreements.ts"
 import * as Policy from "./Policy.ts"
+import * as Powers from "./Powers.ts"
 import * as World from "./World.ts"
 
 const identifier = Schema.Struct({
@@ -42,6 +43,7 @@ export const plan = ({ instruments, policy }: Options): World.Plan =>
     configurations(instruments),
     consents(policy),
     Agreements.primaryMarkets(policy, ({ registrar }, party) => registrar === party),
+    Powers.agreements(policy),
     mints(policy),
     burns(policy)
   )

@@ -5,6 +5,7 @@ import * as Agreements from "./Agreements.ts"
 import * as Commitments from "./Commitments.ts"
 import * as Orders from "./Orders.ts"
 import * as Policy from "./Policy.ts"
+import * as Powers from "./Powers.ts"
 import * as World from "./World.ts"
 
 export interface Options {
@@ -19,6 +20,7 @@ export const plan = ({ policy, terms }: Options): World.Plan =>
     invitations(policy),
     terms === undefined ? () => [] : signTerms({ documentHash: terms }),
     offers(policy),
+    Powers.consents(policy),
     Agreements.transferOffers(policy),
     Agreements.legs(policy),
     Commitments.commitments(policy),

@@ -299,6 +299,31 @@ export const market = (stage: Stage) =>
     }
   })
 
+/** The issuer and the registrar each accept the powers that were proposed last. */
+export const agreesToPowers = (stage: Pick<Stage, "fund" | "registrar">) =>
+  Effect.gen(function* () {
+    for (const side of [stage.fund, stage.registrar]) {
+      const { cid } = yield* standing(Templates.IssuerPowersAgreementProposal)
+      yield* side.act(
+        Templates.exercise(Templates.IssuerPowersAgreementProposal, cid, "Accept", {
+          party: side.party
+        })
+      )
+    }
+  })
+
+/** A holder grants, or declines, the consent to issuer powers that was offered last. */
+export const answersPowers = (by: Outsider, choice: "Accept" | "Decline" = "Accept") =>
+  Effect.flatMap(standing(Templates.IssuerPowersConsentOffer), ({ cid }) =>
+    by.act(Templates.exercise(Templates.IssuerPowersConsentOffer, cid, choice, {}))
+  )
+
+/** A holder takes back the consent it granted last. */
+export const revokesPowers = (by: Outsider) =>
+  Effect.flatMap(standing(Templates.IssuerPowersConsent), ({ cid }) =>
+    by.act(Templates.exercise(Templates.IssuerPowersConsent, cid, "Withdraw", {}))
+  )
+
 /** The holder is onboarded, accepts, signs terms that are countersigned: active and admitted. */
 export const admitted = (stage: Stage) =>
   Effect.gen(function* () {

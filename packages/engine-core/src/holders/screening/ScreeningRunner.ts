@@ -1,5 +1,6 @@
 /** Asks the screening source about holders, at least once each, and notes what it answers. */
 import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
+import { restrict } from "../../controls/restriction/RestrictionOperations.ts"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
@@ -10,6 +11,7 @@ import type { Act } from "../../records/Act.ts"
 import { stored } from "../../records/Away.ts"
 import * as Leased from "../../records/Leased.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import { FourEyes } from "../../writes/FourEyes.ts"
 import { type Holder, holders, isEnded } from "../holder/Holder.ts"
 import { activated } from "../holder/HolderReadings.ts"
 import { again, queue } from "./AskRunner.ts"
@@ -57,9 +59,8 @@ const heard = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
 
 /**
  * Notes an answer with its request and moves the holder; the last of what a pending holder waits for
- * makes it active. A confirmed hit refuses the holder at every gate `screening` from here on.
- * This is where the engine opens holder.restrict (mode freeze, reason sanctions) once restrictions
- * are recorded (domain.md section 2.5).
+ * makes it active. A confirmed hit refuses the holder at every gate `screening` from here on, and the
+ * engine restricts it in the same transaction.
  */
 const note = Effect.fnUntraced(function* (
   requestId: string,
@@ -80,6 +81,23 @@ const note = Effect.fnUntraced(function* (
   yield* records.record(screenings, request, { on: "answer", finding }, act)
   const after = yield* records.record(holders, holder, { on: "screen", screening }, act)
   yield* activated(after, { act, effectiveAt: now })
+  if (found === "confirmed") yield* frozen(requestId, holder.holderId)
+})
+
+/**
+ * The engine opens holder.restrict itself (domain.md section 2.5): nothing in or out, of everything,
+ * until two approvers lift it. Once for each request that ends in a hit, so that one after a lift
+ * restricts again.
+ */
+const frozen = Effect.fnUntraced(function* (requestId: string, holderId: string) {
+  const door = yield* FourEyes
+  yield* door
+    .open(restrict, { holderId, mode: "freeze", reason: "sanctions" }, `screening:${requestId}`)
+    .pipe(
+      Effect.catchTag("Refused", ({ slug }) =>
+        Effect.die(new Error(`the restriction of a hit could not be opened: ${slug}`))
+      )
+    )
 })
 
 export class ScreeningRunner extends Context.Service<
@@ -104,11 +122,13 @@ const make = Effect.gen(function* () {
   const work = yield* WorkQueue
   const settings = yield* Settings
   const source = yield* ScreeningSource
+  const door = yield* FourEyes
   const worker = `screener-${Math.floor(Number(yield* Instant.now) / 1e3)}`
 
-  const provided = <A, E>(effect: Effect.Effect<A, E, Records>) =>
+  const provided = <A, E>(effect: Effect.Effect<A, E, Records | FourEyes>) =>
     effect.pipe(
       Effect.provideService(Records, records),
+      Effect.provideService(FourEyes, door),
       Effect.provideService(Settings, settings),
       Effect.provideService(ScreeningSource, source)
     )
@@ -225,7 +245,5 @@ const make = Effect.gen(function* () {
   return ScreeningRunner.of({ once, run, rescreen })
 })
 
-export const layer: Layer.Layer<ScreeningRunner, never, Records | WorkQueue> = Layer.effect(
-  ScreeningRunner,
-  make
-)
+export const layer: Layer.Layer<ScreeningRunner, never, Records | WorkQueue | FourEyes> =
+  Layer.effect(ScreeningRunner, make)

@@ -13,14 +13,14 @@ import {
 import * as ConsentMachine from "../../packages/engine-core/src/instruments/admission/AdmissionConsentMachine.ts"
 import * as AdmissionMachine from "../../packages/engine-core/src/instruments/admission/AdmissionMachine.ts"
 import {
-  against,
-  judge,
-  judgeAtOnboarding,
+  against as rows,
+  againstAtOnboarding,
   type Offering
 } from "../../packages/engine-core/src/instruments/admission/AdmissionRules.ts"
 import type { Recorded } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
 import { Manifest } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
 import { ripen } from "../../packages/engine-core/src/kernel/Collection.ts"
+import * as Gates from "../../packages/engine-core/src/kernel/Gates.ts"
 import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
 import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
 import * as Offset from "../../packages/engine-core/src/kernel/Offset.ts"
@@ -150,6 +150,11 @@ const open: Offering = {
   now: at(1)
 }
 
+const judge = (offering: Offering) => Gates.judge(rows(offering))
+const judgeAtOnboarding = (offering: Offering) => Gates.judge(againstAtOnboarding(offering))
+/** What refuses, as a precheck shows it. */
+const against = (offering: Offering) => Gates.shown(rows(offering)).filter(({ ok }) => !ok)
+
 /** Every gate broken at once; removing the breaches from the left shows the order of precedence. */
 const breaches = [
   ["not-admitted-yet", { latest: { state: "admitted" } }],
@@ -189,11 +194,11 @@ describe("the gates of an offer", () => {
   )
 
   it.each(breaches)("%s alone refuses", (check, change) => {
-    expect(against({ ...open, ...change }).map(({ told }) => told.check)).toEqual([check])
+    expect(against({ ...open, ...change }).map(({ check }) => check)).toEqual([check])
   })
 
   it("a precheck is told every gate that refuses, in order", () => {
-    expect(against(broken(0)).map(({ told }) => told.check)).toEqual(breaches.map(([c]) => c))
+    expect(against(broken(0)).map(({ check }) => check)).toEqual(breaches.map(([c]) => c))
   })
 
   it("an attribute past its time is not valid, whatever its state says", () => {

@@ -3,6 +3,7 @@ import { Date, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
 import { openingOf } from "../../packages/engine-core/src/orders/dealing-cycle/CutOffRules.ts"
 import { nextCutOff } from "../../packages/engine-core/src/orders/subscription/SubscriptionRules.ts"
 
@@ -24,10 +25,10 @@ const opened = (
     cutOffAt: named.cutOffAt === undefined ? null : Instant.of(named.cutOffAt),
     settleBy: named.settleBy === undefined ? null : Instant.of(named.settleBy)
   })
-  if (Result.isFailure(opening)) {
-    return `${opening.failure.told.gate} ${opening.failure.told.check}`
-  }
-  const { cutOffAt, date, settleBy } = opening.success
+  const judged = judge(opening.rows)
+  if (Result.isFailure(judged)) return `${judged.failure.told.gate} ${judged.failure.told.check}`
+  if (opening.opened === null) throw new Error("nothing is opened that nothing refuses")
+  const { cutOffAt, date, settleBy } = opening.opened
   return `${shown(cutOffAt)} ${date} ${shown(settleBy)}`
 }
 const shown = (instant: Instant.Instant) => Instant.format(instant).replace(".000000Z", "Z")
@@ -218,7 +219,8 @@ test("a cut-off that the rule itself makes cannot be named, or is another day", 
       let next = nextCutOff(cutOff, now)
       for (let step = 1; step < steps; step++) next = nextCutOff(cutOff, next.at)
       const opening = openingOf({ cutOff, now, cutOffAt: next.at, settleBy: null })
-      expect(Result.getOrThrow(opening)).toMatchObject({ cutOffAt: next.at, date: next.date })
+      expect(opening.opened).toMatchObject({ cutOffAt: next.at, date: next.date })
+      expect(Result.isSuccess(judge(opening.rows))).toBe(true)
     }),
     { numRuns: 100 }
   )
@@ -236,9 +238,8 @@ test("an instant between two cut-offs opens", () => {
         const between = Instant.fromNanos(first + BigInt(Math.floor(Number(second - first) * part)))
         fc.pre(between > first && between < second)
         const opening = openingOf({ cutOff, now, cutOffAt: between, settleBy: null })
-        expect(Result.isFailure(opening) && opening.failure.told.check).toBe(
-          "cut-off-of-instrument"
-        )
+        const judged = judge(opening.rows)
+        expect(Result.isFailure(judged) && judged.failure.told.check).toBe("cut-off-of-instrument")
       }
     ),
     { numRuns: 100 }

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
 import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
 import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
+import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
 import * as Gates from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleGates.ts"
 import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
@@ -83,6 +84,8 @@ const holder = { state: "active" as const, screening: null, party: party("holder
 const screening = { state: "review" as const, screenedAt: now, listVersion: "1", validUntil: null }
 
 const sound: Standing = {
+  holds: [],
+  restrictions: [],
   cycle,
   instrument: instrument(),
   terms: termsOf(instrument()),
@@ -148,7 +151,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]>
 ]
 
 const outcome = (standing: Standing): string => {
-  const judged = Gates.judge(Gates.againstSettling(standing))
+  const judged = judge(Gates.againstSettling(standing))
   if (Result.isSuccess(judged)) return "admitted"
   const { gate, check } = judged.failure.told
   return `${gate} ${check}`

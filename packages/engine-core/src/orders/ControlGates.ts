@@ -30,3 +30,39 @@ export const against = (
     of.holder.party
   )
 ]
+
+/** What names an order of many, and whose it is. */
+export interface Member {
+  readonly orderId: string
+  readonly holderId: string
+  readonly party: Party.Party
+}
+
+/**
+ * The restriction's row for many orders: the first of them that is stopped is named. Without an order
+ * nobody is asked for, and there is no row.
+ */
+export const againstEach = (
+  { restrictions }: Pick<Controls, "restrictions">,
+  orders: ReadonlyArray<Member>,
+  of: { readonly instrumentId: string; readonly passing: RestrictionRules.Passing }
+): ReadonlyArray<Objection> => {
+  const stopped = orders.find(
+    ({ holderId }) => !RestrictionRules.lets(restrictions, { holderId, ...of })
+  )
+  const shown = stopped ?? orders[0]
+  if (shown === undefined) return []
+  const { holderId, orderId, party } = shown
+  const [holds, slug, told] = RestrictionRules.against(restrictions, { holderId, ...of }, party)
+  return [
+    [
+      holds,
+      slug,
+      {
+        ...told,
+        detail: `The holder of the order ${orderId} is restricted.`,
+        recovery: "Have the restriction lifted, or leave the order out: release it."
+      }
+    ]
+  ]
+}

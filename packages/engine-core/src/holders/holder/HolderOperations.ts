@@ -7,8 +7,9 @@ import {
   offeringOf
 } from "../../instruments/admission/AdmissionOperations.ts"
 import { reserve } from "../../instruments/admission/PlaceOperations.ts"
-import { judgeAtOnboarding } from "../../instruments/admission/AdmissionRules.ts"
+import { againstAtOnboarding } from "../../instruments/admission/AdmissionRules.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -114,7 +115,7 @@ const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
         terms,
         act
       })
-      yield* Effect.fromResult(judgeAtOnboarding(offering))
+      yield* Effect.fromResult(judgeGates(againstAtOnboarding(offering)))
       if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
       const admissionId = idOfAdmission(act.operationId, nth)
       yield* reserve(taken, admissionId, act)

@@ -2,6 +2,7 @@
 import { Effect, Option, Result, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
+import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Party } from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -23,7 +24,7 @@ import {
 import { Admission, admissions, pairOf } from "./Admission.ts"
 import { standing } from "./AdmissionConsentOperations.ts"
 import { decide } from "./AdmissionMachine.ts"
-import { judge, type Offering } from "./AdmissionRules.ts"
+import { against, type Offering } from "./AdmissionRules.ts"
 import { reserve, takenOf } from "./PlaceOperations.ts"
 
 const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
@@ -66,6 +67,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   readonly act: OperationAct
 }) {
   const { act, holder, terms } = of
+  // An instrument without terms is no instrument of the venue yet: it is told before any gate.
   const instrument = yield* Effect.fromResult(recorded(of.instrument))
   const { instrumentId } = instrument
   const consent = yield* standing(instrumentId)
@@ -112,6 +114,19 @@ export const offerCommand = (of: {
     expiresAt: of.terms.expiresAt
   })
 
+/** The holder's state, which is no gate, then everything that the offer's gates ask. */
+const offered = Effect.fnUntraced(function* (
+  { holderId, instrumentId, ...terms }: Terms & Pick<Admission, "holderId" | "instrumentId">,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const holder = yield* records.get(holders, holderId)
+  const instrument = yield* records.get(instruments, instrumentId)
+  yield* Effect.fromResult(decideHolder(holder, { on: "admit" }))
+  const found = yield* offeringOf({ holderId, holder, instrument, terms, act })
+  return { holder, ...found }
+})
+
 export const offerAdmission = Operation.defineOnLedger("admission.offer", {
   doc: "Offers a holder the credential with which it may hold an instrument.",
   route: "POST /v1/holders/{holderId}/admissions",
@@ -127,25 +142,16 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId, ...offer }),
   result: Admission,
   refuses: ["not-found", "state-conflict", "rule-refused"],
-  plan: Effect.fn("admission.offer")(function* ({ holderId, instrumentId, ...terms }, act) {
-    const records = yield* Records
-    const holder = yield* records.get(holders, holderId)
-    const instrument = yield* records.get(instruments, instrumentId)
-    yield* Effect.fromResult(decideHolder(holder, { on: "admit" }))
-    const { offering, taken, consentCid } = yield* offeringOf({
-      holderId,
-      holder,
-      instrument,
-      terms,
-      act
-    })
-    yield* Effect.fromResult(judge(offering))
+  gates: (input, act) => Effect.map(offered(input, act), ({ offering }) => against(offering)),
+  plan: Effect.fn("admission.offer")(function* (input, act) {
+    const { holder, offering, taken, consentCid } = yield* offered(input, act)
+    yield* Effect.fromResult(judge(against(offering)))
     if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
     const admissionId = idOf(act.operationId)
     yield* reserve(taken, admissionId, act)
-    const offered = offerCommand({ consentCid, admissionId, party: holder.party, terms })
-    const [first, ...rest] = [...taken.clears, offered]
-    return { commands: [first ?? offered, ...rest], last: true }
+    const command = offerCommand({ consentCid, admissionId, party: holder.party, terms: input })
+    const [first, ...rest] = [...taken.clears, command]
+    return { commands: [first ?? command, ...rest], last: true }
   }),
   finish: (_, act) =>
     Effect.flatMap(Records, (records) => records.get(admissions, idOf(act.operationId))).pipe(

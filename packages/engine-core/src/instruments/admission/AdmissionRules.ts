@@ -2,8 +2,8 @@
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { objections, type Told, unless } from "../../kernel/Refusal.ts"
 import type { Recorded } from "../instrument/Instrument.ts"
 import type { Admission } from "./Admission.ts"
 import type { AdmissionConsent } from "./AdmissionConsent.ts"
@@ -24,13 +24,10 @@ export interface Offering {
   readonly now: Instant.Instant
 }
 
-/** One gate's objection, in the order in which gates refuse; a later gate is one more row. */
-type Row = readonly [holds: boolean, slug: "rule-refused", told: Told]
-
 const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
-const ofHolder = (offering: Offering): ReadonlyArray<Row> => [
+const ofHolder = (offering: Offering): ReadonlyArray<Objection> => [
   [
     !AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now),
     "rule-refused",
@@ -47,7 +44,7 @@ const ofHolder = (offering: Offering): ReadonlyArray<Row> => [
   ]
 ]
 
-const beforeHolder = ({ latest }: Offering): ReadonlyArray<Row> => [
+const beforeHolder = ({ latest }: Offering): ReadonlyArray<Objection> => [
   [
     latest?.state === "offered" || latest?.state === "admitted",
     "rule-refused",
@@ -59,7 +56,7 @@ const beforeHolder = ({ latest }: Offering): ReadonlyArray<Row> => [
   ]
 ]
 
-const afterHolder = (offering: Offering): ReadonlyArray<Row> => [
+const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
   [
     offering.consent?.state !== "agreed",
     "rule-refused",
@@ -86,18 +83,13 @@ const afterHolder = (offering: Offering): ReadonlyArray<Row> => [
   ]
 ]
 
-const rows = (offering: Offering): ReadonlyArray<Row> => [
-  ...beforeHolder(offering),
-  ...ofHolder(offering),
-  ...afterHolder(offering)
-]
-
-/** The first gate that refuses an offer. */
-export const judge = (offering: Offering) => unless(...rows(offering))
+/**
+ * Everything that stands in an offer's way, in the order of the gates. No hold and no restriction is
+ * asked: an admission moves nothing, and what it would let in they stop by themselves.
+ */
+export const against = (offering: Offering): ReadonlyArray<Objection> =>
+  inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])
 
 /** The same while the holder is only being registered: nobody can have verified it yet. */
-export const judgeAtOnboarding = (offering: Offering) =>
-  unless(...beforeHolder(offering), ...afterHolder(offering))
-
-/** Every gate that refuses an offer, in order. */
-export const against = (offering: Offering) => objections(...rows(offering))
+export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Objection> =>
+  inOrder([...beforeHolder(offering), ...afterHolder(offering)])

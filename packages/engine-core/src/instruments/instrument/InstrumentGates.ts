@@ -1,17 +1,25 @@
-/** What an act asks of its instrument before anything else: that its terms are recorded. */
+/** What an act asks of its instrument before anything of its terms: that they are recorded. */
 import { Result } from "effect"
+import { judge, type Objection } from "../../kernel/Gates.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { type Instrument, isRecorded, type Recorded } from "./Instrument.ts"
 
-/** The instrument with its terms, or the refusal that the manifest does not hold it. */
+/**
+ * The instrument with its terms, or the refusal that the manifest does not hold it. Without its terms
+ * nothing more can be asked, so what the gates before the policy's say is told first
+ * (domain.md section 1, rule 7).
+ */
 export const recorded = <I extends Instrument>(
-  instrument: I
+  instrument: I,
+  before: ReadonlyArray<Objection> = []
 ): Result.Result<I & Recorded, Refused<"rule-refused">> =>
   isRecorded(instrument)
     ? Result.succeed(instrument)
-    : refuse("rule-refused", {
-        gate: "policy",
-        check: "in-manifest",
-        detail: "The venue's manifest does not hold this instrument.",
-        recovery: "Record the instrument first."
-      })
+    : Result.flatMap(judge(before), () =>
+        refuse("rule-refused", {
+          gate: "policy",
+          check: "in-manifest",
+          detail: "The venue's manifest does not hold this instrument.",
+          recovery: "Record the instrument first."
+        })
+      )

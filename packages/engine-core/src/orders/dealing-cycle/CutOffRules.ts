@@ -1,9 +1,8 @@
 /** Which cut-offs a cycle may be opened for, and until when it may settle. */
-import { Result } from "effect"
 import type * as Date from "../../kernel/Date.ts"
 import * as Duration from "../../kernel/Duration.ts"
+import type { Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { type Refused, unless } from "../../kernel/Refusal.ts"
 import { type CutOffRule, nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
 
 export interface Opening {
@@ -21,68 +20,71 @@ export interface Opened {
 }
 
 /**
- * The cut-off and the time to settle of a cycle that is opened now, or why not. A cut-off is one of the
- * instrument's own rule, in its named zone: on the day a clock skips it, the instant it skips at, and
- * on the day a clock shows it twice, the first of the two. A cycle settles before its orders run out,
- * which is when the cash that is locked for them goes back.
+ * The cut-off and the time to settle of a cycle that is opened now, and one row a check of the two. A
+ * cut-off is one of the instrument's own rule, in its named zone: on the day a clock skips it, the
+ * instant it skips at, and on the day a clock shows it twice, the first of the two. A cycle settles
+ * before its orders run out, which is when the cash that is locked for them goes back. Of a cut-off
+ * that is out of reach no more is asked, and nothing opens.
  */
-export const openingOf = (opening: Opening): Result.Result<Opened, Refused<"rule-refused">> =>
-  Result.gen(function* () {
-    const { cutOff, cutOffAt: named, now } = opening
-    if (named !== null) yield* unless(...ofReach(named, now))
-    const { at, date } = cutOffOf(opening)
-    const latest = settleBy(at)
-    // The ledger counts microseconds.
-    const until = opening.settleBy === null ? latest : Instant.toMicros(opening.settleBy)
-    yield* unless(
-      [
-        named !== null && named !== at,
-        "rule-refused",
-        {
-          gate: "window",
-          check: "cut-off-of-instrument",
-          detail: `The instrument's next cut-off from there is ${Instant.format(at)}.`,
-          recovery: `Name a cut-off of the instrument: ${cutOff.zone}, on ${cutOff.days.join(", ")}.`
-        }
-      ],
-      [
-        Instant.atOrBefore(until, at) || Instant.isAfter(until, latest),
-        "rule-refused",
-        {
-          gate: "window",
-          check: "settle-by-after-cut-off",
-          detail: `The orders of this cut-off run out at ${Instant.format(latest)}.`,
-          recovery: "Name a time after the cut-off, at which its orders still stand."
-        }
-      ]
-    )
-    return { cutOffAt: at, date, settleBy: until }
-  })
+export const openingOf = (
+  opening: Opening
+): { readonly opened: Opened | null; readonly rows: ReadonlyArray<Objection> } => {
+  const { cutOff, cutOffAt: named, now } = opening
+  const ofNamed = named === null ? [] : ofReach(named, now)
+  if (ofNamed.some(([holds]) => holds)) return { opened: null, rows: ofNamed }
+  const { at, date } = cutOffOf(opening)
+  const latest = settleBy(at)
+  // The ledger counts microseconds.
+  const until = opening.settleBy === null ? latest : Instant.toMicros(opening.settleBy)
+  const rows: ReadonlyArray<Objection> = [
+    ...ofNamed,
+    [
+      named !== null && named !== at,
+      "rule-refused",
+      {
+        gate: "window",
+        check: "cut-off-of-instrument",
+        detail: `The instrument's next cut-off from there is ${Instant.format(at)}.`,
+        recovery: `Name a cut-off of the instrument: ${cutOff.zone}, on ${cutOff.days.join(", ")}.`
+      }
+    ],
+    [
+      Instant.atOrBefore(until, at) || Instant.isAfter(until, latest),
+      "rule-refused",
+      {
+        gate: "window",
+        check: "settle-by-after-cut-off",
+        detail: `The orders of this cut-off run out at ${Instant.format(latest)}.`,
+        recovery: "Name a time after the cut-off, at which its orders still stand."
+      }
+    ]
+  ]
+  return { opened: { cutOffAt: at, date, settleBy: until }, rows }
+}
 
 /** How far ahead a cut-off may be named. */
 const reach = Duration.days(366)
 
-const ofReach = (named: Instant.Instant, now: Instant.Instant) =>
+const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Objection> => [
   [
-    [
-      Instant.atOrBefore(named, now),
-      "rule-refused",
-      {
-        gate: "window",
-        check: "cut-off-to-come",
-        recovery: "Name a cut-off that is still to come."
-      }
-    ],
-    [
-      Instant.isAfter(named, Instant.add(now, reach)),
-      "rule-refused",
-      {
-        gate: "window",
-        check: "cut-off-in-reach",
-        recovery: "Name a cut-off of the coming year."
-      }
-    ]
-  ] as const
+    Instant.atOrBefore(named, now),
+    "rule-refused",
+    {
+      gate: "window",
+      check: "cut-off-to-come",
+      recovery: "Name a cut-off that is still to come."
+    }
+  ],
+  [
+    Instant.isAfter(named, Instant.add(now, reach)),
+    "rule-refused",
+    {
+      gate: "window",
+      check: "cut-off-in-reach",
+      recovery: "Name a cut-off of the coming year."
+    }
+  ]
+]
 
 const nanosecond = 1n
 

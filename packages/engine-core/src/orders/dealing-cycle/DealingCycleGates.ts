@@ -2,58 +2,68 @@
 import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { gates, unless } from "../../kernel/Refusal.ts"
+import * as ControlGates from "../ControlGates.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
-import { type Objection, objections } from "./DealingCycleMachine.ts"
+import { objections } from "./DealingCycleMachine.ts"
 import type { Standing } from "./SettlingReads.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
-/** Opening a cycle takes a market whose orders are paid on the ledger (domain.md section 2.16). */
-export const againstMarket = (
-  { policyVersion }: Recorded,
-  market: Pick<PrimaryMarket, "state"> | null
-): ReadonlyArray<Objection> => [
-  [
-    market?.state !== "agreed",
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "primary-market",
-      policyVersion,
-      recovery: "Propose a primary market and have it agreed."
-    }
-  ]
-]
+/** Opening a cycle as its gates see it. */
+export interface Opening extends Pick<ControlGates.Controls, "holds"> {
+  readonly instrument: Recorded
+  readonly market: Pick<PrimaryMarket, "state"> | null
+  readonly inputsMax: number
+}
 
-/** And a ledger that can settle it: its instrument configured, two orders in one transaction. */
-export const againstLedger = (
-  instrument: Recorded,
-  inputsMax: number
-): ReadonlyArray<Objection> => [
-  [
-    !isOnRegistry(instrument),
-    "rule-refused",
-    {
-      gate: "ledger",
-      check: "on-registry",
-      party: instrument.registrar,
-      recovery: "Have the registrar configure the instrument."
-    }
-  ],
-  [
-    inputsOf({ subscriptions: 1, redemptions: 1 }) > inputsMax,
-    "rule-refused",
-    {
-      gate: "ledger",
-      check: "transaction-size",
-      detail: `One transaction of ${inputsMax} contracts settles no two orders.`,
-      recovery: "Raise ledger.maxInputs to what the ledger allows."
-    }
-  ]
+/**
+ * Everything that stands in the way of opening a cycle, in the order of the gates: it takes a market
+ * whose orders are paid on the ledger (domain.md section 2.16), and a ledger that can settle it, its
+ * instrument configured and two orders in one transaction. `own` is what its cut-off says.
+ */
+export const againstOpening = (
+  { holds, instrument, market, inputsMax }: Opening,
+  own: ReadonlyArray<Objection>
+): ReadonlyArray<Objection> =>
+  inOrder([
+    ControlGates.held({ holds }),
+    [
+      market?.state !== "agreed",
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "primary-market",
+        policyVersion: instrument.policyVersion,
+        recovery: "Propose a primary market and have it agreed."
+      }
+    ],
+    ...own,
+    onRegistry(instrument),
+    [
+      inputsOf({ subscriptions: 1, redemptions: 1 }) > inputsMax,
+      "rule-refused",
+      {
+        gate: "ledger",
+        check: "transaction-size",
+        detail: `One transaction of ${inputsMax} contracts settles no two orders.`,
+        recovery: "Raise ledger.maxInputs to what the ledger allows."
+      }
+    ]
+  ])
+
+const onRegistry = (instrument: Recorded): Objection => [
+  !isOnRegistry(instrument),
+  "rule-refused",
+  {
+    gate: "ledger",
+    check: "on-registry",
+    party: instrument.registrar,
+    recovery: "Have the registrar configure the instrument."
+  }
 ]
 
 /**
@@ -64,14 +74,27 @@ export const againstLedger = (
 export const againstSettling = (standing: Standing): ReadonlyArray<Objection> =>
   inOrder([
     ...objections(standing.cycle, { on: "settle", now: standing.now }),
+    ...ofControls(standing),
     ...ofHolders(standing),
     ...ofTerms(standing),
     ...ofOrders(standing),
     ...ofPrice(standing),
     ...ofCash(standing),
-    ...againstLedger(standing.instrument, standing.inputsMax).slice(0, 1),
+    onRegistry(standing.instrument),
     ...ofSize(standing)
   ])
+
+/** A hold stops the whole cycle, and so does a restriction of one holder: it settles as one or not. */
+const ofControls = ({ orders, instrument, ...controls }: Standing): ReadonlyArray<Objection> => {
+  const { instrumentId } = instrument
+  const bought = orders.subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))
+  const sold = orders.redemptions.map((order) => ({ ...order, orderId: order.redemptionId }))
+  return [
+    ControlGates.held(controls),
+    ...ControlGates.againstEach(controls, bought, { instrumentId, passing: "units-in" }),
+    ...ControlGates.againstEach(controls, sold, { instrumentId, passing: "units-back" })
+  ]
+}
 
 /** Who buys must be one who may hold; who gives back need not be admitted any more, but screened. */
 const ofHolders = ({
@@ -290,9 +313,3 @@ const idsWhere = <K extends string>(
   orders: ReadonlyArray<{ readonly price: Decimal.Decimal | null } & Readonly<Record<K, string>>>,
   id: K
 ): ReadonlyArray<string> => orders.filter(({ price }) => price === null).map((order) => order[id])
-
-const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
-  objections.toSorted((a, b) => gates.indexOf(a[2].gate) - gates.indexOf(b[2].gate))
-
-/** The first gate that refuses. */
-export const judge = (objections: ReadonlyArray<Objection>) => unless(...objections)

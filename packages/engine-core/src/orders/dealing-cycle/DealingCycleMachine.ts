@@ -2,10 +2,10 @@
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import { type Gate, type Told, unless } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
 
@@ -112,9 +112,6 @@ const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
 export const Fact = Schema.Union([Count, Allocate, Unallocate, CutOff, Settle, Release])
 export type Fact = typeof Fact.Type
 
-/** One thing that stands in a command's way, at its gate. */
-export type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
-
 /** What the venue may ask of a cycle, at an instant. */
 export interface Command {
   readonly on: "settle" | "release"
@@ -124,11 +121,11 @@ export interface Command {
 /** Whether the venue may ask the ledger for this, as far as the cycle itself tells. */
 export const decide = (self: DealingCycle, command: Command) =>
   Machine.admit(DealingCycleMachine, self, command.on).pipe(
-    Result.flatMap(() => unless(...objections(self, command))),
+    Result.flatMap(() => judge(objections(self, command))),
     Result.map(() => command)
   )
 
-/** What in the cycle itself stands in a command's way, in the order of the gates. */
+/** What in the cycle itself stands in a command's way, one row a check. */
 export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Objection> =>
   on === "release"
     ? []

@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -12,6 +13,8 @@ import { PrimaryMarket } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { operations } from "../../writes/OperationRecord.ts"
+import * as ControlGates from "../ControlGates.ts"
+import { controlsOf } from "../ControlReads.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
 import { openingOf } from "./CutOffRules.ts"
 import { CycleId, dealtAt, dealingCycles } from "./DealingCycle.ts"
@@ -48,25 +51,13 @@ export const open = Operation.defineOnLedger("dealing-cycle.open", {
     input.cycleId === null ? { ...input, cycleId: Schema.decodeSync(CycleId)(makeId()) } : input,
   result: DealingCycleView.DealingCycleView,
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
+  gates: (input, act) => Effect.map(opening(input, act), ({ rows }) => rows),
   plan: Effect.fn("dealing-cycle.open.plan")(function* (input, act) {
-    const records = yield* Records
+    const { opened, market, slot, rows } = yield* opening(input, act)
+    yield* Effect.fromResult(judge(rows))
+    if (opened === null || slot === null) throw new Error("a cut-off out of reach is refused")
     const cycleId = idOf(input)
-    if (Option.isSome(yield* records.find(dealingCycles, cycleId))) {
-      return yield* Effect.fail(
-        refused("already-exists", { detail: "A dealing cycle of this id exists." })
-      )
-    }
-    const instrument = yield* Effect.fromResult(
-      recorded(yield* records.get(instruments, input.instrumentId))
-    )
-    const market = yield* standingMarket(input.instrumentId)
-    yield* Effect.fromResult(Gates.judge(Gates.againstMarket(instrument, market)))
-    const opened = yield* Effect.fromResult(
-      openingOf({ ...input, cutOff: instrument.manifest.cutOff, now: act.now })
-    )
-    const { inputsMax } = yield* Settings
-    yield* Effect.fromResult(Gates.judge(Gates.againstLedger(instrument, inputsMax)))
-    yield* taken({ instrumentId: instrument.instrumentId, cutOffAt: opened.cutOffAt }, cycleId, act)
+    yield* take(slot, cycleId, act)
     return {
       commands: [
         exercise(PrimaryMarket, contractOf(market), "OpenCycle", {
@@ -99,18 +90,38 @@ const contractOf = (market: { readonly marketCid: string | null } | null): strin
   return market.marketCid
 }
 
-/**
- * Takes the cut-off for this cycle in the transaction that plans it: there is one open cycle of an
- * instrument and cut-off, whoever else asks for one before the ledger has answered.
- */
-const taken = Effect.fnUntraced(function* (
+/** Everything that opening is judged by: what is there already, which is no gate, then one row a check. */
+const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
+  const records = yield* Records
+  const { cycleId, instrumentId } = input
+  if (cycleId !== null && Option.isSome(yield* records.find(dealingCycles, cycleId))) {
+    return yield* Effect.fail(
+      refused("already-exists", { detail: "A dealing cycle of this id exists." })
+    )
+  }
+  const found = yield* records.get(instruments, instrumentId)
+  const { holds } = yield* controlsOf({ instrumentId, holderIds: [] })
+  const instrument = yield* Effect.fromResult(recorded(found, [ControlGates.held({ holds })]))
+  const { opened, rows } = openingOf({
+    ...input,
+    cutOff: instrument.manifest.cutOff,
+    now: act.now
+  })
+  const slot =
+    opened === null ? null : yield* slotOf({ instrumentId, cutOffAt: opened.cutOffAt }, act)
+  const market = yield* standingMarket(instrumentId)
+  const { inputsMax } = yield* Settings
+  const standing = { holds, instrument, market, inputsMax }
+  return { opened, market, slot, rows: Gates.againstOpening(standing, rows) }
+})
+
+/** The slot of a cut-off as it stands; a cycle that is open for it refuses another one. */
+const slotOf = Effect.fnUntraced(function* (
   of: Parameters<typeof dealtAt>[0],
-  cycleId: CycleId,
-  act: OperationAct
+  { operationId }: OperationAct
 ) {
   const records = yield* Records
   const slotId = dealtAt(of)
-  const { operationId } = act
   const known = Option.getOrNull(yield* records.find(cycleSlots, slotId))
   const inTheWay =
     (yield* openCycleOf(of))?.cycleId ??
@@ -123,6 +134,20 @@ const taken = Effect.fnUntraced(function* (
       })
     )
   }
+  return { slotId, known }
+})
+
+/**
+ * Takes the cut-off for this cycle in the transaction that plans it: there is one open cycle of an
+ * instrument and cut-off, whoever else asks for one before the ledger has answered.
+ */
+const take = Effect.fnUntraced(function* (
+  { slotId, known }: Effect.Success<ReturnType<typeof slotOf>>,
+  cycleId: CycleId,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const { operationId } = act
   if (known === null) {
     yield* records
       .open(cycleSlots, { slotId, cycleId, operationId }, act)

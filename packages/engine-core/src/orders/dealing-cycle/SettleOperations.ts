@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { judge } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
 import { Crypto } from "../../ports/Crypto.ts"
@@ -46,19 +47,26 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
       tolerance: standing.terms.tolerances.figures ?? Decimal.zero
     }
   }),
+  gates: ({ cycleId }, act) => Effect.map(settling(cycleId, act), ({ rows }) => rows),
   plan: Effect.fn("dealing-cycle.settle.plan")(function* ({ cycleId }, act) {
-    const records = yield* Records
-    const cycle = yield* records.get(dealingCycles, cycleId)
-    yield* Effect.fromResult(Machine.admit(DealingCycleMachine, cycle, "settle"))
-    const standing = yield* standingOf(cycle, act.now)
-    yield* Effect.fromResult(Gates.judge(Gates.againstSettling(standing)))
+    const { standing, rows } = yield* settling(cycleId, act)
+    yield* Effect.fromResult(judge(rows))
     const argument = settlingOf(standing, act)
     return {
-      commands: [exercise(DealingCycleTemplate, contractOf(cycle), "Settle", argument)],
+      commands: [exercise(DealingCycleTemplate, contractOf(standing.cycle), "Settle", argument)],
       last: true
     }
   }),
   finish: ({ cycleId }) => shown(cycleId)
+})
+
+/** Everything that settling is judged by: the cycle's state, which is no gate, then one row a check. */
+const settling = Effect.fnUntraced(function* (cycleId: CycleId, { now }: OperationAct) {
+  const records = yield* Records
+  const cycle = yield* records.get(dealingCycles, cycleId)
+  yield* Effect.fromResult(Machine.admit(DealingCycleMachine, cycle, "settle"))
+  const standing = yield* standingOf(cycle, now)
+  return { standing, rows: Gates.againstSettling(standing) }
 })
 
 const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {

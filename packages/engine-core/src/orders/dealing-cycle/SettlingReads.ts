@@ -14,6 +14,8 @@ import type * as Instant from "../../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import type { Controls } from "../ControlGates.ts"
+import { controlsOf } from "../ControlReads.ts"
 import { provisionSettlements } from "../../distributions/provision-settlement/ProvisionSettlement.ts"
 import { primaryMarkets } from "../primary-market/PrimaryMarket.ts"
 import { type DealingCycle, dealingCycles, dealtAt } from "./DealingCycle.ts"
@@ -30,7 +32,7 @@ export interface Provision {
 }
 
 /** A cycle with all that its settlement asks. */
-export interface Standing {
+export interface Standing extends Controls {
   readonly cycle: DealingCycle
   readonly instrument: Recorded
   readonly terms: Terms
@@ -74,7 +76,10 @@ export const standingOf = (
     })
     const shortfall = shortfallOf(cycle, orders, settlement)
     const { inputsMax } = yield* Settings
+    const { instrumentId } = cycle
+    const holderIds = holderIdsOf(orders)
     return {
+      ...(yield* controlsOf({ instrumentId, holderIds })),
       cycle,
       instrument,
       terms,
@@ -106,12 +111,13 @@ export const openCyclesOf = Effect.fnUntraced(function* (instrumentId: string) {
   return listed.map(({ record }) => record).toSorted((a, b) => (dealtAt(a) < dealtAt(b) ? -1 : 1))
 })
 
+const holderIdsOf = ({ subscriptions, redemptions }: Orders): ReadonlyArray<string> => [
+  ...new Set([...subscriptions, ...redemptions].map(({ holderId }) => holderId))
+]
+
 const holdersOf = Effect.fnUntraced(function* (orders: Orders) {
   const records = yield* Records
-  const ids = new Set(
-    [...orders.subscriptions, ...orders.redemptions].map(({ holderId }) => holderId)
-  )
-  const found = yield* records.many(holders, [...ids])
+  const found = yield* records.many(holders, holderIdsOf(orders))
   return new Map<string, Stored<Holder>>(found.map((holder) => [holder.holderId, holder]))
 })
 

@@ -2,6 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { assetOf, instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import { judge } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -16,7 +17,7 @@ import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
-import { controlsOf, recordedBehind } from "../ControlReads.ts"
+import { controlsOf } from "../ControlReads.ts"
 import * as Currency from "../Currency.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
@@ -102,7 +103,8 @@ const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAc
   const found = yield* records.get(instruments, instrumentId)
   const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
   const controlled = { holder, instrumentId, passing: "units-back" } as const
-  const instrument = yield* recordedBehind(found, ControlGates.against(controls, controlled))
+  const before = ControlGates.against(controls, controlled)
+  const instrument = yield* Effect.fromResult(recorded(found, before))
   const standing = yield* standingMarket(instrumentId)
   const market = standing?.state === "agreed" ? standing : null
   const order = yield* signedOrder("redemption", input, holder.party)

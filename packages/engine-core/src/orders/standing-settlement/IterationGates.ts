@@ -4,20 +4,19 @@ import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Admission } from "../../instruments/admission/Admission.ts"
 import { assetOf, isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Field from "../../templates/Field.ts"
+import * as ControlGates from "../ControlGates.ts"
 import { inputsOfIteration } from "../dealing-cycle/TransactionSize.ts"
 import { isOpen as isRedeemable, type Redemption } from "../redemption/Redemption.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import type { StandingSettlement } from "./StandingSettlement.ts"
-import { inOrder, judge, type Objection } from "./StandingSettlementGates.ts"
 import { committedBy } from "./StandingSettlementMachine.ts"
 
-export { judge }
-
 /** The orders of an iteration, with all that they are judged by. */
-export interface Iterating {
+export interface Iterating extends ControlGates.Controls {
   readonly self: StandingSettlement
   readonly instrument: Recorded
   readonly subscriptions: ReadonlyArray<Subscription>
@@ -25,6 +24,8 @@ export interface Iterating {
   readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>
   /** The admissions in force. */
   readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
+  /** The market that priced all of the orders and still stands; null: there is none. */
+  readonly market: { readonly marketCid: string } | null
   /** The most contracts that one ledger transaction uses. */
   readonly inputsMax: number
   readonly now: Instant.Instant
@@ -82,14 +83,10 @@ export const drawnOn = (iteration: Iterating): ReadonlyArray<string> =>
 
 /** Everything that stands in the way, in the order of the gates: legs are at most the funding. */
 export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection> => {
-  const { self, instrument } = iteration
+  const { self } = iteration
   const orders = [...iteration.subscriptions, ...iteration.redemptions]
-  const short = takenOf(iteration).find((leg) => {
-    const committed = committedBy(self, leg)
-    return committed === undefined || Decimal.greaterThan(leg.amount, committed.amount)
-  })
-  const unitsOf = (party: Party.Party) => keyOf({ party, asset: assetOf(instrument) })
   return inOrder([
+    ...ofControls(iteration),
     ...ofHolders(iteration),
     [
       orders.some(({ instrumentId }) => instrumentId !== self.instrumentId),
@@ -131,14 +128,14 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
         recovery: "Settle orders whose own cash is allocated by themselves."
       }
     ],
+    ...ofCommitments(iteration),
     [
-      short !== undefined,
+      iteration.market === null,
       "rule-refused",
       {
-        gate: short !== undefined && keyOf(short) === unitsOf(short.party) ? "units" : "cash",
-        check: "committed",
-        ...(short === undefined ? {} : { party: short.party }),
-        recovery: "Name fewer orders: their payer has committed less than they take."
+        gate: "policy",
+        check: "primary-market",
+        recovery: "Settle or release these orders by themselves: no market that stands priced all."
       }
     ],
     [
@@ -153,6 +150,47 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
       }
     ]
   ])
+}
+
+/** Units and cash each have a row: nobody gives more of either than it committed. */
+const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
+  const { self, instrument } = iteration
+  const short = takenOf(iteration).filter((leg) => {
+    const committed = committedBy(self, leg)
+    return committed === undefined || Decimal.greaterThan(leg.amount, committed.amount)
+  })
+  const isUnits = ({ party, asset }: Leg) =>
+    keyOf({ party, asset }) === keyOf({ party, asset: assetOf(instrument) })
+  const row = (gate: "units" | "cash", first: Leg | undefined): Objection => [
+    first !== undefined,
+    "rule-refused",
+    {
+      gate,
+      check: "committed",
+      ...(first === undefined ? {} : { party: first.party }),
+      recovery: "Name fewer orders: their payer has committed less than they take."
+    }
+  ]
+  return [
+    row("units", short.find(isUnits)),
+    row(
+      "cash",
+      short.find((leg) => !isUnits(leg))
+    )
+  ]
+}
+
+/** A hold stops every order of it, and a restriction the order of its holder. */
+const ofControls = (iteration: Iterating): ReadonlyArray<Objection> => {
+  const { self, subscriptions, redemptions } = iteration
+  const { instrumentId } = self
+  const bought = subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))
+  const sold = redemptions.map((order) => ({ ...order, orderId: order.redemptionId }))
+  return [
+    ControlGates.held(iteration),
+    ...ControlGates.againstEach(iteration, bought, { instrumentId, passing: "units-in" }),
+    ...ControlGates.againstEach(iteration, sold, { instrumentId, passing: "units-back" })
+  ]
 }
 
 /** Who gets units must be admitted; who gives them back need not be any more. */

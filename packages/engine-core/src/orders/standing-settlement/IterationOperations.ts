@@ -5,13 +5,16 @@ import { admissions, pairOf } from "../../instruments/admission/Admission.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { configurationOf, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { controlsOf } from "../ControlReads.ts"
 import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
-import { SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
+import { type Subscription, SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
 import { liveMarket } from "../subscription/SubscriptionStandingReads.ts"
 import * as Gates from "./IterationGates.ts"
 import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
@@ -54,18 +57,25 @@ export const settle = Operation.defineOnLedger("standing-settlement.settle", {
   input: Iteration,
   result: Reads.StandingSettlementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
+  gates: (input, act) => Effect.map(iterating(input, act), ({ rows }) => rows),
   plan: Effect.fn("standing-settlement.settle.plan")(function* (input, act) {
-    const self = yield* load(input.standingSettlementId)
-    yield* Effect.fromResult(decide(self, "settle"))
-    const { inputsMax } = yield* Settings
-    const iteration = { ...(yield* assembled(self, input)), self, inputsMax, now: act.now }
-    yield* Effect.fromResult(Gates.judge(Gates.againstIteration(iteration)))
-    return { commands: [yield* iterated(iteration)], last: true }
+    const { iteration, rows } = yield* iterating(input, act)
+    yield* Effect.fromResult(judge(rows))
+    return { commands: [iterated(iteration)], last: true }
   }),
   finish: ({ standingSettlementId }) => shown(standingSettlementId)
 })
 
-/** Everything an iteration is judged by, read in as many look-ups as there are kinds of record. */
+/** The settlement's state, which is no gate, then everything an iteration is judged by, one row a check. */
+const iterating = Effect.fnUntraced(function* (input: Iteration, { now }: OperationAct) {
+  const self = yield* load(input.standingSettlementId)
+  yield* Effect.fromResult(decide(self, "settle"))
+  const { inputsMax } = yield* Settings
+  const iteration = { ...(yield* assembled(self, input)), self, inputsMax, now }
+  return { iteration, rows: Gates.againstIteration(iteration) }
+})
+
+/** What it is judged by, read in as many look-ups as there are kinds of record. */
 const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: Iteration) {
   const records = yield* Records
   const { instrumentId } = self
@@ -87,7 +97,9 @@ const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: 
     limit: Math.max(1, holderIds.length)
   })
   return {
+    ...(yield* controlsOf({ instrumentId, holderIds })),
     instrument,
+    market: yield* marketOf(self, bought),
     subscriptions: bought,
     redemptions: sold,
     holders: new Map(known.map((holder): [string, Stored<Holder>] => [holder.holderId, holder])),
@@ -95,9 +107,9 @@ const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: 
   }
 })
 
-const iterated = Effect.fnUntraced(function* (iteration: Gates.Iterating) {
-  const { self, instrument, subscriptions: bought, redemptions: sold } = iteration
-  const market = yield* liveMarket(
+/** The market that priced all of the orders and still stands; null: there is none. */
+const marketOf = (self: StandingSettlement, bought: ReadonlyArray<Subscription>) =>
+  liveMarket(
     self.instrumentId,
     ({ fund, paymentAsset, terms }) =>
       fund === self.fund &&
@@ -109,17 +121,11 @@ const iterated = Effect.fnUntraced(function* (iteration: Gates.Iterating) {
           attestors.every(({ party }) => terms.attestors.includes(party))
       )
   )
-  if (market === null) {
-    return yield* Effect.fail(
-      refused("rule-refused", {
-        gate: "policy",
-        check: "primary-market",
-        recovery: "Settle or release these orders by themselves: no market that stands priced all."
-      })
-    )
-  }
+
+const iterated = (iteration: Gates.Iterating) => {
+  const { self, instrument, market, subscriptions: bought, redemptions: sold } = iteration
   return exercise(Template, contractOf(self), "Settle", {
-    marketCid: market.marketCid,
+    marketCid: standing(market?.marketCid),
     commitments: Gates.drawnOn(iteration),
     lots: bought.map((order) => ({
       lotCid: standing(order.lot?.cid),
@@ -132,7 +138,7 @@ const iterated = Effect.fnUntraced(function* (iteration: Gates.Iterating) {
       unitsAllocationCid: order.unitsAllocation?.cid ?? null
     }))
   })
-})
+}
 
 const standing = <A>(one: A | null | undefined): A => {
   if (one === null || one === undefined) throw new Error("an order that passed its gates is whole")

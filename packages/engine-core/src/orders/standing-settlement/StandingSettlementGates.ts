@@ -2,17 +2,15 @@
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { type Gate, gates, type Told, unless } from "../../kernel/Refusal.ts"
 import type * as Field from "../../templates/Field.ts"
+import * as ControlGates from "../ControlGates.ts"
 import * as Currency from "../Currency.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Funding } from "./StandingSettlementMachine.ts"
 
-/** One thing that stands in the way, at its gate. */
-export type Objection = readonly [holds: boolean, slug: "rule-refused", told: Told & { gate: Gate }]
-
-export interface Opening {
+export interface Opening extends Pick<ControlGates.Controls, "holds"> {
   readonly instrument: Recorded
   readonly market: Pick<PrimaryMarket, "state" | "fund" | "paymentAsset"> | null
   readonly funding: ReadonlyArray<Funding>
@@ -41,6 +39,7 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
       !opening.holders.some((holder) => holder.party === party && holder.state === "active")
   )
   return inOrder([
+    ControlGates.held(opening),
     [
       agreed === null,
       "rule-refused",
@@ -99,9 +98,3 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
     ]
   ])
 }
-
-export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
-  objections.toSorted((a, b) => gates.indexOf(a[2].gate) - gates.indexOf(b[2].gate))
-
-/** The first gate that refuses. */
-export const judge = (objections: ReadonlyArray<Objection>) => unless(...objections)

@@ -6,6 +6,7 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
+import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { refused, type Unavailable } from "../../kernel/Refusal.ts"
@@ -16,6 +17,8 @@ import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.t
 import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as ControlGates from "../ControlGates.ts"
+import { controlsOf } from "../ControlReads.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
 import * as Gates from "./StandingSettlementGates.ts"
 import {
@@ -82,29 +85,31 @@ export const open = Operation.defineOnLedger("standing-settlement.open", {
       : input,
   result: Reads.StandingSettlementView,
   refuses: ["already-exists", "not-found", "rule-refused"],
+  gates: (input, act) => Effect.map(opening(input, act), ({ rows }) => rows),
   plan: Effect.fn("standing-settlement.open.plan")(function* (input, act) {
-    const records = yield* Records
-    if (Option.isSome(yield* records.find(standingSettlements, idOf(input)))) {
-      return yield* Effect.fail(
-        refused("already-exists", { detail: "A standing settlement of this id exists." })
-      )
-    }
-    const instrument = yield* Effect.fromResult(
-      recorded(yield* records.get(instruments, input.instrumentId))
-    )
-    const market = yield* standingMarket(input.instrumentId)
-    const opening = {
-      instrument,
-      market,
-      funding: input.funding,
-      deadline: input.deadline,
-      holders: yield* holdersOf(input.funding.map(({ party }) => party)),
-      now: act.now
-    }
-    yield* Effect.fromResult(Gates.judge(Gates.againstOpening(opening)))
+    const { market, rows } = yield* opening(input, act)
+    yield* Effect.fromResult(judge(rows))
     return { commands: [opened(input, market?.marketCid ?? null, act)], last: true }
   }),
   finish: (input) => shown(idOf(input))
+})
+
+/** Everything that opening is judged by, as the records say it now, and one row a check. */
+const opening = Effect.fnUntraced(function* (input: Opening, { now }: OperationAct) {
+  const records = yield* Records
+  const { deadline, funding, instrumentId, standingSettlementId: id } = input
+  if (id !== null && Option.isSome(yield* records.find(standingSettlements, id))) {
+    return yield* Effect.fail(
+      refused("already-exists", { detail: "A standing settlement of this id exists." })
+    )
+  }
+  const found = yield* records.get(instruments, instrumentId)
+  const { holds } = yield* controlsOf({ instrumentId, holderIds: [] })
+  const instrument = yield* Effect.fromResult(recorded(found, [ControlGates.held({ holds })]))
+  const market = yield* standingMarket(instrumentId)
+  const named = yield* holdersOf(funding.map(({ party }) => party))
+  const standing = { holds, instrument, market, funding, deadline, holders: named, now }
+  return { market, rows: Gates.againstOpening(standing) }
 })
 
 const opened = (input: Opening, marketCid: string | null, { now }: OperationAct) => {
@@ -161,13 +166,22 @@ export const resume = Operation.defineOnLedger("standing-settlement.resume", {
   resource,
   input: One,
   result: Reads.StandingSettlementView,
-  refuses: ["not-found", "state-conflict"],
-  plan: Effect.fn("standing-settlement.resume.plan")(function* ({ standingSettlementId }) {
-    const self = yield* load(standingSettlementId)
-    yield* Effect.fromResult(decide(self, "resume"))
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  gates: (input) => Effect.map(resuming(input), ({ rows }) => rows),
+  plan: Effect.fn("standing-settlement.resume.plan")(function* (input) {
+    const { self, rows } = yield* resuming(input)
+    yield* Effect.fromResult(judge(rows))
     return { commands: [exercise(Template, contractOf(self), "Resume", {})], last: true }
   }),
   finish: ({ standingSettlementId }) => shown(standingSettlementId)
+})
+
+/** Resuming lets orders settle again, which a hold on all stops. */
+const resuming = Effect.fnUntraced(function* ({ standingSettlementId }: Named) {
+  const self = yield* load(standingSettlementId)
+  yield* Effect.fromResult(decide(self, "resume"))
+  const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
+  return { self, rows: [ControlGates.held(controls)] }
 })
 
 export const close = Operation.defineOnLedger("standing-settlement.close", {

@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { latest } from "../../instruments/admission/AdmissionOperations.ts"
 import { assetOf, instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
@@ -22,7 +23,7 @@ import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
-import { controlsOf, recordedBehind } from "../ControlReads.ts"
+import { controlsOf } from "../ControlReads.ts"
 import * as Currency from "../Currency.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
@@ -104,7 +105,7 @@ const gathered = Effect.fnUntraced(function* (input: Claim, act: OperationAct) {
   const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
   const controlled = { holder, instrumentId, passing: "units-in" } as const
   const before = ControlGates.against(controls, controlled)
-  const instrument = yield* recordedBehind(found, before)
+  const instrument = yield* Effect.fromResult(recorded(found, before))
   const terms = yield* inForce(instrument, act.now)
   const market = yield* agreedMarket(instrumentId)
   const order = yield* signedOrder("subscription", input, holder.party)

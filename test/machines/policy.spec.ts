@@ -34,6 +34,7 @@ const version = (state: PolicyVersion["state"], until: Instant.Instant | null = 
     effectiveFrom: at(5),
     until,
     setBy: "olga",
+    changes: [],
     manifest
   }) satisfies PolicyVersion
 

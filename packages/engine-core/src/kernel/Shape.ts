@@ -20,6 +20,10 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 /** One step of an RFC 6901 pointer. */
 const escape = (segment: string): string => segment.replaceAll("~", "~0").replaceAll("/", "~1")
 
+/** A pointer (RFC 6901) to the member at the end of these names, outermost first. */
+export const pointer = (path: ReadonlyArray<string>): string =>
+  path.map((segment) => `/${escape(segment)}`).join("")
+
 type Segment = PropertyKey | { readonly key: PropertyKey }
 const keyOf = (segment: Segment): string =>
   String(typeof segment === "object" ? segment.key : segment)
@@ -32,8 +36,8 @@ export const faults = (
   const seen = new Map<string, Fault>()
   for (const one of format(issue).issues) {
     const path = (one.path ?? []).map(keyOf)
-    const pointer = [place(path[0]), ...path.map(escape)].join("/")
-    if (!seen.has(pointer)) seen.set(pointer, { pointer, detail: one.message })
+    const at = `${place(path[0])}${pointer(path)}`
+    if (!seen.has(at)) seen.set(at, { pointer: at, detail: one.message })
   }
   return [...seen.values()].slice(0, faultsMax)
 }

@@ -68,6 +68,7 @@ export const record = Operation.define("instrument.record", {
         effectiveFrom: act.now,
         until: null,
         setBy: act.actor,
+        changes: [],
         ...terms
       },
       act

@@ -1,11 +1,14 @@
 /** How the venue changes the terms an instrument's orders are judged under. */
 import { Effect, Option, Schema } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as TermChange from "../../writes/TermChange.ts"
 import {
   InstrumentId,
   type Instrument,
@@ -15,9 +18,10 @@ import {
 } from "../instrument/Instrument.ts"
 import { recorded } from "../instrument/InstrumentGates.ts"
 import { faults } from "../instrument/InstrumentRules.ts"
-import { changes, type Manifest } from "../instrument/Manifest.ts"
+import { type Manifest, changes as terms } from "../instrument/Manifest.ts"
 import { assetKeyOf } from "../register/Holding.ts"
 import { supplies } from "../register/Supply.ts"
+import { changesOf } from "./PolicyDirection.ts"
 import { judge } from "./PolicyGates.ts"
 import { amended, unfixed } from "./PolicyRules.ts"
 import { idOf, policyVersions } from "./PolicyVersion.ts"
@@ -54,14 +58,20 @@ const retire = Effect.fnUntraced(function* (
   yield* records.record(policyVersions, waiting, { on: "replace" }, act)
 })
 
+interface Accepted {
+  readonly manifest: Manifest
+  readonly effectiveFrom: Instant.Instant | null
+  readonly changes: ReadonlyArray<TermChange.TermChange>
+}
+
 const accept = Effect.fnUntraced(function* (
   instrument: Stored<Instrument> & Recorded,
-  of: { readonly manifest: Manifest; readonly effectiveFrom: Instant.Instant | null },
+  of: Accepted,
   act: OperationAct
 ) {
   const records = yield* Records
   const { instrumentId, termsSince } = instrument
-  const { effectiveFrom, manifest } = of
+  const { changes, effectiveFrom, manifest } = of
   // The clock may just have brought the version before into force.
   const from = effectiveFrom ?? (termsSince === null ? act.now : Instant.max(act.now, termsSince))
   const isAhead = effectiveFrom !== null
@@ -85,11 +95,37 @@ const accept = Effect.fnUntraced(function* (
         effectiveFrom: from,
         until: null,
         setBy: act.actor,
+        changes,
         manifest
       },
       act
     )
     .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a version was counted twice"))))
+})
+
+const Input = Schema.Struct({
+  instrumentId: InstrumentId,
+  /** The version it replaces: the scheduled one where one waits, else the one in force. */
+  replaces: Field.optional(Schema.String),
+  /** When it takes effect; absent or null: at once. */
+  effectiveFrom: Field.optional(Instant.schema),
+  ...terms
+})
+
+/** The terms that a call asks for, and what they change of those that were accepted before. */
+const asked = Effect.fnUntraced(function* (
+  { instrumentId, replaces: _, effectiveFrom, ...said }: typeof Input.Type,
+  { now }: OperationAct
+) {
+  const records = yield* Records
+  const found = yield* records.get(instruments, instrumentId)
+  const instrument = yield* Effect.fromResult(recorded(found))
+  const manifest = amended(instrument.next?.manifest ?? instrument.manifest, said)
+  const to =
+    effectiveFrom === null
+      ? { manifest, next: null }
+      : { manifest: instrument.manifest, next: { effectiveFrom, manifest } }
+  return { instrument, manifest, changes: changesOf({ from: instrument, to }, now) }
 })
 
 export const set = Operation.define("policy.set", {
@@ -104,23 +140,17 @@ export const set = Operation.define("policy.set", {
     instrumentId: ({ instrumentId }) => instrumentId
   },
   ifMatch: "replaces",
-  input: Schema.Struct({
-    instrumentId: InstrumentId,
-    /** The version it replaces: the scheduled one where one waits, else the one in force. */
-    replaces: Field.optional(Schema.String),
-    /** When it takes effect; absent or null: at once. */
-    effectiveFrom: Field.optional(Instant.schema),
-    ...changes
-  }),
+  input: Input,
   result: PolicyView.PolicyVersionView,
   refuses: ["invalid-request", "not-found", "state-conflict", "rule-refused"],
+  figures: Effect.fn("policy.set.figures")(function* (input, act) {
+    const { sha256 } = yield* Crypto
+    const { changes } = yield* asked(input, act)
+    return { figures: TermChange.figuresOf(changes, sha256), tolerance: Decimal.zero }
+  }),
   run: Effect.fn("policy.set")(function* (input, act) {
-    const { instrumentId, replaces, effectiveFrom, ...said } = input
-    const records = yield* Records
-    const found = yield* records.get(instruments, instrumentId)
-    const instrument = yield* Effect.fromResult(recorded(found))
-    const before = instrument.next?.manifest ?? instrument.manifest
-    const manifest = amended(before, said)
+    const { replaces, effectiveFrom } = input
+    const { changes, instrument, manifest } = yield* asked(input, act)
     const errors = faults(manifest)
     if (errors.length > 0) {
       return yield* Effect.fail(
@@ -137,6 +167,6 @@ export const set = Operation.define("policy.set", {
         now: act.now
       })
     )
-    return PolicyView.of(yield* accept(instrument, { manifest, effectiveFrom }, act))
+    return PolicyView.of(yield* accept(instrument, { manifest, effectiveFrom, changes }, act))
   })
 })

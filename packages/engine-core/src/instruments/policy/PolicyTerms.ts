@@ -43,6 +43,26 @@ export const checks: ReadonlyArray<string> = [
   "figures"
 ]
 
+/**
+ * What holds for a check that a policy does not name (domain.md section 7); every other tolerance is 0.
+ * Those of `untold` depend on more than the policy: on the register, a statement's places, the feed.
+ */
+export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "untold">> = {
+  "nav-price": Decimal.of("0.0020"),
+  "nav-movement": "untold",
+  "supply-outstanding": "untold",
+  "register-line": "untold"
+}
+
+/** The times of section 7; `endless`: what is not named never grows stale. Any other has no default. */
+export const graceDefaults: Readonly<Record<string, Duration.Duration | "endless">> = {
+  "cash-settlement": Duration.days(2),
+  "burned-unpaid": Duration.days(3),
+  "claim-aging": Duration.days(2),
+  "distribution-unpaid": Duration.days(2),
+  "nav-usable": "endless"
+}
+
 /** A check that does not exist would be tolerated in silence, so its name is refused. */
 const named = Schema.makeFilter(
   (by: Readonly<Record<string, unknown>>) =>

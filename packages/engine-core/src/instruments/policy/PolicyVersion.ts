@@ -1,11 +1,12 @@
 /** One version of an instrument's policy: its terms, who set them, and how long they were in force. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Offset from "../../kernel/Offset.ts"
+import { TermChange } from "../../writes/TermChange.ts"
 import { InstrumentId, Manifest } from "../instrument/Manifest.ts"
 import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
 
@@ -20,6 +21,8 @@ export const PolicyVersion = Schema.Struct({
   until: NullOr(Instant.schema),
   /** Who asked for it. */
   setBy: Text,
+  /** What it loosens and tightens of the terms that were accepted before it; the first has none. */
+  changes: Schema.Array(TermChange).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   manifest: Manifest
 })
 export type PolicyVersion = typeof PolicyVersion.Type

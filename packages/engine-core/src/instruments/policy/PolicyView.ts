@@ -4,6 +4,8 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import * as TermChange from "../../writes/TermChange.ts"
 import { terms } from "../instrument/InstrumentView.ts"
 import { InstrumentId, type Manifest } from "../instrument/Manifest.ts"
 import * as PolicyTerms from "./PolicyTerms.ts"
@@ -22,6 +24,9 @@ export const PolicyVersionView = Schema.Struct({
   /** When the next version takes its place, or took it; null while none is accepted. */
   until: Schema.NullOr(Instant.schema),
   setBy: Schema.String,
+  /** Whether it loosens anything; null where it changes nothing that can happen, as the first one. */
+  direction: Schema.NullOr(sets.ChangeDirection.schema),
+  changes: Schema.Array(TermChange.TermChange),
   body: Body,
   ...RecordView.fields
 }).annotate({
@@ -37,5 +42,5 @@ const bodyOf = (manifest: Manifest) => ({
 
 export const of = (version: Stored<PolicyVersion>): PolicyVersionView => {
   const { manifest, ...shown } = RecordView.of(policyVersions, version)
-  return { ...shown, body: bodyOf(manifest) }
+  return { ...shown, direction: TermChange.directionOf(version.changes), body: bodyOf(manifest) }
 }

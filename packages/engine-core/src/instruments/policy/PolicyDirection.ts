@@ -1,0 +1,139 @@
+/** Whether another policy lets more happen or less: how each of its terms is ordered. */
+import { Schema, Struct } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Direction from "../../kernel/Direction.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as PlainJson from "../../kernel/PlainJson.ts"
+import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+import * as TermChange from "../../writes/TermChange.ts"
+import { Manifest } from "../instrument/Manifest.ts"
+import { graceDefaults, toleranceDefaults } from "./PolicyTerms.ts"
+
+const { larger, neither, optional, ranked, smaller, struct, whenTrue } = Direction
+
+/** A manifest by the names of a policy's body. */
+const bodyOf = (manifest: Manifest) => ({
+  ...Struct.omit(manifest, ["navGuardrail"]),
+  guardrail: manifest.navGuardrail
+})
+type Body = ReturnType<typeof bodyOf>
+
+const longer = Direction.by(Duration.nanos, larger)
+
+const toleranceScale = (check: string): Direction.Scale<Decimal.Decimal | null> => {
+  const otherwise = toleranceDefaults[check] ?? Decimal.zero
+  if (otherwise === "untold") return optional("apart", larger)
+  return Direction.by((tolerance) => tolerance ?? otherwise, larger)
+}
+
+const graceScale = (check: string): Direction.Scale<Duration.Duration | null> => {
+  const otherwise = graceDefaults[check]
+  if (otherwise === undefined) return optional("apart", longer)
+  if (otherwise === "endless") return optional("widest", longer)
+  return Direction.by((grace) => grace ?? otherwise, longer)
+}
+
+/**
+ * Every term of a policy, by what it lets happen. A limit, a guardrail, a window that is absent limits
+ * nothing. What an order comes to, and when and at whose price, is neither more nor less: another fee,
+ * cut-off or oracle makes other orders. Names are of that kind too: people act by them.
+ */
+export const scale = struct<Body>({
+  valuation: neither,
+  oracle: neither,
+  currency: neither,
+  unitDecimals: neither,
+  parValue: neither,
+  holderCap: larger,
+  distribution: struct({
+    schedule: ranked<Body["distribution"]["schedule"]>("none", "monthly"),
+    withholding: neither,
+    payoutDecimals: neither,
+    payout: neither,
+    calendar: neither
+  }),
+  identifiers: neither,
+  legalName: neither,
+  businessZone: neither,
+  display: neither,
+  cutOff: neither,
+  pricing: neither,
+  fees: neither,
+  minimumSubscription: optional("widest", smaller),
+  minimumHolding: optional("widest", smaller),
+  swing: neither,
+  guardrail: optional("widest", struct({ up: larger, down: larger })),
+  residual: neither,
+  // Without a feed the oracle's point alone prices; with one it must be usable besides.
+  navFeed: optional(
+    "widest",
+    struct({ externalSourceId: neither, grace: optional("narrowest", longer) })
+  ),
+  window: struct({
+    opensAt: optional("widest", smaller),
+    closesAt: optional("widest", larger)
+  }),
+  limits: struct({
+    maxSubscription: optional("widest", larger),
+    maxRedemption: optional("widest", larger),
+    cycleCapacity: optional("widest", larger)
+  }),
+  tolerances: Direction.named(toleranceScale),
+  deliverBeforeCash: whenTrue,
+  partialDistribution: ranked<PartialDistribution>("refuse", "carry"),
+  rateChange: ranked<RateChange>("refuse", "alert"),
+  rescreenAfter: optional("widest", longer),
+  grace: Direction.named(graceScale)
+})
+
+/** The terms from now on: those in force, and those that the clock brings in their place. */
+export interface Course {
+  readonly manifest: Manifest
+  readonly next: { readonly effectiveFrom: Instant.Instant; readonly manifest: Manifest } | null
+}
+
+const inForceAt = ({ manifest, next }: Course, at: Instant.Instant): Manifest =>
+  next !== null && Instant.atOrAfter(at, next.effectiveFrom) ? next.manifest : manifest
+
+/** Since when other terms may be in force than just before, on either course. */
+const turnsOf = (now: Instant.Instant, courses: ReadonlyArray<Course>) => [
+  now,
+  ...courses.flatMap(({ next }) =>
+    next === null || Instant.atOrBefore(next.effectiveFrom, now) ? [] : [next.effectiveFrom]
+  )
+]
+
+/**
+ * What changes when one course of terms takes the place of another, at whatever instant from `now` on:
+ * to bring a looser version forward loosens, and so does to put a tighter one off, whatever it says.
+ * A term that changes in two ways, against what is in force and against what was to come, is told twice.
+ */
+export const changesOf = (
+  courses: Direction.Pair<Course>,
+  now: Instant.Instant
+): ReadonlyArray<TermChange.TermChange> => {
+  const seen = new Map<string, TermChange.TermChange>()
+  for (const at of turnsOf(now, [courses.from, courses.to]).toSorted(Instant.compare)) {
+    const terms = { from: inForceAt(courses.from, at), to: inForceAt(courses.to, at) }
+    for (const change of between(terms)) {
+      const key = PlainJson.canonical({ ...change })
+      if (!seen.has(key)) seen.set(key, change)
+    }
+  }
+  return [...seen.values()]
+}
+
+/** What changes from one manifest to another, with the values as a policy's body shows them. */
+const between = ({ from, to }: Direction.Pair<Manifest>): ReadonlyArray<TermChange.TermChange> =>
+  TermChange.told(scale.changes({ from: bodyOf(from), to: bodyOf(to) }), {
+    from: shownOf(from),
+    to: shownOf(to)
+  })
+
+const encode = Schema.encodeSync(Manifest)
+
+const shownOf = (manifest: Manifest): PlainJson.Plain => {
+  const { navGuardrail: guardrail, ...shown } = encode(manifest)
+  return { ...shown, guardrail: guardrail ?? null }
+}

@@ -1,0 +1,76 @@
+/** What a change of terms comes to, as its approver and the record are shown it. */
+import { Schema } from "effect"
+import type * as Direction from "../kernel/Direction.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import { PlainSchema } from "../kernel/PlainSchema.ts"
+import { isPlainNumber } from "../kernel/PlainNumber.ts"
+import * as Shape from "../kernel/Shape.ts"
+import * as sets from "../vocabulary/sets.ts"
+import type { Figures } from "./Figures.ts"
+
+export const TermChange = Schema.Struct({
+  /** Which term, as a pointer (RFC 6901) into the terms. */
+  path: Schema.String,
+  from: PlainSchema,
+  to: PlainSchema,
+  direction: sets.ChangeDirection.schema
+}).annotate({
+  identifier: "TermChange",
+  description: "A term that changes, and whether it lets more happen then or less."
+})
+export type TermChange = typeof TermChange.Type
+
+/** The changes with the values they are between, read off both terms as they are shown. */
+export const told = (
+  changes: ReadonlyArray<Direction.Change>,
+  shown: Direction.Pair<PlainJson.Plain>
+): ReadonlyArray<TermChange> =>
+  changes.map(({ path, direction }) => ({
+    path: Shape.pointer(path),
+    from: valueAt(shown.from, path),
+    to: valueAt(shown.to, path),
+    direction
+  }))
+
+const valueAt = (value: PlainJson.Plain, path: ReadonlyArray<string>): PlainJson.Plain => {
+  const [name, ...rest] = path
+  if (name === undefined) return value
+  if (value === null || typeof value !== "object" || isPlainNumber(value)) return null
+  const member = Object.entries(value).find(([key]) => key === name)
+  return member === undefined ? null : valueAt(member[1], rest)
+}
+
+/** The direction of all of them together. */
+export const directionOf = (changes: ReadonlyArray<TermChange>): sets.ChangeDirection | null => {
+  if (changes.length === 0) return null
+  return changes.some(({ direction }) => direction === "loosen") ? "loosen" : "tighten"
+}
+
+/** Longer values are shown by their hash: an approver reads these in one line. */
+const shownMax = 200
+
+/**
+ * The figures that the approver of a change of terms signs: the direction of the whole, `none` where
+ * nothing becomes wider or tighter, and by its path each term that does.
+ */
+export const figuresOf = (
+  changes: ReadonlyArray<TermChange>,
+  sha256: (text: string) => string
+): Figures => {
+  const shown = (value: PlainJson.Plain) => {
+    const text = PlainJson.canonical(value)
+    return text.length > shownMax ? `sha256:${sha256(text)}` : text
+  }
+  const byPath = Map.groupBy(changes, ({ path }) => path)
+  return {
+    direction: directionOf(changes) ?? "none",
+    ...Object.fromEntries(
+      [...byPath].map(([path, all]) => [
+        path,
+        all
+          .map(({ direction, from, to }) => `${direction}: ${shown(from)} -> ${shown(to)}`)
+          .join("; ")
+      ])
+    )
+  }
+}

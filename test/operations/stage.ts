@@ -23,7 +23,7 @@ export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Ca
   party: null
 })
 export const operator = person("olga", "operator")
-const approver = person("ada", "approver")
+const approvers = [person("ada", "approver"), person("abel", "approver")]
 
 /** A body as a test writes it: short decimals only, since these numbers are doubles. */
 export type Json =
@@ -78,10 +78,20 @@ const send = (
     })
   })
 
+/** Has as many people sign as it takes. */
 const approve = (actionKey: PlainJson.Plain) =>
-  Effect.flatMap(FourEyes, (door) =>
-    door.approve({ actionKey: String(actionKey), caller: approver, identity: identity() })
-  )
+  Effect.gen(function* () {
+    const door = yield* FourEyes
+    const [first, ...rest] = approvers.map((caller) =>
+      door.approve({ actionKey: String(actionKey), caller, identity: identity() })
+    )
+    if (first === undefined) throw new Error("nobody approves")
+    let answer = yield* first
+    for (const next of rest) {
+      if (memberOf(answer.value, "state") === "awaiting") answer = yield* next
+    }
+    return answer
+  })
 
 /** Sends a write, has it approved where it needs that, runs the engine until it rests. */
 export const write = (

@@ -1,5 +1,6 @@
 /** How the venue closes a holder for good: it holds nothing, orders nothing, and is admitted nowhere. */
 import { Effect, Option, Schema, Stream } from "effect"
+import { inForce } from "../../controls/restriction/InForceReads.ts"
 import { admissions, placed } from "../../instruments/admission/Admission.ts"
 import { ending } from "../../instruments/admission/AdmissionOperations.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
@@ -52,7 +53,12 @@ export const close = Operation.defineOnLedger("holder.close", {
     const records = yield* Records
     const holder = yield* records.get(holders, holderId)
     yield* Effect.fromResult(decide(holder, { on: "close" }))
-    const closing = { holds: yield* heldBy(holder), openOrder: yield* openOrderOf(holderId) }
+    const [restriction] = yield* inForce({ holderIds: [holderId] })
+    const closing = {
+      restriction: restriction?.restrictionId ?? null,
+      holds: yield* heldBy(holder),
+      openOrder: yield* openOrderOf(holderId)
+    }
     yield* Effect.fromResult(judge(closing))
     const standing = yield* records.list(admissions, {
       where: { holderId: [holderId], state: placed },

@@ -1,18 +1,32 @@
 /** What stands in the way of closing a holder, gate by gate. */
-import { objections, type Told, unless } from "../../kernel/Refusal.ts"
+import * as Gates from "../../kernel/Gates.ts"
 
 /** A holder's end as its gates see it. */
 export interface Closing {
+  /** A restriction of its that is in force, of any mode and on anything; null: there is none. */
+  readonly restriction: string | null
   /** An instrument it holds units of, locked ones too; null: it holds none. */
   readonly holds: string | null
   /** An order of its that is not ended; null: there is none. */
   readonly openOrder: string | null
 }
 
-type Row = readonly [holds: boolean, slug: "rule-refused", told: Told]
-
-/** One row a check. Restrictions and distribution lines come with their records, each as one row more. */
-const rows = ({ holds, openOrder }: Closing): ReadonlyArray<Row> => [
+/** One row a check. Distribution lines come with their records, as one row more. */
+export const against = ({
+  restriction,
+  holds,
+  openOrder
+}: Closing): ReadonlyArray<Gates.Objection> => [
+  [
+    restriction !== null,
+    "rule-refused",
+    {
+      gate: "restriction",
+      check: "no-restriction",
+      detail: `The restriction ${restriction ?? ""} of the holder is in force.`,
+      recovery: "Have the restriction lifted, or wait until it lapses."
+    }
+  ],
   [
     openOrder !== null,
     "rule-refused",
@@ -36,7 +50,4 @@ const rows = ({ holds, openOrder }: Closing): ReadonlyArray<Row> => [
 ]
 
 /** The first gate that refuses to close a holder (domain.md section 2.3). */
-export const judge = (closing: Closing) => unless(...rows(closing))
-
-/** Every gate that refuses, in order. */
-export const against = (closing: Closing) => objections(...rows(closing))
+export const judge = (closing: Closing) => Gates.judge(against(closing))

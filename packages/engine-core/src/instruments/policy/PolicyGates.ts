@@ -1,7 +1,8 @@
 /** What a change of an instrument's policy must satisfy before it is accepted. */
 import { Result } from "effect"
+import { judge as judgeRows, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { type Refused, refuse, unless } from "../../kernel/Refusal.ts"
+import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { lastVersion, type Recorded } from "../instrument/Instrument.ts"
 import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
 
@@ -41,48 +42,50 @@ const named = ({
       })
 }
 
+/** What stands in the way of the terms themselves, one row a check. */
+const against = (setting: Setting): ReadonlyArray<Objection> => {
+  const { effectiveFrom, instrument, isMinted, now, unfixed } = setting
+  const { policyVersion } = instrument
+  return [
+    [
+      effectiveFrom !== null && Instant.atOrBefore(effectiveFrom, now),
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "effective-ahead",
+        policyVersion,
+        detail: "The policy is to take effect at an instant that has passed.",
+        recovery: "Set it to take effect later, or name no instant to have it at once."
+      }
+    ],
+    [
+      isMinted && unfixed.length > 0,
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "fixed-after-mint",
+        policyVersion,
+        detail: `Units were minted, so what they are counted by stays: ${unfixed.join(", ")}.`,
+        recovery: "Leave these terms out."
+      }
+    ],
+    [
+      // The first units might be minted before it takes effect, and then it must not.
+      effectiveFrom !== null && unfixed.length > 0,
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "fixed-at-once",
+        policyVersion,
+        detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`,
+        recovery: "Set these terms without an instant."
+      }
+    ]
+  ]
+}
+
 /** Everything that stands in the way of setting a policy: the version first, then what it says. */
 export const judge = (
   setting: Setting
-): Result.Result<void, Refused<"invalid-request" | "state-conflict" | "rule-refused">> => {
-  const { effectiveFrom, instrument, isMinted, now, unfixed } = setting
-  const { policyVersion } = instrument
-  return Result.flatMap(named(setting), () =>
-    unless(
-      [
-        effectiveFrom !== null && Instant.atOrBefore(effectiveFrom, now),
-        "rule-refused",
-        {
-          gate: "policy",
-          check: "effective-ahead",
-          policyVersion,
-          detail: "The policy is to take effect at an instant that has passed.",
-          recovery: "Set it to take effect later, or name no instant to have it at once."
-        }
-      ],
-      [
-        isMinted && unfixed.length > 0,
-        "rule-refused",
-        {
-          gate: "policy",
-          check: "fixed-after-mint",
-          policyVersion,
-          detail: `Units were minted, so what they are counted by stays: ${unfixed.join(", ")}.`,
-          recovery: "Leave these terms out."
-        }
-      ],
-      [
-        // The first units might be minted before it takes effect, and then it must not.
-        effectiveFrom !== null && unfixed.length > 0,
-        "rule-refused",
-        {
-          gate: "policy",
-          check: "fixed-at-once",
-          policyVersion,
-          detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`,
-          recovery: "Set these terms without an instant."
-        }
-      ]
-    )
-  )
-}
+): Result.Result<void, Refused<"invalid-request" | "state-conflict" | "rule-refused">> =>
+  Result.flatMap(named(setting), () => judgeRows(against(setting)))

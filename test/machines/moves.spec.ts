@@ -74,6 +74,7 @@ const tables: Readonly<Record<string, string>> = {
     agreed end ended`,
   IssuerPowersAgreementState: `
     opens proposed
+    opens agreed
     proposed agree agreed ▸
     proposed decline declined
     proposed replace withdrawn
@@ -86,6 +87,7 @@ const tables: Readonly<Record<string, string>> = {
     agreed end ended`,
   IssuerPowersConsentState: `
     opens offered
+    opens granted
     offered grant granted ▸
     offered decline declined
     offered replace withdrawn

@@ -4,8 +4,14 @@ import { HoldMachine } from "./hold/HoldMachine.ts"
 import * as HoldOperations from "./hold/HoldOperations.ts"
 import * as HoldReads from "./hold/HoldReads.ts"
 import { holdSlots } from "./hold/HoldSlot.ts"
+import { issuerPowersAgreements } from "./issuer-powers/IssuerPowersAgreement.ts"
 import { IssuerPowersAgreementMachine } from "./issuer-powers/IssuerPowersAgreementMachine.ts"
+import * as IssuerPowersAgreementOperations from "./issuer-powers/IssuerPowersAgreementOperations.ts"
+import * as IssuerPowersAgreementReadings from "./issuer-powers/IssuerPowersAgreementReadings.ts"
+import { issuerPowersConsents } from "./issuer-powers/IssuerPowersConsent.ts"
 import { IssuerPowersConsentMachine } from "./issuer-powers/IssuerPowersConsentMachine.ts"
+import * as IssuerPowersConsentOperations from "./issuer-powers/IssuerPowersConsentOperations.ts"
+import * as IssuerPowersConsentReadings from "./issuer-powers/IssuerPowersConsentReadings.ts"
 import { restrictions } from "./restriction/Restriction.ts"
 import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
 import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
@@ -18,9 +24,21 @@ export const machines = [
   IssuerPowersConsentMachine
 ] as const
 export const judged = [] as const
-export const collections = [restrictions, holds, holdSlots] as const
+export const collections = [
+  restrictions,
+  holds,
+  holdSlots,
+  issuerPowersAgreements,
+  issuerPowersConsents
+] as const
 export const operations = [
   ...RestrictionOperations.operations,
-  ...HoldOperations.operations
+  ...HoldOperations.operations,
+  IssuerPowersAgreementOperations.propose,
+  IssuerPowersConsentOperations.offer
 ] as const
 export const reads = [...RestrictionReads.reads, ...HoldReads.reads] as const
+export const readings = [
+  ...IssuerPowersAgreementReadings.readings,
+  ...IssuerPowersConsentReadings.readings
+] as const

@@ -1,5 +1,10 @@
 /** Which states a holder's consent to forced acts on its units passes through. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Field from "../../templates/Field.ts"
+import type { IssuerPowersConsent } from "./IssuerPowersConsent.ts"
 
 export const IssuerPowersConsentMachine = Machine.declare("IssuerPowersConsentState", {
   doc: "A holder's consent to forced acts. It must be granted at the ledger time of the act.",
@@ -19,7 +24,9 @@ export const IssuerPowersConsentMachine = Machine.declare("IssuerPowersConsentSt
     revoke: { by: ["ledger"] }
   },
   initial: "offered",
-  opens: { by: ["issuer-powers-consent.offer"] },
+  // One that was granted before the projection began is first seen as it stands.
+  opensIn: ["offered", "granted"],
+  opens: { by: ["issuer-powers-consent.offer", "ledger"] },
   moves: {
     offered: { grant: "granted", decline: "declined", replace: "withdrawn", expire: "expired" },
     granted: { revoke: "revoked", expire: "expired" },
@@ -29,4 +36,33 @@ export const IssuerPowersConsentMachine = Machine.declare("IssuerPowersConsentSt
     expired: {}
   },
   forward: ["grant"]
+})
+
+const at = Instant.schema
+const Grant = Schema.Struct({ on: Schema.Literal("grant"), cid: Field.contractId, at })
+const ended = <const T extends string>(on: T) => Schema.Struct({ on: Schema.Literal(on), at })
+
+export const Fact = Schema.Union([
+  Grant,
+  ended("decline"),
+  ended("replace"),
+  ended("expire"),
+  ended("revoke")
+])
+export type Fact = typeof Fact.Type
+
+/** The consent after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: IssuerPowersConsent, fact: Fact): IssuerPowersConsent => ({
+  ...self,
+  ...match(fact)
+    .with({ on: "grant" }, ({ cid, at: grantedAt }) => ({ cid, grantedAt }))
+    .with(
+      { on: "decline" },
+      { on: "replace" },
+      { on: "expire" },
+      { on: "revoke" },
+      ({ at: endedAt }) => ({ endedAt })
+    )
+    .exhaustive(),
+  state: Machine.follow(IssuerPowersConsentMachine, self.state, fact.on)
 })

@@ -63,7 +63,7 @@ export const holders = Collection.define<Holder, Fact>("holder", {
   },
   ripens: ["state", "screening"],
   due: (self) =>
-    [ofLapse(self), ofAttributes(self), ofScreening(self)]
+    [ofLapse(self), ofAttributes(self), ofScreening(self), ofConsents(self)]
       .filter((next) => next !== undefined)
       .toSorted((a, b) => Instant.compare(a.at, b.at))[0],
   waitingOn: (self) =>
@@ -80,6 +80,8 @@ export const holders = Collection.define<Holder, Fact>("holder", {
       self.state === "pending" ||
       Machine.isTerminal(HolderMachine, self.state) ||
       (self.acceptedAt !== null && self.terms !== null),
+    "of each scope it shows one consent": ({ consents }) =>
+      new Set(consents.map(({ instrumentId }) => instrumentId)).size === consents.length,
     "an ended holder says when it ended": (self) =>
       Machine.isTerminal(HolderMachine, self.state) === (self.endedAt !== null)
   }
@@ -105,6 +107,14 @@ const ofScreening = (self: Holder): Next => {
   if (!Machine.allows(ScreeningMachine, screening.state, "age")) return undefined
   const state = Machine.follow(ScreeningMachine, screening.state, "age")
   return { at: screening.validUntil, fact: { on: "screen", screening: { ...screening, state } } }
+}
+
+/** A consent stands on a contract of its own, and so ends by its date whatever became of the holder. */
+const ofConsents = ({ consents }: Holder): Next => {
+  const [first, ...rest] = consents.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]))
+  if (first === undefined) return undefined
+  const at = rest.reduce((a, b) => Instant.min(a, b), first)
+  return { at, fact: { on: "expire-consents", at } }
 }
 
 /** Evidence is verified, and a registration renewed, by the same write. */

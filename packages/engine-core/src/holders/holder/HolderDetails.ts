@@ -1,6 +1,7 @@
 /** What a venue knows of a holder: who it is in law, its attributes, its screening and its terms. */
 import { Effect, Schema } from "effect"
 import { isLei } from "../../instruments/instrument/InstrumentRules.ts"
+import { IssuerPowersConsentMachine } from "../../controls/issuer-powers/IssuerPowersConsentMachine.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
 import { HolderClassification } from "../../vocabulary/sets.ts"
@@ -97,9 +98,14 @@ export const Successor = Schema.Struct({
   usableFrom: Instant.schema
 })
 
-/** The holder's consent to forced acts: on one instrument, or on all when none is named. */
+/** The holder's latest consent to forced acts: on one instrument, or on all when none is named. */
 export const Consent = Schema.Struct({
+  issuerPowersConsentId: Schema.String,
   instrumentId: Schema.NullOr(Schema.String),
-  state: Schema.String,
-  cid: Field.contractId
+  state: IssuerPowersConsentMachine.schema,
+  /** The contract it stands on, or stood on last: its offer, then the consent. */
+  cid: Field.contractId,
+  /** When the clock ends it as it stands. */
+  endsAt: Schema.NullOr(Instant.schema)
 })
+export type Consent = typeof Consent.Type

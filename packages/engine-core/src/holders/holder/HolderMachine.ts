@@ -7,7 +7,7 @@ import { refuse } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import type { Holder } from "./Holder.ts"
 import * as AttributeRules from "../attribute/AttributeRules.ts"
-import { Attribute, Details, Screening, Successor, Terms } from "./HolderDetails.ts"
+import { Attribute, Consent, Details, Screening, Successor, Terms } from "./HolderDetails.ts"
 
 export const HolderMachine = Machine.declare("HolderState", {
   doc: "A holder at the venue. Restriction and screening are sets of their own, never holder states; a venue without a screening source asks for no screening.",
@@ -93,6 +93,17 @@ const MapAccount = Schema.Struct({
   externalAccountId: Schema.String,
   at: Instant.schema
 })
+/** The holder was asked to consent to forced acts, or answered, or took its consent back. */
+const Consented = Schema.Struct({
+  on: Schema.Literal("consent"),
+  consent: Consent,
+  at: Instant.schema
+})
+/** The clock ends the consents, and the offers of one, whose time is over. */
+const ExpireConsents = Schema.Struct({
+  on: Schema.Literal("expire-consents"),
+  at: Instant.schema
+})
 /** Who asked for the end: the venue or the holder, by the codes of ISO 20022. */
 const CloseAs = Schema.Struct({
   on: Schema.Literal("close-as"),
@@ -118,6 +129,8 @@ export const Fact = Schema.Union([
   ExpireAttributes,
   NameSuccessor,
   MapAccount,
+  Consented,
+  ExpireConsents,
   CloseAs,
   Activate,
   Lapse,
@@ -129,7 +142,13 @@ export type Fact = typeof Fact.Type
 
 /** What the venue may ask of a holder's record. */
 export interface Command {
-  readonly on: "accept-terms" | "admit" | "set-attributes" | "invite-successor" | "close"
+  readonly on:
+    | "accept-terms"
+    | "admit"
+    | "set-attributes"
+    | "invite-successor"
+    | "ask-consent"
+    | "close"
 }
 
 /** In which states each may be asked for, and what a holder in another one does not do. */
@@ -138,6 +157,7 @@ const asked = {
   admit: { states: ["active"], not: "is not admitted" },
   "set-attributes": { states: ["pending", "active", "lapsed"], not: "has no attributes set" },
   "invite-successor": { states: ["active", "lapsed"], not: "names no successor" },
+  "ask-consent": { states: ["active", "lapsed"], not: "is asked for no consent" },
   close: { states: ["pending", "active", "lapsed"], not: "is not closed" }
 } as const satisfies Readonly<
   Record<
@@ -212,6 +232,21 @@ const step = (self: Holder, fact: Fact): Holder =>
     .with({ on: "map-account" }, ({ externalAccountId }) => ({
       ...self,
       externalAccounts: [...self.externalAccounts, externalAccountId]
+    }))
+    .with({ on: "consent" }, ({ consent }) => ({
+      ...self,
+      consents: [
+        ...self.consents.filter(({ instrumentId }) => instrumentId !== consent.instrumentId),
+        consent
+      ]
+    }))
+    .with({ on: "expire-consents" }, ({ at: now }) => ({
+      ...self,
+      consents: self.consents.map((consent) =>
+        consent.endsAt !== null && Instant.atOrBefore(consent.endsAt, now)
+          ? { ...consent, state: "expired" as const, endsAt: null }
+          : consent
+      )
     }))
     .with({ on: "close-as" }, ({ closedAs }) => ({ ...self, closedAs }))
     .with({ on: "activate" }, { on: "lapse" }, ({ on }) => moved(self, on))

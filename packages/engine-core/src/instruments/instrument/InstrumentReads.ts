@@ -2,6 +2,11 @@
 import { Effect, Schema, Stream } from "effect"
 import type { Hold } from "../../controls/hold/Hold.ts"
 import { openOn } from "../../controls/hold/OpenHoldsReads.ts"
+import {
+  type IssuerPowersAgreement,
+  issuerPowersAgreements
+} from "../../controls/issuer-powers/IssuerPowersAgreement.ts"
+import * as IssuerPowersAgreementView from "../../controls/issuer-powers/IssuerPowersAgreementView.ts"
 import type * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -33,6 +38,9 @@ export const View = Schema.Struct({
   primaryMarket: Schema.NullOr(Schema.Struct({ ...PrimaryMarketView.fields, waitingOn })),
   admissionConsent: Schema.NullOr(
     Schema.Struct({ state: AdmissionConsentMachine.schema, waitingOn })
+  ),
+  issuerPowersAgreement: Schema.NullOr(
+    Schema.Struct({ ...IssuerPowersAgreementView.fields, waitingOn })
   ),
   ...RecordView.fields
 }).annotate({
@@ -107,6 +115,7 @@ const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId:
 
 type Market = Stored<PrimaryMarket>
 type Consent = Stored<AdmissionConsent>
+type Powers = Stored<IssuerPowersAgreement>
 
 const viewOf = RecordView.remembered(
   (
@@ -115,7 +124,8 @@ const viewOf = RecordView.remembered(
     held: Held,
     navFeedState: View["navFeedState"],
     market: Market | undefined,
-    consent: Consent | undefined
+    consent: Consent | undefined,
+    powers: Powers | undefined
   ): View => {
     const { createdAt, updatedAt, version, waitingOn } = RecordView.of(instruments, instrument)
     return {
@@ -137,6 +147,13 @@ const viewOf = RecordView.remembered(
               state: consent.state,
               waitingOn: RecordView.of(admissionConsents, consent).waitingOn
             },
+      issuerPowersAgreement:
+        powers === undefined
+          ? null
+          : {
+              ...IssuerPowersAgreementView.of(powers),
+              waitingOn: RecordView.of(issuerPowersAgreements, powers).waitingOn
+            },
       createdAt,
       updatedAt,
       version,
@@ -152,12 +169,13 @@ const views = Effect.fnUntraced(function* (
 ) {
   if (found.length === 0) return []
   const ids = found.map(({ instrumentId }) => instrumentId)
-  const [held, statements, markets, consents, holders] = yield* Effect.all(
+  const [held, statements, markets, consents, agreed, holders] = yield* Effect.all(
     [
       heldAt(ids, pin),
       statedAt(ids, pin),
       latestOf(primaryMarkets, ids, pin),
       latestOf(admissionConsents, ids, pin),
+      latestOf(issuerPowersAgreements, ids, pin),
       holderCounts(found, pin)
     ],
     { concurrency: "unbounded" }
@@ -170,7 +188,8 @@ const views = Effect.fnUntraced(function* (
       held.get(id) ?? free,
       navFeedOf(instrument, statements.get(id) ?? null, pin),
       markets.get(id),
-      consents.get(id)
+      consents.get(id),
+      agreed.get(id)
     )
   })
 })

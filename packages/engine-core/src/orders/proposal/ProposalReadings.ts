@@ -2,7 +2,7 @@
 import { Effect, Option, Result, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
-import type * as Instant from "../../kernel/Instant.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Once from "../../projection/Once.ts"
@@ -12,6 +12,7 @@ import { Records } from "../../records/Records.ts"
 import { AdmissionConsentProposal, AdmissionOffer, SignedTerms } from "../../templates/Admission.ts"
 import type * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
+import { IssuerPowersAgreementProposal, IssuerPowersConsentOffer } from "../../templates/Powers.ts"
 import { BurnRequest, MintRequest } from "../../templates/Registry.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { decodePayload, type Payload, type Template } from "../../templates/Template.ts"
@@ -219,6 +220,37 @@ export const readings = [
       instrumentId,
       holder: null,
       registrar: null
+    })
+  }),
+  reading(IssuerPowersAgreementProposal, {
+    kind: "issuer-powers-agreement",
+    action: "IssuerPowersAgreementProposal.Accept",
+    idOf: ({ issuerPowersAgreementId }) => issuerPowersAgreementId,
+    of: ({ venue, instrument, issuer, registrar, accepted, until }) => ({
+      from: venue,
+      awaiting: [...new Set([issuer, registrar])].filter((party) => !accepted.includes(party)),
+      expiresAt: until,
+      resource: { kind: "issuer-powers-agreement", id: instrument.id },
+      instrumentId: instrument.id,
+      holder: null,
+      registrar
+    })
+  }),
+  reading(IssuerPowersConsentOffer, {
+    kind: "issuer-powers-consent",
+    action: "IssuerPowersConsentOffer.Accept",
+    of: ({ venue, holder, holderId, instrument, expiresAt, validUntil }) => ({
+      from: venue,
+      awaiting: [holder],
+      expiresAt:
+        expiresAt === null || validUntil === null
+          ? (expiresAt ?? validUntil)
+          : Instant.min(expiresAt, validUntil),
+      resource: { kind: "holder", id: holderId },
+      instrumentId: instrument?.id ?? null,
+      holder,
+      holderId,
+      registrar: instrument?.admin ?? null
     })
   }),
   reading(BurnRequest, {

@@ -18,6 +18,7 @@ import * as PolicyOperations from "./policy/PolicyOperations.ts"
 import * as PolicyReads from "./policy/PolicyReads.ts"
 import { policyVersions } from "./policy/PolicyVersion.ts"
 import { PolicyVersionMachine } from "./policy/PolicyVersionMachine.ts"
+import * as PrecheckReads from "./precheck/PrecheckReads.ts"
 import { NavFeed } from "./price/NavFeed.ts"
 import { pricePoints, quotes } from "./price/PricePoint.ts"
 import * as PriceReadings from "./price/PriceReadings.ts"
@@ -61,6 +62,7 @@ export const reads = [
   ...PolicyReads.reads,
   ...PriceReads.reads,
   ...SeriesReads.reads,
+  ...PrecheckReads.reads,
   ...AdmissionReads.reads,
   ...RegisterReads.reads,
   ...MovementReads.reads

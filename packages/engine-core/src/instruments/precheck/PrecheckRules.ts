@@ -1,0 +1,169 @@
+/** What a precheck is asked with, what each act takes of it, and what is shown of it to whom. */
+import { Result, Schema } from "effect"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import * as Codec from "../../kernel/Codec.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Shown } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import { type Fault, type Gate, gates, refuse, type Refused } from "../../kernel/Refusal.ts"
+import { CycleId } from "../../orders/dealing-cycle/DealingCycle.ts"
+import { RedemptionId } from "../../orders/redemption/Redemption.ts"
+import { CashLine, CashLines, nameOf } from "../../orders/subscription/CashLine.ts"
+import { SubscriptionId } from "../../orders/subscription/Subscription.ts"
+import type { Role } from "../../vocabulary/Role.ts"
+import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
+import * as Counterfactual from "../policy/Counterfactual.ts"
+
+/** A bank line in a query: no record's id holds a colon, so three texts are one. */
+const cashLine = Codec.make({
+  from: Schema.String,
+  to: Schema.toType(CashLine),
+  parse: (text: string) => {
+    const [id = "", line = "", amount = "", ...more] = text.split(":")
+    const read = Result.all({
+      statementId: RecordId.parse<"ExternalStatementId">(id),
+      line: Integer.parse(line),
+      amount: Decimal.parse(amount)
+    })
+    return more.length === 0 && Result.isSuccess(read)
+      ? Result.succeed(read.success)
+      : Codec.fault("a bank line is statementId:line:amount, such as camt-7:1:1000.00")
+  },
+  print: (line: CashLine) => `${nameOf(line)}:${Decimal.formatPlain(line.amount)}`
+}).annotate({ description: "A line of a bank statement, as statementId:line:amount." })
+
+/**
+ * What an act is asked with, each under its name in the act's own body or path; what an act does not
+ * take is refused with it. `policyVersion` and `price` ask what would have been.
+ */
+export const asked = {
+  holderId: Schema.optionalKey(HolderId),
+  subscriptionId: Schema.optionalKey(SubscriptionId),
+  redemptionId: Schema.optionalKey(RedemptionId),
+  cycleId: Schema.optionalKey(CycleId),
+  payment: Schema.optionalKey(PaymentMode.schema),
+  amount: Schema.optionalKey(Decimal.text),
+  units: Schema.optionalKey(Decimal.text),
+  orderId: Schema.optionalKey(Schema.String),
+  cash: Schema.optionalKey(Schema.Array(cashLine)),
+  validFrom: Schema.optionalKey(Instant.schema),
+  validUntil: Schema.optionalKey(Instant.schema),
+  expiresAt: Schema.optionalKey(Instant.schema),
+  ...Counterfactual.fields
+} as const
+const Asked = Schema.Struct(asked)
+export type Asked = typeof Asked.Type
+type Name = keyof Asked
+
+/** Which record an act is about, and which of the parameters it needs and may have. */
+interface Taking {
+  readonly about: "holder" | "subscription" | "redemption" | "dealing-cycle"
+  readonly needs: ReadonlyArray<Name>
+  readonly may: ReadonlyArray<Name>
+}
+
+const claimed = ["payment", "amount", "units", "orderId", "price"] as const
+
+/**
+ * The acts that a precheck judges: those whose operations declare every check that judges them. The
+ * rest of the set joins with its operations.
+ */
+export const acts = {
+  "admission.offer": {
+    about: "holder",
+    needs: ["holderId"],
+    may: ["validFrom", "validUntil", "expiresAt"]
+  },
+  "subscription.claim": {
+    about: "holder",
+    needs: ["holderId"],
+    may: ["subscriptionId", ...claimed]
+  },
+  "subscription.deliver": {
+    about: "subscription",
+    needs: ["subscriptionId"],
+    may: ["cash", "price"]
+  },
+  "subscription.settle": {
+    about: "subscription",
+    needs: ["subscriptionId"],
+    may: ["cash", "price"]
+  },
+  "redemption.claim": {
+    about: "holder",
+    needs: ["holderId"],
+    may: ["redemptionId", ...claimed]
+  },
+  "redemption.settle": {
+    about: "redemption",
+    needs: ["redemptionId"],
+    may: ["cash", "price"]
+  },
+  "dealing-cycle.settle": { about: "dealing-cycle", needs: ["cycleId"], may: ["price"] }
+} as const satisfies { readonly [A in PrecheckAct]?: Taking }
+export type Act = keyof typeof acts
+
+/** The acts a request may name. */
+export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>).annotate({
+  description: "The act that is judged: one of PrecheckAct whose operation this release has."
+})
+
+/** Every fault of what is asked: a parameter the act needs and is not there, or one it does not take. */
+export const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
+  const { needs, may }: Taking = acts[act]
+  const taken = new Set<string>([...needs, ...may, "policyVersion"])
+  const fault = (name: string, detail: string): Fault => ({ pointer: `/query/${name}`, detail })
+  return [
+    ...needs
+      .filter((name) => given[name] === undefined)
+      .map((name) => fault(name, "it is missing")),
+    ...Object.keys(given)
+      .filter((name) => !taken.has(name))
+      .map((name) => fault(name, `${act} takes no such parameter`))
+  ]
+}
+
+/** What stands in the act's own request: the parameters but those that ask what would have been. */
+export const membersOf = (
+  act: Act,
+  given: Asked
+): Result.Result<Readonly<Record<string, unknown>>, Refused<"invalid-request">> => {
+  const errors = faultsOf(act, given)
+  const [first] = errors
+  if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
+  const { policyVersion: _, price: __, ...members } = Schema.encodeSync(Asked)(given)
+  const { amount, cash, units } = given
+  return Result.succeed({
+    ...members,
+    ...(amount === undefined ? {} : { amount: Schema.encodeSync(Decimal.plain)(amount) }),
+    ...(units === undefined ? {} : { units: Schema.encodeSync(Decimal.plain)(units) }),
+    ...(cash === undefined ? {} : { cash: Schema.encodeSync(CashLines)(cash) })
+  })
+}
+
+/** The gates whose refusals tell what an investor must not learn (domain.md section 8, feature 11). */
+const discreet: ReadonlySet<Gate> = new Set<Gate>(["restriction", "screening"])
+
+const isTold = (role: Role): boolean => role !== "investor" && role !== "app"
+
+/**
+ * The checks as a role may see them. An investor, and the venue's own application that speaks to
+ * investors, are told of restrictions and screening in one neutral row that is always there, before
+ * the other checks of the gate it names: whether one may act, and nothing of why not.
+ */
+export const forRole = (rows: ReadonlyArray<Shown>, role: Role): ReadonlyArray<Shown> => {
+  if (isTold(role)) return rows
+  const ok = rows.every((row) => row.ok || !discreet.has(row.gate))
+  const standing: Shown = {
+    gate: "admission",
+    check: "standing",
+    ok,
+    detail: null,
+    recovery: ok ? null : "Ask the venue."
+  }
+  const told = rows.filter(({ gate }) => !discreet.has(gate))
+  const before = told.filter(({ gate }) => gates.indexOf(gate) < gates.indexOf(standing.gate))
+  return [...before, standing, ...told.slice(before.length)]
+}

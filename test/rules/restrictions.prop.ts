@@ -1,0 +1,101 @@
+/** What restrictions let pass: the strictest answer wins, and one more never lets more pass. */
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import {
+  against,
+  type Asked,
+  isRestricted,
+  lets,
+  type Passing,
+  type Restricting
+} from "../../packages/engine-core/src/controls/restriction/RestrictionRules.ts"
+import * as sets from "../../packages/engine-core/src/vocabulary/sets.ts"
+import { party } from "../machines/subscriptions.ts"
+
+const passings: ReadonlyArray<Passing> = ["units-in", "units-out", "units-back", "cash-in"]
+const holderIds = ["h1", "h2"]
+const instrumentIds = ["fund-a", "fund-b"]
+
+const restricting = fc.record<Restricting>({
+  restrictionId: fc.uuid(),
+  holderId: fc.constantFrom(...holderIds),
+  instrumentId: fc.constantFrom(null, ...instrumentIds),
+  mode: fc.constantFrom(...sets.RestrictionMode.members)
+})
+const asked = fc.record<Asked>({
+  holderId: fc.constantFrom(...holderIds),
+  instrumentId: fc.constantFrom(...instrumentIds),
+  passing: fc.constantFrom(...passings)
+})
+const several = fc.array(restricting, { maxLength: 6 })
+
+describe("restrictions", () => {
+  // domain.md section 2.8 and the cause table of feature 5, read by hand.
+  it.each<[mode: Restricting["mode"], lets: ReadonlyArray<Passing>]>([
+    ["freeze", []],
+    ["receive-only", ["units-in", "cash-in"]],
+    ["redeem-only", ["units-back", "cash-in"]]
+  ])("of mode %s let pass other than %o", (mode, through) => {
+    const one = { restrictionId: "r1", holderId: "h1", instrumentId: null, mode }
+    const passed = passings.filter((passing) =>
+      lets([one], { holderId: "h1", instrumentId: "fund-a", passing })
+    )
+    expect(passed).toEqual(through)
+  })
+
+  it("let pass what one of them stops, or stop what each lets pass", () => {
+    fc.assert(
+      fc.property(several, asked, (all, question) => {
+        expect(lets(all, question)).toBe(all.every((one) => lets([one], question)))
+      })
+    )
+  })
+
+  it("let more pass once there is one more", () => {
+    fc.assert(
+      fc.property(several, restricting, asked, (all, more, question) => {
+        if (lets([...all, more], question)) expect(lets(all, question)).toBe(true)
+      })
+    )
+  })
+
+  it("depend on the order they were set in", () => {
+    fc.assert(
+      fc.property(several, asked, (all, question) => {
+        expect(lets(all.toReversed(), question)).toBe(lets(all, question))
+      })
+    )
+  })
+
+  it("reach another holder, or another instrument than the one they name", () => {
+    fc.assert(
+      fc.property(several, asked, (all, question) => {
+        const near = all.filter(
+          ({ holderId, instrumentId }) =>
+            holderId === question.holderId &&
+            (instrumentId === null || instrumentId === question.instrumentId)
+        )
+        expect(lets(all, question)).toBe(lets(near, question))
+        expect(isRestricted(all, question)).toBe(near.length > 0)
+      })
+    )
+  })
+
+  it("refuse at another gate than they say, or when they let it pass", () => {
+    fc.assert(
+      fc.property(several, asked, (all, question) => {
+        const [holds, slug, told] = against(all, question, party("h1"))
+        expect([holds, slug, told.gate]).toEqual([
+          !lets(all, question),
+          "rule-refused",
+          "restriction"
+        ])
+        // Which restriction it is, and why it was set, is read by those who may read restrictions.
+        const said = JSON.stringify(told)
+        for (const { restrictionId, mode } of all) {
+          expect(said.includes(restrictionId) || said.includes(mode)).toBe(false)
+        }
+      })
+    )
+  })
+})

@@ -1,0 +1,256 @@
+/** Runs that find, pauses and releases in any order: which holds are open is what an auditor's book says. */
+import { Ledger } from "@bursar/engine-core/ports"
+import { Catalogue, Records } from "@bursar/engine-core"
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { Effect, Option } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { holds, type Hold } from "../../packages/engine-core/src/controls/hold/Hold.ts"
+import { openFor } from "../../packages/engine-core/src/controls/hold/HoldOpeningOperations.ts"
+import { openOn } from "../../packages/engine-core/src/controls/hold/OpenHoldsReads.ts"
+import { instruments } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
+import { findings, first } from "../../packages/engine-core/src/reconciliation/run/Finding.ts"
+import { foundAgain } from "../../packages/engine-core/src/reconciliation/run/FindingRules.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import { id } from "../machines/subscriptions.ts"
+
+const instrumentId = id<"InstrumentId">("fund-a")
+const checks = ["register-supply", "lots-holdings", "reserve-cover"] as const
+type Check = (typeof checks)[number]
+type Source = Hold["source"]
+const sourceOf = (check: Check): Source => (check === "reserve-cover" ? "cover" : "reconciliation")
+
+/** What a run finds at each check, in units; null: nothing. */
+type Found = Readonly<Record<Check, number | null>>
+
+const cover = { reserveId: "res-1", ratio: Decimal.of("0.9"), minCover: Decimal.of("1.02") }
+
+let runs = 0
+/** What a reconciliation run does once it has compared: it records what it found, and holds. */
+const run = (found: Found) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const runId = `run-${++runs}`
+    const act = { cause: { by: "run", runId } as const, now }
+    const noted = Effect.fnUntraced(function* (check: Check, amount: number | null) {
+      const findingId = id<"FindingId">(`fnd-${check}`)
+      const before = yield* records.find(findings, findingId)
+      if (amount === null) {
+        return Option.isSome(before) && before.value.state !== "cleared"
+          ? [yield* records.record(findings, before.value, { on: "clear", runId }, act)]
+          : []
+      }
+      const difference = Decimal.fromInteger(amount)
+      const seen = {
+        runId,
+        severity: "blocking",
+        expected: null,
+        actual: null,
+        difference,
+        unit: "units",
+        tolerance: Decimal.zero,
+        explained: { amount: Decimal.zero, by: [] },
+        unexplained: difference,
+        asOf: { offset: Offset.zero, instant: now },
+        statementId: null
+      } as const
+      if (Option.isSome(before)) {
+        return [yield* records.record(findings, before.value, foundAgain(before.value, seen), act)]
+      }
+      const subject = { resourceKind: "instrument", id: instrumentId } as const
+      const one = first({ findingId, check, instrumentId, subject, holderId: null }, seen)
+      return [yield* records.open(findings, one, act)]
+    })
+    yield* records.transact(
+      Effect.gen(function* () {
+        const instrument = yield* records.get(instruments, instrumentId)
+        const all = yield* Effect.forEach(checks, (check) => noted(check, found[check]))
+        const of = { instrument, findings: all.flat(), runId }
+        yield* openFor({ ...of, source: "reconciliation" }, act)
+        yield* openFor({ ...of, source: "cover", cover }, act)
+      })
+    )
+  })
+
+const kindOf = (kind: string) => {
+  const found = Catalogue.operations.find((one) => one.kind === kind)
+  if (found === undefined) throw new Error(`no operation ${kind}`)
+  return found
+}
+const operator = Calls.person("olga", "operator")
+const approvers = [Calls.person("anna", "approver"), Calls.person("ben", "approver")]
+
+let keys = 0
+const pause = Effect.andThen(
+  Effect.suspend(() =>
+    Calls.submit(kindOf("instrument.pause"), operator, {
+      params: { instrumentId },
+      body: '{"reason":"r"}',
+      key: `key-${++keys}`
+    })
+  ),
+  Calls.settle
+)
+
+/** Asks for a release and has it signed twice; the slug it is refused with. */
+const release = (holdId: string, accept: ReadonlyArray<string>) =>
+  Calls.slug(
+    Effect.gen(function* () {
+      const made = yield* Calls.submit(kindOf("hold.release"), operator, {
+        params: { holdId },
+        body: JSON.stringify({ accept, reason: "known" }),
+        key: `key-${++keys}`
+      })
+      const action = String(Calls.field(made, "actionKey"))
+      for (const approver of approvers) yield* Calls.approve(action, approver)
+      yield* Calls.settle
+    })
+  )
+
+const amount = fc.option(
+  fc.integer({ min: -3, max: 3 }).filter((one) => one !== 0),
+  { freq: 2 }
+)
+const found: fc.Arbitrary<Found> = fc.record({
+  "register-supply": amount,
+  "lots-holdings": amount,
+  "reserve-cover": amount
+})
+const step = fc.oneof(
+  { weight: 3, arbitrary: found.map((of) => ({ on: "run" as const, of })) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      on: fc.constant("release" as const),
+      source: fc.constantFrom("manual" as const, "reconciliation" as const, "cover" as const),
+      accepts: fc.boolean()
+    })
+  },
+  { weight: 1, arbitrary: fc.constant({ on: "pause" as const }) }
+)
+
+/** The auditor's own book of one difference: what it is, and between which amounts all is accepted. */
+interface Line {
+  readonly at: number | null
+  readonly covered: readonly [number, number] | null
+}
+const seen = ({ covered }: Line, at: number | null): Line => ({
+  at,
+  covered: at !== null && covered !== null && covered[0] <= at && at <= covered[1] ? covered : null
+})
+const isOpen = ({ at, covered }: Line): boolean => at !== null && covered === null
+
+const opened = Effect.gen(function* () {
+  const records = yield* Records
+  const { venue } = yield* Ledger.Ledger
+  const act = { cause: { by: "run", runId: "seed" } as const, now: yield* Instant.now }
+  yield* records.transact(
+    records.open(
+      instruments,
+      {
+        instrumentId,
+        registrar: venue,
+        configurations: [],
+        manifest: null,
+        policyVersion: null,
+        termsSince: null,
+        next: null
+      },
+      act
+    )
+  )
+})
+
+const open = Effect.map(openOn([instrumentId]), (all) => all.map(({ source }) => source))
+
+describe("holds of an instrument", () => {
+  it("are open beside one of their source, gone while their cause stays, or back without one", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 10 }), (steps) =>
+        Calls.runCase(
+          Effect.gen(function* () {
+            yield* opened
+            let lines: Readonly<Record<Check, Line>> = {
+              "register-supply": { at: null, covered: null },
+              "lots-holdings": { at: null, covered: null },
+              "reserve-cover": { at: null, covered: null }
+            }
+            let held: ReadonlyArray<Source> = []
+            for (const one of steps) {
+              if (one.on === "pause") {
+                yield* pause
+                held = [...held, "manual"]
+              } else if (one.on === "run") {
+                yield* run(one.of)
+                for (const check of checks) {
+                  const line = seen(lines[check], one.of[check])
+                  lines = { ...lines, [check]: line }
+                  const source = sourceOf(check)
+                  if (isOpen(line) && !held.includes(source)) held = [...held, source]
+                }
+              } else if (held.includes(one.source)) {
+                const [hold] = (yield* openOn([instrumentId])).filter(
+                  ({ source }) => source === one.source
+                )
+                if (hold === undefined) throw new Error(`no ${one.source} hold is open`)
+                const left = checks.filter(
+                  (check) => sourceOf(check) === one.source && isOpen(lines[check])
+                )
+                const slug = yield* release(hold.holdId, one.accepts ? hold.findings : [])
+                const isRefused = left.length > 0 && !one.accepts
+                expect(slug).toBe(isRefused ? "rule-refused" : "no refusal")
+                if (isRefused) continue
+                held = held.filter((_, index) => index !== held.indexOf(one.source))
+                for (const check of left) {
+                  const { at } = lines[check]
+                  const covered = [Math.min(0, at ?? 0), Math.max(0, at ?? 0)] as const
+                  lines = { ...lines, [check]: { at, covered } }
+                }
+              }
+              expect([...(yield* open)].toSorted()).toEqual([...held].toSorted())
+            }
+          }).pipe(Effect.provide(world()))
+        )
+      ),
+      { numRuns: 60 }
+    )
+  })
+
+  it("are two of one source when two runs find at the same time", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        yield* opened
+        const found = { "register-supply": 1, "lots-holdings": null, "reserve-cover": 2 }
+        yield* Effect.all([run(found), run(found), run(found)], { concurrency: "unbounded" })
+        expect([...(yield* open)].toSorted()).toEqual(["cover", "reconciliation"])
+        const [hold] = yield* openOn([instrumentId])
+        const records = yield* Records
+        const self = yield* records.get(findings, "fnd-register-supply")
+        expect([hold?.findings, self.holdId]).toEqual([["fnd-register-supply"], hold?.holdId])
+      }).pipe(Effect.provide(world()))
+    ))
+
+  it("forget why they were released, or what more came behind them", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        yield* opened
+        yield* run({ "register-supply": 1, "lots-holdings": null, "reserve-cover": null })
+        yield* run({ "register-supply": 1, "lots-holdings": -2, "reserve-cover": null })
+        const [hold] = yield* openOn([instrumentId])
+        expect(hold?.findings).toEqual(["fnd-register-supply", "fnd-lots-holdings"])
+        yield* release(String(hold?.holdId), ["fnd-lots-holdings", "fnd-register-supply"])
+        const records = yield* Records
+        const after = yield* records.get(holds, String(hold?.holdId))
+        expect(after.override).toEqual({
+          findings: ["fnd-register-supply", "fnd-lots-holdings"],
+          reason: "known"
+        })
+        yield* run({ "register-supply": 1, "lots-holdings": -3, "reserve-cover": null })
+        const [next] = yield* openOn([instrumentId])
+        expect(next?.holdId).not.toBe(hold?.holdId)
+        expect(next?.findings).toEqual(["fnd-lots-holdings"])
+      }).pipe(Effect.provide(world()))
+    ))
+})

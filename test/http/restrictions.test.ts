@@ -1,0 +1,466 @@
+/** Restrictions over HTTP: set by one person at once, lifted by two, read by those who may know of them. */
+import { Instant } from "@bursar/engine-core/kernel"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { bodyOf } from "../operations/instrumentBody.ts"
+import * as People from "./people.ts"
+import * as Venue from "./venue.ts"
+import * as Wallets from "./wallets.ts"
+
+type Row = Readonly<Record<string, unknown>>
+const order = {
+  authority: "Bezirksgericht Zug, Kammer 7",
+  reference: "Z 2026/123456",
+  documentHash: "c0ffee".padEnd(64, "0")
+}
+
+let venue: Wallets.WholeVenue
+beforeAll(async () => {
+  venue = await Wallets.open()
+  const registrar = await venue.wallet("registrar")
+  for (const instrumentId of ["fund-a", "fund-b"]) {
+    const terms = { instrumentId, registrar: registrar.party, oracle: registrar.party }
+    await venue.write("/v1/instruments", { ...bodyOf(), ...terms })
+  }
+}, 60_000)
+afterAll(() => venue.close())
+
+let count = 0
+/** A new holder; that it has not answered its invitation yet is no matter here. */
+const joins = async (): Promise<string> => {
+  const holderId = `holder-${++count}`
+  const { party } = await venue.wallet(holderId)
+  expect(await venue.write("/v1/holders", { holderId, party })).toMatchObject({
+    state: "succeeded"
+  })
+  return holderId
+}
+/** A call of one person, as it is answered. */
+const calls = async (path: string, body: unknown, role = "operator") =>
+  Venue.send(venue, {
+    method: "POST",
+    path,
+    as: await Venue.bearer([role]),
+    body: JSON.stringify(body),
+    headers: { "idempotency-key": crypto.randomUUID() }
+  })
+const faults = async (answer: Promise<Response>) => {
+  const response = await answer
+  const { errors } = await Venue.json<Venue.Problem>(response)
+  return [response.status, ...(errors ?? []).map(({ pointer }) => pointer)]
+}
+const pledged = { mode: "freeze", reason: "pledge" }
+const restricts = async (holderId: string, body: object = pledged, role = "compliance") => {
+  const ended = await venue.write(`/v1/holders/${holderId}:restrict`, body, role)
+  expect(ended, JSON.stringify(ended)).toMatchObject({ state: "succeeded" })
+  return ended["result"] as Row & { readonly restrictionId: string }
+}
+const lifting = (id: string) => `/v1/restrictions/${id}:lift`
+const lifts = (id: string) => venue.write(lifting(id), { reason: "paid back" })
+const one = async (id: string, query = "", role = "auditor") => {
+  const { status, value } = await venue.read(`/v1/restrictions/${id}${query}`, role)
+  return status === 200 ? (value as Row) : status
+}
+const listed = async (query: string) =>
+  (await venue.read(`/v1/restrictions?${query}`)).value as ReadonlyArray<Row>
+const idsOf = async (query: string) =>
+  (await listed(query)).map(({ restrictionId }) => restrictionId)
+const checkOf = (ended: Row) => {
+  const problem = (ended["problem"] ?? ended) as Row
+  return [String(problem["type"]).split(":").at(-1), problem["gate"], problem["check"]]
+}
+const envelope = async () =>
+  JSON.parse((await venue.read("/v1/restrictions")).text) as {
+    readonly now: string
+    readonly offset: number
+  }
+const events = async (type: string, holderId: string) =>
+  (await venue.read(`/v1/events?type=${type}&holderId=${holderId}`, "operator"))
+    .value as ReadonlyArray<Row>
+
+describe("holder.restrict", () => {
+  it("is done by others than those who may, or waits for anybody", async () => {
+    const holderId = await joins()
+    for (const role of ["approver", "auditor", "investor", "app", "registrar", "monitor"]) {
+      const refused = await calls(`/v1/holders/${holderId}:restrict`, pledged, role)
+      expect([role, refused.status]).toEqual([role, 403])
+    }
+    expect(await listed(`holderId=${holderId}`)).toEqual([])
+    for (const role of ["operator", "risk", "compliance"]) {
+      const made = await calls(`/v1/holders/${holderId}:restrict`, pledged, role)
+      expect(made.status).toBe(202)
+      expect(await Venue.json<Row>(made)).toMatchObject({ state: "queued", actionKey: null })
+    }
+    await venue.settle()
+    const all = await listed(`holderId=${holderId}`)
+    expect(all.map(({ by, state }) => [by, state])).toEqual([
+      ["operator-1", "active"],
+      ["risk-1", "active"],
+      ["compliance-1", "active"]
+    ])
+  })
+
+  it("keeps less than it was told, or tells the feed more than that an order is cited", async () => {
+    const holderId = await joins()
+    const made = await restricts(holderId, {
+      restrictionId: "z-court",
+      instrumentId: "fund-a",
+      mode: "receive-only",
+      reason: "court-order",
+      order
+    })
+    expect(made).toMatchObject({
+      restrictionId: "z-court",
+      holderId,
+      instrumentId: "fund-a",
+      mode: "receive-only",
+      reason: "court-order",
+      order,
+      state: "active",
+      by: "compliance-1",
+      autoReleaseAt: null,
+      liftedBy: null,
+      liftReason: null,
+      endedAt: null,
+      supersedes: null,
+      version: 1,
+      waitingOn: []
+    })
+    expect(made["from"]).toBe(made["createdAt"])
+    const { createdAt: _, updatedAt: __, ...kept } = made
+    expect(await one("z-court")).toMatchObject(kept)
+    const [told, ...more] = await events("holder.restricted", holderId)
+    expect(more).toEqual([])
+    expect(told).toMatchObject({ resourceKind: "holder", resourceId: holderId })
+    expect(told?.["payload"]).toEqual({
+      mode: "receive-only",
+      reason: "court-order",
+      holderId,
+      orderCited: true,
+      operationId: made["operationId"],
+      autoReleaseAt: null,
+      restrictionId: "z-court"
+    })
+    const feeds = await Promise.all(
+      ["/v1/events?limit=200", "/v1/audit-log?limit=200"].map((path) =>
+        venue.read(path, "operator")
+      )
+    )
+    for (const { text } of feeds) expect(text.includes("z-court")).toBe(true)
+    const said = [...feeds.map(({ text }) => text), ...venue.logs].join()
+    for (const secret of Object.values(order)) expect(said.includes(secret)).toBe(false)
+    expect(venue.logs.length).toBeGreaterThan(0)
+  })
+
+  it.each<[what: string, body: object, pointer: string]>([
+    ["an unknown mode", { mode: "frozen" }, "/body/mode"],
+    ["an unknown reason", { reason: "sanction" }, "/body/reason"],
+    ["no mode", { mode: undefined }, "/body/mode"],
+    [
+      "an end, though a list names it",
+      { reason: "sanctions", autoReleaseAt: "2100-01-01T00:00:00Z" },
+      "/body/autoReleaseAt"
+    ],
+    [
+      "an end, though a court says so",
+      { reason: "court-order", order, autoReleaseAt: "2100-01-01T00:00:00Z" },
+      "/body/autoReleaseAt"
+    ],
+    ["a court's order that is not cited", { reason: "court-order" }, "/body/order"],
+    ["an order of nobody", { order: { ...order, authority: "" } }, "/body/order/authority"],
+    [
+      "an order of a name too long",
+      { order: { ...order, authority: "x".repeat(201) } },
+      "/body/order/authority"
+    ],
+    [
+      "an order of a number too long",
+      { order: { ...order, reference: "x".repeat(201) } },
+      "/body/order/reference"
+    ],
+    [
+      "a digest that is none",
+      { order: { ...order, documentHash: "c0ffee" } },
+      "/body/order/documentHash"
+    ],
+    ["a member there is not", { state: "lifted" }, "/body/state"],
+    ["an id that a carried one might have", { restrictionId: "a~b" }, "/body/restrictionId"],
+    ["an id too long to number", { restrictionId: "a".repeat(59) }, "/body/restrictionId"]
+  ])("takes %s", async (_, body, pointer) => {
+    const answer = calls("/v1/holders/somebody:restrict", { ...pledged, ...body })
+    expect(await faults(answer)).toEqual([400, pointer])
+  })
+
+  it("takes an end that has passed, a holder or an instrument there is not, or an id twice", async () => {
+    const holderId = await joins()
+    const path = `/v1/holders/${holderId}:restrict`
+    const past = await venue.write(path, { ...pledged, autoReleaseAt: "2026-01-01T00:00:00Z" })
+    expect(checkOf(past)).toEqual(["rule-refused", "policy", "auto-release-at"])
+    expect(checkOf(await venue.write("/v1/holders/nobody:restrict", pledged))[0]).toBe("not-found")
+    const nothing = await venue.write(path, { ...pledged, instrumentId: "fund-z" })
+    expect(checkOf(nothing)[0]).toBe("not-found")
+    await restricts(holderId, { ...pledged, restrictionId: "twice-1" })
+    const twice = await venue.write(path, { ...pledged, restrictionId: "twice-1" })
+    expect(checkOf(twice)[0]).toBe("already-exists")
+    expect(await idsOf(`holderId=${holderId}`)).toEqual(["twice-1"])
+  })
+
+  it("restricts a holder that has ended, or a holder ends that is restricted", async () => {
+    const holderId = await joins()
+    const { restrictionId } = await restricts(holderId, { ...pledged, mode: "receive-only" })
+    const closing = `/v1/holders/${holderId}:close`
+    const kept = await venue.write(closing, {})
+    expect(checkOf(kept)).toEqual(["rule-refused", "restriction", "no-restriction"])
+    await lifts(restrictionId)
+    expect(await venue.write(closing, {})).toMatchObject({ state: "succeeded" })
+    const late = await venue.write(`/v1/holders/${holderId}:restrict`, pledged)
+    expect(checkOf(late)).toEqual(["state-conflict", null, "HolderState"])
+  })
+})
+
+describe("restriction.lift", () => {
+  const as = (sub: string, ...roles: ReadonlyArray<string>) => Venue.bearer(roles, { sub })
+  const made = async (id: string) =>
+    People.actionOf(
+      await People.write(venue, {
+        path: lifting(id),
+        as: await as("olga", "operator", "approver"),
+        body: `{"reason":"paid back"}`
+      })
+    )
+  const signs = async (action: string, sub: string, ...roles: ReadonlyArray<string>) => {
+    const by = await as(sub, ...roles)
+    const { status, slug, written } = await People.decide(venue, {
+      verb: "approve",
+      action,
+      as: by
+    })
+    await venue.settle()
+    return [status, slug ?? written?.signedBy]
+  }
+
+  it("is signed by its maker, by one person twice, or by an auditor", async () => {
+    const { restrictionId } = await restricts(await joins())
+    const action = await made(restrictionId)
+    const signed = [
+      await signs(action, "olga", "operator", "approver"),
+      await signs(action, "ada", "approver"),
+      await signs(action, "ada", "approver"),
+      await signs(action, "aud", "auditor", "approver")
+    ]
+    expect(signed).toEqual([
+      [403, "same-approver"],
+      [202, ["ada"]],
+      [200, ["ada"]],
+      [403, "auditor-never-approves"]
+    ])
+    expect(await one(restrictionId)).toMatchObject({ state: "active", version: 1, liftedBy: null })
+    expect(await signs(action, "bea", "approver")).toEqual([202, ["ada", "bea"]])
+    expect(await one(restrictionId)).toMatchObject({
+      state: "lifted",
+      version: 2,
+      liftedBy: ["ada", "bea"],
+      liftReason: "paid back"
+    })
+  })
+
+  it("is made by others than those who may, says not why, or lifts what is lifted", async () => {
+    const holderId = await joins()
+    const { restrictionId } = await restricts(holderId)
+    for (const role of ["approver", "risk", "auditor", "investor", "app", "registrar"]) {
+      const refused = await calls(lifting(restrictionId), { reason: "paid back" }, role)
+      expect([role, refused.status]).toEqual([role, 403])
+    }
+    expect(await faults(calls(lifting(restrictionId), {}))).toEqual([400, "/body/reason"])
+    expect(await faults(calls(lifting(restrictionId), { reason: "" }))).toEqual([
+      400,
+      "/body/reason"
+    ])
+    expect((await calls(lifting("nothing-1"), { reason: "paid back" })).status).toBe(404)
+    const [first, second] = [
+      await made(restrictionId),
+      await calls(lifting(restrictionId), { reason: "other" }, "compliance")
+    ]
+    const { actionKey } = await Venue.json<{ readonly actionKey: string }>(second)
+    for (const sub of ["ada", "bea"]) await signs(first, sub, "approver")
+    expect(await one(restrictionId)).toMatchObject({ state: "lifted" })
+    await signs(actionKey, "ada", "approver")
+    expect(await signs(actionKey, "bea", "approver")).toEqual([409, "state-conflict"])
+    expect((await calls(lifting(restrictionId), { reason: "again" })).status).toBe(409)
+    const ends = await events("holder.unrestricted", holderId)
+    expect(ends.map(({ payload }) => payload)).toEqual([
+      { mode: "freeze", holderId, restrictionId, how: "lifted" }
+    ])
+  })
+
+  it("ends another restriction of the holder along with it", async () => {
+    const holderId = await joins()
+    const { restrictionId } = await restricts(holderId)
+    const other = await restricts(holderId)
+    await lifts(restrictionId)
+    expect(await idsOf(`holderId=${holderId}&state=active`)).toEqual([other.restrictionId])
+  })
+})
+
+describe("a restriction that was set and lifted", () => {
+  it("is seen at or as of a point outside, or not between", async () => {
+    const holderId = await joins()
+    const before = await envelope()
+    const { restrictionId } = await restricts(holderId, { ...pledged, instrumentId: "fund-b" })
+    await joins()
+    const between = await envelope()
+    await lifts(restrictionId)
+    await joins()
+    const after = await envelope()
+    for (const [point, state] of [
+      [before, 404],
+      [between, "active"],
+      [after, "lifted"]
+    ] as const) {
+      const where = JSON.stringify(point)
+      for (const query of [`at=${point.offset}`, `asOf=${point.now}`]) {
+        const found = await one(restrictionId, `?${query}`)
+        expect(typeof found === "number" ? found : found["state"], where).toBe(state)
+        const inForce = await idsOf(`holderId=${holderId}&state=active&${query}`)
+        expect(inForce, where).toEqual(state === "active" ? [restrictionId] : [])
+      }
+    }
+  })
+
+  it("is missed by a keeper who asks from the last change it saw", async () => {
+    const holderId = await joins()
+    const made = await restricts(holderId)
+    const window = async (from: unknown, to = "2100-01-01T00:00:00Z") =>
+      idsOf(`holderId=${holderId}&updatedFrom=${String(from)}&updatedTo=${to}`)
+    const set = made["updatedAt"]
+    expect(await window(set)).toEqual([made.restrictionId])
+    await lifts(made.restrictionId)
+    const { updatedAt } = (await one(made.restrictionId)) as Row
+    expect(Instant.isBefore(Instant.of(String(set)), Instant.of(String(updatedAt)))).toBe(true)
+    expect(await window(updatedAt)).toEqual([made.restrictionId])
+    expect(await window(set, String(updatedAt))).toEqual([])
+  })
+})
+
+describe("the list of restrictions", () => {
+  it("shows others than were asked for, or in another order than they were set", async () => {
+    const [h1, h2] = [await joins(), await joins()]
+    const a = await restricts(h1, { mode: "freeze", reason: "deceased" })
+    const b = await restricts(h1, {
+      mode: "redeem-only",
+      reason: "bankruptcy",
+      instrumentId: "fund-a"
+    })
+    const c = await restricts(h2, {
+      mode: "receive-only",
+      reason: "bankruptcy",
+      instrumentId: "fund-a"
+    })
+    await lifts(a.restrictionId)
+    const mine = new Set<unknown>([a, b, c].map(({ restrictionId }) => restrictionId))
+    const found = async (query: string) => (await idsOf(query)).filter((id) => mine.has(id))
+    const [ia, ib, ic] = [a.restrictionId, b.restrictionId, c.restrictionId]
+    expect(await found("")).toEqual([ia, ib, ic])
+    expect(await found(`holderId=${h1}`)).toEqual([ia, ib])
+    expect(await found("state=lifted")).toEqual([ia])
+    expect(await found("state=active&state=lapsed")).toEqual([ib, ic])
+    expect(await found("instrumentId=fund-a")).toEqual([ib, ic])
+    expect(await found("mode=receive-only&mode=freeze")).toEqual([ia, ic])
+    expect(await found("reason=bankruptcy&mode=redeem-only")).toEqual([ib])
+    expect((await venue.read("/v1/restrictions?state=open")).status).toBe(400)
+  })
+
+  it("is read by those who are never told, or hidden from those who are", async () => {
+    const { restrictionId } = await restricts(await joins())
+    for (const path of ["/v1/restrictions", `/v1/restrictions/${restrictionId}`]) {
+      for (const role of ["operator", "approver", "risk", "compliance", "auditor"]) {
+        expect([role, (await venue.read(path, role)).status]).toEqual([role, 200])
+      }
+      for (const role of ["investor", "app", "registrar", "monitor", "feed"]) {
+        expect([role, (await venue.read(path, role)).status]).toEqual([role, 403])
+      }
+    }
+  })
+})
+
+describe("holder.restrict-batch", () => {
+  const path = "/v1/holders:restrict-batch"
+
+  it("restricts some and not all, or leaves one without its answer", async () => {
+    const [h1, h2, closed] = [await joins(), await joins(), await joins()]
+    await venue.write(`/v1/holders/${closed}:close`, {})
+    const entries = [
+      { ...pledged, holderId: h1 },
+      { ...pledged, holderId: "nobody" },
+      { ...pledged, holderId: closed, instrumentId: "fund-z" },
+      { ...pledged, holderId: h2, autoReleaseAt: "2026-01-01T00:00:00Z" }
+    ]
+    const refused = await calls(path, { entries })
+    const problem = await Venue.json<Venue.Problem>(refused)
+    expect([refused.status, problem.detail]).toEqual([
+      422,
+      "3 of 4 entries cannot be; nobody was restricted."
+    ])
+    expect(problem.errors).toEqual([
+      { pointer: "/body/entries/1/holderId", detail: "There is no such holder." },
+      {
+        pointer: "/body/entries/2/holderId",
+        detail: "A holder in state closed is not restricted any more."
+      },
+      { pointer: "/body/entries/2/instrumentId", detail: "There is no such instrument." },
+      { pointer: "/body/entries/3/autoReleaseAt", detail: "It would have ended already." }
+    ])
+    for (const holderId of [h1, h2]) expect(await listed(`holderId=${holderId}`)).toEqual([])
+    const made = await venue.write(
+      path,
+      {
+        restrictionId: "batch-1",
+        entries: [
+          entries[0],
+          { ...pledged, holderId: h2, instrumentId: "fund-a", reason: "court-order", order }
+        ]
+      },
+      "risk"
+    )
+    expect(made).toMatchObject({ state: "succeeded" })
+    expect(made["result"]).toEqual({
+      restrictions: [
+        { restrictionId: "batch-1", holderId: h1, instrumentId: null },
+        { restrictionId: "batch-1-2", holderId: h2, instrumentId: "fund-a" }
+      ]
+    })
+    expect(await one("batch-1-2")).toMatchObject({
+      holderId: h2,
+      state: "active",
+      reason: "court-order",
+      order,
+      by: "risk-1",
+      operationId: made["operationId"]
+    })
+    expect(await events("holder.restricted", h2)).toHaveLength(1)
+    const again = await venue.write(path, {
+      restrictionId: "batch-1",
+      entries: [{ ...pledged, holderId: h1 }]
+    })
+    expect(checkOf(again)[0]).toBe("already-exists")
+  })
+
+  it("takes nothing, more than a thousand, one holder and instrument twice, or an entry of no shape", async () => {
+    const of = (holderId: string, more: object = {}) => ({ ...pledged, holderId, ...more })
+    expect(await faults(calls(path, { entries: [] }))).toEqual([400, "/body/entries"])
+    const many = Array.from({ length: 1_001 }, (_, nth) => of(`x-${nth}`))
+    expect(await faults(calls(path, { entries: many }))).toEqual([400, "/body/entries"])
+    const fund = { instrumentId: "fund-a" }
+    expect(
+      await faults(
+        calls(path, { entries: [of("x"), of("y"), of("x", fund), of("x"), of("x", fund)] })
+      )
+    ).toEqual([400, "/body/entries/3", "/body/entries/4"])
+    expect(
+      await faults(
+        calls(path, {
+          entries: [of("x"), of("y", { mode: "none" }), of("z", { reason: "court-order" })]
+        })
+      )
+    ).toEqual([400, "/body/entries/1/mode", "/body/entries/2/order"])
+  })
+})

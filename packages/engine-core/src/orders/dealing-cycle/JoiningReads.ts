@@ -6,6 +6,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { dealtAt, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import type { Counts } from "./DealingCycleMachine.ts"
+import { againstJoining, againstLeaving } from "./JoiningRules.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 /** The open cycle of an instrument and cut-off; null while there is none. */
@@ -37,27 +38,12 @@ export const joining = (
     const open = yield* openCycleOf(of)
     const { inputsMax } = yield* Settings
     if (open === null || open.cycleCid === null || !open.acceptsOrders) {
-      return { cycle: null, against: tooLarge(null, inputsMax) }
+      return { cycle: null, against: againstJoining(null, inputsMax) }
     }
     const members = { ...open.members, [kind]: open.members[kind] + 1 }
     const full = inputsOf(members) > inputsMax ? open.cycleId : null
-    return { cycle: { ...open, cycleCid: open.cycleCid }, against: tooLarge(full, inputsMax) }
+    return { cycle: { ...open, cycleCid: open.cycleCid }, against: againstJoining(full, inputsMax) }
   })
-
-const tooLarge = (fullCycleId: string | null, inputsMax: number): Objection => [
-  fullCycleId !== null,
-  "rule-refused",
-  {
-    gate: "ledger",
-    check: "transaction-size",
-    ...(fullCycleId === null
-      ? {}
-      : {
-          detail: `The cycle ${fullCycleId} has as many orders as one transaction of ${inputsMax} contracts settles.`
-        }),
-    recovery: "Claim the order after the cut-off, for the next one, or settle fewer at once."
-  }
-]
 
 /**
  * An order of an open cycle deals with the others of its cut-off: by itself it would pass the gate
@@ -71,15 +57,5 @@ export const againstApart = Effect.fnUntraced(function* ({
   const records = yield* Records
   const cycle = cycleId === null ? Option.none() : yield* records.find(dealingCycles, cycleId)
   const isOpen = Option.isSome(cycle) && cycle.value.state === "open"
-  const objection: Objection = [
-    isOpen,
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "in-cycle",
-      ...(isOpen ? { detail: `The order is in the open dealing cycle ${cycleId}.` } : {}),
-      recovery: "Settle its cycle, or release the order."
-    }
-  ]
-  return objection
+  return againstLeaving(isOpen ? cycleId : null)
 })

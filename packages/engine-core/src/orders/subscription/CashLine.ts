@@ -80,6 +80,22 @@ export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objec
   }
 ]
 
+/** A bank line that pays another order already; undefined: none of the named ones does. */
+export const againstTaken = (
+  taken: Pick<CashLine, "statementId" | "line"> | undefined
+): Objection => [
+  taken !== undefined,
+  "rule-refused",
+  {
+    gate: "cash",
+    check: "cash-line-taken",
+    ...(taken === undefined
+      ? {}
+      : { detail: `Line ${taken.line} of ${taken.statementId} pays another order.` }),
+    recovery: "Name lines that pay this order."
+  }
+]
+
 /** The order that a line pays: one way in, the other out. */
 const Paid = {
   kind: Schema.Literals(["subscription", "redemption"]),

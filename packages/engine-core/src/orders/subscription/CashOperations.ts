@@ -39,18 +39,7 @@ export const named = Effect.fnUntraced(function* (
     order,
     cash,
     known: new Map(found.map((line) => [Cash.nameOf(line), line])),
-    against: [
-      taken !== undefined,
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "cash-line-taken",
-        ...(taken === undefined
-          ? {}
-          : { detail: `Line ${taken.line} of ${taken.statementId} pays another order.` }),
-        recovery: "Name lines that pay this order."
-      }
-    ]
+    against: Cash.againstTaken(taken)
   } satisfies Named
 })
 

@@ -1,0 +1,387 @@
+/** The acts of many orders and the offer of an admission, each with a way to make every check refuse. */
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Offers from "../../packages/engine-core/src/instruments/admission/AdmissionRules.ts"
+import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
+import { openingOf } from "../../packages/engine-core/src/orders/dealing-cycle/CutOffRules.ts"
+import * as Cycles from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleGates.ts"
+import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
+import * as Iterations from "../../packages/engine-core/src/orders/standing-settlement/IterationGates.ts"
+import * as Standing from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlementGates.ts"
+import type { Subscription } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import * as redeemed from "../machines/redemptions.ts"
+import { claimed, id, party } from "../machines/subscriptions.ts"
+import * as Broken from "./broken.ts"
+
+const d = Decimal.of
+const { act, free, frozen, held, instrument, kept, later, now, offRegistry, past, settleBy } =
+  Broken
+const cutOffAt = Instant.of("2026-07-31T20:00:00Z")
+
+type Opening = Cycles.Opening & {
+  readonly cut: Parameters<typeof openingOf>[0]
+}
+
+export const cycleOpen = act<Opening>({
+  name: "dealing-cycle.open",
+  sound: {
+    ...free,
+    instrument: instrument(),
+    market: Broken.market,
+    inputsMax: 2_000,
+    cut: {
+      cutOff: instrument().manifest.cutOff,
+      cutOffAt: Instant.of("2026-08-03T20:00:00Z"),
+      settleBy: null,
+      now
+    }
+  },
+  rows: (of) => Cycles.againstOpening(of, openingOf(of.cut).rows),
+  faults: {
+    "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
+    "policy primary-market": (of) => ({ ...of, market: null }),
+    "window cut-off-to-come": (of) => ({ ...of, cut: { ...of.cut, cutOffAt: past } }),
+    "window cut-off-in-reach": (of) => ({
+      ...of,
+      cut: { ...of.cut, cutOffAt: Instant.of("2030-08-03T20:00:00Z") }
+    }),
+    "window cut-off-of-instrument": (of) => ({
+      ...of,
+      cut: { ...of.cut, cutOffAt: Instant.of("2026-08-03T19:00:00Z") }
+    }),
+    "window settle-by-after-cut-off": (of) => ({ ...of, cut: { ...of.cut, settleBy: past } }),
+    "ledger on-registry": offRegistry,
+    "ledger transaction-size": (of) => ({ ...of, inputsMax: 1 })
+  },
+  never: [
+    ["window cut-off-to-come", "window cut-off-in-reach"],
+    ["window cut-off-to-come", "window cut-off-of-instrument"],
+    ["window cut-off-to-come", "window settle-by-after-cut-off"],
+    ["window cut-off-in-reach", "window cut-off-of-instrument"],
+    ["window cut-off-in-reach", "window settle-by-after-cut-off"]
+  ]
+})
+
+type Settling = Parameters<typeof Cycles.againstSettling>[0]
+
+const cycle: Settling["cycle"] = {
+  cycleId: id("c1"),
+  instrumentId: Broken.instrumentId,
+  state: "open",
+  endedAs: null,
+  cutOffAt,
+  acceptsOrders: false,
+  settleBy,
+  pointCid: null,
+  price: null,
+  swungPrice: null,
+  orders: { subscriptions: [], redemptions: [] },
+  members: { subscriptions: 1, redemptions: 1 },
+  gross: nothing,
+  fundNet: { cash: Decimal.zero, units: Decimal.zero },
+  gate: null,
+  fills: [],
+  policyVersion: null,
+  uid: null,
+  openedAt: now,
+  endedAt: null,
+  fund: party("fund"),
+  paymentAsset: Broken.cash,
+  registrar: party("registrar"),
+  currency: "USD",
+  unitDecimals: 6,
+  cashDecimals: 2,
+  allocations: [],
+  cycleCid: "0001"
+}
+
+/** One buys, another gives back: each can be restricted by itself. */
+const buyer = Broken.holder
+const seller = { ...Broken.holder, holderId: id<"HolderId">("holder-2"), party: party("seller") }
+
+const allocation = (amount: string) => ({ cid: "0003", amount: d(amount), settleBefore: settleBy })
+const bought = {
+  ...claimed({
+    state: "priced",
+    payment: "ledger",
+    cycleId: "c1",
+    fund: party("fund"),
+    price: d("1"),
+    pointCid: "0009",
+    units: d("100"),
+    cash: { expected: d("100"), matched: Decimal.zero, lines: [] },
+    lot: { lotId: "sub-1", cid: "0002", basePrice: d("1"), units: d("100"), remaining: d("100") },
+    allocation: allocation("100")
+  }),
+  ...kept
+}
+const sold = {
+  ...redeemed.claimedOnLedger({
+    state: "priced",
+    holderId: seller.holderId,
+    party: seller.party,
+    cycleId: "c1",
+    price: d("1"),
+    pointCid: "0009",
+    units: d("50"),
+    proceeds: d("50"),
+    pricedCid: "0004",
+    unitsAllocation: allocation("50")
+  }),
+  ...kept
+}
+
+/** What acts of many orders ask of their holders. */
+interface Holders {
+  readonly holders: Settling["holders"]
+  readonly admissions: Settling["admissions"]
+}
+const holders: Holders = {
+  holders: new Map([
+    [buyer.holderId, buyer],
+    [seller.holderId, seller]
+  ]),
+  admissions: new Map([[buyer.holderId, { validFrom: null, credentialCid: "00bb" }]])
+}
+const inactive = <S extends Holders>(of: S): S => ({
+  ...of,
+  holders: new Map([...of.holders, [buyer.holderId, { ...buyer, state: "closed" as const }]])
+})
+const unadmitted = <S extends Holders>(of: S): S => ({ ...of, admissions: new Map() })
+const reviewed = <S extends Holders>(of: S): S => ({
+  ...of,
+  holders: new Map([...of.holders, [seller.holderId, { ...seller, screening: Broken.review }]])
+})
+
+const buys = (change: Partial<typeof bought>) => (of: Settling) => ({
+  ...of,
+  orders: {
+    ...of.orders,
+    subscriptions: of.orders.subscriptions.map((order) => ({ ...order, ...change }))
+  }
+})
+const sells = (change: Partial<typeof sold>) => (of: Settling) => ({
+  ...of,
+  orders: {
+    ...of.orders,
+    redemptions: of.orders.redemptions.map((order) => ({ ...order, ...change }))
+  }
+})
+
+export const cycleSettle = act<Settling>({
+  name: "dealing-cycle.settle",
+  sound: {
+    ...free,
+    ...holders,
+    cycle,
+    instrument: instrument(),
+    terms: termsOf(instrument()),
+    orders: { subscriptions: [bought], redemptions: [sold] },
+    market: Broken.market,
+    point: null,
+    dealingPrice: d("1"),
+    settlement: {
+      fills: new Map(),
+      gross: nothing,
+      fundNet: { cash: Decimal.zero, units: Decimal.zero },
+      gate: null
+    },
+    shortfall: Decimal.zero,
+    provision: null,
+    open: [{ ...cycle, ...kept }],
+    inputsMax: 2_000,
+    now
+  },
+  rows: Cycles.againstSettling,
+  faults: {
+    "hold not-held": held,
+    "restriction may-receive": frozen(buyer.holderId),
+    "restriction may-redeem": frozen(seller.holderId),
+    "admission holder-active": inactive,
+    "admission admitted": unadmitted,
+    "screening screening-clear": reviewed,
+    "policy primary-market": (of) => ({ ...of, market: null }),
+    "window cut-off-passed": (of) => ({ ...of, now: Instant.of("2026-07-31T19:59:59Z") }),
+    "window settle-by": (of) => ({ ...of, cycle: { ...of.cycle, settleBy: past } }),
+    "window cycle-sequence": (of) => ({
+      ...of,
+      open: [{ ...cycle, ...kept, cycleId: id("c0"), cutOffAt: past }, ...of.open]
+    }),
+    "units cycle-has-orders": (of) => ({
+      ...of,
+      cycle: { ...of.cycle, members: { subscriptions: 0, redemptions: 0 } }
+    }),
+    "units units-allocated": sells({ unitsAllocation: null }),
+    "units burn-requested": sells({ burnRequestCid: "0007" }),
+    "cash cash-allocated": buys({ allocation: null }),
+    "cash fund-cash": (of) => ({ ...of, shortfall: d("0.01") }),
+    "nav-feed orders-priced": (of) => ({
+      ...of,
+      orders: {
+        ...of.orders,
+        subscriptions: [
+          ...of.orders.subscriptions,
+          { ...bought, subscriptionId: id<"SubscriptionId">("sub-2"), price: null }
+        ]
+      }
+    }),
+    "nav-feed one-point": sells({ pointCid: "0008" }),
+    "nav-feed price-of-cycle": (of) => ({ ...of, dealingPrice: d("1.0000000001") }),
+    "ledger on-registry": offRegistry,
+    "ledger transaction-size": (of) => ({ ...of, inputsMax: 1 })
+  }
+})
+
+const funded = (of: {
+  readonly by: string
+  readonly asset: typeof Broken.cash
+  readonly amount: string
+}) => ({
+  party: party(of.by),
+  asset: of.asset,
+  amount: d(of.amount),
+  commitmentCid: "0010",
+  allocationCid: "0011"
+})
+const committed = [
+  funded({ by: "holder", asset: Broken.cash, amount: "100" }),
+  funded({ by: "seller", asset: Broken.units, amount: "50" }),
+  funded({ by: "fund", asset: Broken.cash, amount: "50" })
+]
+
+export const standingOpen = act<Standing.Opening>({
+  name: "standing-settlement.open",
+  sound: {
+    ...free,
+    instrument: instrument(),
+    market: Broken.market,
+    funding: committed,
+    deadline: later,
+    holders: [buyer, seller],
+    now
+  },
+  rows: Standing.againstOpening,
+  faults: {
+    "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
+    "admission holder-active": (of) => ({ ...of, holders: [] }),
+    "policy primary-market": (of) => ({ ...of, market: null }),
+    "window deadline-ahead": (of) => ({ ...of, deadline: past }),
+    "units unit-decimals": (of) => ({
+      ...of,
+      funding: [...of.funding, funded({ by: "holder", asset: Broken.units, amount: "0.0000001" })]
+    }),
+    "cash funding-asset": (of) => ({
+      ...of,
+      funding: [
+        ...of.funding,
+        funded({ by: "holder", asset: { ...Broken.cash, id: "EUR" }, amount: "1" })
+      ]
+    }),
+    "cash currency-decimals": (of) => ({
+      ...of,
+      funding: [...of.funding, funded({ by: "seller", asset: Broken.cash, amount: "0.001" })]
+    })
+  },
+  // Without a market nobody knows whose fund and whose cash it is to be.
+  never: [
+    ["admission holder-active", "policy primary-market"],
+    ["policy primary-market", "cash funding-asset"],
+    ["policy primary-market", "cash currency-decimals"]
+  ]
+})
+
+const standing: Iterations.Iterating["self"] = {
+  standingSettlementId: id("st-1"),
+  instrumentId: Broken.instrumentId,
+  registrar: party("registrar"),
+  fund: party("fund"),
+  paymentAsset: Broken.cash,
+  state: "open",
+  parties: committed.map((one) => one.party),
+  funding: committed,
+  committed,
+  allocations: ["0011"],
+  iterations: 0,
+  lastSettledAt: null,
+  deadline: later,
+  expiresAt: later,
+  proposedAt: past,
+  openedAt: past,
+  endedAt: null,
+  standingCid: "0012"
+}
+
+type Iterating = Iterations.Iterating
+const iterated = { ...bought, cycleId: null, allocation: null }
+const givenBack = { ...sold, cycleId: null, unitsAllocation: null }
+const each = (change: Partial<Subscription>) => (of: Iterating) => ({
+  ...of,
+  subscriptions: of.subscriptions.map((order) => ({ ...order, ...change }))
+})
+const without = (asset: typeof Broken.cash) => (of: Iterating) => ({
+  ...of,
+  self: { ...of.self, committed: of.self.committed.filter((one) => one.asset !== asset) }
+})
+
+export const standingSettle = act<Iterating>({
+  name: "standing-settlement.settle",
+  sound: {
+    ...free,
+    ...holders,
+    self: standing,
+    instrument: instrument(),
+    subscriptions: [iterated],
+    redemptions: [givenBack],
+    market: Broken.market,
+    inputsMax: 2_000,
+    now
+  },
+  rows: Iterations.againstIteration,
+  faults: {
+    "hold not-held": held,
+    "restriction may-receive": frozen(buyer.holderId),
+    "restriction may-redeem": frozen(seller.holderId),
+    "admission holder-active": inactive,
+    "admission admitted": unadmitted,
+    "screening screening-clear": reviewed,
+    "policy instrument": each({ instrumentId: id("other-1") }),
+    "policy paid-on-ledger": each({ payment: "wire" }),
+    "policy in-cycle": each({ cycleId: "c1" }),
+    "policy priced": each({ state: "delivered" }),
+    "policy primary-market": (of) => ({ ...of, market: null }),
+    "units committed": without(Broken.units),
+    "cash cash-allocated": each({ allocation: allocation("100") }),
+    "cash committed": without(Broken.cash),
+    "ledger on-registry": offRegistry,
+    "ledger transaction-size": (of) => ({ ...of, inputsMax: 1 })
+  }
+})
+
+export const admissionOffer = act<Offers.Offering>({
+  name: "admission.offer",
+  sound: {
+    holder: { attributes: [], screening: null },
+    instrument: instrument(),
+    latest: null,
+    consent: { state: "agreed" },
+    required: [],
+    taken: 1,
+    expiresAt: null,
+    validUntil: null,
+    now
+  },
+  rows: Offers.against,
+  faults: {
+    "admission not-admitted-yet": (of) => ({ ...of, latest: { state: "offered" } }),
+    "attribute attributes-valid": (of) => ({
+      ...of,
+      required: [{ issuer: party("registrar"), property: "kyc", value: "passed" }]
+    }),
+    "screening screening-clear": (of) => ({
+      ...of,
+      holder: { ...of.holder, screening: Broken.review }
+    }),
+    "consent admission-consent": (of) => ({ ...of, consent: { state: "ended" } }),
+    "policy holder-cap": (of) => ({ ...of, taken: 2 }),
+    "window offer-in-time": (of) => ({ ...of, expiresAt: past })
+  }
+})

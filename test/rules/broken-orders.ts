@@ -1,0 +1,388 @@
+/** The acts of one order, each with a way to make every check of it refuse. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
+import * as Joining from "../../packages/engine-core/src/orders/dealing-cycle/JoiningRules.ts"
+import * as RedemptionGates from "../../packages/engine-core/src/orders/redemption/RedemptionGates.ts"
+import * as RedemptionMachine from "../../packages/engine-core/src/orders/redemption/RedemptionMachine.ts"
+import {
+  againstSigned,
+  type Signed
+} from "../../packages/engine-core/src/orders/SignedOrderReads.ts"
+import * as Cash from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
+import * as SubscriptionGates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
+import * as SubscriptionMachine from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
+import * as redeemed from "../machines/redemptions.ts"
+import { claimed, id, party } from "../machines/subscriptions.ts"
+import * as Broken from "./broken.ts"
+
+const d = Decimal.of
+const { act, free, frozen, held, instrument, later, line, now, offRegistry, past } = Broken
+const h1 = Broken.holder.holderId
+
+/** What a claim says beside what its gates read off the records. */
+interface Asking {
+  readonly signed: Pick<Signed, "order">
+  readonly fullCycleId: string | null
+}
+const asking: Pick<Asking, "fullCycleId"> = { fullCycleId: null }
+const asked = { payment: "ledger", amount: null, units: null, orderId: "mine-1" } as const
+
+const ownOf = (
+  { signed, fullCycleId }: Asking,
+  standing: Pick<Signed, "instrument" | "holder" | "now">
+) => [
+  ...againstSigned(asked, { ...standing, ...signed, market: Broken.market }),
+  Joining.againstJoining(fullCycleId, 2_000)
+]
+
+/** The consent's faults: nothing is signed, or what is signed has run out. */
+const unsigned = <S extends Asking>(standing: S): S => ({ ...standing, signed: { order: null } })
+const runOut = <S extends Asking>({ signed, ...standing }: S) => ({
+  ...standing,
+  signed: { order: signed.order === null ? null : { ...signed.order, expiresAt: past } }
+})
+const full = <S extends Asking>(standing: S): S => ({ ...standing, fullCycleId: "c1" })
+
+type Subscribing = SubscriptionGates.Claiming & Asking
+
+const terms = termsOf(instrument())
+const admission = { state: "admitted", validFrom: null, credentialCid: "00bb" } as const
+const standing: SubscriptionGates.Standing = {
+  ...free,
+  instrument: instrument(),
+  holder: Broken.holder,
+  admission,
+  now
+}
+
+/** The gates before the policy's, and the ledger's, which every act that brings units asks. */
+const lapsed = <S extends SubscriptionGates.Standing>(of: S): S => ({
+  ...of,
+  holder: { ...of.holder, state: "lapsed" }
+})
+const unadmitted = <S extends SubscriptionGates.Standing>(of: S): S => ({
+  ...of,
+  admission: of.admission === null ? null : { ...of.admission, state: "expired" }
+})
+const ahead = <S extends SubscriptionGates.Standing>(of: S): S => ({
+  ...of,
+  admission: of.admission === null ? null : { ...of.admission, validFrom: later }
+})
+const reviewed = <S extends Pick<SubscriptionGates.Standing, "holder">>(of: S): S => ({
+  ...of,
+  holder: { ...of.holder, screening: Broken.review }
+})
+
+export const subscriptionClaim = act<Subscribing>({
+  name: "subscription.claim",
+  sound: {
+    ...standing,
+    ...asking,
+    signed: { order: Broken.signed("subscription", { amount: d("100"), units: null }) },
+    payment: "ledger",
+    amount: d("100"),
+    units: null,
+    terms,
+    worth: d("100"),
+    cashDecimals: 2,
+    market: Broken.market,
+    attestors: [party("attestor")]
+  },
+  rows: (of) => SubscriptionGates.againstClaim(of, ownOf(of, of)),
+  faults: {
+    "hold not-held": held,
+    "restriction may-receive": frozen(h1),
+    "admission holder-active": lapsed,
+    "admission admitted": unadmitted,
+    "admission credential-in-force": ahead,
+    "screening screening-clear": reviewed,
+    "consent order-signed": unsigned,
+    "consent order-fits": (of) => runOut(of),
+    "policy valuation": (of) => ({
+      ...of,
+      terms: { ...of.terms, manifest: { ...of.terms.manifest, valuation: "rebasing" } }
+    }),
+    "policy primary-market": (of) => ({ ...of, market: { state: "ended" } }),
+    "policy attestor-named": (of) => ({ ...of, attestors: [] }),
+    "policy minimum-subscription": (of) => ({
+      ...of,
+      terms: { ...of.terms, manifest: { ...of.terms.manifest, minimumSubscription: d("1000") } }
+    }),
+    "policy maximum-subscription": (of) => ({
+      ...of,
+      terms: { ...of.terms, limits: { ...of.terms.limits, maxSubscription: d("1") } }
+    }),
+    "window window-open": (of) => ({
+      ...of,
+      terms: { ...of.terms, window: { opensAt: later, closesAt: null } }
+    }),
+    "units unit-decimals": (of) => ({ ...of, amount: null, units: d("1.0000001") }),
+    "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
+    "ledger on-registry": offRegistry,
+    "ledger transaction-size": full
+  },
+  never: [
+    ["consent order-signed", "consent order-fits"],
+    ["units unit-decimals", "cash currency-decimals"]
+  ]
+})
+
+const priced = claimed({
+  state: "priced",
+  cash: { expected: d("100000"), matched: Decimal.zero, lines: [] }
+})
+
+/** An order with the bank lines that are named for it. */
+interface Paying {
+  readonly cash: ReadonlyArray<Cash.CashLine>
+  readonly taken: Cash.CashLine | undefined
+}
+const paying: Paying = { cash: [line("100000")], taken: undefined }
+const lineFaults = {
+  repeated: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.twice(of.cash) }),
+  over: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.more(of.cash) }),
+  short: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.less(of.cash) }),
+  taken: <S extends Paying>(of: S): S => ({ ...of, taken: line("100000") })
+}
+const overOrShort = [["cash cash-over", "cash cash-matched"]] as const
+
+type Subscribed = { readonly self: typeof priced }
+
+export const subscriptionDeliver = act<SubscriptionGates.Standing & Paying & Subscribed>({
+  name: "subscription.deliver",
+  sound: { ...standing, ...paying, self: priced },
+  rows: (of) =>
+    SubscriptionGates.againstUnits(of, [
+      ...SubscriptionMachine.objections(of.self, {
+        on: "deliver",
+        cash: of.cash,
+        deliverBeforeCash: "never"
+      }),
+      Cash.againstTaken(of.taken)
+    ]),
+  faults: {
+    "hold not-held": held,
+    "restriction may-receive": frozen(h1),
+    "admission holder-active": lapsed,
+    "admission admitted": unadmitted,
+    "admission credential-in-force": ahead,
+    "screening screening-clear": reviewed,
+    "policy paid-by-wire": (of) => ({ ...of, self: { ...of.self, payment: "ledger" } }),
+    "units mint-requested": (of) => ({ ...of, self: { ...of.self, mintRequestCid: "0004" } }),
+    "cash cash-line-repeated": lineFaults.repeated,
+    "cash cash-over": lineFaults.over,
+    "cash cash-matched": lineFaults.short,
+    "cash cash-line-taken": lineFaults.taken,
+    "ledger on-registry": offRegistry
+  },
+  never: overOrShort
+})
+
+type Closing = typeof free & Paying & Subscribed
+
+export const subscriptionClose = act<Closing>({
+  name: "subscription.settle of a delivered order",
+  sound: { ...free, ...paying, self: { ...priced, state: "delivered" } },
+  rows: (of) =>
+    SubscriptionGates.againstClosing(of.self, of, [
+      ...SubscriptionMachine.objections(of.self, { on: "settle", cash: of.cash }),
+      Cash.againstTaken(of.taken)
+    ]),
+  faults: {
+    "hold not-held": held,
+    "restriction may-receive": frozen(h1),
+    "cash cash-line-repeated": lineFaults.repeated,
+    "cash cash-over": lineFaults.over,
+    "cash cash-matched": lineFaults.short,
+    "cash cash-line-taken": lineFaults.taken
+  },
+  never: overOrShort
+})
+
+/** The cycle and the market that an order would settle without. */
+interface Exchanging {
+  readonly lines: ReadonlyArray<Cash.CashLine>
+  readonly openCycleId: string | null
+  readonly live: { readonly marketCid: string } | null
+}
+const exchanging: Exchanging = { lines: [], openCycleId: null, live: Broken.market }
+const exchangeFaults = {
+  inCycle: <S extends Exchanging>(of: S): S => ({ ...of, openCycleId: "c1" }),
+  ended: <S extends Exchanging>(of: S): S => ({ ...of, live: null }),
+  byBank: <S extends Exchanging>(of: S): S => ({ ...of, lines: [line("1")] })
+}
+
+export const subscriptionExchange = act<SubscriptionGates.Standing & Exchanging & Subscribed>({
+  name: "subscription.settle of a ledger-paid order",
+  sound: {
+    ...standing,
+    ...exchanging,
+    self: {
+      ...priced,
+      payment: "ledger",
+      allocation: { cid: "0005", amount: d("100000"), settleBefore: later }
+    }
+  },
+  rows: (of) =>
+    SubscriptionGates.againstUnits(of, [
+      ...SubscriptionMachine.objections(of.self, { on: "exchange", cash: of.lines }),
+      Joining.againstLeaving(of.openCycleId),
+      SubscriptionGates.againstMarketEnd(of.live)
+    ]),
+  faults: {
+    "hold not-held": held,
+    "restriction may-receive": frozen(h1),
+    "admission holder-active": lapsed,
+    "admission admitted": unadmitted,
+    "admission credential-in-force": ahead,
+    "screening screening-clear": reviewed,
+    "policy paid-on-ledger": (of) => ({ ...of, self: { ...of.self, payment: "wire" } }),
+    "policy in-cycle": exchangeFaults.inCycle,
+    "policy primary-market": exchangeFaults.ended,
+    "cash cash-on-ledger": exchangeFaults.byBank,
+    "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } }),
+    "ledger on-registry": offRegistry
+  }
+})
+
+type Redeeming = RedemptionGates.Claiming & Asking
+const giving: RedemptionGates.Standing = {
+  ...free,
+  instrument: instrument(),
+  holder: Broken.holder,
+  now
+}
+const closed = <S extends RedemptionGates.Standing>(of: S): S => ({
+  ...of,
+  holder: { ...of.holder, state: "closed" }
+})
+
+export const redemptionClaim = act<Redeeming>({
+  name: "redemption.claim",
+  sound: {
+    ...giving,
+    ...asking,
+    signed: { order: Broken.signed("redemption", { amount: null, units: d("100") }) },
+    payment: "ledger",
+    amount: null,
+    units: d("100"),
+    cashDecimals: 2,
+    market: Broken.market,
+    terms,
+    oracle: party("oracle"),
+    free: d("1000"),
+    held: d("1000"),
+    leaving: Decimal.zero,
+    lastPrice: d("2")
+  },
+  rows: (of) => RedemptionGates.againstClaim(of, ownOf(of, of)),
+  faults: {
+    "hold not-held": held,
+    "restriction may-redeem": frozen(h1),
+    "admission holder-active": closed,
+    "screening screening-clear": reviewed,
+    "consent order-signed": unsigned,
+    "consent order-fits": (of) => runOut(of),
+    "policy valuation": (of) => ({
+      ...of,
+      instrument: {
+        ...of.instrument,
+        manifest: { ...of.instrument.manifest, valuation: "rebasing" }
+      }
+    }),
+    "policy primary-market": (of) => ({ ...of, market: { state: "ended" } }),
+    "policy oracle-named": (of) => ({ ...of, oracle: null }),
+    "policy maximum-redemption": (of) => ({
+      ...of,
+      terms: { ...of.terms, limits: { ...of.terms.limits, maxRedemption: d("0.0001") } }
+    }),
+    "policy minimum-holding": (of) => ({
+      ...of,
+      terms: { ...of.terms, manifest: { ...of.terms.manifest, minimumHolding: d("999.9999999") } }
+    }),
+    "window window-open": (of) => ({
+      ...of,
+      terms: { ...of.terms, window: { opensAt: null, closesAt: now } }
+    }),
+    "units unit-decimals": (of) => ({ ...of, amount: null, units: d("1.0000001") }),
+    "units units-free": (of) => ({ ...of, free: d("0.0001") }),
+    "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
+    "ledger on-registry": offRegistry,
+    "ledger transaction-size": full
+  },
+  never: [
+    ["consent order-signed", "consent order-fits"],
+    ["units unit-decimals", "cash currency-decimals"]
+  ]
+})
+
+const allocated = (amount: string) => ({ cid: "0005", amount: d(amount), settleBefore: later })
+const sold = redeemed.claimedOnLedger({
+  state: "priced",
+  redemptionId: id("red-1"),
+  unitsAllocation: allocated("1234.567891"),
+  allocation: allocated("1282.07"),
+  cash: { expected: d("100000"), matched: Decimal.zero, lines: [] }
+})
+type Redeemed = { readonly self: typeof sold }
+
+export const redemptionExchange = act<RedemptionGates.Standing & Exchanging & Redeemed>({
+  name: "redemption.settle of a ledger-paid order",
+  sound: { ...giving, ...exchanging, self: sold },
+  rows: (of) =>
+    RedemptionGates.againstExchange(of, [
+      ...RedemptionMachine.objections(of.self, { on: "exchange", cash: of.lines }),
+      Joining.againstLeaving(of.openCycleId),
+      RedemptionGates.againstMarketEnd(of.live)
+    ]),
+  faults: {
+    "hold not-held": held,
+    "restriction may-redeem": frozen(h1),
+    "admission holder-active": closed,
+    "screening screening-clear": reviewed,
+    "policy paid-on-ledger": (of) => ({ ...of, self: { ...of.self, payment: "wire" } }),
+    "policy in-cycle": exchangeFaults.inCycle,
+    "policy primary-market": exchangeFaults.ended,
+    "units units-allocated": (of) => ({ ...of, self: { ...of.self, unitsAllocation: null } }),
+    "units burn-requested": (of) => ({ ...of, self: { ...of.self, burnRequestCid: "0006" } }),
+    "cash cash-on-ledger": exchangeFaults.byBank,
+    "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } }),
+    "ledger on-registry": offRegistry
+  }
+})
+
+export const redemptionPaid = act<typeof free & Redeemed & Pick<Exchanging, "lines">>({
+  name: "redemption.settle of a burned ledger-paid order",
+  sound: { ...free, lines: [], self: { ...sold, state: "burned" } },
+  rows: (of) =>
+    RedemptionGates.againstPayment(
+      of.self,
+      of,
+      RedemptionMachine.objections(of.self, { on: "settle", cash: of.lines })
+    ),
+  faults: {
+    "hold not-held": held,
+    "restriction may-be-paid": frozen(h1),
+    "cash cash-on-ledger": (of) => ({ ...of, lines: [line("1")] }),
+    "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } })
+  }
+})
+
+export const redemptionPaidByWire = act<typeof free & Redeemed & Paying>({
+  name: "redemption.settle of a burned wire-paid order",
+  sound: { ...free, ...paying, self: { ...sold, state: "burned", payment: "wire" } },
+  rows: (of) =>
+    RedemptionGates.againstPayment(of.self, of, [
+      ...RedemptionMachine.objections(of.self, { on: "settle", cash: of.cash }),
+      Cash.againstTaken(of.taken)
+    ]),
+  faults: {
+    "hold not-held": held,
+    "restriction may-be-paid": frozen(h1),
+    "cash cash-line-repeated": lineFaults.repeated,
+    "cash cash-over": lineFaults.over,
+    "cash cash-matched": lineFaults.short,
+    "cash cash-line-taken": lineFaults.taken
+  },
+  never: overOrShort
+})

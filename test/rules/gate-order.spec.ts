@@ -1,0 +1,90 @@
+/** Rule 7 of the domain: of all checks of an act that refuse at once, the earliest gate's is told. */
+import { Result } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { judge, type Objection, shown } from "../../packages/engine-core/src/kernel/Gates.ts"
+import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
+import type { Act, Check } from "./broken.ts"
+import * as BrokenCycles from "./broken-cycles.ts"
+import * as BrokenOrders from "./broken-orders.ts"
+
+const acts: ReadonlyArray<Act> = [...Object.values(BrokenOrders), ...Object.values(BrokenCycles)]
+
+const all = (rows: ReadonlyArray<Objection>): ReadonlyArray<Check> =>
+  shown(rows).map(({ gate, check }) => `${gate} ${check}`)
+const refusing = (rows: ReadonlyArray<Objection>): ReadonlyArray<Check> =>
+  shown(rows)
+    .filter(({ ok }) => !ok)
+    .map(({ gate, check }) => `${gate} ${check}`)
+const told = (rows: ReadonlyArray<Objection>): Check => {
+  const judged = judge(rows)
+  return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
+}
+const isNever = ({ never }: Act, one: Check, other: Check): boolean =>
+  never.some((pair) => pair.includes(one) && pair.includes(other))
+const rank = (check: Check): number => gates.findIndex((gate) => gate === check.split(" ")[0])
+
+describe.each(acts)("$name", (act) => {
+  const { broken, checks } = act
+  const pairs = checks.flatMap((one, index) =>
+    checks.slice(index + 1).map((other) => [one, other] as const)
+  )
+
+  test("has a row that no table names, misses one, or keeps them in another order", () => {
+    const rows = broken([])
+    expect(all(rows)).toEqual(checks)
+    expect(refusing(rows)).toEqual([])
+    expect(checks.map(rank)).toEqual(checks.map(rank).toSorted((a, b) => a - b))
+  })
+
+  test.each(checks)("%s refuses nothing, or not alone", (check) => {
+    const rows = broken([check])
+    expect(refusing(rows)).toEqual([check])
+    expect(told(rows)).toBe(check)
+  })
+
+  test("of two checks that refuse, the later gate's is told", () => {
+    const both = pairs.filter(([one, other]) => !isNever(act, one, other))
+    for (const [one, other] of both) {
+      for (const order of [
+        [one, other],
+        [other, one]
+      ]) {
+        const rows = broken(order)
+        expect([order, refusing(rows)]).toEqual([order, [one, other]])
+        expect([order, told(rows)]).toEqual([order, one])
+      }
+    }
+    expect(both.length + act.never.length).toBe((checks.length * (checks.length - 1)) / 2)
+  })
+
+  test("two checks are said to exclude each other that can refuse together", () => {
+    for (const [one, other] of act.never) {
+      expect(refusing(broken([one, other]))).not.toEqual([one, other])
+      expect(refusing(broken([other, one]))).not.toEqual([one, other])
+    }
+  })
+
+  test("of many checks that refuse another than the first is told", () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...checks]), (order) => {
+        const rows = broken(order)
+        const first = checks.find((check) => refusing(rows).includes(check))
+        expect(told(rows)).toBe(first ?? "")
+        expect(order.length === 0 || first !== undefined).toBe(true)
+      }),
+      { numRuns: 50 }
+    )
+  })
+})
+
+test("an act asks no hold first, or a restriction of nobody", () => {
+  const noHolder = ["dealing-cycle.open", "standing-settlement.open"]
+  for (const { checks, name } of acts) {
+    const asks = checks.map((check) => check.split(" ")[0])
+    if (name === "admission.offer") expect(asks).not.toContain("hold")
+    else expect([name, asks[0]]).toEqual([name, "hold"])
+    const isOfHolder = name !== "admission.offer" && !noHolder.includes(name)
+    expect([name, asks.includes("restriction")]).toEqual([name, isOfHolder])
+  }
+})

@@ -1,5 +1,6 @@
 /** Every write: its route, who makes it, how many approve it, and how it can be refused. */
 import { askedOperationKinds, engineOpened } from "../../src/vocabulary/OperationKind.ts"
+import { effects, type Eyes, eyes as needed } from "../../src/writes/EyesRules.ts"
 import { timely, type Write, writes } from "./declared.ts"
 import { anchor, code, codes, type Page, page, table } from "./page.ts"
 
@@ -42,12 +43,30 @@ const waiting = (): ReadonlyArray<string> => {
     : ["## Named, not built yet", `The API names these as well: ${codes(missing)}.`]
 }
 
+const needs = ({ approvers, delay }: Eyes): string =>
+  delay === null ? eyes(approvers) : `${eyes(approvers)}, then ${code(delay)}`
+
+/** Tighten alone, loosen together: the one table, by what a write does. */
+const directions = (): string =>
+  table(
+    ["Effect", "Needs", "What it does", "Operations"],
+    Object.entries(needed).map(([effect, of]) => [
+      effect,
+      needs(of),
+      of.doc,
+      codes(Object.entries(effects).flatMap(([kind, does]) => (does === effect ? [kind] : [])))
+    ])
+  )
+
 export const operationPage = (): Page =>
   page(
     "operations.md",
     "# Operations",
     "Every write, as it is declared in the core. A write that needs approvers runs once they signed.",
     ...declaredBlocks(),
+    "## Tighten alone, loosen together",
+    "How many people a write needs follows from what it does to what can happen.",
+    directions(),
     "## Opened by the engine itself",
     `${codes(engineOpened)} have no route: the engine opens them when an order is ready.`,
     "At a record's time it opens these as well, with no actor and no role:",

@@ -16,7 +16,8 @@ export interface Restricting {
  * move), units go out to anybody, units go back to the fund (a redemption up to its burn), cash comes
  * in for what is already gone (the payment of a burned redemption).
  */
-export type Passing = "units-in" | "units-out" | "units-back" | "cash-in"
+export const passings = ["units-in", "units-out", "units-back", "cash-in"] as const
+export type Passing = (typeof passings)[number]
 
 /**
  * `freeze`: nothing in or out. `receive-only`: in, not out. `redeem-only`: out to the fund only, and

@@ -66,7 +66,8 @@ const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answere
   }
   const optional = inQuery.filter((one) => !isNeeded(one)).map((one) => queryOf(of.document, one))
   const absent = pathOf(route, () => "absent-1") + asking()
-  const queries = [asking(), ...optional.map((one) => asking(one))]
+  const together = asTogether(of.known)[route.template] ?? []
+  const queries = [asking(), ...optional.map((one) => asking(one)), ...together]
   const schema = bodySchema(of.document, route)
   const body = schema === undefined ? undefined : sample(of.document, schema)
   const key = crypto.randomUUID()
@@ -102,6 +103,22 @@ const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answere
   for (const one of asked) answers.push(await send(of, route, one))
   return answers
 }
+
+/** Parameters that are only taken with others of their act, by the route that takes them. */
+const asTogether = ({
+  holderId = "",
+  subscriptionId = ""
+}: Calling["known"]): Readonly<Record<string, ReadonlyArray<string>>> => ({
+  "/v1/instruments/{instrumentId}/precheck": [
+    `act=admission.offer&holderId=${holderId}`,
+    `act=subscription.claim&holderId=${holderId}&amount=1000&policyVersion=1&price=1.5`,
+    `act=subscription.claim&holderId=${holderId}&payment=ledger&orderId=none`,
+    `act=redemption.claim&holderId=${holderId}&units=1`,
+    `act=subscription.settle&subscriptionId=${subscriptionId}&cash=camt-1:1:10`,
+    "act=redemption.settle&redemptionId=absent",
+    "act=dealing-cycle.settle&cycleId=absent"
+  ].map((query) => `?${query}`)
+})
 
 const bearersOf = (of: Calling, is: (role: string) => boolean): ReadonlyArray<string> =>
   names.filter((name) => is(people[name].role)).map((name) => of.bearers[name])

@@ -1,0 +1,87 @@
+/** Holders that are restricted, and what is then said of them: what tests of restrictions have in common. */
+import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { inForce } from "../../packages/engine-core/src/controls/restriction/InForceReads.ts"
+import { restrictions } from "../../packages/engine-core/src/controls/restriction/Restriction.ts"
+import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import { bodyOf } from "./instrumentBody.ts"
+import * as Stage from "./stage.ts"
+
+/** As many holders of one likeness: `h1`, `h2` and on; beside `fund-a` there is a `fund-b`. */
+export const founded = (count: number) => Effect.flatMap(Stage.opened(), withHolders(count))
+
+/** The same, at whatever time it is. */
+export const foundedNow = (count: number) => Effect.flatMap(Stage.founded(), withHolders(count))
+
+const withHolders = (count: number) => (stage: Stage.Stage) =>
+  Effect.gen(function* () {
+    yield* Stage.write("instrument.record", {}, { ...bodyOf(), instrumentId: "fund-b" })
+    yield* Stage.write("holder.register", {}, { holderId: "h1", party: stage.holder.party })
+    const records = yield* Records
+    const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
+    const first = yield* records.get(holders, "h1")
+    const others = Array.from({ length: count - 1 }, (_, nth) => `h${nth + 2}`)
+    yield* records.transact(
+      Effect.gen(function* () {
+        yield* records.ahead(others.map((id) => ({ collection: holders, id })))
+        for (const holderId of others) {
+          const other = { ...first, holderId: holderId as typeof first.holderId }
+          yield* records.open(holders, other, act)
+        }
+      })
+    )
+    return stage
+  })
+
+export const frozen = { mode: "freeze", reason: "pledge" } as const
+
+export const restricts = (
+  holderId: string,
+  restrictionId: string,
+  of: Readonly<Record<string, Stage.Json>> = {}
+) => Stage.write("holder.restrict", { holderId }, { ...frozen, restrictionId, ...of })
+
+export const lifts = (restrictionId: string) =>
+  Stage.write("restriction.lift", { restrictionId }, { reason: "it is over" })
+
+export const one = (id: string) =>
+  Effect.flatMap(Records, (records) => records.get(restrictions, id))
+
+export const all = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* records.list(restrictions, { limit: 5_000 })
+  return found.map(({ record }) => record)
+})
+
+/** Which are in force on a holder, on an instrument or on all it has. */
+export const activeOf = (holderId: string, instrumentId?: string) =>
+  Effect.map(
+    inForce({ holderIds: [holderId], ...(instrumentId === undefined ? {} : { instrumentId }) }),
+    (found) => found.map(({ restrictionId }): string => restrictionId).toSorted()
+  )
+
+/** What the feed tells of restrictions, in its order. */
+export const told = Effect.gen(function* () {
+  const feed = yield* EventReads.EventReads
+  const page = yield* feed.page({
+    caller: Stage.operator,
+    params: { type: ["holder.restricted", "holder.unrestricted"] },
+    limit: 1_000
+  })
+  return page.value.map(({ type, payload }) => {
+    const { restrictionId, how } = payload as unknown as { restrictionId: string; how?: string }
+    return [type.slice("holder.".length), restrictionId, ...(how === undefined ? [] : [how])].join(
+      " "
+    )
+  })
+})
+
+/** The scheduled tasks have their turns. */
+export const turn = Effect.gen(function* () {
+  yield* (yield* ScheduleRunner).once
+  yield* TestClock.adjust("61 seconds")
+  yield* (yield* ScheduleRunner).once
+  yield* Stage.settle
+})

@@ -68,7 +68,8 @@ export const consents =
         instrumentId: instrument?.id ?? "all",
         powers: payload.powers.join(" ")
       }
-      switch (Policy.judge(policy, [contractId, issuerPowersConsentId, holderId])) {
+      // By its own name alone: who lists its holderId or an instrument has not spoken of forced moves.
+      switch (Policy.judge(policy, [contractId, issuerPowersConsentId])) {
         case "accept":
           return [World.answer("grant-consent", { ...to, choice: "Accept" }, {}, told)]
         case "reject":

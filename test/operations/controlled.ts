@@ -33,12 +33,12 @@ export const sets = (control: Control, holderId = "h1") =>
         : yield* Stage.write(
             "holder.restrict",
             { holderId },
-            // On one instrument or on all, a restriction is one.
+            // One on all that a holder has, and one on this instrument, stop the same here.
             {
               restrictionId: id,
               mode: control,
               reason: "pledge",
-              ...(count % 2 === 0 ? { instrumentId: "fund-a" } : {})
+              ...(control === "freeze" ? {} : { instrumentId: "fund-a" })
             }
           )
     if (set.why !== "") throw new Error(`${control}: ${set.why}`)

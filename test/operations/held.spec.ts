@@ -477,6 +477,55 @@ describe("of several controls and faults", () => {
     }).pipe(engine())
   )
 
+  it.effect(
+    "what has no terms is told so before that it is held, or before its holder's freeze",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* founded
+        yield* stage.registrar.act(
+          Templates.create(Templates.InstrumentConfiguration, {
+            registrar: stage.registrar.party,
+            provider: stage.venue,
+            issuer: stage.fund.party,
+            instrument: { admin: stage.registrar.party, id: "fund-x" },
+            defaultIdentifier: { source: "venue", id: "fund-x", scheme: "internal" },
+            additionalIdentifiers: [],
+            holderRequirements: [],
+            issuerRequirements: []
+          })
+        )
+        const of = { instrumentId: "fund-x", holderId: "h1" }
+        const acts = [
+          { kind: "subscription.claim", body: { ...of, subscriptionId: "s9", amount: 100 } },
+          { kind: "redemption.claim", body: { ...of, redemptionId: "r9", units: 100 } }
+        ]
+        const told = Effect.forEach(acts, (act) => Effect.map(writes(act), ({ why }) => why))
+        assert.deepStrictEqual(yield* told, Array(2).fill("rule-refused policy in-manifest"))
+        const lifted = yield* sets("freeze")
+        assert.deepStrictEqual(yield* told, [
+          "rule-refused restriction may-receive",
+          "rule-refused restriction may-redeem"
+        ])
+        yield* Stage.write("instrument.pause", { instrumentId: "fund-x" }, { reason: "to see" })
+        assert.deepStrictEqual(yield* told, Array(2).fill(`rule-refused ${hold}`))
+        yield* lifted
+        const opens = [
+          { kind: "dealing-cycle.open", body: { cycleId: "c9", instrumentId: "fund-x" } },
+          {
+            kind: "standing-settlement.open",
+            body: {
+              standingSettlementId: "st9",
+              instrumentId: "fund-x",
+              funding: [{ party: stage.fund.party, asset: Cycles.cash(stage), amount: 1 }]
+            }
+          }
+        ]
+        for (const act of opens) {
+          assert.strictEqual((yield* writes(act)).why, `rule-refused ${hold}`)
+        }
+      }).pipe(engine())
+  )
+
   it.effect("one on another holder or instrument stops the act", () =>
     Effect.gen(function* () {
       const delivers = yield* delivered

@@ -410,6 +410,7 @@ describe("a mint that an order does not wait for", () => {
             venue: stage.venue,
             offset,
             updateId: "1220ff",
+            operationId: null,
             nodeId: 0,
             effectiveAt,
             contractId

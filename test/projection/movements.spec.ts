@@ -32,6 +32,7 @@ const whole = (
   venue: party,
   offset: Offset.of(2),
   updateId: "u",
+  operationId: null,
   effectiveAt: at,
   ledgerTime: at,
   from: "update",

@@ -5,6 +5,9 @@ import * as Collection from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import { PlainSchema } from "../kernel/PlainSchema.ts"
+import { Allocation, BurnRequest, TransferOffer } from "../templates/Registry.ts"
+import { StandingCommitment } from "../templates/Standing.ts"
+import { key } from "../templates/Template.ts"
 
 export const Contract = Schema.Struct({
   contractId: Schema.String,
@@ -24,6 +27,22 @@ export type Contract = typeof Contract.Type
 export const Fact = Schema.Struct({ on: Schema.Literal("archive"), offset: Offset.schema })
 export type Fact = typeof Fact.Type
 
+/** What keeps a holding locked, and the member of its payload that names what it stands on. */
+const standingOn: Readonly<Record<string, string>> = {
+  [key(Allocation.typeRef)]: "holdingCid",
+  [key(BurnRequest.typeRef)]: "holdingCid",
+  [key(TransferOffer.typeRef)]: "holdingCid",
+  [key(StandingCommitment.typeRef)]: "allocationCid"
+}
+
+/** The holding that a contract locks, or the allocation that a commitment stands behind; null: neither. */
+export const standsOn = ({ payload, template }: Contract): string | null => {
+  const member = standingOn[template]
+  if (member === undefined || typeof payload !== "object" || payload === null) return null
+  const named = Object.entries(payload).find(([name]) => name === member)?.[1]
+  return typeof named === "string" ? named : null
+}
+
 export const contracts = Collection.define<Contract, Fact>("contract", {
   doc: "A contract on the ledger that the venue may see.",
   id: (self) => self.contractId,
@@ -36,6 +55,8 @@ export const contracts = Collection.define<Contract, Fact>("contract", {
   keptBy: "ledger",
   filters: {
     template: (self) => self.template,
+    /** While it is active: the holding that it locks, or the allocation that it stands behind. */
+    standsOn: (self) => (self.archivedOffset === null ? standsOn(self) : null),
     active: (self) => (self.archivedOffset === null ? "true" : "false")
   },
   invariants: {

@@ -143,13 +143,20 @@ const make = Effect.gen(function* () {
     return concluding
   })
 
+  /** The operation that a submission of the venue's own was a step of, by its command id. */
+  const operationOf = ({ commandId }: Ledger.Transaction): string | null => {
+    const id = Option.getOrElse(commandId, () => "")
+    const colon = id.indexOf(":")
+    return colon < 0 ? null : id.slice(0, colon)
+  }
+
   /** The operation whose step this update is: finished with it when the step was its last. */
   const finish = Effect.fnUntraced(function* (update: Ledger.Transaction) {
     const commandId = Option.getOrUndefined(update.commandId)
     if (commandId === undefined) return
-    const colon = commandId.indexOf(":")
-    if (colon < 0) return
-    const found = yield* records.find(operations, commandId.slice(0, colon))
+    const operationId = operationOf(update)
+    if (operationId === null) return
+    const found = yield* records.find(operations, operationId)
     if (Option.isNone(found)) return
     const record = found.value
     if (record.step?.commandId !== commandId || record.state !== "running") {
@@ -270,6 +277,7 @@ const make = Effect.gen(function* () {
         act,
         offset: update.offset,
         updateId: update.updateId,
+        operationId: operationOf(update),
         nodeId: event.nodeId,
         effectiveAt: update.effectiveAt,
         contractId: event.contractId,
@@ -293,6 +301,7 @@ const make = Effect.gen(function* () {
       venue,
       offset,
       updateId,
+      operationId: operationOf(update),
       effectiveAt,
       ledgerTime,
       events,
@@ -461,6 +470,7 @@ const make = Effect.gen(function* () {
               offset: end,
               // Node ids repeat from one transaction to the next; contracts do not.
               updateId: `snapshot:${event.contractId}`,
+              operationId: null,
               nodeId: event.nodeId,
               effectiveAt: event.createdAt,
               contractId: event.contractId,
@@ -474,6 +484,7 @@ const make = Effect.gen(function* () {
             venue,
             offset: end,
             updateId: Snapshot.updateId,
+            operationId: null,
             effectiveAt,
             ledgerTime: effectiveAt,
             events: active,

@@ -16,6 +16,8 @@ export interface Node {
   readonly venue: Party.Party
   readonly offset: Offset.Offset
   readonly updateId: string
+  /** The operation whose step the venue sent as this update; null: it is nobody's of the venue. */
+  readonly operationId: string | null
   readonly nodeId: number
   readonly effectiveAt: Instant.Instant
   readonly contractId: string

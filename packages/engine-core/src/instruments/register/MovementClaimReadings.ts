@@ -5,6 +5,7 @@ import { contracts } from "../../projection/Contract.ts"
 import type { Exercised, LfRecord } from "../../ports/Ledger.ts"
 import { Records } from "../../records/Records.ts"
 import { PrimaryMarket } from "../../templates/Market.ts"
+import { IssuerPowersAgreement } from "../../templates/Powers.ts"
 import {
   Allocation,
   BurnRequest,
@@ -22,8 +23,21 @@ type Reference = { readonly kind: string; readonly id: string }
 
 /** What each act is called; what it is called by its contract needs the contract's payload. */
 const acts: {
-  readonly [act: string]: (event: Exercised, payload: LfRecord | undefined) => Named
+  readonly [act: string]: (
+    event: Exercised,
+    payload: LfRecord | undefined,
+    update: Pick<Whole, "updateId">
+  ) => Named
 } = {
+  // Whatever it unlocks and transfers for that is a part of it.
+  [named(IssuerPowersAgreement, "ForceMove")]: ({ arg, nodeId }, _, { updateId }) =>
+    Result.match(decodeArgument(IssuerPowersAgreement, "ForceMove", arg), {
+      onFailure: () => unnamed,
+      onSuccess: ({ cause }) => ({
+        kinds: { ...plain, across: cause.kind === "forced" ? "forced-transfer" : "recovery" },
+        reference: { resourceKind: "exercise", id: `${updateId}:${nodeId}` }
+      })
+    }),
   [named(Credential, "Receive")]: ({ arg }) =>
     Result.match(decodeArgument(Credential, "Receive", arg), {
       onFailure: () => unnamed,
@@ -71,7 +85,8 @@ export const of = Effect.fnUntraced(function* (update: Whole) {
     const act = acts[actOf(event)]
     const span = { nodeId: event.nodeId, until: event.lastDescendant }
     if (act !== undefined) {
-      return [{ ...span, ...act(event, payloads.get(event.contractId) as LfRecord | undefined) }]
+      const payload = payloads.get(event.contractId) as LfRecord | undefined
+      return [{ ...span, ...act(event, payload, update) }]
     }
     return key(event.template) === holdings ? [{ ...span, ...unnamed }] : []
   })

@@ -1,0 +1,203 @@
+/** What every forced act is made of: how its moves are judged, signed, sent in steps and answered. */
+import { Effect, Option, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import { HolderMachine } from "../../holders/holder/HolderMachine.ts"
+import { holders } from "../../holders/holder/Holder.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { inOrder, judge, type Objection } from "../../kernel/Gates.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { IssuerPowersAgreement } from "../../templates/Powers.ts"
+import { exercise } from "../../templates/Template.ts"
+import type { IssuerPower } from "../../vocabulary/sets.ts"
+import type { Derived, Figure } from "../../writes/Figures.ts"
+import type { CitedOrder } from "../CitedOrder.ts"
+import { ForcedAct, forcedActs } from "./ForcedAct.ts"
+import { against } from "./ForcedMoveGates.ts"
+import { type Asked, movesMax, type Standing, standingOf } from "./ForcedMoveReads.ts"
+import { fitting, type Portion, releasedOf } from "./ForcedMoveRules.ts"
+import { OrderLeft, ordersOf } from "./OrdersLeftReads.ts"
+import { idOf, recoveries, untold } from "./Recovery.ts"
+
+/** A forced act as its route asks for it. */
+export interface Asking {
+  readonly power: IssuerPower
+  readonly moves: ReadonlyArray<Asked>
+  readonly order: CitedOrder | null
+}
+
+/** What a forced act answers: what moved, which locks ended, which orders stay open, who is succeeded. */
+export const ForcedActView = Schema.Struct({
+  ...ForcedAct.fields,
+  openOrders: Schema.Array(OrderLeft),
+  succeeded: Schema.Array(Schema.String)
+}).annotate({
+  identifier: "ForcedAct",
+  description: "What a forced transfer or a recovery has moved, and what it left behind."
+})
+export type ForcedActView = typeof ForcedActView.Type
+
+const standing = ({ moves, power }: Asking, { now, operationId }: OperationAct) =>
+  Effect.tap(standingOf(moves.slice(0, movesMax), { power, operationId, now }), (all) =>
+    power === "force-transfer"
+      ? Effect.void
+      : Effect.forEach(
+          all,
+          ({ from }) => Effect.fromResult(Machine.admit(HolderMachine, from, "succeed")),
+          { discard: true }
+        )
+  )
+
+/** What the act as a whole is judged by, beside each of its moves. */
+const ofAll = ({ moves }: Asking, left: ReadonlyArray<Standing>): ReadonlyArray<Objection> => [
+  [
+    moves.length > movesMax,
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "moves-few",
+      recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
+    }
+  ],
+  [
+    left.length === 0,
+    "rule-refused",
+    { gate: "units", check: "units-held", recovery: "Name a holder that holds units." }
+  ]
+]
+
+const rowsOf = (asking: Asking, left: ReadonlyArray<Standing>): ReadonlyArray<Objection> =>
+  inOrder([...ofAll(asking, left), ...against(left)])
+
+/** Every check of every gate of the act, whether it refuses or not. */
+export const gatesOf = (asking: Asking, act: OperationAct) =>
+  Effect.map(standing(asking, act), (left) => rowsOf(asking, left))
+
+/** What is too long to be shown to whoever signs is shown by its hash. */
+const shownMax = 200
+
+/**
+ * What its approver signs: from whom, to whom, how many units of what; which locks will end and how
+ * many units they hold, which restrictions will go along, which orders stay open, and the digest of
+ * the order. Nothing of it may move before all have signed it again.
+ */
+export const figuresOf = Effect.fn("forced-act.figures")(function* (
+  asking: Asking,
+  act: OperationAct
+) {
+  const left = yield* standing(asking, act)
+  const { sha256 } = yield* Crypto
+  const orders = yield* ordersOf([...new Set(left.map(({ from }) => from.holderId))])
+  const listed = (ids: ReadonlyArray<string>): string => {
+    const text = [...new Set(ids)].toSorted().join(" ")
+    return text.length <= shownMax ? text : sha256(text)
+  }
+  const ofMoves = left.flatMap((one): ReadonlyArray<readonly [string, Figure]> => {
+    const name = `${one.instrumentId} ${one.from.holderId}`
+    const released = releasedOf(one.picked, one.positions)
+    return [
+      [`${name} to`, one.to?.holderId ?? ""],
+      [`${name} units`, Decimal.sum(one.picked.portions.map(({ amount }) => amount))],
+      [`${name} released`, Decimal.sum(released.map(({ amount }) => amount))],
+      [
+        `${name} locks`,
+        listed(released.map(({ contractId, holdingCid }) => contractId ?? holdingCid))
+      ]
+    ]
+  })
+  const carried = left.flatMap((one) => one.carried.map(({ restrictionId }) => restrictionId))
+  return {
+    figures: {
+      ...Object.fromEntries(ofMoves),
+      moves: Decimal.fromInteger(left.length),
+      carried: listed(carried),
+      openOrders: listed(orders.map(({ orderId }) => orderId)),
+      ...(asking.order === null ? {} : { order: asking.order.documentHash })
+    },
+    tolerance: Decimal.zero
+  } satisfies Derived
+})
+
+/**
+ * As much as one transaction may use contracts, and the rest in further steps: each is judged again by
+ * every gate, and goes on where the one before has got to.
+ */
+export const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: OperationAct) {
+  const left = yield* standing(asking, act)
+  yield* Effect.fromResult(judge(rowsOf(asking, left)))
+  const { inputsMax } = yield* Settings
+  const { isAll, moves } = fitting(
+    left.map((one) => ({ ...one, portions: one.picked.portions })),
+    inputsMax
+  )
+  const [first, ...rest] = moves.map((one) => commandOf(asking, one))
+  if (first === undefined) throw new Error("no forced move fits one ledger transaction")
+  return { commands: [first, ...rest] as const, last: isAll }
+})
+
+const commandOf = (
+  { order, power }: Asking,
+  one: Standing & { readonly portions: ReadonlyArray<Portion> }
+) =>
+  exercise(
+    IssuerPowersAgreement,
+    one.agreement?.agreementCid ?? missing("agreement"),
+    "ForceMove",
+    {
+      consentCid:
+        one.consents.find(({ powers }) => powers.includes(power))?.cid ?? missing("consent"),
+      holdingCids: one.portions.map(({ holdingCid }) => holdingCid),
+      amounts: one.portions.map(({ amount }) => amount),
+      receiverCredentialCid: one.admission?.credentialCid ?? missing("credential"),
+      cause: {
+        kind: power === "recover" ? "recovery" : "forced",
+        orderRef: order?.documentHash ?? null,
+        successor: power === "recover" ? (one.to?.party ?? missing("successor")) : null
+      },
+      releases: one.portions.flatMap(({ holdingCid, lock }) =>
+        lock === null ? [] : [{ holdingCid, ...lock }]
+      )
+    }
+  )
+
+const missing = (what: string): never => {
+  throw new Error(`a forced move that may be made has its ${what}`)
+}
+
+/** The act as it was read off the ledger; what of a recovery has not been announced yet is, now. */
+export const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct) {
+  const records = yield* Records
+  const found = Option.getOrNull(yield* records.find(forcedActs, act.operationId))
+  if (found === null) return yield* Effect.die(new Error("the forced moves were not read"))
+  const { cause, moves, operationId, orderRef } = found
+  if (cause === "recovery")
+    yield* Effect.forEach(moves, (move) => toldOf(move, act), { discard: true })
+  const givers = [...new Set(moves.map(({ from }) => from.holderId))]
+  const after = yield* records.many(holders, givers)
+  return {
+    operationId,
+    cause,
+    orderRef,
+    moves,
+    openOrders: yield* ordersOf(givers),
+    succeeded: after
+      .filter(({ state }) => state === "succeeded")
+      .map(({ holderId }) => holderId as string)
+      .toSorted()
+  } satisfies ForcedActView
+})
+
+/** Units that came while the last step was under way stay behind: what did move is told all the same. */
+const toldOf = Effect.fnUntraced(function* (
+  { from: { holderId }, instrumentId }: ForcedActView["moves"][number],
+  act: OperationAct
+) {
+  const records = yield* Records
+  const found = Option.getOrNull(yield* records.find(recoveries, idOf({ holderId, instrumentId })))
+  if (found === null) return
+  const units = untold(found)
+  if (Decimal.isPositive(units))
+    yield* records.record(recoveries, found, { on: "tell", units }, act)
+})

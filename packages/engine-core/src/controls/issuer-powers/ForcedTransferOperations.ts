@@ -1,0 +1,136 @@
+/** How units of a consenting holder are moved to somebody else under a cited order. */
+import { Effect, Schema } from "effect"
+import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { CitedOrder } from "../CitedOrder.ts"
+import {
+  type Asking,
+  figuresOf,
+  finishOf,
+  ForcedActView,
+  gatesOf,
+  planOf
+} from "./ForcedActOperations.ts"
+import { heldBy, movesMax } from "./ForcedMoveReads.ts"
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.plain.check(
+  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
+)
+
+/** Named once each: what one line takes is not there for another. */
+export const once = <A>(nameOf: (one: A) => string, expected: string) =>
+  Schema.makeFilter(
+    (all: ReadonlyArray<A>) =>
+      new Set(all.map(nameOf)).size === all.length ? undefined : expected,
+    { expected }
+  )
+
+const HolderBody = Schema.Struct({
+  holderId: HolderId,
+  /** Who receives: a holder that is admitted to each of the instruments. */
+  toHolderId: HolderId,
+  /** All that the holder holds, when none is named; of one without units all of its units. */
+  instruments: Field.optional(
+    Schema.Array(
+      Schema.Struct({ instrumentId: InstrumentId, units: Field.optional(positive) })
+    ).check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(movesMax),
+      once(({ instrumentId }) => instrumentId, "instruments that do not repeat")
+    )
+  ),
+  order: CitedOrder
+})
+type HolderBody = typeof HolderBody.Type
+
+const InstrumentBody = Schema.Struct({
+  instrumentId: InstrumentId,
+  moves: Schema.Array(
+    Schema.Struct({
+      holderId: HolderId,
+      toHolderId: HolderId,
+      /** All, when none are named. */
+      units: Field.optional(positive)
+    })
+  ).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(movesMax),
+    once(({ holderId }) => holderId, "holders that do not repeat")
+  ),
+  order: CitedOrder
+})
+type InstrumentBody = typeof InstrumentBody.Type
+
+const ofHolder = Effect.fnUntraced(function* (body: HolderBody) {
+  const records = yield* Records
+  const { holderId, instruments, order, toHolderId } = body
+  const holder = yield* records.get(holders, holderId)
+  const named =
+    instruments ?? (yield* heldBy(holder)).map((instrumentId) => ({ instrumentId, units: null }))
+  return {
+    power: "force-transfer",
+    moves: named.map((one) => ({ ...one, holderId, toHolderId })),
+    order
+  } satisfies Asking
+})
+
+const ofInstrument = ({ instrumentId, moves, order }: InstrumentBody): Asking => ({
+  power: "force-transfer",
+  moves: moves.map((one) => ({ ...one, instrumentId })),
+  order
+})
+
+const shared = {
+  makers: ["operator", "compliance"],
+  approvers: 1,
+  result: ForcedActView,
+  refuses: ["not-found", "rule-refused"]
+} as const
+
+/**
+ * Under the order of a court or an authority, which every approver sees by its digest. Locked units
+ * are released first, in the same transaction, and the answer lists what locked them; a holder's
+ * restriction does not stop it, the receiver's does. Subscription lots are not moved: nothing of the
+ * engine uses what remains of one yet.
+ */
+export const byHolder = Operation.defineOnLedger("holder.force-transfer", {
+  ...shared,
+  doc: "Moves a consenting holder's units to another holder under a cited order.",
+  route: "POST /v1/holders/{holderId}:force-transfer",
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}`,
+    holderId: ({ holderId }) => holderId
+  },
+  input: HolderBody,
+  gates: (body, act) => Effect.flatMap(ofHolder(body), (asking) => gatesOf(asking, act)),
+  figures: (body, act) => Effect.flatMap(ofHolder(body), (asking) => figuresOf(asking, act)),
+  plan: (body, act) => Effect.flatMap(ofHolder(body), (asking) => planOf(asking, act)),
+  finish: (_, act) => finishOf(act)
+})
+
+/** The same of one instrument and several holders, each to a receiver of its own. */
+export const byInstrument = Operation.defineOnLedger("instrument.force-transfer", {
+  ...shared,
+  doc: "Moves consenting holders' units of an instrument to other holders under a cited order.",
+  route: "POST /v1/instruments/{instrumentId}:force-transfer",
+  resource: {
+    kind: "instrument",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: InstrumentBody,
+  gates: (body, act) => gatesOf(ofInstrument(body), act),
+  figures: (body, act) => figuresOf(ofInstrument(body), act),
+  plan: (body, act) => planOf(ofInstrument(body), act),
+  finish: (_, act) => finishOf(act)
+})
+
+export const operations = [byHolder, byInstrument] as const

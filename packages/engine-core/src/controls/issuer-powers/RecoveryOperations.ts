@@ -1,0 +1,115 @@
+/** How a holder that lost its key gets its units back: they move to the successor it has registered. */
+import { Effect, Schema } from "effect"
+import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { CitedOrder } from "../CitedOrder.ts"
+import {
+  type Asking,
+  figuresOf,
+  finishOf,
+  ForcedActView,
+  gatesOf,
+  planOf
+} from "./ForcedActOperations.ts"
+import { heldBy, movesMax } from "./ForcedMoveReads.ts"
+
+const HolderBody = Schema.Struct({
+  holderId: HolderId,
+  /** All that the holder holds, when none is named. */
+  instruments: Field.optional(
+    Schema.Array(InstrumentId).check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(movesMax),
+      Schema.isUnique({ expected: "instruments that do not repeat" })
+    )
+  ),
+  /** A recovery needs none. */
+  order: Field.optional(CitedOrder)
+})
+type HolderBody = typeof HolderBody.Type
+
+const InstrumentBody = Schema.Struct({
+  instrumentId: InstrumentId,
+  holderIds: Schema.Array(HolderId).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(movesMax),
+    Schema.isUnique({ expected: "holders that do not repeat" })
+  ),
+  order: Field.optional(CitedOrder)
+})
+type InstrumentBody = typeof InstrumentBody.Type
+
+const ofHolder = Effect.fnUntraced(function* ({ holderId, instruments, order }: HolderBody) {
+  const records = yield* Records
+  const holder = yield* records.get(holders, holderId)
+  const named = instruments ?? (yield* heldBy(holder))
+  return {
+    power: "recover",
+    moves: named.map((instrumentId) => ({
+      holderId,
+      instrumentId,
+      toHolderId: null,
+      units: null
+    })),
+    order
+  } satisfies Asking
+})
+
+const ofInstrument = ({ holderIds, instrumentId, order }: InstrumentBody): Asking => ({
+  power: "recover",
+  moves: holderIds.map((holderId) => ({ holderId, instrumentId, toHolderId: null, units: null })),
+  order
+})
+
+const shared = {
+  makers: ["operator", "compliance"],
+  approvers: 1,
+  result: ForcedActView,
+  refuses: ["not-found", "state-conflict", "rule-refused"]
+} as const
+
+/**
+ * All units of each instrument, locked ones too, to the successor that the holder has registered and
+ * that has been usable for a while. What restricts the holder is carried along, so that nobody gets
+ * free by losing a key; a successor with a restriction of its own receives nothing. With the last
+ * instrument the holder is succeeded (domain.md sections 2.3, 2.7, 2.8).
+ */
+export const byHolder = Operation.defineOnLedger("holder.recover", {
+  ...shared,
+  doc: "Moves a consenting holder's units to its registered successor.",
+  route: "POST /v1/holders/{holderId}:recover",
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}`,
+    holderId: ({ holderId }) => holderId
+  },
+  input: HolderBody,
+  gates: (body, act) => Effect.flatMap(ofHolder(body), (asking) => gatesOf(asking, act)),
+  figures: (body, act) => Effect.flatMap(ofHolder(body), (asking) => figuresOf(asking, act)),
+  plan: (body, act) => Effect.flatMap(ofHolder(body), (asking) => planOf(asking, act)),
+  finish: (_, act) => finishOf(act)
+})
+
+/** The same of one instrument and several holders, each to its own successor. */
+export const byInstrument = Operation.defineOnLedger("instrument.recover", {
+  ...shared,
+  doc: "Moves consenting holders' units of an instrument to their registered successors.",
+  route: "POST /v1/instruments/{instrumentId}:recover",
+  resource: {
+    kind: "instrument",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: InstrumentBody,
+  gates: (body, act) => gatesOf(ofInstrument(body), act),
+  figures: (body, act) => figuresOf(ofInstrument(body), act),
+  plan: (body, act) => planOf(ofInstrument(body), act),
+  finish: (_, act) => finishOf(act)
+})
+
+export const operations = [byHolder, byInstrument] as const

@@ -167,6 +167,47 @@ describe("policy.set", () => {
     expect(await versions(id)).toEqual(["3 current", "2 withdrawn", "1 superseded"])
   })
 
+  it("is signed for what it loosens and tightens, and its version keeps that", async () => {
+    const id = await recorded()
+    const body = { holderCap: 1, deliverBeforeCash: true, limits: { maxRedemption: 2.5 } }
+    const action = await made(sets(id, { ifMatch: '"1"', body }))
+    const { value } = await venue.read(`/v1/approvals/${action}`)
+    const figures = {
+      direction: "loosen",
+      "/holderCap": "tighten: 2 -> 1",
+      "/limits/maxRedemption": "tighten: null -> 2.5",
+      "/deliverBeforeCash": "loosen: false -> true"
+    }
+    expect(value).toMatchObject({ state: "awaiting", figures })
+    expect((await approve(action)).status).toBe(202)
+    expect(await policy(id)).toMatchObject({
+      policyVersion: 2,
+      direction: "loosen",
+      changes: [
+        { path: "/holderCap", from: 2, to: 1, direction: "tighten" },
+        { path: "/limits/maxRedemption", from: null, to: 2.5, direction: "tighten" },
+        { path: "/deliverBeforeCash", from: false, to: true, direction: "loosen" }
+      ]
+    })
+    const [ran] = (await venue.read("/v1/operations?kind=policy.set"))
+      .value as ReadonlyArray<object>
+    expect(ran).toMatchObject({ state: "succeeded", actionKey: action, figures })
+    const first = await venue.read(`/v1/instruments/${id}/policy/versions?state=superseded`)
+    expect(first.value).toMatchObject([{ policyVersion: 1, direction: null, changes: [] }])
+  })
+
+  it("that only tightens says so, and one that comes to nothing", async () => {
+    const id = await recorded()
+    await approve(await made(sets(id, { ifMatch: '"1"', body: { holderCap: 1 } })))
+    expect(await policy(id)).toMatchObject({ direction: "tighten" })
+    const action = await made(sets(id, { ifMatch: '"2"', body: { holderCap: 1 } }))
+    expect((await venue.read(`/v1/approvals/${action}`)).value).toMatchObject({
+      figures: { direction: "none" }
+    })
+    await approve(action)
+    expect(await policy(id)).toMatchObject({ policyVersion: 3, direction: null, changes: [] })
+  })
+
   it("that its time has passed, or whose terms contradict each other, is refused where it does", async () => {
     const id = await recorded()
     const told = async (body: object) => {

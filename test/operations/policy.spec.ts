@@ -15,6 +15,7 @@ import { inForce } from "../../packages/engine-core/src/instruments/policy/InFor
 import * as PolicyReads from "../../packages/engine-core/src/instruments/policy/PolicyReads.ts"
 import { policyVersions } from "../../packages/engine-core/src/instruments/policy/PolicyVersion.ts"
 import { subscriptions } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { id as instrumentIds, instrumentId } from "./story.ts"
@@ -133,6 +134,47 @@ describe("policy.set", () => {
       yield* clock(3)
       assert.deepInclude(yield* instrument(), { policyVersion: 3, holderCap: 5, residual: "fund" })
       assert.deepEqual(yield* states, ["3 current", "2 withdrawn", "1 superseded"])
+    }).pipe(engine())
+  )
+
+  it.effect("is signed anew once the clock has brought in what it was compared with", () =>
+    Effect.gen(function* () {
+      yield* Stage.opened()
+      yield* sets(1, { holderCap: 5, effectiveFrom: Instant.format(after(2)) })
+      const action = yield* Stage.made("policy.set", instrumentIds, { holderCap: 4 }, "2")
+      const told = Effect.gen(function* () {
+        const records = yield* Records
+        return (yield* records.get(approvals, String(action))).figures
+      })
+      const capOf = Effect.map(told, (figures) => figures?.["/holderCap"])
+      assert.strictEqual(yield* capOf, "loosen: 2 -> 4; tighten: 5 -> 4")
+      yield* clock(2)
+      // The signature was for a loosening that is none any more.
+      const late = yield* Stage.approved(action)
+      assert.strictEqual(late.why, "rule-refused four-eyes figures-moved")
+      assert.strictEqual(yield* capOf, "tighten: 5 -> 4")
+      assert.strictEqual((yield* Stage.approved(action)).state, "succeeded")
+      assert.deepInclude(yield* policy(), { policyVersion: 3, direction: "tighten" })
+    }).pipe(engine())
+  )
+
+  it.effect("brings forward, or puts off, what was scheduled: either is told for what it is", () =>
+    Effect.gen(function* () {
+      yield* Stage.opened()
+      const at = (hours: number) => ({ effectiveFrom: Instant.format(after(hours)) })
+      const last = Effect.map(list(PolicyReads.list, { instrumentId }), ({ value }) =>
+        value.slice(0, 1).flatMap(({ changes }) => changes.map((one) => one.direction))
+      )
+      yield* sets(1, { holderCap: 5, ...at(4) })
+      yield* sets(2, at(1))
+      assert.deepEqual(yield* last, ["loosen"])
+      yield* sets(3, at(3))
+      assert.deepEqual(yield* last, ["tighten"])
+      yield* clock(3)
+      yield* sets(4, { holderCap: 1, ...at(5) })
+      assert.deepEqual(yield* last, ["tighten"])
+      yield* sets(5, at(6))
+      assert.deepEqual(yield* last, ["loosen"])
     }).pipe(engine())
   )
 

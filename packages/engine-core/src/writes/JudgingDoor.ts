@@ -66,7 +66,8 @@ export const make = Effect.gen(function* () {
 
   /**
    * Judges a write as it would run now, derives its figures where it has any, and writes nothing.
-   * The rules come first: figures are those of a write that may run.
+   * The rules come first: figures are those of a write that may run, of the records as they stand
+   * before it: what judging it wrote is gone by then.
    */
   const precheck = (
     operation: Operation,
@@ -75,8 +76,9 @@ export const make = Effect.gen(function* () {
   ): Effect.Effect<Figures.Derived | undefined, Refused | Unavailable> =>
     Effect.andThen(
       Effect.fromResult(of.outside),
-      records.rehearse(
-        Effect.andThen(judging(operation, input, of.act), figuresOf(operation, input, of.act))
+      Effect.andThen(
+        records.rehearse(judging(operation, input, of.act)),
+        records.rehearse(figuresOf(operation, input, of.act))
       )
     ).pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
 

@@ -38,6 +38,10 @@ export const paid = (units: Micros, price: Price, feeRate: Rate): Cents =>
 export const sold = (amount: Cents, price: Price, feeRate: Rate): Micros =>
   ceiling(amount * 10n ** 18n, price * (one - feeRate))
 
+/** Cash for units bought: the price and the fee on it, each rounded up in the fund's favour. */
+export const costs = (units: Micros, price: Price, feeRate: Rate): Cents =>
+  ceiling(units * price, 10n ** 14n) + ceiling(units * price * feeRate, 10n ** 18n)
+
 /** What an order comes to at a price. */
 export const comesTo = (
   { amount, feeRate, kind, ordered }: Order,

@@ -10,7 +10,7 @@ const seeds = [1, 2, 3, Math.floor(Date.now() / 86_400_000)]
 describe("a venue by chance", () => {
   let closed = 0
   for (const seed of seeds) {
-    it(`adds up after each step: npm run sim -- --seed ${seed} --steps 120`, async () => {
+    it(`adds up after each step: npm run sim -- --venue --seed ${seed} --steps 120`, async () => {
       const summary = await Calls.runCase(simulate({ seed, steps: 120 }))
       closed += summary.orders["closed"] ?? 0
       expect(summary.operations).toBeGreaterThan(15)

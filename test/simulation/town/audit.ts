@@ -1,0 +1,178 @@
+/** Everything looked at whole, once it is at rest: what the engine says against what the ledger and the books say. */
+import { Records } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import { restrictions } from "../../../packages/engine-core/src/controls/restriction/Restriction.ts"
+import { holders } from "../../../packages/engine-core/src/holders/holder/Holder.ts"
+import { registerEntries } from "../../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
+import { holds as openHolds } from "../../../packages/engine-core/src/controls/hold/Hold.ts"
+import { redemptions } from "../../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import { subscriptions } from "../../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { unexpectedFacts } from "../../../packages/engine-core/src/projection/Unexpected.ts"
+import { holds, same } from "../books.ts"
+import { add, atoms } from "./figures.ts"
+import type { Happenings } from "./happenings.ts"
+import type { Town } from "./town.ts"
+import { member } from "./wallets.ts"
+
+const limit = 100_000
+
+const listed = (of: Iterable<readonly [string, bigint]>) =>
+  [...of].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+/** Units per holder: the register, the ledger, and the sum of both. */
+const registers = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  const told = new Map<string, bigint>()
+  for (const { record } of yield* records.list(registerEntries, { limit })) {
+    add(told, `${record.instrumentId} ${record.party}`, atoms(Decimal.formatPlain(record.units)))
+  }
+  const held = [...town.eye.held()]
+  same(listed(told), listed(held), "the register is what the ledger holds")
+  for (const { instrumentId } of town.funds) {
+    const sum = held.reduce(
+      (all, [key, amount]) => (key.startsWith(`${instrumentId} `) ? all + amount : all),
+      0n
+    )
+    same(town.eye.supply(instrumentId), sum, `the supply of ${instrumentId}`)
+  }
+})
+
+const stands = (town: Town, entities: ReadonlyArray<string>, idMember: string) => {
+  const found = new Map<string, string>()
+  for (const entity of entities) {
+    for (const one of town.eye.all(entity).values()) found.set(member(one, idMember), entity)
+  }
+  return found
+}
+
+const buys: Readonly<Record<string, string>> = {
+  SubscriptionClaim: "claimed",
+  Lot: "priced",
+  DeliveredLot: "delivered"
+}
+
+/** Every order is where its contract on the ledger says, and came to units once. */
+const orders = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  const made = new Map<string, bigint>()
+  const bought = stands(town, Object.keys(buys), "subscriptionId")
+  for (const { record } of yield* records.list(subscriptions, { limit })) {
+    const id = record.subscriptionId as string
+    const entity = bought.get(id)
+    bought.delete(id)
+    const ended = ["closed", "released", "withdrawn"].includes(record.state)
+    // The registrar's word is still to come: units were asked for, and are not out.
+    const asked = entity === "DeliveredLot" && record.state === "priced"
+    holds(
+      entity === undefined ? ended : asked || buys[entity] === record.state,
+      `${id} is ${record.state} with ${entity}`
+    )
+    const isOut = record.state === "closed" || record.state === "delivered"
+    if (isOut && record.units !== null) {
+      add(made, record.instrumentId as string, atoms(Decimal.formatPlain(record.units)))
+    }
+  }
+  same([...bought.keys()], [], "subscriptions on the ledger that nobody knows")
+  const sold = stands(town, ["RedemptionClaim", "PricedRedemption"], "redemptionId")
+  for (const { record } of yield* records.list(redemptions, { limit })) {
+    const id = record.redemptionId as string
+    const entity = sold.get(id)
+    sold.delete(id)
+    const states =
+      entity === undefined
+        ? ["settled", "released", "withdrawn"]
+        : entity === "RedemptionClaim"
+          ? ["claimed"]
+          : ["priced", "funded", "burned"]
+    holds(states.includes(record.state), `${id} is ${record.state} with ${entity}`)
+    if ((record.state === "burned" || record.state === "settled") && record.units !== null) {
+      add(made, record.instrumentId as string, -atoms(Decimal.formatPlain(record.units)))
+    }
+  }
+  same([...sold.keys()], [], "redemptions on the ledger that nobody knows")
+  const supplies = town.funds.map(({ instrumentId }): [string, bigint] => [
+    instrumentId,
+    town.eye.supply(instrumentId)
+  ])
+  same(listed(made), listed(supplies), "what orders made is what there is")
+})
+
+/** Restrictions and holds are those that were asked for, and ended as the books say. */
+const controls = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  const { model, step } = town
+  const told = new Set<string>()
+  for (const { record } of yield* records.list(restrictions, { limit })) {
+    const id = record.restrictionId as string
+    told.add(id)
+    const known = model.restrictions.get(id)
+    holds(known !== undefined, `the restriction ${id} is nobody's`)
+    if (known === undefined) continue
+    same([record.holderId, record.mode], [known.holderId, known.mode], `the restriction ${id}`)
+    if (record.state === "active") {
+      holds(known.span.until > step, `${id} is in force and ended ${known.ended}`)
+    } else if (record.state === "lifted") {
+      same(known.ended, "lifted", `${id} was lifted`)
+      const by = new Set(record.liftedBy ?? [])
+      holds(by.size >= 2, `${id} was lifted by ${[...by].join(" ")}`)
+    } else if (record.state === "lapsed")
+      holds(known.endsAt !== null, `${id} lapsed without an end`)
+    else {
+      const holder = town.byId.get(known.holderId)
+      holds(holder?.successor !== null, `${id} was carried from one with no successor`)
+      known.ended = "carried"
+      known.span.maybeUntil = Math.min(known.span.maybeUntil, step)
+      known.span.until = Math.min(known.span.until, step)
+    }
+  }
+  for (const [id, { span }] of model.restrictions) {
+    same(told.has(id), span.from !== Number.POSITIVE_INFINITY, `whether the restriction ${id} is`)
+  }
+  const open = (yield* records.list(openHolds, { limit })).filter(
+    ({ record }) => record.state === "open"
+  )
+  same(
+    open.map(({ record }) => record.holdId as string).toSorted(),
+    [...model.holds.values()]
+      .filter(({ span }) => span.from < Number.POSITIVE_INFINITY && span.until > step)
+      .map(({ holdId }) => holdId)
+      .toSorted(),
+    "the holds that are open"
+  )
+})
+
+/** A holder that has been followed holds nothing, and nothing came that no table allows. */
+const people = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  for (const { record } of yield* records.list(holders, { limit })) {
+    const known = town.byId.get(record.holderId)
+    holds(known !== undefined, `the holder ${record.holderId} is nobody's`)
+    if (known === undefined) continue
+    if (record.state === "succeeded" || record.state === "closed") {
+      for (const { instrumentId } of town.funds) {
+        const units = town.eye.units(instrumentId, known.party)
+        if (record.state === "succeeded")
+          same(units, 0n, `${record.holderId} is succeeded, its ${instrumentId}`)
+      }
+    }
+    if (known.told === "closed") same(record.state, "closed", `the holder ${record.holderId}`)
+    if (record.screening?.state === "match") {
+      holds(
+        town.model.of(record.holderId).some(({ reason }) => reason === "sanctions"),
+        `${record.holderId} is a match, and was never restricted for it`
+      )
+    }
+  }
+  const surprises = (yield* records.list(unexpectedFacts, { limit })).map(
+    ({ record }) => `${record.resourceKind} ${record.on}: ${record.detail}`
+  )
+  same(surprises.slice(0, 5), [], "what no table allows")
+})
+
+export const whole = Effect.fnUntraced(function* (town: Town, _: Happenings) {
+  yield* registers(town)
+  yield* orders(town)
+  yield* controls(town)
+  yield* people(town)
+})

@@ -1,0 +1,206 @@
+/** A third party's eye on the ledger: it reads what the ledger tells its readers, and keeps count by itself. */
+import { Offset, type Party } from "@bursar/engine-core/kernel"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Effect, Exit, Option, Stream } from "effect"
+import { holds, same } from "../books.ts"
+import { add, type Atoms, atoms } from "./figures.ts"
+
+export type Payload = Readonly<Record<string, unknown>>
+
+export interface Contract {
+  readonly cid: string
+  readonly entity: string
+  readonly payload: Payload
+  /** The ledger's own time of its creation, in milliseconds. */
+  readonly createdAt: number
+  /** Steps at which it was first seen to stand, and to have ended. */
+  readonly from: number
+  until: number
+}
+
+/** A choice that somebody exercised, for whoever follows more than holdings. */
+export interface Exercise {
+  readonly entity: string
+  readonly choice: string
+  readonly contract: Contract | undefined
+  readonly arg: Payload
+  readonly step: number
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "")
+export const inside = (value: unknown, member: string): string =>
+  typeof value === "object" && value !== null ? text((value as Payload)[member]) : ""
+
+/** Members that name whom a contract is about: whoever is named finds it among its own. */
+const abouts = ["holder", "owner", "sender", "receiver"] as const
+
+/** Contracts that an act is judged by afterwards, when they may have ended. */
+const remembered = new Set(["Credential", "IssuerPowersConsent"])
+
+export const make = (readers: ReadonlyArray<Party.Party>) => {
+  const standing = new Map<string, Contract>()
+  /** `party entity` to every contract there ever was of the entities that are judged by afterwards. */
+  const lives = new Map<string, Array<Contract>>()
+  const byEntity = new Map<string, Map<string, Contract>>()
+  const byParty = new Map<string, Map<string, Contract>>()
+  /** `asset owner` to what it holds, locked or not; and what nothing locks. */
+  const held = new Map<string, Atoms>()
+  const supply = new Map<string, Atoms>()
+  const listeners: Array<(exercise: Exercise) => void> = []
+  let offset: Offset.Offset = Offset.zero
+  let transactions = 0
+
+  const among = (of: Map<string, Map<string, Contract>>, key: string) => {
+    const known = of.get(key)
+    if (known !== undefined) return known
+    const made = new Map<string, Contract>()
+    of.set(key, made)
+    return made
+  }
+
+  const about = (contract: Contract) => [
+    ...new Set(abouts.map((member) => text(contract.payload[member])).filter((one) => one !== ""))
+  ]
+
+  const assetOf = ({ payload }: Contract) => inside(payload["instrument"], "id")
+  const holdingOf = (contract: Contract) => ({
+    key: `${assetOf(contract)} ${text(contract.payload["owner"])}`,
+    amount: atoms(text(contract.payload["amount"]))
+  })
+
+  const begins = (contract: Contract, delta: Map<string, Atoms>) => {
+    holds(!standing.has(contract.cid), `${contract.cid} was created twice`)
+    standing.set(contract.cid, contract)
+    among(byEntity, contract.entity).set(contract.cid, contract)
+    for (const party of about(contract)) {
+      among(byParty, party).set(contract.cid, contract)
+      if (!remembered.has(contract.entity)) continue
+      const key = `${party} ${contract.entity}`
+      const known = lives.get(key)
+      if (known === undefined) lives.set(key, [contract])
+      else known.push(contract)
+    }
+    if (contract.entity !== "Holding") return
+    const { amount, key } = holdingOf(contract)
+    holds(amount > 0n, `${contract.cid} holds ${amount}`)
+    add(held, key, amount)
+    add(delta, assetOf(contract), amount)
+  }
+
+  const ends = (cid: string, step: number, delta: Map<string, Atoms>) => {
+    const contract = standing.get(cid)
+    holds(contract !== undefined, `${cid} ended and did not stand`)
+    if (contract === undefined) return
+    contract.until = step
+    standing.delete(cid)
+    byEntity.get(contract.entity)?.delete(cid)
+    for (const party of about(contract)) byParty.get(party)?.delete(cid)
+    if (contract.entity !== "Holding") return
+    const { amount, key } = holdingOf(contract)
+    add(held, key, -amount)
+    add(delta, assetOf(contract), -amount)
+  }
+
+  const read = (one: SimulatedLedger.SeenTransaction, step: number) => {
+    transactions += 1
+    const delta = new Map<string, Atoms>()
+    const said = new Map<string, Atoms>()
+    let exercised = -1
+    for (const event of one.events) {
+      if (event._tag === "Created") {
+        const contract = {
+          cid: event.contractId,
+          entity: event.template.entity,
+          payload: event.payload as Payload,
+          createdAt: Number(one.effectiveAt / 1_000_000n),
+          from: step,
+          until: Number.POSITIVE_INFINITY
+        }
+        begins(contract, delta)
+        // Nobody but an asset's own registrar makes it out of nothing, and then holds it itself.
+        if (contract.entity === "Holding" && event.nodeId > exercised) {
+          same(contract.payload["owner"], contract.payload["registrar"], "who issues")
+          add(said, assetOf(contract), holdingOf(contract).amount)
+        }
+        continue
+      }
+      if (event._tag !== "Exercised") continue
+      exercised = Math.max(exercised, event.lastDescendant)
+      const contract = standing.get(event.contractId)
+      const arg = event.arg as Payload
+      if (event.choice === "Receive" && contract !== undefined) {
+        add(said, text(contract.payload["instrumentId"]), atoms(text(arg["amount"])))
+      }
+      if (event.choice === "Burn" && contract !== undefined) {
+        add(said, assetOf(contract), -holdingOf(contract).amount)
+      }
+      for (const hear of listeners) {
+        hear({ entity: event.template.entity, choice: event.choice, contract, arg, step })
+      }
+      if (event.consuming) ends(event.contractId, step, delta)
+    }
+    same(listed(delta), listed(said), `what ${one.updateId} made and burned`)
+    for (const [asset, amount] of delta) add(supply, asset, amount)
+  }
+
+  const byParties = new Map(readers.map((party) => [party, SimulatedLedger.Views.everything]))
+  const user = {
+    userId: "eye",
+    tokenHash: null,
+    rights: readers.map((party) => ({ kind: "CanReadAs" as const, party })),
+    expiresAt: null,
+    active: true
+  }
+
+  /** Reads on to where the ledger can be read now. */
+  const look = Effect.fnUntraced(function* (step: number) {
+    const participant = yield* SimulatedLedger.Participant
+    const end = yield* participant.ledgerEnd
+    if (end === offset) return false
+    // A stream that is cut is read on from where it was; what is told twice is read once.
+    while (offset < end) {
+      const before = offset
+      const updates = participant.updates(user, {
+        after: offset,
+        through: Option.some(end),
+        reading: { shape: "LEDGER_EFFECTS", byParty: byParties }
+      })
+      const exit = yield* Effect.exit(
+        Stream.runForEach(updates, (update) =>
+          Effect.sync(() => {
+            if (update._tag !== "Transaction" || update.offset <= offset) return
+            offset = update.offset
+            read(update, step)
+          })
+        )
+      )
+      if (Exit.isSuccess(exit)) offset = end
+      else if (exit.cause.reasons.some((reason) => reason._tag === "Die")) return yield* exit
+      // Nothing can be read for now.
+      else if (offset === before) return false
+    }
+    return true
+  })
+
+  const none: ReadonlyMap<string, Contract> = new Map()
+  return {
+    look,
+    hears: (hear: (exercise: Exercise) => void) => listeners.push(hear),
+    standing: (cid: string) => standing.get(cid),
+    /** The contracts of a template that stand, oldest first. */
+    all: (entity: string): ReadonlyMap<string, Contract> => byEntity.get(entity) ?? none,
+    /** The contracts that name a party as holder, owner, sender or receiver. */
+    of: (party: string): ReadonlyMap<string, Contract> => byParty.get(party) ?? none,
+    /** Every contract of an entity that ever named a party, of those that are judged by afterwards. */
+    ever: (party: string, entity: string): ReadonlyArray<Contract> =>
+      lives.get(`${party} ${entity}`) ?? [],
+    units: (asset: string, owner: string): Atoms => held.get(`${asset} ${owner}`) ?? 0n,
+    held: (): ReadonlyMap<string, Atoms> => held,
+    supply: (asset: string): Atoms => supply.get(asset) ?? 0n,
+    transactions: () => transactions
+  }
+}
+export type Eye = ReturnType<typeof make>
+
+const listed = (of: ReadonlyMap<string, bigint>) =>
+  [...of].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))

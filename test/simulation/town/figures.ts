@@ -1,0 +1,38 @@
+/** Whole numbers of smallest parts, read off decimals' texts: the engine's arithmetic has no say in the books. */
+import { createHash } from "node:crypto"
+import { holds } from "../books.ts"
+
+/** A decimal of so many places from a whole number of its smallest parts. */
+export const plain = (parts: bigint, places: number): string => {
+  const digits = parts.toString().padStart(places + 1, "0")
+  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`
+}
+
+/** The parts of a decimal's text; one with more places is a finding. */
+export const parts = (text: string, places: number): bigint => {
+  const [whole = "0", fraction = ""] = text.split(".")
+  holds(!/[1-9]/u.test(fraction.slice(places)), `${text} has more than ${places} places`)
+  return BigInt(whole + fraction.slice(0, places).padEnd(places, "0"))
+}
+
+/** The ledger counts everything in ten places. */
+export type Atoms = bigint
+export const ledgerPlaces = 10
+export const atoms = (text: string): Atoms => parts(text, ledgerPlaces)
+
+export const add = <K>(to: Map<K, bigint>, key: K, amount: bigint): void => {
+  const sum = (to.get(key) ?? 0n) + amount
+  if (sum === 0n) to.delete(key)
+  else to.set(key, sum)
+}
+
+/** Adds up lines of text to one short name of all of them in their order. */
+export const chain = () => {
+  let head = ""
+  return {
+    line: (text: string) => {
+      head = createHash("sha256").update(head).update(text).digest("hex")
+    },
+    head: () => head
+  }
+}

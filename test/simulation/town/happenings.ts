@@ -1,0 +1,163 @@
+/** What the town is told by the feed: every event once, in the order of its number, each where it may come. */
+import { Instant } from "@bursar/engine-core/kernel"
+import { Feed } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import { holds } from "../books.ts"
+import { beginning, type Mode } from "./model.ts"
+import { ends, note, type Town } from "./town.ts"
+
+type Payload = Readonly<Record<string, unknown>>
+
+/** What may come after what, for one record; null: nothing came before. */
+const after: Readonly<Record<string, ReadonlyArray<string | null>>> = {
+  "subscription.priced": [null, "subscription.created"],
+  "subscription.created": [null, "subscription.priced"],
+  "subscription.delivered": ["subscription.priced", "subscription.created"],
+  "subscription.ended": [
+    null,
+    "subscription.priced",
+    "subscription.created",
+    "subscription.delivered"
+  ],
+  "redemption.priced": [null],
+  "redemption.funded": ["redemption.priced", "redemption.funded"],
+  "redemption.burned": ["redemption.priced", "redemption.funded"],
+  "redemption.settled": ["redemption.burned"],
+  "redemption.withdrawn": [null, "redemption.priced", "redemption.funded"],
+  "dealing-cycle.settled": [null],
+  "dealing-cycle.released": [null],
+  "operation.succeeded": [null],
+  "operation.failed": [null],
+  "instrument.paused": [null],
+  "hold.released": ["instrument.paused"],
+  "holder.restricted": [null],
+  "holder.unrestricted": ["holder.restricted"]
+}
+
+/** The record that an event is one in the life of. */
+const subject = (type: string, resourceId: string, payload: Payload): string => {
+  if (type.startsWith("operation.")) return `operation ${String(payload["operationId"])}`
+  if (type === "instrument.paused") return `hold ${String(payload["holdId"])}`
+  if (type.startsWith("hold.")) return `hold ${resourceId}`
+  if (/^holder\.(?:un)?restricted$/u.test(type))
+    return `restriction ${String(payload["restrictionId"])}`
+  return `${type.slice(0, type.indexOf("."))} ${resourceId}`
+}
+
+export const make = () => {
+  let seq = 0
+  const last = new Map<string, string>()
+  const counts = new Map<string, number>()
+
+  const one = Effect.fnUntraced(function* (
+    town: Town,
+    event: { readonly type: string; readonly resourceId: string; readonly payload: string }
+  ) {
+    const { resourceId, type } = event
+    const payload = JSON.parse(event.payload) as Payload
+    const key = subject(type, resourceId, payload)
+    const may = after[type]
+    counts.set(type, (counts.get(type) ?? 0) + 1)
+    note(town, `event ${type}`)
+    if (may !== undefined) {
+      const before = last.get(key) ?? null
+      holds(may.includes(before), `${type} of ${key} after ${before}`)
+      last.set(key, type)
+    }
+    if (type === "operation.succeeded" || type === "operation.failed") {
+      const operationId = String(payload["operationId"])
+      const how = type === "operation.succeeded" ? "succeeded" : "failed"
+      if (!(yield* ends(town, operationId, how))) yield* own(town, String(payload["kind"]), payload)
+    }
+    if (type === "holder.restricted") yield* restricted(town, payload)
+    if (type === "holder.unrestricted") unrestricted(town, payload)
+    if (/^(?:subscription\.ended|redemption\.settled|redemption\.withdrawn)$/u.test(type)) {
+      town.orders.delete(resourceId)
+    }
+    if (type === "redemption.burned") town.burned.add(resourceId)
+    if (type === "dealing-cycle.settled" || type === "dealing-cycle.released") {
+      town.cycles.delete(resourceId)
+    }
+  })
+
+  /** Everything that the feed has and the town has not heard. */
+  const hear = Effect.fnUntraced(function* (town: Town) {
+    const feed = yield* Feed
+    for (;;) {
+      const { events } = yield* feed.read({ order: "asc", after: seq, limit: 500 })
+      if (events.length === 0) return
+      for (const event of events) {
+        holds(event.seq === seq + 1, `event ${event.seq} came after ${seq}`)
+        seq = event.seq
+        yield* one(town, event)
+      }
+    }
+  })
+  const skip = Effect.gen(function* () {
+    seq = (yield* (yield* Feed).head).seq
+  })
+  return { hear, skip, last, counts }
+}
+export type Happenings = ReturnType<typeof make>
+
+/** The writes that the engine opens itself: what falls due lets go, and a match is restricted. */
+const engines = ["subscription.release", "dealing-cycle.release", "holder.restrict"]
+
+const own = Effect.fnUntraced(function* (town: Town, kind: string, payload: Payload) {
+  if (town.ended.has(String(payload["operationId"]))) return
+  holds(
+    payload["role"] === null,
+    `a ${kind} that nobody asked for ran as ${String(payload["role"])}`
+  )
+  holds(engines.includes(kind), `the engine opened a ${kind} itself`)
+  note(town, `engine ${kind}`)
+})
+
+/** One that the books have not asked for: the engine's own of a match, or one that was carried. */
+const restricted = Effect.fnUntraced(function* (town: Town, payload: Payload) {
+  const restrictionId = String(payload["restrictionId"])
+  const known = town.model.restrictions.get(restrictionId)
+  if (known !== undefined) return
+  const now = Number((yield* Instant.now) / 1_000_000n)
+  const holderId = String(payload["holderId"])
+  const reason = String(payload["reason"])
+  const endsAt = payload["autoReleaseAt"]
+  const isOwn = reason === "sanctions" && payload["mode"] === "freeze"
+  const holder = town.byId.get(holderId)
+  holds(
+    isOwn || (holder?.predecessor ?? null) !== null,
+    `${holderId} is restricted, and nobody asked for it`
+  )
+  const span = beginning(town.step)
+  span.from = town.step
+  town.model.restrict({
+    restrictionId,
+    holderId,
+    // On what it is is not in the event: the books take the least that it can be on.
+    instrumentId: isOwn ? null : "?",
+    mode: payload["mode"] as Mode,
+    reason,
+    endsAt: typeof endsAt === "string" ? Date.parse(endsAt) : null,
+    span,
+    ended: null
+  })
+  note(town, isOwn ? "restricted by the engine" : "restriction carried")
+  holds(endsAt === null || Date.parse(String(endsAt)) > now - 86_400_000, "carried past its end")
+})
+
+const unrestricted = (town: Town, payload: Payload) => {
+  const restrictionId = String(payload["restrictionId"])
+  const how = String(payload["how"])
+  const known = town.model.restrictions.get(restrictionId)
+  holds(known !== undefined, `${restrictionId} was ${how}, and was never there`)
+  if (known === undefined) return
+  if (how === "lapsed") {
+    holds(known.endsAt !== null, `${restrictionId} lapsed and had no end`)
+    known.ended ??= "lapsed"
+    known.span.maybeUntil = Math.min(known.span.maybeUntil, town.step)
+    known.span.until = Math.min(known.span.until, town.step)
+  } else {
+    // Two approvers and a maker were written down before.
+    holds(known.span.maybeUntil < Number.POSITIVE_INFINITY, `${restrictionId} was lifted by nobody`)
+  }
+}

@@ -1,0 +1,219 @@
+/** How people come to the town: onboarded, accepting or not, signing, admitted, renewed, followed and closed. */
+import { Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import * as People from "./people.ts"
+import { type Fund, type Holder, submit, type Town } from "./town.ts"
+import * as Wallets from "./wallets.ts"
+
+/** So many holders that a town has hundreds, and their world is not built before it begins. */
+export const holdersMax = 300
+
+export const anyFund = (town: Town): Fund => {
+  const fund = town.funds[town.die.roll(town.funds.length)]
+  if (fund === undefined) throw new Error("no fund")
+  return fund
+}
+
+/** Somebody; more often one of those who came last, so that what began goes on. */
+export const anyHolder = (town: Town): Holder | undefined => {
+  const { die, holders } = town
+  const count = holders.length
+  if (count === 0) return undefined
+  const at = die.once(3) ? count - 1 - die.roll(Math.min(count, 12)) : die.roll(count)
+  return holders[at]
+}
+
+const enrolled = (town: Town, holder: Holder) => {
+  town.holders.push(holder)
+  town.byParty.set(holder.party, holder)
+  town.byId.set(holder.holderId, holder)
+}
+
+/** A newcomer, or the same one again, is onboarded. */
+export const onboards = Effect.fnUntraced(function* (town: Town) {
+  const { die, holders } = town
+  const again = die.once(30) ? anyHolder(town) : undefined
+  if (again === undefined && holders.length >= holdersMax) return
+  const holderId = again?.holderId ?? `h${holders.length + 1}`
+  const wallet = again ?? (yield* Wallets.party(`wallet-${holderId}-${++town.count}`))
+  const admissions = town.funds
+    .filter(() => !die.once(3))
+    .map(({ instrumentId }) => ({ instrumentId }))
+  const kind = die.once(6) ? "holder.register" : "holder.onboard"
+  const body = {
+    holderId,
+    party: wallet.party,
+    taxResidences: [],
+    ...(kind === "holder.onboard" ? { admissions } : {})
+  }
+  const act = { kind, asks: [] }
+  const refusal = yield* submit(town, { by: People.maker(town, kind), body, act })
+  if (refusal !== null || again !== undefined) return
+  enrolled(town, { ...wallet, holderId, told: "pending", predecessor: null, successor: null })
+})
+
+/** What has come to a holder's wallet is answered, the first thing first. */
+export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) {
+  const { die } = town
+  const { party } = holder
+  const now = yield* Instant.now
+  const invitation = Wallets.find(town, party, "HolderInvitation")
+  if (invitation !== undefined) {
+    const choice = die.once(25) ? "Decline" : "Accept"
+    const said = Templates.exercise(Templates.HolderInvitation, invitation.cid, choice, {})
+    yield* Wallets.act(town, holder, `${choice} invitation`, said)
+    return true
+  }
+  const registered = Wallets.find(town, party, "HolderRegistration")
+  if (registered === undefined) return false
+  if (
+    Wallets.find(town, party, "SignedTerms") === undefined &&
+    Wallets.find(town, party, "AcceptedTerms") === undefined
+  ) {
+    const terms = {
+      venue: town.venue,
+      holder: party,
+      holderId: holder.holderId,
+      documentHash: "ab".repeat(32),
+      signedAt: now
+    }
+    yield* Wallets.act(town, holder, "signs terms", Templates.create(Templates.SignedTerms, terms))
+    return true
+  }
+  const offer = Wallets.find(town, party, "AdmissionOffer")
+  if (offer !== undefined) {
+    const choice = die.once(12) ? "Decline" : "Accept"
+    const said = Templates.exercise(Templates.AdmissionOffer, offer.cid, choice, {})
+    yield* Wallets.act(town, holder, `${choice} admission`, said)
+    return true
+  }
+  return false
+})
+
+/** Terms that a holder signed are countersigned. */
+export const countersigns = Effect.fnUntraced(function* (town: Town) {
+  const signed = [...town.eye.all("SignedTerms").values()]
+  const one = signed[town.die.roll(Math.max(1, signed.length))]
+  const holder =
+    one === undefined || town.die.once(12)
+      ? anyHolder(town)
+      : town.byParty.get(Wallets.member(one, "holder"))
+  if (holder === undefined) return
+  const kind = "accepted-terms.accept"
+  yield* submit(town, {
+    by: People.maker(town, kind),
+    params: { holderId: holder.holderId },
+    act: { kind, asks: [] }
+  })
+})
+
+const day = 86_400_000
+
+/** An admission is offered, to whoever has none and to whoever has one. */
+export const offers = Effect.fnUntraced(function* (town: Town) {
+  const holder = anyHolder(town)
+  if (holder === undefined) return
+  const { die } = town
+  const { instrumentId } = anyFund(town)
+  const now = Number((yield* Instant.now) / 1_000_000n)
+  const kind = "admission.offer"
+  const at = (millis: number) => new Date(millis).toISOString()
+  yield* submit(town, {
+    by: People.maker(town, kind),
+    params: { holderId: holder.holderId },
+    body: {
+      instrumentId,
+      ...(die.once(4) ? { expiresAt: at(now + (1 + die.roll(4)) * day) } : {}),
+      ...(die.once(6) ? { validUntil: at(now + (1 + die.roll(9)) * day) } : {}),
+      ...(die.once(20) ? { expiresAt: at(now - day) } : {})
+    },
+    act: { kind, asks: [{ instrumentId, screened: holder.holderId }] }
+  })
+})
+
+export const withdraws = Effect.fnUntraced(function* (town: Town) {
+  const holder = anyHolder(town)
+  if (holder === undefined) return
+  const kind = "admission.withdraw"
+  yield* submit(town, {
+    by: People.maker(town, kind),
+    params: { holderId: holder.holderId, instrumentId: anyFund(town).instrumentId },
+    act: { kind, asks: [] }
+  })
+})
+
+/** What is known of a holder is stated, verified or withdrawn. */
+export const describes = Effect.fnUntraced(function* (town: Town) {
+  const holder = anyHolder(town)
+  if (holder === undefined) return
+  const { die } = town
+  const now = Number((yield* Instant.now) / 1_000_000n)
+  const kind = "holder.set-attributes"
+  const state = die.pick(["valid", "valid", "pending", "rejected", "revoked"] as const)
+  yield* submit(town, {
+    by: People.maker(town, kind),
+    params: { holderId: holder.holderId },
+    body: {
+      attributes: [
+        {
+          name: die.pick(["kyc", "accredited"] as const),
+          value: "yes",
+          state,
+          evidenceHash: "cd".repeat(32),
+          ...(die.once(3) ? { validUntil: new Date(now + 5 * day).toISOString() } : {})
+        }
+      ]
+    },
+    act: { kind, asks: [] }
+  })
+})
+
+/** Somebody is named to follow a holder: a party of its own, itself, or one that is a holder already. */
+export const names = Effect.fnUntraced(function* (town: Town) {
+  const { die } = town
+  const holder = anyHolder(town)
+  if (holder === undefined || town.holders.length >= holdersMax) return
+  const kind = "holder.register-successor"
+  const successorId = `${holder.holderId}s${++town.count}`
+  const other = die.once(8) ? (die.once(2) ? holder : anyHolder(town)) : undefined
+  const wallet = other ?? (yield* Wallets.party(`wallet-${successorId}`))
+  const refusal = yield* submit(town, {
+    by: People.maker(town, kind),
+    params: { holderId: holder.holderId },
+    body: { party: wallet.party, successorId },
+    act: {
+      kind,
+      asks: [],
+      succeeds: () => {
+        holder.successor = { holderId: successorId, party: wallet.party, usableFrom: null }
+        if (other !== undefined) return
+        enrolled(town, {
+          ...wallet,
+          holderId: successorId,
+          told: "pending",
+          predecessor: holder.holderId,
+          successor: null
+        })
+      }
+    }
+  })
+  return refusal
+})
+
+export const closes = Effect.fnUntraced(function* (town: Town) {
+  const holder = anyHolder(town)
+  if (holder === undefined) return
+  const kind = "holder.close"
+  yield* submit(town, {
+    by: People.maker(town, kind),
+    params: { holderId: holder.holderId },
+    act: {
+      kind,
+      asks: [],
+      succeeds: () => {
+        holder.told = "closed"
+      }
+    }
+  })
+})

@@ -1,0 +1,225 @@
+/** The auditor's own tiny model of what stands in an act's way: it is told what was acknowledged, and nothing else. */
+import type { Contract, Eye } from "./eye.ts"
+
+/** Steps between which something surely began, and surely ended. */
+export interface Span {
+  maybeFrom: number
+  from: number
+  maybeUntil: number
+  until: number
+}
+
+const never = Number.POSITIVE_INFINITY
+export const beginning = (step: number): Span => ({
+  maybeFrom: step,
+  from: never,
+  maybeUntil: never,
+  until: never
+})
+
+export type Mode = "freeze" | "receive-only" | "redeem-only"
+export type Passing = "units-in" | "units-out" | "units-back" | "cash-in"
+
+/** What a mode lets pass, as domain.md section 2.8 says it. */
+const lets: Readonly<Record<Mode, ReadonlyArray<Passing>>> = {
+  freeze: [],
+  "receive-only": ["units-in", "cash-in"],
+  "redeem-only": ["units-back", "cash-in"]
+}
+
+export interface Restriction {
+  readonly restrictionId: string
+  readonly holderId: string
+  readonly instrumentId: string | null
+  readonly mode: Mode
+  readonly reason: string
+  /** Milliseconds; null: it does not end by itself. */
+  readonly endsAt: number | null
+  readonly span: Span
+  ended: "lifted" | "lapsed" | "carried" | null
+}
+
+export interface Hold {
+  readonly holdId: string
+  readonly instrumentId: string
+  readonly span: Span
+}
+
+/** Between which steps and instants an act was judged. */
+export interface When {
+  readonly since: number
+  readonly until: number
+  readonly sinceAt: number
+  readonly untilAt: number
+  /** The last step at which the engine had read all of the ledger before the act was asked for. */
+  readonly level: number
+}
+
+/** What an act asks of the world, by the rules of the house. */
+export interface Asks {
+  readonly instrumentId: string
+  readonly hold?: "deal"
+  readonly passing?: { readonly holderId: string; readonly what: Passing }
+  /** A live credential of this party for the instrument. */
+  readonly admitted?: string
+  readonly screened?: string
+  /** A live consent of this party to issuer powers on the instrument. */
+  readonly consent?: string
+  readonly window?: true
+  readonly differs?: readonly [string, string]
+}
+
+/** A window as it was set, and between which steps it came to hold. */
+export interface Window {
+  readonly instrumentId: string
+  readonly opensAt: number | null
+  readonly closesAt: number | null
+  readonly span: Span
+}
+
+interface Answered {
+  readonly step: number
+  readonly isClear: boolean
+}
+
+const surely = ({ from, maybeUntil }: Span, { since, until }: When): boolean =>
+  from < since && maybeUntil > until
+const possibly = ({ maybeFrom, until: ended }: Span, { since, until }: When): boolean =>
+  maybeFrom <= until && ended >= since
+
+export class Model {
+  readonly restrictions = new Map<string, Restriction>()
+  private readonly byHolder = new Map<string, Array<Restriction>>()
+  readonly holds = new Map<string, Hold>()
+  private readonly onInstrument = new Map<string, Array<Hold>>()
+  private readonly answers = new Map<string, Array<Answered>>()
+  readonly windows: Array<Window> = []
+  private readonly eye: Eye
+  constructor(eye: Eye) {
+    this.eye = eye
+  }
+
+  restrict(one: Restriction) {
+    this.restrictions.set(one.restrictionId, one)
+    push(this.byHolder, one.holderId, one)
+  }
+
+  hold(one: Hold) {
+    this.holds.set(one.holdId, one)
+    push(this.onInstrument, one.instrumentId, one)
+  }
+
+  answered(holderId: string, one: Answered) {
+    push(this.answers, holderId, one)
+  }
+
+  of(holderId: string): ReadonlyArray<Restriction> {
+    return this.byHolder.get(holderId) ?? []
+  }
+
+  holdsOf(instrumentId: string): ReadonlyArray<Hold> {
+    return this.onInstrument.get(instrumentId) ?? []
+  }
+
+  /** Whether a restriction may be in force now. */
+  restricted(holderId: string, at: { readonly step: number; readonly millis: number }): boolean {
+    return this.of(holderId).some(
+      ({ endsAt, span }) => span.until > at.step && (endsAt === null || endsAt > at.millis)
+    )
+  }
+
+  private stops(asks: Asks, when: When, how: "surely" | "possibly"): boolean {
+    const { passing } = asks
+    if (passing === undefined) return false
+    return this.of(passing.holderId).some(({ endsAt, instrumentId, mode, span }) => {
+      if (instrumentId !== null && instrumentId !== asks.instrumentId) return false
+      if (lets[mode].includes(passing.what)) return false
+      return how === "surely"
+        ? surely(span, when) && (endsAt === null || endsAt > when.untilAt)
+        : possibly(span, when) && (endsAt === null || endsAt > when.sinceAt)
+    })
+  }
+
+  private held(asks: Asks, when: When, how: "surely" | "possibly"): boolean {
+    const test = how === "surely" ? surely : possibly
+    return (
+      asks.hold !== undefined &&
+      this.holdsOf(asks.instrumentId).some(({ span }) => test(span, when))
+    )
+  }
+
+  private lived(contracts: Iterable<Contract>, when: When, of: (one: Contract) => boolean) {
+    for (const one of contracts) {
+      if (of(one) && one.from <= when.until && one.until >= when.level) return true
+    }
+    return false
+  }
+
+  /** Nobody was ever seen to have it while the act was judged. */
+  private lacks(
+    party: string | undefined,
+    entity: string,
+    when: When,
+    of: (one: Contract) => boolean
+  ) {
+    if (party === undefined) return false
+    return !this.lived(this.eye.ever(party, entity), when, of)
+  }
+
+  private unscreened(holderId: string | undefined, when: When): boolean {
+    if (holderId === undefined) return false
+    const answers = this.answers.get(holderId) ?? []
+    let clear = false
+    for (const one of answers) {
+      if (one.step > when.until) break
+      if (one.isClear) clear = true
+      // What was found before the act was asked for was noted by then, or is asked again.
+      else if (one.step < when.level) clear = false
+    }
+    return !clear
+  }
+
+  private shut(asks: Asks, when: When): boolean {
+    if (asks.window === undefined) return false
+    const known = this.windows.filter(({ instrumentId }) => instrumentId === asks.instrumentId)
+    const may = known.filter(({ span }) => span.maybeFrom <= when.until && span.until >= when.since)
+    return (
+      may.length > 0 &&
+      may.every(
+        ({ closesAt, opensAt }) =>
+          (opensAt !== null && when.untilAt < opensAt) ||
+          (closesAt !== null && when.sinceAt >= closesAt)
+      )
+    )
+  }
+
+  /** Why the act cannot have been allowed at any time while it was judged; null: it may have been. */
+  forbids(asks: Asks, when: When): string | null {
+    if (this.held(asks, when, "surely")) return "hold"
+    if (this.stops(asks, when, "surely")) return "restriction"
+    const onIt = (one: Contract) => one.payload["instrumentId"] === asks.instrumentId
+    if (this.lacks(asks.admitted, "Credential", when, onIt)) return "admission"
+    if (this.unscreened(asks.screened, when)) return "screening"
+    const consented = (one: Contract) => {
+      const asset = one.payload["instrument"] as { readonly id?: unknown } | null | undefined
+      return asset === null || asset === undefined || asset.id === asks.instrumentId
+    }
+    if (this.lacks(asks.consent, "IssuerPowersConsent", when, consented)) return "consent"
+    if (this.shut(asks, when)) return "window"
+    if (asks.differs !== undefined && asks.differs[0] === asks.differs[1]) return "self-transfer"
+    return null
+  }
+
+  /** Whether a gate can have refused an act while it was judged, as far as the model knows the gate. */
+  mayRefuse(gate: string, asks: Asks, when: When): boolean {
+    if (gate === "hold") return this.held(asks, when, "possibly")
+    if (gate === "restriction") return this.stops(asks, when, "possibly")
+    return true
+  }
+}
+
+const push = <K, V>(to: Map<K, Array<V>>, key: K, one: V) => {
+  const known = to.get(key)
+  if (known === undefined) to.set(key, [one])
+  else known.push(one)
+}

@@ -1,0 +1,47 @@
+/** Who works at the venue, and who of them takes an act up: now and then one who may not. */
+import type { Caller } from "@bursar/engine-core"
+import * as Calls from "../../engine/calls.ts"
+import { type Town, writeOf } from "./town.ts"
+
+const many = (name: string, count: number, ...roles: Caller.Caller["roles"]) =>
+  Array.from({ length: count }, (_, nth) => Calls.person(`${name}-${nth + 1}`, ...roles))
+
+/** Dozens of them; some have two roles, and some have two that do not go together. */
+export const staff: ReadonlyArray<Caller.Caller> = [
+  ...many("operator", 8, "operator"),
+  ...many("approver", 8, "approver"),
+  ...many("both", 3, "operator", "approver"),
+  ...many("risk", 4, "risk"),
+  ...many("compliance", 4, "compliance"),
+  ...many("careful", 2, "compliance", "approver"),
+  ...many("auditor", 2, "auditor"),
+  ...many("double", 2, "auditor", "approver"),
+  ...many("monitor", 1, "monitor"),
+  ...many("app", 2, "app")
+]
+
+const one = <A>(town: Town, of: ReadonlyArray<A>): A => {
+  const found = of[town.die.roll(of.length)]
+  if (found === undefined) throw new Error("nobody to pick from")
+  return found
+}
+
+const makersOf = new Map<string, ReadonlyArray<Caller.Caller>>()
+
+/** Somebody who may make it; one in twenty is anybody. */
+export const maker = (town: Town, kind: string): Caller.Caller => {
+  if (town.die.once(20)) return one(town, staff)
+  const known = makersOf.get(kind)
+  if (known !== undefined) return one(town, known)
+  const { makers } = writeOf(kind)
+  const found = staff.filter(({ roles }) => makers.some((role) => roles.includes(role)))
+  makersOf.set(kind, found)
+  return one(town, found)
+}
+
+const approvers = staff.filter(({ roles }) => roles.includes("approver"))
+const signers = approvers.filter(({ roles }) => !roles.includes("auditor"))
+
+/** Somebody who may sign; one in eight is an approver who may not, or anybody. */
+export const signer = (town: Town): Caller.Caller =>
+  town.die.once(8) ? one(town, town.die.once(2) ? approvers : staff) : one(town, signers)

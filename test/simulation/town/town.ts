@@ -1,0 +1,415 @@
+/** A town: its people, what they have asked for, what they were told, and the engine that is at work. */
+import {
+  type Caller,
+  Catalogue,
+  Engine,
+  Follower,
+  FourEyes,
+  type Operation,
+  Records,
+  Reads,
+  ScheduleRunner
+} from "@bursar/engine-core"
+import { Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { type Context, Effect, Exit, Layer, Result, Scope } from "effect"
+import { operations } from "../../../packages/engine-core/src/writes/OperationRecord.ts"
+import * as Calls from "../../engine/calls.ts"
+import * as Killable from "../../engine/killable.ts"
+import { holds } from "../books.ts"
+import type * as Faults from "../faults.ts"
+import type { Eye } from "./eye.ts"
+import type { chain } from "./figures.ts"
+import type { Asks, Model, When } from "./model.ts"
+import type { Ports, Source } from "./world.ts"
+
+export type Services = Engine.Services
+
+/** An outside party with its own right. */
+export interface Wallet {
+  readonly name: string
+  readonly party: Party.Party
+}
+
+export interface Holder extends Wallet {
+  readonly holderId: string
+  /** What the auditor was told of it. */
+  told: "pending" | "closed" | "succeeded"
+  /** The holder it was named successor of, and since when it may be used, in milliseconds. */
+  readonly predecessor: string | null
+  successor: { readonly holderId: string; readonly party: string; usableFrom: number | null } | null
+}
+
+export interface Fund {
+  readonly instrumentId: string
+  readonly valuation: "accumulating" | "par"
+  readonly marketed: boolean
+  /** Ten-thousandths. */
+  readonly fees: { readonly subscription: bigint; readonly redemption: bigint }
+  readonly registrar: Wallet
+  readonly fund: Wallet
+  readonly oracle: Wallet
+  readonly attestor: Wallet
+  readonly bank: Wallet
+}
+
+/** An order that was asked for; figures in cents, millionths of a unit. */
+export interface Order {
+  readonly id: string
+  readonly kind: "subscription" | "redemption"
+  readonly payment: "wire" | "ledger"
+  readonly holder: Holder
+  readonly fund: Fund
+  readonly amount: bigint | null
+  readonly ordered: bigint | null
+  /** As the claim answered: nanoseconds of its cut-off; null until it is told. */
+  cutOffAt: bigint | null
+  cycleId: string | null
+  /** What it comes to at the price that was signed. */
+  priced: { readonly units: bigint; readonly cash: bigint } | null
+}
+
+export interface Cycle {
+  readonly cycleId: string
+  readonly fund: Fund
+}
+
+/** What an operation answered, as its record keeps it. */
+export type Outcome = Readonly<Record<string, unknown>>
+
+/** What an act was, for whoever judges what became of it. */
+export interface Act {
+  readonly kind: string
+  readonly asks: ReadonlyArray<Asks>
+  /** What the books note when it succeeds; `when` says between which steps that happened. */
+  readonly succeeds?: (when: When, result: Outcome) => void
+  /** What they note when it is sure that it will not happen. */
+  readonly fails?: () => void
+  /** What may be in force from the step on at which it was asked for. */
+  readonly begins?: () => void
+  /** The last signature is there: from now on it may happen. */
+  readonly approved?: () => void
+}
+
+export interface Pending {
+  readonly operationId: string
+  readonly act: Act
+  readonly since: number
+  readonly sinceAt: number
+  readonly level: number
+  /** Who signed; the maker first. */
+  readonly people: ReadonlyArray<string>
+}
+
+export interface Awaiting {
+  readonly actionKey: string
+  readonly maker: string
+  readonly needed: number
+  readonly act: Act
+  readonly signers: Array<string>
+}
+
+export interface Town {
+  readonly die: Faults.Dice
+  readonly faults: SimulatedLedger.Faults.Faults
+  readonly eye: Eye
+  readonly model: Model
+  readonly source: Source
+  readonly funds: ReadonlyArray<Fund>
+  readonly venue: Party.Party
+  readonly bankParty: Wallet
+  readonly holders: Array<Holder>
+  readonly byParty: Map<string, Holder>
+  readonly byId: Map<string, Holder>
+  readonly seen: Map<string, number>
+  readonly said: ReturnType<typeof chain>
+  readonly recent: Array<string>
+  readonly pending: Map<string, Pending>
+  readonly awaiting: Array<Awaiting>
+  /** Orders that the books were told of and that have not ended. */
+  readonly orders: Map<string, Order>
+  /** Orders that holders signed and that nobody claimed. */
+  readonly signed: Array<Order>
+  /** Redemptions whose units the registrar has burned on request. */
+  readonly burned: Set<string>
+  /** Days of funds that an oracle has published a price of. */
+  readonly published: Set<string>
+  readonly cycles: Map<string, Cycle>
+  readonly bank: { lines: number; readonly used: Map<string, string> }
+  /** What operations of the books' own were, by id, once they ended. */
+  readonly ended: Map<string, "succeeded" | "failed">
+  readonly scope: Scope.Scope
+  readonly trace: boolean
+  engine: Context.Context<Services>
+  step: number
+  /** The last step at which the engine had read all of the ledger and had nothing left to do. */
+  level: number
+  count: number
+  kills: number
+}
+
+export const note = (town: Town, what: string, times = 1) =>
+  town.seen.set(what, (town.seen.get(what) ?? 0) + times)
+
+/** A line of the transcript: what two runs of a seed must have in common. */
+export const tell = (town: Town, line: string) => {
+  const text = `${town.step} ${line}`
+  town.said.line(text)
+  town.recent.push(text)
+  if (town.recent.length > 40) town.recent.shift()
+  if (town.trace) console.log(text)
+}
+
+const tables = () => {
+  const { collections: clocked, operations: writes, readings, timely } = Catalogue
+  return { operations: writes, readings, clocked, timely }
+}
+
+/** An instance, built over the ports; `death` is where it dies. */
+export const instance = (town: Pick<Town, "scope">, death?: Killable.Death) =>
+  Layer.build(
+    Killable.make({ ...tables(), ...(death === undefined ? {} : { death }) }).engine
+  ).pipe(Scope.provide(town.scope))
+
+export const within = <A, E, R>(town: Town, effect: Effect.Effect<A, E, R | Services>) =>
+  Effect.provideContext(effect, town.engine) as Effect.Effect<A, E, Exclude<R, Services>>
+
+/** Whatever is due is done, as far as the ledger lets it. */
+export const work = Effect.fnUntraced(function* (town: Town) {
+  const exit = yield* Effect.exit(
+    Effect.gen(function* () {
+      const engine = yield* Engine.Engine
+      yield* engine.settle
+      const participant = yield* SimulatedLedger.Participant
+      const { offset } = yield* (yield* Follower).catchUp
+      return offset === (yield* participant.ledgerEnd)
+    })
+  )
+  if (Exit.isSuccess(exit) && exit.value) town.level = town.step
+  else if (Exit.isFailure(exit) && !isAway(exit)) return yield* exit
+})
+
+/** The ledger, or the store, is away for now: no defect. */
+const isAway = (exit: Exit.Failure<unknown, unknown>): boolean =>
+  exit.cause.reasons.every((reason) => reason._tag === "Fail" || reason._tag === "Interrupt")
+
+export const turns = Effect.gen(function* () {
+  yield* Effect.exit((yield* ScheduleRunner).once)
+})
+
+const operationOf = new Map<string, Operation.Operation>(
+  Catalogue.operations.map((one) => [one.kind, one])
+)
+export const knows = (kind: string): boolean => operationOf.has(kind)
+
+export const writeOf = (kind: string): Operation.Operation => {
+  const found = operationOf.get(kind)
+  if (found === undefined) throw new Error(`no operation ${kind}`)
+  return found
+}
+
+const whenNow = (town: Town, now: number): When => ({
+  since: town.step,
+  until: town.step,
+  sinceAt: now,
+  untilAt: now,
+  level: town.level
+})
+
+export interface Refusal {
+  readonly slug: string
+  readonly gate: string | null
+  readonly check: string | null
+}
+
+export const refusalOf = (failure: unknown): Refusal => {
+  const { slug, told } = failure as {
+    readonly slug: string
+    readonly told?: { readonly gate?: string; readonly check?: string }
+  }
+  return { slug: String(slug), gate: told?.gate ?? null, check: told?.check ?? null }
+}
+
+const named = ({ check, gate, slug }: Refusal) =>
+  `${slug}${gate === null ? "" : ` ${gate}`}${check === null ? "" : ` ${check}`}`
+
+/** A person asks for a write; what came of it is noted, and held against the model. */
+export const submit = Effect.fnUntraced(function* (
+  town: Town,
+  of: {
+    readonly by: Caller.Caller
+    readonly params?: Readonly<Record<string, string>>
+    readonly body?: unknown
+    readonly ifMatch?: string
+    readonly act: Act
+  }
+) {
+  const { act, by } = of
+  const write = writeOf(act.kind)
+  const body = typeof of.body === "string" ? of.body : JSON.stringify(of.body ?? {})
+  const params = of.params ?? {}
+  const now = Number((yield* Instant.now) / 1_000_000n)
+  const door = yield* FourEyes
+  const answer = yield* Effect.result(
+    door.submit(write, {
+      caller: by,
+      identity: identity(town),
+      key: `town-${++town.count}`,
+      ifMatch: of.ifMatch ?? null,
+      path: write.route
+        .slice(write.route.indexOf(" ") + 1)
+        .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? ""),
+      query: "",
+      body: Result.getOrThrow(PlainJson.parse(body)),
+      params
+    })
+  )
+  const may = write.makers.some((role) => by.roles.includes(role))
+  if (Result.isFailure(answer)) {
+    const refusal = refusalOf(answer.failure)
+    note(town, `${act.kind} refused`)
+    note(town, `refused ${named(refusal)}`)
+    tell(town, `${by.sub} ${act.kind} ${JSON.stringify(params)} ${body} -> ${named(refusal)}`)
+    judgeRefusal(town, act, refusal, whenNow(town, now))
+    return refusal
+  }
+  const isSignature = by.roles.includes("approver") && write.approvers > 0
+  holds(may || isSignature, `${by.sub} (${by.roles.join(" ")}) made a ${act.kind}`)
+  const operationId = Calls.field(answer.success, "operationId")
+  tell(town, `${by.sub} ${act.kind} ${JSON.stringify(params)} ${body} -> ${answer.success.status}`)
+  act.begins?.()
+  if (write.approvers > 0) {
+    const actionKey = String(Calls.field(answer.success, "actionKey"))
+    const maker = String(Calls.field(answer.success, "maker"))
+    if (maker !== by.sub || town.awaiting.some((one) => one.actionKey === actionKey)) return null
+    town.awaiting.push({ actionKey, maker, needed: write.approvers, act, signers: [] })
+    note(town, `${act.kind} made`)
+    return null
+  }
+  opens(town, { operationId: String(operationId), act, people: [by.sub], now })
+  return null
+})
+
+const identity = (town: Town) => ({
+  requestId: `req-${++town.count}`,
+  traceId: null,
+  keyId: null
+})
+
+export const opens = (
+  town: Town,
+  of: {
+    readonly operationId: string
+    readonly act: Act
+    readonly people: ReadonlyArray<string>
+    readonly now: number
+  }
+) => {
+  const { act, now: sinceAt, operationId, people } = of
+  holds(!town.pending.has(operationId), `${operationId} was opened twice`)
+  town.pending.set(operationId, {
+    operationId,
+    act,
+    since: town.step,
+    sinceAt,
+    level: town.level,
+    people
+  })
+}
+
+export const judgeRefusal = (town: Town, act: Act, refusal: Refusal, when: When) => {
+  const { gate } = refusal
+  if (gate === null || act.asks.length === 0) return
+  holds(
+    act.asks.some((asks) => town.model.mayRefuse(gate, asks, when)),
+    `${act.kind} was refused for ${named(refusal)}, and nothing the books know of refuses it`
+  )
+}
+
+/** Somebody signs what awaits: whoever may not, or has signed before, among them. */
+export const signs = Effect.fnUntraced(function* (town: Town, one: Awaiting, by: Caller.Caller) {
+  const now = Number((yield* Instant.now) / 1_000_000n)
+  const answer = yield* Effect.result(Calls.approve(one.actionKey, by))
+  if (Result.isFailure(answer)) {
+    const refusal = refusalOf(answer.failure)
+    note(town, `refused ${named(refusal)}`)
+    tell(town, `${by.sub} signs ${one.act.kind} of ${one.maker} -> ${named(refusal)}`)
+    judgeRefusal(town, one.act, refusal, whenNow(town, now))
+    if (refusal.check === "figures-moved") one.signers.length = 0
+    if (/^approval-(?:rejected|decided|lapsed)$/u.test(refusal.slug)) drop(town, one)
+    return
+  }
+  const what = `${one.act.kind} of ${one.maker} signed by ${by.sub}`
+  if (one.signers.includes(by.sub)) {
+    holds(answer.success.replayed, `${what} twice`)
+    return
+  }
+  tell(town, what)
+  holds(by.roles.includes("approver"), `${what}, no approver`)
+  holds(!by.roles.includes("auditor"), `${what}, an auditor`)
+  holds(by.sub !== one.maker, `${what}, its maker`)
+  one.signers.push(by.sub)
+  if (one.signers.length < one.needed) return
+  one.act.approved?.()
+  const operationId = Calls.field(answer.success, "operationId")
+  holds(operationId !== null, `${what} opened nothing`)
+  drop(town, one)
+  opens(town, {
+    operationId: String(operationId),
+    act: one.act,
+    people: [one.maker, ...one.signers],
+    now
+  })
+  note(town, `${one.act.kind} approved`)
+})
+
+export const drop = (town: Town, one: Awaiting) => {
+  const at = town.awaiting.indexOf(one)
+  if (at >= 0) town.awaiting.splice(at, 1)
+}
+
+/** An operation of the books ended. */
+export const ends = Effect.fnUntraced(function* (
+  town: Town,
+  operationId: string,
+  how: "succeeded" | "failed"
+) {
+  const one = town.pending.get(operationId)
+  if (one === undefined) return false
+  town.pending.delete(operationId)
+  town.ended.set(operationId, how)
+  const untilAt = Number((yield* Instant.now) / 1_000_000n)
+  const when = { ...one, until: town.step, untilAt }
+  note(town, `${one.act.kind} ${how}`)
+  tell(town, `${one.act.kind} of step ${one.since} ${how}`)
+  const record = yield* Effect.flatMap(Records, (records) => records.get(operations, operationId))
+  if (how === "succeeded") {
+    for (const asks of one.act.asks) {
+      const why = town.model.forbids(asks, when)
+      holds(
+        why === null,
+        `${one.act.kind} of step ${one.since} went through a closed gate: ${why} ${JSON.stringify(asks)}`
+      )
+    }
+    const needed = writeOf(one.act.kind).approvers
+    holds(one.people.length === needed + 1, `${one.act.kind} ran with ${one.people.join(" ")}`)
+    one.act.succeeds?.(when, (record.result ?? {}) as unknown as Outcome)
+    return true
+  }
+  const problem = record.problem as {
+    readonly type?: string
+    readonly gate?: string | null
+    readonly check?: string | null
+  } | null
+  const refusal = {
+    slug: problem?.type?.split(":").at(-1) ?? "",
+    gate: problem?.gate ?? null,
+    check: problem?.check ?? null
+  }
+  note(town, `failed ${named(refusal)}`)
+  judgeRefusal(town, one.act, refusal, when)
+  one.act.fails?.()
+  return true
+})
+
+export { Reads, type Ports }

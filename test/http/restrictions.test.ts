@@ -1,81 +1,33 @@
 /** Restrictions over HTTP: set by one person at once, lifted by two, read by those who may know of them. */
+import { ScheduleRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bodyOf } from "../operations/instrumentBody.ts"
 import * as People from "./people.ts"
+import {
+  calls,
+  checkOf,
+  closes,
+  envelope,
+  events,
+  faults,
+  idsOf,
+  joins,
+  lifting,
+  lifts,
+  listed,
+  one,
+  opens,
+  order,
+  pledged,
+  restricts,
+  type Row,
+  venue
+} from "./restricting.ts"
 import * as Venue from "./venue.ts"
-import * as Wallets from "./wallets.ts"
 
-type Row = Readonly<Record<string, unknown>>
-const order = {
-  authority: "Bezirksgericht Zug, Kammer 7",
-  reference: "Z 2026/123456",
-  documentHash: "c0ffee".padEnd(64, "0")
-}
-
-let venue: Wallets.WholeVenue
-beforeAll(async () => {
-  venue = await Wallets.open()
-  const registrar = await venue.wallet("registrar")
-  for (const instrumentId of ["fund-a", "fund-b"]) {
-    const terms = { instrumentId, registrar: registrar.party, oracle: registrar.party }
-    await venue.write("/v1/instruments", { ...bodyOf(), ...terms })
-  }
-}, 60_000)
-afterAll(() => venue.close())
-
-let count = 0
-/** A new holder; that it has not answered its invitation yet is no matter here. */
-const joins = async (): Promise<string> => {
-  const holderId = `holder-${++count}`
-  const { party } = await venue.wallet(holderId)
-  expect(await venue.write("/v1/holders", { holderId, party })).toMatchObject({
-    state: "succeeded"
-  })
-  return holderId
-}
-/** A call of one person, as it is answered. */
-const calls = async (path: string, body: unknown, role = "operator") =>
-  Venue.send(venue, {
-    method: "POST",
-    path,
-    as: await Venue.bearer([role]),
-    body: JSON.stringify(body),
-    headers: { "idempotency-key": crypto.randomUUID() }
-  })
-const faults = async (answer: Promise<Response>) => {
-  const response = await answer
-  const { errors } = await Venue.json<Venue.Problem>(response)
-  return [response.status, ...(errors ?? []).map(({ pointer }) => pointer)]
-}
-const pledged = { mode: "freeze", reason: "pledge" }
-const restricts = async (holderId: string, body: object = pledged, role = "compliance") => {
-  const ended = await venue.write(`/v1/holders/${holderId}:restrict`, body, role)
-  expect(ended, JSON.stringify(ended)).toMatchObject({ state: "succeeded" })
-  return ended["result"] as Row & { readonly restrictionId: string }
-}
-const lifting = (id: string) => `/v1/restrictions/${id}:lift`
-const lifts = (id: string) => venue.write(lifting(id), { reason: "paid back" })
-const one = async (id: string, query = "", role = "auditor") => {
-  const { status, value } = await venue.read(`/v1/restrictions/${id}${query}`, role)
-  return status === 200 ? (value as Row) : status
-}
-const listed = async (query: string) =>
-  (await venue.read(`/v1/restrictions?${query}`)).value as ReadonlyArray<Row>
-const idsOf = async (query: string) =>
-  (await listed(query)).map(({ restrictionId }) => restrictionId)
-const checkOf = (ended: Row) => {
-  const problem = (ended["problem"] ?? ended) as Row
-  return [String(problem["type"]).split(":").at(-1), problem["gate"], problem["check"]]
-}
-const envelope = async () =>
-  JSON.parse((await venue.read("/v1/restrictions")).text) as {
-    readonly now: string
-    readonly offset: number
-  }
-const events = async (type: string, holderId: string) =>
-  (await venue.read(`/v1/events?type=${type}&holderId=${holderId}`, "operator"))
-    .value as ReadonlyArray<Row>
+beforeAll(() => opens(), 60_000)
+afterAll(() => closes())
 
 describe("holder.restrict", () => {
   it("is done by others than those who may, or waits for anybody", async () => {
@@ -90,7 +42,7 @@ describe("holder.restrict", () => {
       expect(made.status).toBe(202)
       expect(await Venue.json<Row>(made)).toMatchObject({ state: "queued", actionKey: null })
     }
-    await venue.settle()
+    await venue().settle()
     const all = await listed(`holderId=${holderId}`)
     expect(all.map(({ by, state }) => [by, state])).toEqual([
       ["operator-1", "active"],
@@ -142,13 +94,13 @@ describe("holder.restrict", () => {
     })
     const feeds = await Promise.all(
       ["/v1/events?limit=200", "/v1/audit-log?limit=200"].map((path) =>
-        venue.read(path, "operator")
+        venue().read(path, "operator")
       )
     )
     for (const { text } of feeds) expect(text.includes("z-court")).toBe(true)
-    const said = [...feeds.map(({ text }) => text), ...venue.logs].join()
+    const said = [...feeds.map(({ text }) => text), ...venue().logs].join()
     for (const secret of Object.values(order)) expect(said.includes(secret)).toBe(false)
-    expect(venue.logs.length).toBeGreaterThan(0)
+    expect(venue().logs.length).toBeGreaterThan(0)
   })
 
   it.each<[what: string, body: object, pointer: string]>([
@@ -193,13 +145,15 @@ describe("holder.restrict", () => {
   it("takes an end that has passed, a holder or an instrument there is not, or an id twice", async () => {
     const holderId = await joins()
     const path = `/v1/holders/${holderId}:restrict`
-    const past = await venue.write(path, { ...pledged, autoReleaseAt: "2026-01-01T00:00:00Z" })
+    const past = await venue().write(path, { ...pledged, autoReleaseAt: "2026-01-01T00:00:00Z" })
     expect(checkOf(past)).toEqual(["rule-refused", "policy", "auto-release-at"])
-    expect(checkOf(await venue.write("/v1/holders/nobody:restrict", pledged))[0]).toBe("not-found")
-    const nothing = await venue.write(path, { ...pledged, instrumentId: "fund-z" })
+    expect(checkOf(await venue().write("/v1/holders/nobody:restrict", pledged))[0]).toBe(
+      "not-found"
+    )
+    const nothing = await venue().write(path, { ...pledged, instrumentId: "fund-z" })
     expect(checkOf(nothing)[0]).toBe("not-found")
     await restricts(holderId, { ...pledged, restrictionId: "twice-1" })
-    const twice = await venue.write(path, { ...pledged, restrictionId: "twice-1" })
+    const twice = await venue().write(path, { ...pledged, restrictionId: "twice-1" })
     expect(checkOf(twice)[0]).toBe("already-exists")
     expect(await idsOf(`holderId=${holderId}`)).toEqual(["twice-1"])
   })
@@ -208,11 +162,11 @@ describe("holder.restrict", () => {
     const holderId = await joins()
     const { restrictionId } = await restricts(holderId, { ...pledged, mode: "receive-only" })
     const closing = `/v1/holders/${holderId}:close`
-    const kept = await venue.write(closing, {})
+    const kept = await venue().write(closing, {})
     expect(checkOf(kept)).toEqual(["rule-refused", "restriction", "no-restriction"])
     await lifts(restrictionId)
-    expect(await venue.write(closing, {})).toMatchObject({ state: "succeeded" })
-    const late = await venue.write(`/v1/holders/${holderId}:restrict`, pledged)
+    expect(await venue().write(closing, {})).toMatchObject({ state: "succeeded" })
+    const late = await venue().write(`/v1/holders/${holderId}:restrict`, pledged)
     expect(checkOf(late)).toEqual(["state-conflict", null, "HolderState"])
   })
 })
@@ -221,7 +175,7 @@ describe("restriction.lift", () => {
   const as = (sub: string, ...roles: ReadonlyArray<string>) => Venue.bearer(roles, { sub })
   const made = async (id: string) =>
     People.actionOf(
-      await People.write(venue, {
+      await People.write(venue(), {
         path: lifting(id),
         as: await as("olga", "operator", "approver"),
         body: `{"reason":"paid back"}`
@@ -229,12 +183,12 @@ describe("restriction.lift", () => {
     )
   const signs = async (action: string, sub: string, ...roles: ReadonlyArray<string>) => {
     const by = await as(sub, ...roles)
-    const { status, slug, written } = await People.decide(venue, {
+    const { status, slug, written } = await People.decide(venue(), {
       verb: "approve",
       action,
       as: by
     })
-    await venue.settle()
+    await venue().settle()
     return [status, slug ?? written?.signedBy]
   }
 
@@ -341,6 +295,37 @@ describe("a restriction that was set and lifted", () => {
   })
 })
 
+describe("a restriction with a date", () => {
+  it("is in force past it, before and after its end is noted", async () => {
+    const holderId = await joins()
+    // A busy machine needs longer to set one than the shortest of them lasts.
+    let ended: Row = {}
+    let autoReleaseAt = ""
+    for (let millis = 400; ended["state"] !== "succeeded" && millis < 60_000; millis *= 2) {
+      autoReleaseAt = Instant.format(Instant.fromEpochMillis(Date.now() + millis))
+      ended = await venue().write(`/v1/holders/${holderId}:restrict`, { ...pledged, autoReleaseAt })
+    }
+    const { restrictionId } = ended["result"] as { readonly restrictionId: string }
+    const shown = async (query = "") => (await one(restrictionId, query)) as Row
+    while ((await shown())["state"] === "active") continue
+    expect(Instant.atOrAfter(await Effect.runPromise(Instant.now), Instant.of(autoReleaseAt))).toBe(
+      true
+    )
+    const { createdAt, ...lapsed } = await shown()
+    expect(lapsed).toMatchObject({ state: "lapsed", endedAt: autoReleaseAt })
+    expect(await idsOf(`holderId=${holderId}&state=lapsed`)).toEqual([restrictionId])
+    expect(await idsOf(`holderId=${holderId}&state=active`)).toEqual([])
+    const noticed = async () => {
+      await venue().run(Effect.flatMap(ScheduleRunner, ({ once }) => once))
+      return (await events("holder.unrestricted", holderId)).map(({ payload }) => payload)
+    }
+    while ((await noticed()).length === 0) continue
+    expect(await noticed()).toEqual([{ mode: "freeze", holderId, restrictionId, how: "lapsed" }])
+    expect(await shown()).toMatchObject({ state: "lapsed", version: 2 })
+    expect(await shown(`?asOf=${String(createdAt)}`)).toMatchObject({ state: "active", version: 1 })
+  })
+})
+
 describe("the list of restrictions", () => {
   it("shows others than were asked for, or in another order than they were set", async () => {
     const [h1, h2] = [await joins(), await joins()]
@@ -366,101 +351,18 @@ describe("the list of restrictions", () => {
     expect(await found("instrumentId=fund-a")).toEqual([ib, ic])
     expect(await found("mode=receive-only&mode=freeze")).toEqual([ia, ic])
     expect(await found("reason=bankruptcy&mode=redeem-only")).toEqual([ib])
-    expect((await venue.read("/v1/restrictions?state=open")).status).toBe(400)
+    expect((await venue().read("/v1/restrictions?state=open")).status).toBe(400)
   })
 
   it("is read by those who are never told, or hidden from those who are", async () => {
     const { restrictionId } = await restricts(await joins())
     for (const path of ["/v1/restrictions", `/v1/restrictions/${restrictionId}`]) {
       for (const role of ["operator", "approver", "risk", "compliance", "auditor"]) {
-        expect([role, (await venue.read(path, role)).status]).toEqual([role, 200])
+        expect([role, (await venue().read(path, role)).status]).toEqual([role, 200])
       }
       for (const role of ["investor", "app", "registrar", "monitor", "feed"]) {
-        expect([role, (await venue.read(path, role)).status]).toEqual([role, 403])
+        expect([role, (await venue().read(path, role)).status]).toEqual([role, 403])
       }
     }
-  })
-})
-
-describe("holder.restrict-batch", () => {
-  const path = "/v1/holders:restrict-batch"
-
-  it("restricts some and not all, or leaves one without its answer", async () => {
-    const [h1, h2, closed] = [await joins(), await joins(), await joins()]
-    await venue.write(`/v1/holders/${closed}:close`, {})
-    const entries = [
-      { ...pledged, holderId: h1 },
-      { ...pledged, holderId: "nobody" },
-      { ...pledged, holderId: closed, instrumentId: "fund-z" },
-      { ...pledged, holderId: h2, autoReleaseAt: "2026-01-01T00:00:00Z" }
-    ]
-    const refused = await calls(path, { entries })
-    const problem = await Venue.json<Venue.Problem>(refused)
-    expect([refused.status, problem.detail]).toEqual([
-      422,
-      "3 of 4 entries cannot be; nobody was restricted."
-    ])
-    expect(problem.errors).toEqual([
-      { pointer: "/body/entries/1/holderId", detail: "There is no such holder." },
-      {
-        pointer: "/body/entries/2/holderId",
-        detail: "A holder in state closed is not restricted any more."
-      },
-      { pointer: "/body/entries/2/instrumentId", detail: "There is no such instrument." },
-      { pointer: "/body/entries/3/autoReleaseAt", detail: "It would have ended already." }
-    ])
-    for (const holderId of [h1, h2]) expect(await listed(`holderId=${holderId}`)).toEqual([])
-    const made = await venue.write(
-      path,
-      {
-        restrictionId: "batch-1",
-        entries: [
-          entries[0],
-          { ...pledged, holderId: h2, instrumentId: "fund-a", reason: "court-order", order }
-        ]
-      },
-      "risk"
-    )
-    expect(made).toMatchObject({ state: "succeeded" })
-    expect(made["result"]).toEqual({
-      restrictions: [
-        { restrictionId: "batch-1", holderId: h1, instrumentId: null },
-        { restrictionId: "batch-1-2", holderId: h2, instrumentId: "fund-a" }
-      ]
-    })
-    expect(await one("batch-1-2")).toMatchObject({
-      holderId: h2,
-      state: "active",
-      reason: "court-order",
-      order,
-      by: "risk-1",
-      operationId: made["operationId"]
-    })
-    expect(await events("holder.restricted", h2)).toHaveLength(1)
-    const again = await venue.write(path, {
-      restrictionId: "batch-1",
-      entries: [{ ...pledged, holderId: h1 }]
-    })
-    expect(checkOf(again)[0]).toBe("already-exists")
-  })
-
-  it("takes nothing, more than a thousand, one holder and instrument twice, or an entry of no shape", async () => {
-    const of = (holderId: string, more: object = {}) => ({ ...pledged, holderId, ...more })
-    expect(await faults(calls(path, { entries: [] }))).toEqual([400, "/body/entries"])
-    const many = Array.from({ length: 1_001 }, (_, nth) => of(`x-${nth}`))
-    expect(await faults(calls(path, { entries: many }))).toEqual([400, "/body/entries"])
-    const fund = { instrumentId: "fund-a" }
-    expect(
-      await faults(
-        calls(path, { entries: [of("x"), of("y"), of("x", fund), of("x"), of("x", fund)] })
-      )
-    ).toEqual([400, "/body/entries/3", "/body/entries/4"])
-    expect(
-      await faults(
-        calls(path, {
-          entries: [of("x"), of("y", { mode: "none" }), of("z", { reason: "court-order" })]
-        })
-      )
-    ).toEqual([400, "/body/entries/1/mode", "/body/entries/2/order"])
   })
 })

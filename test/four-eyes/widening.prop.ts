@@ -570,7 +570,14 @@ const told: Readonly<Record<Why, ReadonlyArray<Step>>> = {
   ],
   policy: [setting(most(10)), ...sign("ann"), setting(most(null)), ...sign("bob")],
   // A shorter one beside it, or a batch over it, ends no earlier what stands.
-  lapse: [restricting({ inHours: 6 }), restricting({ inHours: 1 }), wait(1), wait(7)],
+  lapse: [
+    restricting({ inHours: 6 }),
+    restricting({ inHours: 1 }),
+    wait(1),
+    ...sign("ann"),
+    wait(4),
+    wait(1)
+  ],
   // Replaced before its time by the same, later and then at once: it widens when it was signed to.
   scheduled: [
     setting(most(10)),

@@ -558,16 +558,22 @@ describe("a cycle with an order of a holder that is frozen", () => {
       yield* prices(stage, "s1")
       yield* Cycles.attests(stage, { id: "s2", units: bought, price })
       const made = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
-      yield* sets("freeze")
+      // Not the first of them, who may receive.
+      yield* sets("freeze", "h2")
       const why = "rule-refused restriction may-receive"
       assert.strictEqual((yield* Stage.approved(made)).why, why)
-      assert.strictEqual((yield* writes(onSubscription("release", "s1"))).why, "")
+      const rows = yield* rowsOf(stage.venue, onCycle("settle", "c1"))
+      assert.deepStrictEqual(
+        rows.filter(({ ok }) => !ok).map(({ detail }) => detail),
+        ["The holder of the order s2 is restricted."]
+      )
+      assert.strictEqual((yield* writes(onSubscription("release", "s2"))).why, "")
       // What was signed for had this order in it.
       const moved = yield* Stage.approved(made)
       assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
       assert.strictEqual((yield* Stage.approved(made)).why, "")
-      assert.strictEqual((yield* Cycles.subscription("s1")).state, "released")
-      assert.strictEqual((yield* Cycles.subscription("s2")).state, "closed")
+      assert.strictEqual((yield* Cycles.subscription("s1")).state, "closed")
+      assert.strictEqual((yield* Cycles.subscription("s2")).state, "released")
     }).pipe(engine())
   )
 })

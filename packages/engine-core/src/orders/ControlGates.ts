@@ -47,8 +47,11 @@ export const againstEach = (
   orders: ReadonlyArray<Member>,
   of: { readonly instrumentId: string; readonly passing: RestrictionRules.Passing }
 ): ReadonlyArray<Objection> => {
+  // Few holders are restricted and orders may be many: the others are not asked one by one.
+  const restricted = new Set(restrictions.map(({ holderId }) => holderId))
   const stopped = orders.find(
-    ({ holderId }) => !RestrictionRules.lets(restrictions, { holderId, ...of })
+    ({ holderId }) =>
+      restricted.has(holderId) && !RestrictionRules.lets(restrictions, { holderId, ...of })
   )
   const shown = stopped ?? orders[0]
   if (shown === undefined) return []

@@ -1,5 +1,5 @@
 /** How the venue asks a fund and its registrar for a market whose orders are paid on the ledger. */
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import {
   assetOf,
   InstrumentId,
@@ -7,10 +7,10 @@ import {
   type Recorded
 } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
-import { refuse, unless } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
@@ -74,7 +74,9 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
       recorded(yield* records.get(instruments, body.instrumentId))
     )
     const { replaces } = yield* Effect.fromResult(decide(yield* standing(body.instrumentId)))
-    const oracle = yield* Effect.fromResult(judge(body, instrument, act.now))
+    yield* Effect.fromResult(judge(against(body, { instrument, now: act.now })))
+    const oracle = body.terms.oracle ?? instrument.manifest.oracle
+    if (oracle === null) throw new Error("a market that passed its gates has an oracle")
     const proposal = create(PrimaryMarketProposal, {
       venue: act.venue,
       marketId: idOf(act.operationId),
@@ -99,48 +101,43 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     )
 })
 
-/** The oracle that will price the market, or what is wrong with its terms. */
-const judge = (
+/** What is wrong with the terms of a market, one row a check. */
+const against = (
   { terms, until }: Body,
-  { manifest, policyVersion }: Recorded,
-  now: Instant.Instant
-) =>
-  Result.gen(function* () {
-    const oracle = terms.oracle ?? manifest.oracle
-    if (oracle === null) {
-      return yield* refuse("rule-refused", {
+  of: { readonly instrument: Recorded; readonly now: Instant.Instant }
+): ReadonlyArray<Objection> => {
+  const { manifest, policyVersion } = of.instrument
+  const oracle = terms.oracle ?? manifest.oracle
+  return [
+    [
+      oracle === null,
+      "rule-refused",
+      { gate: "policy", check: "oracle-named", policyVersion, recovery: "Name the oracle." }
+    ],
+    [
+      manifest.oracle !== null && oracle !== manifest.oracle,
+      "rule-refused",
+      {
         gate: "policy",
-        check: "oracle-named",
+        check: "oracle-of-instrument",
         policyVersion,
-        recovery: "Name the oracle."
-      })
-    }
-    yield* unless(
-      [
-        manifest.oracle !== null && oracle !== manifest.oracle,
-        "rule-refused",
-        {
-          gate: "policy",
-          check: "oracle-of-instrument",
-          policyVersion,
-          recovery: "Name the instrument's own oracle, or none."
-        }
-      ],
-      [
-        terms.required > terms.attestors.length,
-        "rule-refused",
-        {
-          gate: "policy",
-          check: "attestors-suffice",
-          policyVersion,
-          recovery: "Require no more attestors than the market has."
-        }
-      ],
-      [
-        until !== null && Instant.atOrBefore(until, now),
-        "rule-refused",
-        { gate: "window", check: "market-in-time", recovery: "Name an end that is still to come." }
-      ]
-    )
-    return oracle
-  })
+        recovery: "Name the instrument's own oracle, or none."
+      }
+    ],
+    [
+      terms.required > terms.attestors.length,
+      "rule-refused",
+      {
+        gate: "policy",
+        check: "attestors-suffice",
+        policyVersion,
+        recovery: "Require no more attestors than the market has."
+      }
+    ],
+    [
+      until !== null && Instant.atOrBefore(until, of.now),
+      "rule-refused",
+      { gate: "window", check: "market-in-time", recovery: "Name an end that is still to come." }
+    ]
+  ]
+}

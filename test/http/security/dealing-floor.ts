@@ -4,6 +4,7 @@ import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Layer, Option, Semaphore } from "effect"
+import { openOn } from "../../../packages/engine-core/src/controls/hold/OpenHoldsReads.ts"
 import { subscriptions } from "../../../packages/engine-core/src/orders/subscription/Subscription.ts"
 import { approvals } from "../../../packages/engine-core/src/writes/Approval.ts"
 import * as Calls from "../../engine/calls.ts"
@@ -57,19 +58,6 @@ export const layer = (turns: Interleaved.Turns) =>
 
 /** Whatever is asked of the floor has this to work with. */
 export type Here = Layer.Success<ReturnType<typeof layer>>
-
-/** The registrar, and only it, says whether the instrument may be held at all. */
-export const configuration = ({ registrar, venue, fund, asset }: Stage.Stage) =>
-  Templates.create(Templates.InstrumentConfiguration, {
-    registrar: registrar.party,
-    provider: venue,
-    issuer: fund.party,
-    instrument: asset,
-    defaultIdentifier: { source: "venue", id: "fund-a", scheme: "internal" },
-    additionalIdentifiers: [],
-    holderRequirements: [],
-    issuerRequirements: []
-  })
 
 let acts = 0
 /** Acts on the ledger as a party, and waits for nobody: what is refused is the party's own affair. */
@@ -146,18 +134,15 @@ export const open = Effect.gen(function* () {
   yield* Stage.settle
   const reading = yield* Semaphore.make(1)
   const second = yield* Layer.build(engine())
-  const { cid } = yield* Stage.standing(Templates.InstrumentConfiguration)
   return {
     stage,
-    /** The registrar's own note of the configuration that stands; null: the instrument is held. */
-    configurationCid: cid,
+    /** For each hold that was seen open, the acts that had begun by then. */
+    begun: new Map<string, ReadonlySet<string>>(),
     pointCid: point.cid,
     instances: [working(reading), Effect.provide(working(reading), second)] as const
   }
 })
-export interface Floor extends Omit<Effect.Success<typeof open>, "configurationCid"> {
-  configurationCid: string | null
-}
+export type Floor = Effect.Success<typeof open>
 
 /** Who asks for what of which order; a bank line where there is one to name. */
 export interface Asked {
@@ -229,16 +214,28 @@ export const approve = (nth: number, who: Who) =>
     return one === undefined ? "none" : yield* Calls.slug(Calls.approve(one.actionKey, people[who]))
   })
 
-/** The registrar takes the instrument off its registry, or puts it there again. */
-export const hold = Effect.fnUntraced(function* (floor: Floor) {
-  const cid = floor.configurationCid
-  if (cid === null) return
-  floor.configurationCid = null
-  const { party } = floor.stage.registrar
-  yield* actAs(party, Templates.exercise(Templates.InstrumentConfiguration, cid, "Retire", {}))
-})
-export const lift = Effect.fnUntraced(function* (floor: Floor) {
-  if (floor.configurationCid !== null) return
-  const { nodes } = yield* actAs(floor.stage.registrar.party, configuration(floor.stage))
-  floor.configurationCid = nodes[0]?.contractId ?? null
-})
+const instrumentId = "fund-a"
+
+/** Somebody pauses the instrument: a hold opens beside those that are open. */
+export const hold = Effect.suspend(() =>
+  Calls.slug(
+    Calls.submit(kindOf("instrument.pause"), people.olga, {
+      params: { instrumentId },
+      body: '{"reason":"a wrong price is out"}',
+      key: `pause-${++acts}`
+    })
+  )
+)
+
+/** The release of whatever is open by now is asked for, and two others sign it. */
+export const lift = Effect.gen(function* () {
+  for (const { holdId } of yield* openOn([instrumentId])) {
+    const made = yield* Calls.submit(kindOf("hold.release"), people.olga, {
+      params: { holdId },
+      key: `release-${++acts}`
+    })
+    const action = String(Calls.field(made, "actionKey"))
+    yield* Calls.approve(action, people.ada)
+    yield* Calls.approve(action, people.otto)
+  }
+}).pipe(Calls.slug)

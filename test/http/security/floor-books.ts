@@ -5,6 +5,7 @@ import { Feed } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { expect } from "vitest"
+import { holds } from "../../../packages/engine-core/src/controls/hold/Hold.ts"
 import { registerEntries } from "../../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
 import { subscriptions } from "../../../packages/engine-core/src/orders/subscription/Subscription.ts"
 import { contracts } from "../../../packages/engine-core/src/projection/Contract.ts"
@@ -41,7 +42,8 @@ const seen = Effect.gen(function* () {
     approvals: (yield* records.list(approvals, { limit, pin })).map(({ record }) => record),
     orders: (yield* records.list(subscriptions, { limit, pin })).map(({ record }) => record),
     register: (yield* records.list(registerEntries, { limit, pin })).map(({ record }) => record),
-    contracts: (yield* records.list(contracts, { limit, pin })).map(({ record }) => record)
+    contracts: (yield* records.list(contracts, { limit, pin })).map(({ record }) => record),
+    holds: (yield* records.list(holds, { limit, pin })).map(({ record }) => record)
   }
 })
 export type Seen = Effect.Success<typeof seen>
@@ -80,20 +82,28 @@ const unitsAddUp = ({ orders, register, contracts }: Seen) => {
   expect(byParty(held), "the ledger's holdings are what was delivered").toEqual(owed)
 }
 
-/** Units come into being only while the registrar's configuration stands. */
-const nothingWhileHeld = ({ contracts }: Seen) => {
-  const of = (template: { readonly typeRef: Templates.TypeRef }) =>
-    contracts.filter((one) => one.template === Templates.key(template.typeRef))
-  const standing = of(Templates.InstrumentConfiguration)
-  const minted = of(Templates.Holding).filter(
-    ({ createdOffset: at }) =>
-      !standing.some(
-        ({ createdOffset, archivedOffset }) =>
-          createdOffset < at && (archivedOffset === null || at < archivedOffset)
-      )
-  )
-  expect(minted, "units were minted while the instrument was held").toEqual([])
+/** What a hold on all stops: opening, delivering and settling an order. */
+const stopped = ["subscription.claim", "subscription.deliver", "subscription.settle"]
+
+/**
+ * What had not begun when a hold was seen open never comes to its end while it is: whatever was asked
+ * for or signed before, it is judged again when it begins.
+ */
+const nothingBeginsWhileHeld = ({ holds, operations }: Seen, begun: Begun) => {
+  const acts = operations.filter(({ kind }) => stopped.includes(kind))
+  for (const { holdId, state } of holds) {
+    if (state !== "open") continue
+    const before =
+      begun.get(holdId) ??
+      new Set(acts.filter((one) => one.state !== "queued").map(({ operationId }) => operationId))
+    begun.set(holdId, before)
+    const after = acts.filter((one) => one.state === "succeeded" && !before.has(one.operationId))
+    expect(after, "an act was done while the instrument was held").toEqual([])
+  }
 }
+
+/** For each hold that was seen open, the acts that had begun by then. */
+export type Begun = Map<string, ReadonlySet<string>>
 
 const endsOnce = ({ events, operations }: Seen) => {
   const named = (type: string) =>
@@ -153,15 +163,15 @@ const takesTwoPeople = ({ approvals, operations }: Seen) => {
   expect(alone, "a delivery ran without its action").toEqual([])
 }
 
-/** Holds whatever is under way. */
-export const audit = Effect.gen(function* () {
+/** Holds whatever is under way; `begun` is kept from one look to the next. */
+export const audit = Effect.fnUntraced(function* (begun: Begun) {
   const now = yield* seen
   expect(
     now.events.map(({ seq }) => seq),
     "the feed has a gap"
   ).toEqual(Array.from({ length: now.head }, (_, index) => index + 1))
   unitsAddUp(now)
-  nothingWhileHeld(now)
+  nothingBeginsWhileHeld(now, begun)
   endsOnce(now)
   cashPaysOnce(now)
   takesTwoPeople(now)
@@ -172,8 +182,8 @@ export const isAtRest = ({ operations }: Seen): boolean =>
   operations.every(({ state }) => state === "succeeded" || state === "failed")
 
 /** Holds once everybody has stopped. */
-export const close = Effect.gen(function* () {
-  const now = yield* audit
+export const close = Effect.fnUntraced(function* (begun: Begun) {
+  const now = yield* audit(begun)
   const open = now.operations.filter(({ state }) => state === "queued" || state === "running")
   expect(open, "an operation never ended").toEqual([])
   for (const { state, cash, subscriptionId } of now.orders) {

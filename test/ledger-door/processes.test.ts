@@ -198,6 +198,85 @@ describe("outside parties as processes", () => {
     }
   }, 90_000)
 
+  it("agree to powers, grant a consent that units move under, and take their word back", async () => {
+    const { venue, fund, registrar } = scene.parties
+    const { party: holder } = scene.holder
+    const heir = await scene.door.add("heir")
+    scene.tokens["heir"] = heir.token
+    const heirs = await scene.session("heir")
+    const admissions = await scene.await(Templates.AdmissionConsent)
+    await scene.act(
+      Templates.create(Templates.IssuerPowersAgreementProposal, {
+        venue,
+        issuerPowersAgreementId: "P1",
+        instrument: Story.instrument(scene),
+        issuer: fund,
+        registrar,
+        powers: ["force-transfer", "recover"],
+        consentRevocable: true,
+        until: null,
+        accepted: []
+      }),
+      Templates.create(Templates.IssuerPowersConsentOffer, {
+        venue,
+        issuerPowersConsentId: "G1",
+        holderId: "H1",
+        holder,
+        instrument: Story.instrument(scene),
+        issuers: [fund],
+        registrars: [registrar],
+        powers: ["recover"],
+        revocable: true,
+        validUntil: null,
+        expiresAt: null
+      }),
+      Templates.exercise(Templates.AdmissionConsent, admissions.contractId, "Offer", {
+        holder: heir.party,
+        credentialId: "K3",
+        claims: [],
+        validFrom: null,
+        validUntil: null,
+        expiresAt: null
+      })
+    )
+    const acted = async (...args: ReadonlyArray<string>) => {
+      const { code, lines } = await run(...args)
+      expect(code, JSON.stringify(lines)).toBe(0)
+      return dig(lines.at(-1), "act")
+    }
+    const powers = ["--reference", "P1"]
+    expect(await acted("fund", "accept-powers", ...powers, ...as("fund"))).toBe("accept-powers")
+    expect(await acted("registrar", "accept-powers", ...powers, ...as("registrar"))).toBe(
+      "accept-powers"
+    )
+    const consent = ["--reference", "G1", ...wallet()]
+    expect(await acted("investor", "grant-consent", ...consent)).toBe("grant-consent")
+    const offered = await scene.await(Templates.AdmissionOffer, (one) => one.holder === heir.party)
+    const accept = Templates.exercise(Templates.AdmissionOffer, offered.contractId, "Accept", {})
+    await Effect.runPromise(heirs.submit({ commandId: "heir:1", commands: [accept] }))
+    const agreement = await scene.await(Templates.IssuerPowersAgreement)
+    const granted = await scene.await(Templates.IssuerPowersConsent)
+    const credential = await scene.await(
+      Templates.Credential,
+      (payload) => payload.holder === heir.party
+    )
+    const held = await scene.await(Templates.Holding, ({ owner }) => owner === holder)
+    await scene.act(
+      Templates.exercise(Templates.IssuerPowersAgreement, agreement.contractId, "ForceMove", {
+        consentCid: granted.contractId,
+        holdingCids: [held.contractId],
+        amounts: [held.payload.amount],
+        receiverCredentialCid: credential.contractId,
+        cause: { kind: "recovery", orderRef: null, successor: heir.party },
+        releases: []
+      })
+    )
+    const received = await scene.await(Templates.Holding, ({ owner }) => owner === heir.party)
+    expect(received.payload.amount).toBe(held.payload.amount)
+    expect(await acted("investor", "revoke-consent", ...consent)).toBe("revoke-consent")
+    expect(await acted("registrar", "end-powers", ...powers, ...as("registrar"))).toBe("end-powers")
+  }, 60_000)
+
   it("burn what a custodian keeps for its client, and sign what a holder redeems", async () => {
     const { venue, fund, registrar, oracle } = scene.parties
     const client = await scene.door.add("client")

@@ -56,8 +56,9 @@ export const IssuerPowersAgreementProposal = define({
 /**
  * What keeps a holding locked. What is committed is named by its commitment, which ends the
  * allocation behind it: the ledger cannot tell such an allocation from another, and released by
- * itself it would leave a commitment to nothing. A holding that is locked in any other way, for a reserve above all,
- * is not released by a forced move: the move is refused, and the lock's own contract is to end first.
+ * itself it would leave a commitment to nothing. A holding that is locked in any other way, for a
+ * reserve above all, is not released by a forced move: the move is refused, and the lock's own
+ * contract is to end first.
  */
 export const ReleasedLock = Schema.Literals([
   "allocation",

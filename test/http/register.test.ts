@@ -378,3 +378,67 @@ describe("the register and a portfolio", () => {
     expect(own.value).toEqual(portfolio.map((row: object) => ({ ...row, restricted: null })))
   })
 })
+
+describe("what a restriction shows of itself", () => {
+  const marks = async (
+    path: string,
+    role?: string,
+    claims?: Parameters<typeof Venue.bearer>[1]
+  ) => {
+    const { value } = await venue.read(path, role, claims)
+    const found = rows((value as { readonly lines?: unknown }).lines ?? value)
+    return found.map(({ holderId, instrumentId, restricted }) => [
+      holderId ?? instrumentId,
+      restricted
+    ])
+  }
+  const registerOf = (instrumentId: string, query = "") =>
+    `/v1/instruments/${instrumentId}/register${query}`
+  const portfolio = "/v1/holders/alice/portfolio"
+  const restricts = async (of: object) => {
+    const body = { mode: "receive-only", reason: "pledge", ...of }
+    const made = await venue.write("/v1/holders/alice:restrict", body, "risk")
+    expect(made).toMatchObject({ state: "succeeded" })
+    return (made["result"] as { readonly restrictionId: string }).restrictionId
+  }
+  const lifts = (id: string) =>
+    venue.write(`/v1/restrictions/${id}:lift`, { reason: "paid back" }, "compliance")
+  const own = { holder: "alice" }
+
+  it("is another holder's or instrument's, or is told to an investor, an app, or after it is over", async () => {
+    const both = [
+      ["fund-a", false],
+      ["index-r", false]
+    ]
+    const free = [["alice", false]]
+    const never = (all: ReadonlyArray<ReadonlyArray<unknown>>) => all.map(([who]) => [who, null])
+    const asInvestor = (await venue.read(portfolio, "investor", own)).text
+    expect(await marks(registerOf("fund-a"))).toEqual(free)
+    expect(await marks(portfolio)).toEqual(both)
+    const onOne = await restricts({ instrumentId: "fund-a" })
+    const { offset } = JSON.parse((await venue.read(portfolio)).text) as { readonly offset: number }
+    expect(await marks(registerOf("fund-a"))).toEqual([["alice", true]])
+    expect(await marks(registerOf("index-r"))).toEqual([["alice", false]])
+    expect(await marks(portfolio)).toEqual([
+      ["fund-a", true],
+      ["index-r", false]
+    ])
+    const onAll = await restricts({})
+    await lifts(onOne)
+    expect(await marks(registerOf("index-r"))).toEqual([["alice", true]])
+    expect(await marks(registerOf("fund-a"), "app")).toEqual(never(free))
+    expect(await marks(portfolio, "app")).toEqual(never(both))
+    expect(await marks(portfolio, "investor", own)).toEqual(never(both))
+    const claims = { party: registrar.party }
+    expect(await marks(registerOf("index-r"), "registrar", claims)).toEqual([["alice", true]])
+    await lifts(onAll)
+    expect(await marks(registerOf("fund-a"))).toEqual(free)
+    expect(await marks(portfolio)).toEqual(both)
+    // It was set after what is on the ledger up to there.
+    expect(await marks(registerOf("fund-a", `?at=${offset}`))).toEqual(free)
+    // But for when it was asked, an investor is answered byte for byte as before it all.
+    const after = (await venue.read(portfolio, "investor", own)).text
+    const timeless = (text: string) => ({ ...JSON.parse(text), now: null })
+    expect(timeless(after)).toEqual(timeless(asInvestor))
+  })
+})

@@ -1,14 +1,22 @@
-/** Rule 7 of the domain: of all checks of an act that refuse at once, the earliest gate's is told. */
+/** Rule 7 of the domain: of all checks of an order or a move that refuse at once, the earliest gate's is told. */
+import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import * as Moves from "../../packages/engine-core/src/controls/issuer-powers/ForcedMoveGates.ts"
 import { judge, type Objection, shown } from "../../packages/engine-core/src/kernel/Gates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
 import type { Act, Check } from "./broken.ts"
 import * as BrokenCycles from "./broken-cycles.ts"
+import * as BrokenMoves from "./broken-moves.ts"
 import * as BrokenOrders from "./broken-orders.ts"
 
-const acts: ReadonlyArray<Act> = [...Object.values(BrokenOrders), ...Object.values(BrokenCycles)]
+const moves: ReadonlyArray<Act> = [BrokenMoves.forceTransfer, BrokenMoves.recovery]
+const acts: ReadonlyArray<Act> = [
+  ...Object.values(BrokenOrders),
+  ...Object.values(BrokenCycles),
+  ...moves
+]
 
 const all = (rows: ReadonlyArray<Objection>): ReadonlyArray<Check> =>
   shown(rows).map(({ gate, check }) => `${gate} ${check}`)
@@ -76,6 +84,19 @@ describe.each(acts)("$name", (act) => {
       { numRuns: 50 }
     )
   })
+})
+
+test("of several moves the first that a gate stops is told, though a later gate stops one before it", () => {
+  const { moving } = BrokenMoves
+  const short = { ...moving, picked: { ...moving.picked, short: moving.asked ?? Decimal.zero } }
+  const unadmitted = { ...moving, instrumentId: "other-1", admission: null }
+  const expected = "admission admitted"
+  expect(told(Moves.against([short, unadmitted]))).toBe(expected)
+  expect(told(Moves.against([unadmitted, short]))).toBe(expected)
+  const [first] = shown(Moves.against([short, moving, unadmitted, unadmitted])).filter(
+    ({ ok }) => !ok
+  )
+  expect(first?.detail).toContain("other-1")
 })
 
 test("an act asks no hold first, or a restriction of nobody", () => {

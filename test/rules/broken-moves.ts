@@ -1,0 +1,112 @@
+/** The acts that move a holder's units without its own act, each with a way to make every check refuse. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import * as Moves from "../../packages/engine-core/src/controls/issuer-powers/ForcedMoveGates.ts"
+import { id, party } from "../machines/subscriptions.ts"
+import * as Broken from "./broken.ts"
+
+const d = Decimal.of
+const { act, frozen, held, later, past } = Broken
+
+const receiver = {
+  ...Broken.holder,
+  holderId: id<"HolderId">("holder-2"),
+  party: party("successor")
+}
+
+export const moving: Moves.Moving = {
+  ...Broken.free,
+  power: "force-transfer",
+  instrumentId: Broken.instrumentId,
+  unitDecimals: 6,
+  from: {
+    holderId: Broken.holder.holderId,
+    party: Broken.holder.party,
+    successor: { party: receiver.party, registeredAt: past, usableFrom: past }
+  },
+  to: receiver,
+  admission: { validFrom: null, credentialCid: "00bb" },
+  agreement: { powers: ["force-transfer", "recover"] },
+  consents: [{ powers: ["force-transfer", "recover"] }],
+  asked: d("5"),
+  picked: {
+    portions: [{ holdingCid: "0001", amount: d("5"), lock: null }],
+    short: Decimal.zero,
+    stuck: Decimal.zero
+  },
+  isBothWays: false,
+  now: Broken.now
+}
+
+type Moving = Moves.Moving
+
+const ofReceiver: Broken.Faults<Moving> = {
+  "admission holder-active": (of) => ({
+    ...of,
+    to: of.to === null ? null : { ...of.to, state: "lapsed" }
+  }),
+  "admission admitted": (of) => ({ ...of, admission: null }),
+  "admission credential-in-force": (of) => ({
+    ...of,
+    admission: of.admission === null ? null : { ...of.admission, validFrom: later }
+  }),
+  "screening screening-clear": (of) => ({
+    ...of,
+    to: of.to === null ? null : { ...of.to, screening: Broken.review }
+  })
+}
+const ofConsent: Broken.Faults<Moving> = {
+  "consent issuer-powers-agreement": (of) => ({ ...of, agreement: null }),
+  "consent issuer-powers-consent": (of) => ({ ...of, consents: [] })
+}
+const ofPolicy: Broken.Faults<Moving> = {
+  "policy another-receiver": (of) => ({ ...of, from: { ...of.from, party: receiver.party } }),
+  "policy one-way": (of) => ({ ...of, isBothWays: true })
+}
+const ofUnits: Broken.Faults<Moving> = {
+  "units units-held": (of) => ({ ...of, picked: { ...of.picked, portions: [] } }),
+  "units enough-units": (of) => ({ ...of, picked: { ...of.picked, short: d("1") } }),
+  "units unit-decimals": (of) => ({ ...of, asked: d("0.0000001") }),
+  "units locks-releasable": (of) => ({ ...of, picked: { ...of.picked, stuck: d("1") } })
+}
+const never = [
+  ["admission admitted", "admission credential-in-force"],
+  ["units units-held", "units locks-releasable"]
+] as const
+
+export const forceTransfer = act<Moving>({
+  name: "instrument.force-transfer",
+  sound: moving,
+  rows: (of) => Moves.against([of]),
+  faults: {
+    "hold not-held": held,
+    "restriction may-receive": frozen(receiver.holderId),
+    ...ofReceiver,
+    ...ofConsent,
+    ...ofPolicy,
+    ...ofUnits
+  },
+  never
+})
+
+export const recovery = act<Moving>({
+  name: "instrument.recover",
+  sound: { ...moving, power: "recover" },
+  rows: (of) => Moves.against([of]),
+  faults: {
+    "hold not-held": held,
+    "restriction successor-unrestricted": frozen(receiver.holderId),
+    ...ofReceiver,
+    ...ofConsent,
+    ...ofPolicy,
+    "policy successor-registered": (of) => ({ ...of, from: { ...of.from, successor: null } }),
+    "policy successor-usable": (of) => ({
+      ...of,
+      from: {
+        ...of.from,
+        successor: of.from.successor === null ? null : { ...of.from.successor, usableFrom: later }
+      }
+    }),
+    ...ofUnits
+  },
+  never: [...never, ["policy successor-registered", "policy successor-usable"]]
+})

@@ -3,7 +3,7 @@ import { Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { openFor } from "../../packages/engine-core/src/controls/hold/HoldOpeningOperations.ts"
 import { instruments } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
@@ -154,10 +154,11 @@ const found = async (instrumentId: string, checks: ReadonlyArray<string>) =>
               act
             )
           )
-          const of = { instrument: on, findings: opened, runId, source: "reconciliation" } as const
-          const hold = yield* openFor(of, act)
-          if (hold._tag === "None") throw new Error("nothing was held")
-          return hold.value.holdId
+          const of = { instrument: on, findings: opened, runId }
+          const cover = { reserveId: "res-1", ratio: Decimal.of("0.9"), minCover: Decimal.one }
+          const low = yield* openFor({ ...of, source: "cover", cover }, act)
+          const held = yield* openFor({ ...of, source: "reconciliation" }, act)
+          return Option.getOrThrow(Option.orElse(held, () => low)).holdId
         })
       )
     }).pipe(Effect.provide(NodeCrypto.layer))
@@ -373,6 +374,23 @@ describe("a hold that a run opened", () => {
         resourceKind: "hold",
         resourceId: holdId,
         payload: { runId: `run-${id}`, blocks: ["distribution"], findings: 1 }
+      }
+    ])
+  })
+
+  it("for want of cover stops redemptions too, or says nothing of the reserve", async () => {
+    const id = await recorded()
+    const holdId = await found(id, ["reserve-cover"])
+    expect(await hold(holdId)).toMatchObject({
+      source: "cover",
+      blocks: ["mint", "distribution"],
+      cover: { reserveId: "res-1", ratio: 0.9, minCover: 1 }
+    })
+    expect(await events(`type=reserve.cover-low&instrumentId=${id}`)).toMatchObject([
+      {
+        resourceKind: "reserve",
+        resourceId: "res-1",
+        payload: { ratio: 0.9, minCover: 1, holdId, runId: `run-${id}` }
       }
     ])
   })

@@ -64,6 +64,15 @@ const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promi
   return "webhook-1"
 }
 
+/** The story is over, so the instrument may be held. */
+const paused = async (stack: Stack): Promise<string> => {
+  const operator = Desk.open(stack.venue, people.operator)
+  const done = await operator.done(`/v1/instruments/${instrument.instrumentId}:pause`, {
+    reason: "the story is over"
+  })
+  return Desk.text(done, "result", "holdId")
+}
+
 /** The ids of what the story left behind, by the names that paths have for them. */
 const knownOf = async (
   stack: Stack,
@@ -77,6 +86,7 @@ const knownOf = async (
     holderId,
     subscriptionId: "sub-1",
     webhookId: await webhooks(stack, receiver),
+    holdId: await paused(stack),
     tenantId: "venue-1",
     actionKey: await first("/v1/approvals?limit=1", "actionKey"),
     operationId: await first("/v1/operations?limit=1", "operationId")

@@ -1,0 +1,363 @@
+/** Units moved without their holder's own act, under a cited order: by holder and by instrument. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Powers from "./powers.ts"
+import * as Stage from "./stage.ts"
+
+const engine = (inputsMax?: number) =>
+  Effect.provide(world(inputsMax === undefined ? {} : { settings: { inputsMax } }))
+
+const named = (...all: ReadonlyArray<Cycles.Holder>) =>
+  Object.fromEntries(all.map(({ holderId, party }) => [party, holderId]))
+
+interface Move {
+  readonly units: { readonly text: string }
+  readonly released: ReadonlyArray<{
+    readonly lockedBy: string
+    readonly units: { readonly text: string }
+  }>
+  readonly updateIds: ReadonlyArray<string>
+}
+const movesOf = ({ result }: Stage.Ended) => result["moves"] as ReadonlyArray<Move>
+const unitsOf = (done: Stage.Ended) =>
+  movesOf(done).map(({ units }) => Decimal.formatPlain(Decimal.of(units.text)))
+
+describe("a forced transfer", () => {
+  it.effect(
+    "moves another amount than was named, or no event, movement or register tells of it",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1, h2 } = yield* Powers.founded()
+        const done = yield* Powers.forces("h1", "h2", {
+          instruments: [{ instrumentId: "fund-a", units: 40 }]
+        })
+        assert.strictEqual(done.why, "")
+        assert.deepEqual(unitsOf(done), ["40"])
+        assert.deepEqual(
+          [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(h2, "fund-a")],
+          ["60", "40"]
+        )
+        assert.deepEqual(yield* Powers.moved(named(h1, h2)), ["forced-transfer h1 h2 40"])
+        assert.deepEqual(yield* Powers.summed, ["holder.forced-transfer h1 fund-a to h2 40"])
+        const [event] = yield* Powers.told
+        assert.deepInclude(event?.payload ?? {}, { orderCited: true })
+        assert.notInclude(JSON.stringify(event), Powers.documentHash)
+        assert.deepEqual(yield* Powers.books(stage), {
+          register: "100",
+          locked: "0",
+          supply: "100"
+        })
+        assert.strictEqual((yield* Powers.holder("h1")).state, "active")
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
+  )
+
+  it.effect("is kept from frozen units: the sender's restriction stops it (T-REX, freeze)", () =>
+    Effect.gen(function* () {
+      const { h1, h2 } = yield* Powers.founded()
+      yield* Powers.restricts("h1")
+      const done = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(
+        [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(h2, "fund-a")],
+        ["0", "100"]
+      )
+      // A forced transfer carries no restriction to whoever receives.
+      assert.deepEqual(yield* Powers.restricted, ["h1 freeze compliance-review active"])
+    }).pipe(engine())
+  )
+
+  it.effect("reaches a frozen receiver, or one that may not receive (T-REX, freeze)", () =>
+    Effect.gen(function* () {
+      const { h1, h2 } = yield* Powers.founded()
+      yield* Powers.restricts("h2")
+      const frozen = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(frozen.why, "rule-refused restriction may-receive")
+      yield* Powers.restricts("h3", { mode: "receive-only" })
+      assert.strictEqual((yield* Powers.forces("h1", "h3")).why, "")
+      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "0")
+      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "0")
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "to the holder itself unlocks its units silently (ERC-7943 and CMTAT, self-transfer)",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded()
+        yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
+        const before = yield* Powers.books(stage)
+        assert.strictEqual(before.locked, "30")
+        const byHolder = yield* Powers.forces("h1", "h1")
+        assert.strictEqual(byHolder.why, "rule-refused policy another-receiver")
+        const byInstrument = yield* Stage.write(
+          "instrument.force-transfer",
+          { instrumentId: "fund-a" },
+          { moves: [{ holderId: "h1", toHolderId: "h1" }], order: Powers.order }
+        )
+        assert.strictEqual(byInstrument.why, "rule-refused policy another-receiver")
+        const successor = yield* Stage.write(
+          "holder.register-successor",
+          { holderId: "h1" },
+          { party: h1.party, successorId: "h1-again" }
+        )
+        assert.strictEqual(successor.state, "refused")
+        assert.deepEqual(yield* Powers.books(stage), before)
+        assert.strictEqual(yield* Stage.count(Templates.Allocation), 1)
+      }).pipe(engine())
+  )
+
+  it.effect("leaves locks in place that its units were under, or ends more than it needs", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded()
+      yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
+      // Free units go first, and the lock of the others stays.
+      const free = yield* Powers.forces("h1", "h2", {
+        instruments: [{ instrumentId: "fund-a", units: 50 }]
+      })
+      assert.deepEqual([unitsOf(free), movesOf(free)[0]?.released], [["50"], []])
+      assert.strictEqual(yield* Stage.count(Templates.Allocation), 1)
+      const all = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(all.why, "")
+      assert.deepEqual(
+        movesOf(all)[0]?.released.map(({ lockedBy, units }) => [
+          lockedBy,
+          Decimal.formatPlain(Decimal.of(units.text))
+        ]),
+        [["allocation", "30"]]
+      )
+      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+      assert.deepEqual(all.result["openOrders"], [
+        { orderId: "r1", kind: "redemption", holderId: "h1" }
+      ])
+      assert.deepEqual(yield* Powers.moved(named(h1, h2, { ...stage.fund, holderId: "fund" })), [
+        "lock h1 h1 30",
+        "forced-transfer h1 h2 50",
+        "unlock h1 h1 30",
+        "forced-transfer h1 h2 50"
+      ])
+      assert.deepEqual(yield* Powers.books(stage), { register: "100", locked: "0", supply: "100" })
+      // What becomes of the order: nothing funds it any more, and the venue lets it go.
+      const gone = yield* Stage.write("redemption.withdraw", { redemptionId: "r1" }, {})
+      assert.strictEqual(gone.why, "")
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("of several holders tells of fewer moves than it made", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2, h3 } = yield* Powers.founded()
+      yield* Powers.mints(stage, h2, "7")
+      yield* Powers.consents(h2, {})
+      const done = yield* Stage.write(
+        "instrument.force-transfer",
+        { instrumentId: "fund-a" },
+        {
+          moves: [
+            { holderId: "h1", toHolderId: "h3", units: 1.5 },
+            { holderId: "h2", toHolderId: "h3" }
+          ],
+          order: Powers.order
+        }
+      )
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(yield* Powers.summed, [
+        "holder.forced-transfer h1 fund-a to h3 1.5",
+        "holder.forced-transfer h2 fund-a to h3 7"
+      ])
+      assert.deepEqual(yield* Powers.moved(named(h1, h2, h3)), [
+        "forced-transfer h1 h3 1.5",
+        "forced-transfer h2 h3 7"
+      ])
+      assert.strictEqual(new Set(movesOf(done).flatMap(({ updateIds }) => updateIds)).size, 1)
+      const twice = yield* Stage.write(
+        "instrument.force-transfer",
+        { instrumentId: "fund-a" },
+        {
+          moves: [
+            { holderId: "h1", toHolderId: "h2", units: 1 },
+            { holderId: "h1", toHolderId: "h3", units: 1 }
+          ],
+          order: Powers.order
+        }
+      )
+      assert.strictEqual(twice.why, "invalid-request")
+      const through = yield* Stage.write(
+        "instrument.force-transfer",
+        { instrumentId: "fund-a" },
+        {
+          moves: [
+            { holderId: "h1", toHolderId: "h3", units: 1 },
+            { holderId: "h3", toHolderId: "h2", units: 1 }
+          ],
+          order: Powers.order
+        }
+      )
+      assert.strictEqual(through.why, "rule-refused consent issuer-powers-consent")
+      yield* Powers.consents(h3)
+      assert.strictEqual(
+        (yield* Stage.write(
+          "instrument.force-transfer",
+          { instrumentId: "fund-a" },
+          {
+            moves: [
+              { holderId: "h1", toHolderId: "h3", units: 1 },
+              { holderId: "h3", toHolderId: "h2", units: 1 }
+            ],
+            order: Powers.order
+          }
+        )).why,
+        "rule-refused policy one-way"
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("moves units of an instrument nobody named, or leaves one of all behind", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded()
+      yield* Powers.another(stage, "fund-b")
+      for (const one of [h1, h2]) yield* Powers.admits(one, "fund-b")
+      yield* Powers.mints(stage, h1, "5", "fund-b")
+      yield* Powers.agrees(stage, { instrumentId: "fund-b" })
+      const lacking = yield* Powers.forces("h1", "h2")
+      // All or nothing: what may not move of fund-b keeps fund-a where it is.
+      assert.strictEqual(lacking.why, "rule-refused consent issuer-powers-consent")
+      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "0")
+      yield* Powers.consents(h1, {})
+      assert.strictEqual(
+        (yield* Powers.forces("h1", "h2", { instruments: [{ instrumentId: "fund-b" }] })).why,
+        ""
+      )
+      assert.deepEqual(
+        [yield* Cycles.holds(h2, "fund-a"), yield* Cycles.holds(h2, "fund-b")],
+        ["0", "5"]
+      )
+      yield* Powers.mints(stage, h1, "2", "fund-b")
+      const all = yield* Powers.forces("h1", "h2")
+      assert.deepEqual(unitsOf(all).toSorted(), ["100", "2"])
+      assert.strictEqual((yield* Powers.holder("h1")).state, "active")
+    }).pipe(engine())
+  )
+
+  it.effect("of a holding in very many parts is silently made in part, or twice", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded("1")
+      for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
+      const started = yield* Powers.forces("h1", "h2")
+      const done = yield* Powers.ran(started, "holder.force-transfer")
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(unitsOf(done), ["25"])
+      assert.strictEqual(movesOf(done)[0]?.updateIds.length, 3)
+      assert.deepEqual(yield* Powers.moved(named(h1, h2)), [
+        "forced-transfer h1 h2 10",
+        "forced-transfer h1 h2 10",
+        "forced-transfer h1 h2 5"
+      ])
+      assert.deepEqual(yield* Powers.books(stage), { register: "25", locked: "0", supply: "25" })
+    }).pipe(engine(16))
+  )
+
+  it.effect("goes on with its next step though the consent has ended in between", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded("1")
+      for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
+      const started = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(started.state, "running")
+      yield* Stage.revokesPowers(h1)
+      const done = yield* Powers.ran(started, "holder.force-transfer")
+      assert.strictEqual(done.why, "rule-refused consent issuer-powers-consent")
+      // What had moved before is told, and nothing more moved.
+      assert.deepEqual(yield* Powers.moved(named(h1, h2)), ["forced-transfer h1 h2 10"])
+      assert.deepEqual(yield* Powers.summed, ["holder.forced-transfer h1 fund-a to h2 10"])
+      yield* Powers.consents(h1)
+      const again = yield* Powers.forces("h1", "h2")
+      assert.strictEqual((yield* Powers.ran(again, "holder.force-transfer")).why, "")
+      assert.deepEqual(yield* Powers.books(stage), { register: "25", locked: "0", supply: "25" })
+      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "25")
+    }).pipe(engine(16))
+  )
+
+  it.effect("runs on a consent that was signed over and has ended since", () =>
+    Effect.gen(function* () {
+      const { h1, h2 } = yield* Powers.founded()
+      const key = yield* Stage.made(
+        "holder.force-transfer",
+        { holderId: "h1" },
+        { toHolderId: "h2", order: Powers.order }
+      )
+      yield* Stage.revokesPowers(h1)
+      const done = yield* Stage.approved(key)
+      assert.strictEqual(done.why, "rule-refused consent issuer-powers-consent")
+      assert.deepEqual(yield* Powers.moved(named(h1, h2)), [])
+    }).pipe(engine())
+  )
+
+  it.effect("is judged by what was there when it was signed and not when it runs", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded()
+      const key = yield* Stage.made(
+        "holder.force-transfer",
+        { holderId: "h1" },
+        { toHolderId: "h2", order: Powers.order }
+      )
+      yield* Powers.mints(stage, h1, "1")
+      const moved = yield* Stage.approved(key)
+      assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
+      assert.strictEqual((yield* Stage.approved(key)).why, "")
+      assert.deepEqual(yield* Powers.moved(named(h1, h2)), ["forced-transfer h1 h2 101"])
+    }).pipe(engine())
+  )
+})
+
+describe("a forced transfer is refused", () => {
+  it.effect("by no gate of its own: agreement, consent, receiver, units", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2, h3 } = yield* Powers.founded()
+      const why = (of: Readonly<Record<string, Stage.Json>>, to = "h2", from = "h1") =>
+        Effect.map(Powers.forces(from, to, of), (ended) => ended.why)
+      const ofA = (units: number) => ({ instruments: [{ instrumentId: "fund-a", units }] })
+      assert.strictEqual(yield* why(ofA(101)), "rule-refused units enough-units")
+      assert.strictEqual(yield* why(ofA(1.0000001)), "rule-refused units unit-decimals")
+      assert.strictEqual(yield* why({}, "h2", "h3"), "rule-refused units units-held")
+      assert.strictEqual(yield* why({}, "nobody"), "not-found")
+      assert.strictEqual(yield* why({}, "h2", "nobody"), "not-found")
+      assert.strictEqual(yield* why({ instruments: [{ instrumentId: "fund-x" }] }), "not-found")
+      assert.strictEqual(yield* why({ order: null }), "invalid-request")
+      assert.strictEqual(yield* why(ofA(0)), "invalid-request")
+      yield* Powers.mints(stage, h3, "1")
+      assert.strictEqual(yield* why({}, "h2", "h3"), "rule-refused consent issuer-powers-consent")
+      yield* Stage.write("admission.withdraw", { holderId: "h2", instrumentId: "fund-a" }, {})
+      assert.strictEqual(yield* why({}), "rule-refused admission admitted")
+      yield* Stage.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "halt" })
+      assert.strictEqual(yield* why({}, "h3"), "rule-refused hold not-held")
+      assert.deepEqual(yield* Powers.moved(named(h1, h2, h3)), [])
+    }).pipe(engine())
+  )
+
+  it.effect("for want of a power that the agreement gives, or past the agreement's date", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      yield* Powers.mints(stage, h1, "10")
+      yield* Powers.agrees(stage, { powers: ["recover"], until: "2026-08-01T12:00:00Z" })
+      yield* Powers.consents(h1)
+      assert.strictEqual(
+        (yield* Powers.forces("h1", "h2")).why,
+        "rule-refused consent issuer-powers-agreement"
+      )
+      yield* TestClock.adjust("24 hours")
+      yield* Powers.agrees(stage)
+      // What the holder signed is not widened by an agreement that is.
+      assert.strictEqual(
+        (yield* Powers.forces("h1", "h2")).why,
+        "rule-refused consent issuer-powers-consent"
+      )
+    }).pipe(engine())
+  )
+})

@@ -1,0 +1,295 @@
+/** Powers over units are agreed by issuer and registrar and consented to by holders: asked, answered, ended. */
+import { Reads, Records } from "@bursar/engine-core"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { issuerPowersAgreements } from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersAgreement.ts"
+import { issuerPowersConsents } from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersConsent.ts"
+import * as HolderReads from "../../packages/engine-core/src/holders/holder/HolderReads.ts"
+import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
+import * as ProposalReads from "../../packages/engine-core/src/orders/ProposalReads.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Powers from "./powers.ts"
+import * as Stage from "./stage.ts"
+
+const engine = Effect.provide(world())
+const includes = (self: object, members: object) => assert.deepInclude(self, members)
+
+const agreements = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* Stream.runCollect(records.stream(issuerPowersAgreements, {}))
+  return found.map(({ record }) => record)
+})
+const consents = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* Stream.runCollect(records.stream(issuerPowersConsents, {}))
+  return found.map(({ record }) => record)
+})
+const states = <E, R>(of: Effect.Effect<ReadonlyArray<{ readonly state: string }>, E, R>) =>
+  Effect.map(of, (found) => found.map(({ state }) => state))
+
+const instrument = Effect.gen(function* () {
+  const reads = yield* Reads
+  const { value } = yield* reads.one(InstrumentReads.get, {
+    caller: Stage.operator,
+    params: { instrumentId: "fund-a" as never },
+    point: {}
+  })
+  return value
+})
+const shownHolder = Effect.gen(function* () {
+  const reads = yield* Reads
+  const { value } = yield* reads.one(HolderReads.get, {
+    caller: Stage.operator,
+    params: { holderId: "h1" as never },
+    point: {}
+  })
+  return value
+})
+const proposals = Effect.gen(function* () {
+  const reads = yield* Reads
+  const { value } = yield* reads.page(ProposalReads.list, {
+    caller: Stage.operator,
+    params: {},
+    point: {},
+    page: { limit: 100 }
+  })
+  return value.map(({ kind, awaiting }) => `${kind} ${awaiting.length}`)
+})
+
+const opened = Effect.gen(function* () {
+  const { stage, holders } = yield* Cycles.opened(["h1"])
+  const [h1] = holders
+  if (h1 === undefined) throw new Error("no holder")
+  return { stage, h1 }
+})
+
+describe("an issuer powers agreement", () => {
+  it.effect(
+    "is in force once issuer and registrar have both accepted, or one of them decides",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* opened
+        const asked = yield* Powers.proposes(stage)
+        includes(asked.result, { state: "proposed", powers: ["force-transfer", "recover"] })
+        assert.deepEqual(yield* proposals, ["issuer-powers-agreement 2"])
+        const [waiting] = yield* agreements
+        const first = yield* Powers.saying(Templates.IssuerPowersAgreementProposal, {})
+        yield* stage.fund.act(
+          Templates.exercise(Templates.IssuerPowersAgreementProposal, first.cid, "Accept", {
+            party: stage.fund.party
+          })
+        )
+        includes((yield* agreements)[0] ?? {}, {
+          state: "proposed",
+          acceptedBy: [stage.fund.party]
+        })
+        assert.deepEqual(yield* proposals, ["issuer-powers-agreement 1"])
+        const second = yield* Powers.saying(Templates.IssuerPowersAgreementProposal, {})
+        yield* stage.registrar.act(
+          Templates.exercise(Templates.IssuerPowersAgreementProposal, second.cid, "Accept", {
+            party: stage.registrar.party
+          })
+        )
+        const { cid } = yield* Powers.saying(Templates.IssuerPowersAgreement, {})
+        assert.deepEqual(yield* proposals, [])
+        includes((yield* instrument).issuerPowersAgreement ?? {}, {
+          issuerPowersAgreementId: waiting?.issuerPowersAgreementId,
+          issuer: stage.fund.party,
+          registrar: stage.registrar.party,
+          powers: ["force-transfer", "recover"],
+          state: "agreed",
+          cid
+        })
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(engine)
+  )
+
+  it.effect("is asked for twice, or the one that waits stays beside the newer one", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* opened
+      yield* Powers.proposes(stage)
+      yield* Powers.proposes(stage, { powers: ["recover"] })
+      assert.strictEqual(yield* Stage.count(Templates.IssuerPowersAgreementProposal), 1)
+      assert.deepEqual(yield* states(agreements), ["withdrawn", "proposed"])
+      // In one transaction: there is no instant without either.
+      const [first, second] = yield* agreements
+      assert.deepEqual(first?.endedAt, second?.proposedAt)
+      yield* Stage.agreesToPowers(stage)
+      const again = yield* Powers.proposes(stage)
+      assert.strictEqual(again.why, "state-conflict IssuerPowersAgreementState")
+      assert.deepEqual((yield* instrument).issuerPowersAgreement?.powers, ["recover"])
+    }).pipe(engine)
+  )
+
+  it.effect("is declined, ended or past its date, and cannot be asked for anew", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* opened
+      yield* Powers.proposes(stage)
+      const { cid } = yield* Powers.saying(Templates.IssuerPowersAgreementProposal, {})
+      yield* stage.fund.act(
+        Templates.exercise(Templates.IssuerPowersAgreementProposal, cid, "Decline", {
+          party: stage.fund.party
+        })
+      )
+      assert.deepEqual(yield* states(agreements), ["declined"])
+      yield* Powers.agrees(stage)
+      const agreed = yield* Powers.saying(Templates.IssuerPowersAgreement, {})
+      yield* stage.registrar.act(
+        Templates.exercise(Templates.IssuerPowersAgreement, agreed.cid, "End", {
+          party: stage.registrar.party
+        })
+      )
+      assert.deepEqual(yield* states(agreements), ["declined", "ended"])
+      const past = yield* Powers.proposes(stage, { until: Stage.start })
+      assert.strictEqual(past.why, "rule-refused window agreement-in-time")
+      yield* Powers.agrees(stage, { until: "2026-08-01T12:00:00Z" })
+      yield* TestClock.adjust("24 hours")
+      assert.deepEqual(yield* states(agreements), ["declined", "ended", "ended"])
+      assert.strictEqual((yield* Powers.proposes(stage)).why, "")
+      // Put away past its date it surprises nobody.
+      const late = yield* Powers.saying(Templates.IssuerPowersAgreement, {})
+      yield* stage.fund.act(
+        Templates.exercise(Templates.IssuerPowersAgreement, late.cid, "End", {
+          party: stage.fund.party
+        })
+      )
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine)
+  )
+})
+
+describe("a consent to issuer powers", () => {
+  it.effect("is offered before anybody has agreed the powers, or to powers nobody agreed", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* opened
+      assert.strictEqual(
+        (yield* Powers.offers("h1")).why,
+        "rule-refused consent issuer-powers-agreement"
+      )
+      yield* Powers.proposes(stage)
+      assert.strictEqual(
+        (yield* Powers.offers("h1", {})).why,
+        "rule-refused consent issuer-powers-agreement"
+      )
+      yield* Powers.agrees(stage, { powers: ["recover"] })
+      const wider = yield* Powers.offers("h1", {
+        instrumentId: "fund-a",
+        powers: ["force-transfer"]
+      })
+      assert.strictEqual(wider.why, "rule-refused consent powers-agreed")
+      const past = yield* Powers.offers("h1", { validUntil: Stage.start })
+      assert.strictEqual(past.why, "rule-refused window consent-in-time")
+      assert.strictEqual((yield* Powers.offers("nobody")).why, "not-found")
+      assert.strictEqual((yield* Powers.offers("h1", { instrumentId: "fund-x" })).why, "not-found")
+      includes((yield* Powers.offers("h1")).result, { state: "offered", powers: ["recover"] })
+    }).pipe(engine)
+  )
+
+  it.effect("is granted, and the holder is not shown with it, or another is asked for", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* opened
+      yield* Powers.agrees(stage)
+      yield* Powers.offers("h1")
+      assert.deepEqual(yield* proposals, ["issuer-powers-consent 1"])
+      const offer = yield* Powers.saying(Templates.IssuerPowersConsentOffer, {})
+      includes((yield* shownHolder).consents[0] ?? {}, {
+        instrumentId: "fund-a",
+        state: "offered",
+        cid: offer.cid
+      })
+      yield* Stage.answersPowers(h1)
+      const { cid } = yield* Powers.saying(Templates.IssuerPowersConsent, {})
+      includes((yield* shownHolder).consents[0] ?? {}, {
+        instrumentId: "fund-a",
+        state: "granted",
+        cid
+      })
+      assert.deepEqual(yield* proposals, [])
+      const again = yield* Powers.offers("h1")
+      assert.strictEqual(again.why, "state-conflict IssuerPowersConsentState")
+      // On all instruments it is another consent.
+      yield* Powers.consents(h1, {})
+      assert.deepEqual(
+        (yield* shownHolder).consents.map(({ instrumentId, state }) => [instrumentId, state]),
+        [
+          ["fund-a", "granted"],
+          [null, "granted"]
+        ]
+      )
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine)
+  )
+
+  it.effect("is declined, replaced or out of time, and still waits for the holder", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* opened
+      yield* Powers.agrees(stage)
+      yield* Powers.offers("h1")
+      yield* Powers.offers("h1", { instrumentId: "fund-a", expiresAt: "2026-08-01T12:00:00Z" })
+      assert.strictEqual(yield* Stage.count(Templates.IssuerPowersConsentOffer), 1)
+      assert.deepEqual(yield* states(consents), ["withdrawn", "offered"])
+      yield* TestClock.adjust("24 hours")
+      assert.deepEqual(yield* states(consents), ["withdrawn", "expired"])
+      includes((yield* shownHolder).consents[0] ?? {}, { state: "expired" })
+      yield* Powers.offers("h1")
+      yield* Stage.answersPowers(h1, "Decline")
+      assert.deepEqual(
+        (yield* consents).map(({ state }) => state),
+        ["withdrawn", "expired", "declined"]
+      )
+      includes((yield* shownHolder).consents[0] ?? {}, { state: "declined" })
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine)
+  )
+
+  it.effect("counts past its own time", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* opened
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(h1, { instrumentId: "fund-a", validUntil: "2026-08-01T12:00:00Z" })
+      yield* TestClock.adjust("24 hours")
+      assert.deepEqual(yield* states(consents), ["expired"])
+      includes((yield* shownHolder).consents[0] ?? {}, { state: "expired", endsAt: null })
+      // Taken back when it has ended already it surprises nobody.
+      yield* Stage.revokesPowers(h1)
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine)
+  )
+
+  it.effect("is taken back by its holder, and nobody notices that it is restricted", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* opened
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(h1)
+      yield* Stage.revokesPowers(h1)
+      assert.deepEqual(yield* states(consents), ["revoked"])
+      assert.deepEqual(yield* Stage.surprises, [])
+      yield* Powers.consents(h1)
+      yield* Powers.restricts("h1")
+      yield* Stage.revokesPowers(h1)
+      // The ledger has the last word: it is revoked, and kept as what nobody expected.
+      assert.deepEqual(yield* states(consents), ["revoked", "revoked"])
+      assert.deepEqual(yield* Stage.surprises, [
+        "issuer-powers-consent revoke: The holder revoked its consent while it is restricted."
+      ])
+    }).pipe(engine)
+  )
+
+  it.effect("is the holder's to take back where the agreement does not let it", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* opened
+      yield* Powers.agrees(stage, { consentRevocable: false })
+      yield* Powers.consents(h1)
+      const refused = yield* Effect.exit(Stage.revokesPowers(h1))
+      assert.strictEqual(refused._tag, "Failure")
+      assert.deepEqual(yield* states(consents), ["granted"])
+      assert.deepEqual(
+        Option.fromNullishOr((yield* consents)[0]?.revocable).pipe(Option.getOrNull),
+        false
+      )
+    }).pipe(engine)
+  )
+})

@@ -1,0 +1,291 @@
+/** A fund whose issuer has powers over the units of holders who consent: where forced acts are walked. */
+import { EventReads, Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { restrictions } from "../../packages/engine-core/src/controls/restriction/Restriction.ts"
+import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import { movements } from "../../packages/engine-core/src/instruments/register/Movement.ts"
+import { registerEntries } from "../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
+import { supplies } from "../../packages/engine-core/src/instruments/register/Supply.ts"
+import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import * as Cycles from "./cycles.ts"
+import { bodyOf } from "./instrumentBody.ts"
+import * as Stage from "./stage.ts"
+
+export const documentHash = "cd".repeat(32)
+export const order = { authority: "District Court", reference: "22-1234", documentHash }
+
+/** The contract of a template that says all of this, the last one made. */
+export const saying = <T extends Templates.Template>(
+  template: T,
+  said: Readonly<Record<string, unknown>>
+) =>
+  Effect.map(Cycles.active(template), (found) => {
+    const last = found.findLast(({ payload }) =>
+      Object.entries(said).every(
+        ([name, value]) => (payload as Readonly<Record<string, unknown>>)[name] === value
+      )
+    )
+    if (last === undefined) {
+      throw new Error(`no ${template.typeRef.entity} says ${JSON.stringify(said)}`)
+    }
+    return last
+  })
+
+/** A second instrument of the same fund and registrar. */
+export const another = (stage: Stage.Stage, instrumentId: string) =>
+  Effect.gen(function* () {
+    yield* Stage.write(
+      "instrument.record",
+      {},
+      {
+        ...bodyOf(),
+        instrumentId,
+        registrar: stage.registrar.party,
+        oracle: stage.oracle.party,
+        holderCap: 100
+      }
+    )
+    yield* stage.registrar.act(
+      Templates.create(Templates.InstrumentConfiguration, {
+        registrar: stage.registrar.party,
+        provider: stage.venue,
+        issuer: stage.fund.party,
+        instrument: { admin: stage.registrar.party, id: instrumentId },
+        defaultIdentifier: { source: "venue", id: instrumentId, scheme: "internal" },
+        additionalIdentifiers: [],
+        holderRequirements: [],
+        issuerRequirements: []
+      })
+    )
+    yield* Stage.write(
+      "admission-consent.propose",
+      { instrumentId },
+      { fund: stage.fund.party, terms: "consent" }
+    )
+    const proposal = yield* saying(Templates.AdmissionConsentProposal, { instrumentId })
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.AdmissionConsentProposal, proposal.cid, "Accept", {})
+    )
+  })
+
+export const admits = (to: Cycles.Holder, instrumentId: string, of: Stage.Json = {}) =>
+  Effect.gen(function* () {
+    const { holderId } = to
+    yield* Stage.write("admission.offer", { holderId }, { instrumentId, ...(of as object) })
+    const offer = yield* saying(Templates.AdmissionOffer, { holder: to.party, instrumentId })
+    yield* to.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+  })
+
+/** The registrar mints units into a holder's hands. */
+export const mints = (
+  stage: Stage.Stage,
+  to: Cycles.Holder,
+  units: string,
+  instrumentId = "fund-a"
+) =>
+  Effect.gen(function* () {
+    const { cid } = yield* saying(Templates.Credential, { holder: to.party, instrumentId })
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.Credential, cid, "Receive", {
+        amount: Decimal.of(units),
+        reference: { kind: "opening", id: `${to.holderId}-${instrumentId}` },
+        configurationCid: null
+      })
+    )
+  })
+
+export const proposes = (
+  stage: Stage.Stage,
+  of: { readonly instrumentId?: string } & Readonly<Record<string, Stage.Json>> = {}
+) => {
+  const { instrumentId = "fund-a", ...body } = of
+  return Stage.write(
+    "issuer-powers-agreement.propose",
+    { instrumentId },
+    { issuer: stage.fund.party, powers: ["force-transfer", "recover"], ...body }
+  )
+}
+
+/** Issuer and registrar agree to what they are asked for. */
+export const agrees = (stage: Stage.Stage, of: Parameters<typeof proposes>[1] = {}) =>
+  Effect.andThen(proposes(stage, of), Stage.agreesToPowers(stage))
+
+export const offers = (
+  holderId: string,
+  of: Readonly<Record<string, Stage.Json>> = { instrumentId: "fund-a" }
+) => Stage.write("issuer-powers-consent.offer", { holderId }, of)
+
+/** A holder consents to what it is asked for. */
+export const consents = (
+  who: Cycles.Holder,
+  of: Readonly<Record<string, Stage.Json>> = { instrumentId: "fund-a" }
+) => Effect.andThen(offers(who.holderId, of), Stage.answersPowers(who))
+
+/** A holder names its successor, who accepts, signs, is admitted, and may be used from a day later on. */
+export const succeeds = (
+  stage: Stage.Stage,
+  who: Cycles.Holder,
+  of: { readonly admitted?: ReadonlyArray<string>; readonly waits?: "no" } = {}
+) =>
+  Effect.gen(function* () {
+    const holderId = `${who.holderId}-next`
+    const next = yield* Stage.outsider(holderId)
+    yield* Stage.write(
+      "holder.register-successor",
+      { holderId: who.holderId },
+      { party: next.party, successorId: holderId }
+    )
+    const invitation = yield* saying(Templates.HolderInvitation, { holder: next.party })
+    yield* next.act(Templates.exercise(Templates.HolderInvitation, invitation.cid, "Accept", {}))
+    yield* next.act(
+      Templates.create(Templates.SignedTerms, {
+        venue: stage.venue,
+        holder: next.party,
+        holderId,
+        documentHash: Stage.documentHash,
+        signedAt: Instant.of(Stage.start)
+      })
+    )
+    yield* Stage.write("accepted-terms.accept", { holderId }, {})
+    const successor = { ...next, holderId }
+    for (const instrumentId of of.admitted ?? ["fund-a"]) yield* admits(successor, instrumentId)
+    if (of.waits !== "no") yield* TestClock.adjust("24 hours")
+    return successor
+  })
+
+/** h1 with 100 units and its consent, h2 and h3 admitted: powers agreed. */
+export const founded = (units = "100") =>
+  Effect.gen(function* () {
+    const { stage, holders: all } = yield* Cycles.opened(["h1", "h2", "h3"])
+    const [h1, h2, h3] = all
+    if (h1 === undefined || h2 === undefined || h3 === undefined) throw new Error("no holders")
+    yield* mints(stage, h1, units)
+    yield* agrees(stage)
+    yield* consents(h1)
+    return { stage, h1, h2, h3 }
+  })
+
+/** An act of several steps, run until it has ended: each step waits for the one before to be read. */
+export const ran = (started: Stage.Ended & { readonly state: string }, kind: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    let turns = 0
+    let done = started
+    while (done.state === "running" || done.state === "queued") {
+      if (++turns > 40) throw new Error(`${kind} does not end`)
+      yield* TestClock.adjust("1 second")
+      yield* Stage.settle
+      const [last] = yield* records.list(operations, {
+        where: { kind: [kind] },
+        direction: "desc",
+        limit: 1
+      })
+      if (last === undefined) throw new Error(`no ${kind}`)
+      const { problem, result, state } = last.record
+      const told = problem as { type?: string; gate?: string; check?: string } | null
+      done = {
+        state,
+        why: told === null ? "" : [told.type?.split(":").at(-1), told.gate, told.check].join(" "),
+        result: (result ?? {}) as unknown as Record<string, unknown>
+      }
+    }
+    return done
+  })
+
+export const forces = (
+  holderId: string,
+  toHolderId: string,
+  of: Readonly<Record<string, Stage.Json>> = {}
+) => Stage.write("holder.force-transfer", { holderId }, { toHolderId, order, ...of })
+
+export const recovers = (holderId: string, of: Readonly<Record<string, Stage.Json>> = {}) =>
+  Stage.write("holder.recover", { holderId }, of)
+
+export const restricts = (holderId: string, of: Readonly<Record<string, Stage.Json>> = {}) =>
+  Stage.write(
+    "holder.restrict",
+    { holderId },
+    { mode: "freeze", reason: "compliance-review", ...of }
+  )
+
+export const holder = (id: string) => Effect.flatMap(Records, (records) => records.get(holders, id))
+
+/** `type holder {payload}` of every event of forced acts, in the order of the feed. */
+export const told = Effect.gen(function* () {
+  const feed = yield* EventReads.EventReads
+  const page = yield* feed.page({
+    caller: Stage.operator,
+    params: { resourceKind: ["holder"] },
+    limit: 1000
+  })
+  return page.value
+    .filter(({ type }) => /^holder[.](forced-transfer|recovered|restricted)$/.test(type))
+    .map(({ type, resourceId, instrumentId, payload }) => ({
+      type,
+      resourceId,
+      instrumentId,
+      payload: payload as unknown as Readonly<Record<string, unknown>>
+    }))
+})
+
+/** The same with whom it went to and how much it was. */
+export const summed = Effect.map(told, (events) =>
+  events
+    .filter(({ type }) => type !== "holder.restricted")
+    .map(({ type, resourceId, instrumentId, payload }) => {
+      const { quantity, to } = payload as {
+        readonly quantity: { readonly text: string }
+        readonly to: { readonly holderId: string }
+      }
+      const units = Decimal.formatPlain(Decimal.of(quantity.text))
+      return `${type} ${resourceId} ${instrumentId ?? "-"} to ${to.holderId} ${units}`
+    })
+)
+
+/** `kind from to units` of every movement of an instrument that is no mint, in its order. */
+export const moved = (named: Readonly<Record<string, string>>, instrumentId = "fund-a") =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* Stream.runCollect(
+      records.stream(movements, { where: { instrumentId: [instrumentId] } })
+    )
+    return found
+      .map(({ record }) => record)
+      .filter(({ kind }) => kind !== "mint")
+      .map(
+        ({ from, kind, to, units }) =>
+          `${kind} ${named[from ?? ""] ?? "-"} ${named[to ?? ""] ?? "-"} ${Decimal.formatPlain(units)}`
+      )
+  })
+
+/** Σ units of the register and the supply: one and the same (domain.md, the law of a register line). */
+export const books = (stage: Stage.Stage, instrumentId = "fund-a") =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const key = `${stage.registrar.party}/${instrumentId}`
+    const lines = yield* Stream.runCollect(
+      records.stream(registerEntries, { where: { asset: [key] } })
+    )
+    const supply = yield* records.find(supplies, key)
+    return {
+      register: Decimal.formatPlain(Decimal.sum(lines.map(({ record }) => record.units))),
+      locked: Decimal.formatPlain(Decimal.sum(lines.map(({ record }) => record.locked))),
+      supply: Option.match(supply, {
+        onNone: () => "",
+        onSome: ({ units }) => Decimal.formatPlain(units)
+      })
+    }
+  })
+
+/** `holder mode state supersedes` of every restriction. */
+export const restricted = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* Stream.runCollect(records.stream(restrictions, {}))
+  return found.map(
+    ({ record }) =>
+      `${record.holderId} ${record.mode} ${record.reason} ${record.state}${record.supersedes === null ? "" : " carried-from"}`
+  )
+})

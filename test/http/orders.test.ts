@@ -380,6 +380,34 @@ describe("a subscription", () => {
   }, 120_000)
 })
 
+describe("of a hold, a restriction and a fault of its admission", () => {
+  it("an order's act is told another than the first that still stands", async () => {
+    await trading()
+    await subscribes("s1", { amount: 100000 })
+    await work()
+    const paused = await succeeds("/v1/instruments/fund-a:pause", { reason: "to see" }, "risk")
+    const frozen = { mode: "freeze", reason: "pledge" }
+    const restricted = await succeeds("/v1/holders/h1:restrict", frozen, "compliance")
+    await succeeds("/v1/holders/h1/admissions/fund-a:withdraw", {}, "compliance")
+    const order = { instrumentId: "fund-a", holderId: "h1" }
+    const acts = [
+      () => refusedBy("/v1/subscriptions/s1:deliver", line(100000)),
+      () => refusedBy("/v1/subscriptions", { ...order, amount: 100 })
+    ]
+    const redeems = () => refusedBy("/v1/redemptions", { ...order, units: 1 })
+    for (const act of [...acts, redeems]) expect(await act()).toBe("rule-refused hold not-held")
+    await succeeds(`/v1/holds/${String(paused["holdId"])}:release`, {})
+    for (const act of acts) expect(await act()).toBe("rule-refused restriction may-receive")
+    expect(await redeems()).toBe("rule-refused restriction may-redeem")
+    const lifts = `/v1/restrictions/${String(restricted["restrictionId"])}:lift`
+    await succeeds(lifts, { reason: "the pledge ended" }, "compliance")
+    for (const act of acts) expect(await act()).toBe("rule-refused admission admitted")
+    // Who may no longer hold the instrument may still give it back.
+    expect(await redeems()).toBe("rule-refused units units-free")
+    await succeeds("/v1/subscriptions/s1:release", {})
+  }, 120_000)
+})
+
 /** Alice with units, bought by wire. */
 const holding = async () => {
   await trading()

@@ -302,6 +302,18 @@ describe("locked units would be moved", () => {
     }).pipe(Effect.provide(ledger))
   )
 
+  it.effect("out of a lapsed lock under another lock's name", () =>
+    Effect.gen(function* () {
+      const { scene, locked } = yield* partly(lockedTo("carol", noon))
+      const tried = scene.force({
+        holdingCids: [locked],
+        amounts: [decimal("1")],
+        releases: [{ holdingCid: locked, lockedBy: "allocation", contractId: null }]
+      })
+      expect(yield* Effect.flip(tried)).toMatchObject(aborts(inForce))
+    }).pipe(Effect.provide(ledger))
+  )
+
   it.effect("out of a settlement that another than the venue executes", () =>
     Effect.gen(function* () {
       const { scene, contractId, locked } = yield* partly((at, { holding, amount, name }) =>

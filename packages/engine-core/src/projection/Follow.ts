@@ -8,7 +8,8 @@ import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Node } from "./Reading.ts"
 import * as Unexpected from "./Unexpected.ts"
 
-type Reads = Effect.Effect<void, Unavailable, Records>
+/** What reading a ledger fact comes to. */
+export type Reads = Effect.Effect<void, Unavailable, Records>
 
 /** A record whose state a machine moves, and how what goes wrong with it is named. */
 export interface Following<R, F, S extends string, T extends string> {
@@ -58,5 +59,15 @@ export const of = <R extends { readonly state: S }, F, S extends string, T exten
           })
     )
 
-  return { allows, found, moved, noted, surprise }
+  /** Moves the record by a fact that is named as its trigger and owes nothing to the record. */
+  const stepped = (id: string, node: Node, fact: F & { readonly on: T }): Reads =>
+    moved(id, node, fact.on, () => fact)
+
+  /** Ends the record by such a fact; what the clock has ended in that state already stays as it is. */
+  const ended = (id: string, node: Node, fact: F & { readonly on: T }, state: S): Reads =>
+    found(id, node, fact.on, (self) =>
+      self.state === state ? Effect.void : stepped(id, node, fact)
+    )
+
+  return { allows, ended, found, moved, noted, stepped, surprise }
 }

@@ -1,12 +1,11 @@
 /** What a fund answers to the venue's wish to pay from cash the fund names. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as events from "../../feeds/events.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import * as Machine from "../../kernel/Machine.ts"
+import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import {
   ProvisionSettlement as ProvisionSettlementTemplate,
@@ -14,9 +13,15 @@ import {
 } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { provisionSettlements } from "./ProvisionSettlement.ts"
-import { type Fact, ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
+import { ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
 
 type Provision = Payload<typeof ProvisionSettlementProposal>
+
+const settlement = Follow.of({
+  collection: provisionSettlements,
+  machine: ProvisionSettlementMachine,
+  resourceKind: "provision-settlement"
+})
 
 const proposal = TypedReading.of(ProvisionSettlementProposal, {
   created: Effect.fn("ProvisionSettlementProposal.created")(function* (payload, node) {
@@ -44,19 +49,23 @@ const proposal = TypedReading.of(ProvisionSettlementProposal, {
   }),
   exercised: {
     Accept: ({ payload, result }, node) =>
-      moved(payload, node, {
+      settlement.stepped(payload.provisionId, node, {
         on: "agree",
         provisionCid: result.contractId,
         at: node.effectiveAt
       }),
-    Decline: ({ payload }, node) => moved(payload, node, { on: "decline", at: node.effectiveAt }),
-    Withdraw: ({ payload }, node) => moved(payload, node, { on: "replace", at: node.effectiveAt })
+    Decline: ({ payload }, node) =>
+      settlement.stepped(payload.provisionId, node, { on: "decline", at: node.effectiveAt }),
+    Withdraw: ({ payload }, node) =>
+      settlement.stepped(payload.provisionId, node, { on: "replace", at: node.effectiveAt })
   }
 })
 
 const provision = TypedReading.of(ProvisionSettlementTemplate, {
   exercised: {
-    End: ({ payload }, node) => moved(payload, node, { on: "end", at: node.effectiveAt })
+    // Past its date the fund only puts the contract away: the clock has ended it.
+    End: ({ payload }, node) =>
+      settlement.ended(payload.provisionId, node, { on: "end", at: node.effectiveAt }, "ended")
   }
 })
 
@@ -74,27 +83,4 @@ const proposed = ({ fund, instrumentId, provisionId }: Provision, node: Node) =>
     offset: node.offset,
     source: `${node.offset}:${node.nodeId}:settlement.proposed`
   }
-})
-
-const moved = Effect.fnUntraced(function* (payload: Provision, node: Node, fact: Fact) {
-  const records = yield* Records
-  const found = yield* records.find(provisionSettlements, payload.provisionId)
-  if (
-    Option.isSome(found) &&
-    Machine.allows(ProvisionSettlementMachine, found.value.state, fact.on)
-  ) {
-    yield* records.record(provisionSettlements, found.value, fact, node.act)
-    return
-  }
-  // Past its date the fund only puts the contract away: the clock has ended it.
-  if (fact.on === "end" && Option.isSome(found) && found.value.state === "ended") return
-  yield* Unexpected.keep(node, {
-    resourceKind: "provision-settlement",
-    resourceId: payload.provisionId,
-    on: fact.on,
-    detail: Option.match(found, {
-      onNone: () => "There is no such provision settlement.",
-      onSome: ({ state }) => `The provision settlement is ${state}.`
-    })
-  })
 })

@@ -3,12 +3,11 @@ import { Effect, Option, Result, Schema } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
+import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
 import { Lot } from "../../templates/Market.ts"
@@ -21,11 +20,17 @@ import * as Cycle from "./DealingCycleMachine.ts"
 
 type Created = Payload<typeof DealingCycleTemplate>
 
+const dealing = Follow.of({
+  collection: dealingCycles,
+  machine: Cycle.DealingCycleMachine,
+  resourceKind: "dealing-cycle"
+})
+
 const cycle = TypedReading.of(DealingCycleTemplate, {
   created: Effect.fn("DealingCycle.created")(function* (payload, node) {
     const records = yield* Records
     if (Option.isSome(yield* records.find(dealingCycles, payload.cycleId))) {
-      return yield* surprise(node, payload.cycleId, {
+      return yield* dealing.surprise(node, payload.cycleId, {
         on: "open",
         detail: "A cycle of this id exists."
       })
@@ -34,10 +39,10 @@ const cycle = TypedReading.of(DealingCycleTemplate, {
   }),
   concluded: {
     Settle: ({ payload, argument }, node) =>
-      found(payload.cycleId, node, "settle", (self) => settled(self, argument, node)),
+      standingOn(payload.cycleId, node, "settle", (self) => settled(self, argument, node)),
     Release: ({ payload }, node) =>
-      found(payload.cycleId, node, "release", (self) =>
-        noted(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId })
+      standingOn(payload.cycleId, node, "release", (self) =>
+        dealing.noted(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId })
       )
   }
 })
@@ -48,9 +53,13 @@ const allocation = TypedReading.of(Allocation, {
     if (self === null) return
     const misfit = misfitOf(self, payload)
     if (misfit !== null) {
-      return yield* surprise(node, self.cycleId, { on: "allocate", detail: misfit })
+      return yield* dealing.surprise(node, self.cycleId, { on: "allocate", detail: misfit })
     }
-    yield* noted(self, node, { on: "allocate", cid: node.contractId, amount: payload.amount })
+    yield* dealing.noted(self, node, {
+      on: "allocate",
+      cid: node.contractId,
+      amount: payload.amount
+    })
   }),
   exercised: {
     Allocation_ExecuteTransfer: ({ payload }, node) => unallocated(payload, node),
@@ -68,7 +77,7 @@ const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
   const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrument.id))
   const cycleId = Schema.decodeUnknownOption(CycleId)(payload.cycleId)
   if (instrument === null || !isRecorded(instrument) || Option.isNone(cycleId)) {
-    return yield* surprise(node, payload.cycleId, {
+    return yield* dealing.surprise(node, payload.cycleId, {
       on: "open",
       detail: "Its instrument is not known, or its id is not one."
     })
@@ -137,7 +146,10 @@ const settled = Effect.fnUntraced(function* (
   })
   const [first] = [...lots, ...redemptions]
   if (first === undefined) {
-    return yield* surprise(node, self.cycleId, { on: "settle", detail: "It settled nothing." })
+    return yield* dealing.surprise(node, self.cycleId, {
+      on: "settle",
+      detail: "It settled nothing."
+    })
   }
   const point = Option.getOrNull(yield* records.find(pricePoints, first.pointCid))
   const price = point?.price ?? first.price
@@ -148,7 +160,7 @@ const settled = Effect.fnUntraced(function* (
     minted: Decimal.sum(lots.map(({ units }) => units)),
     burned: Decimal.sum(redemptions.map(({ filled }) => filled.units))
   }
-  yield* noted(self, node, {
+  yield* dealing.noted(self, node, {
     on: "settle",
     at: node.effectiveAt,
     uid: node.updateId,
@@ -214,32 +226,19 @@ const misfitOf = (self: DealingCycle, payload: Payload<typeof Allocation>): stri
 const unallocated = Effect.fnUntraced(function* (payload: Payload<typeof Allocation>, node: Node) {
   const self = yield* funded(payload, node)
   if (self?.allocations.some(({ cid }) => cid === node.contractId) !== true) return
-  yield* noted(self, node, { on: "unallocate", cid: node.contractId })
+  yield* dealing.noted(self, node, { on: "unallocate", cid: node.contractId })
 })
 
-// ---- what all of them do
-
-const found = (
+/** The open cycle that stands on this contract: another of its name is none. */
+const standingOn = (
   cycleId: string,
   node: Node,
   on: "settle" | "release",
-  read: (self: Stored<DealingCycle>) => Effect.Effect<void, Unavailable, Records>
+  read: (self: Stored<DealingCycle>) => Follow.Reads
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
     const self = Option.getOrNull(yield* records.find(dealingCycles, cycleId))
     if (self?.cycleCid === node.contractId) return yield* read(self)
-    yield* surprise(node, cycleId, { on, detail: "No open cycle stands on this contract." })
+    yield* dealing.surprise(node, cycleId, { on, detail: "No open cycle stands on this contract." })
   })
-
-const noted = (self: Stored<DealingCycle>, node: Node, fact: Cycle.Fact) =>
-  Effect.flatMap(Records, (records) =>
-    Effect.asVoid(records.record(dealingCycles, self, fact, node.act))
-  )
-
-/** Keeps a ledger fact that broke what we expect of it. */
-const surprise = (
-  node: Node,
-  cycleId: string,
-  of: { readonly on: string; readonly detail: string }
-) => Unexpected.keep(node, { resourceKind: "dealing-cycle", resourceId: cycleId, ...of })

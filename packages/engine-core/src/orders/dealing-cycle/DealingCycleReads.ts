@@ -1,5 +1,6 @@
 /** What the API answers about dealing cycles: all of them, or one with what it comes to. */
 import { Effect, Schema } from "effect"
+import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -48,14 +49,7 @@ export const list = Read.list({
     ...(state === undefined ? {} : { state }),
     ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] })
   }),
-  scope: ({ caller, sight }) =>
-    sight === "own" && caller.holderId === null
-      ? Effect.fail(
-          refused("permission-denied", {
-            detail: "The sign-in does not say whose records these are."
-          })
-        )
-      : Effect.succeed({}),
+  scope: Sight.scopeElsewhere,
   narrow: Effect.fn("dealing-cycles.narrow")(function* (_, asking) {
     const holderId = holderOf(asking)
     if (holderId === null) return {}

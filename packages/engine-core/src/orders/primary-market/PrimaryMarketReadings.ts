@@ -1,18 +1,22 @@
 /** What fund and registrar answer to a market's proposal, and how a market ends. */
 import { Effect, Option } from "effect"
-import * as Machine from "../../kernel/Machine.ts"
+import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
-import type { Node } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import {
   PrimaryMarketProposal,
   PrimaryMarket as PrimaryMarketTemplate
 } from "../../templates/Market.ts"
 import { primaryMarkets } from "./PrimaryMarket.ts"
-import { type Fact, PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
+import { PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
+
+const market = Follow.of({
+  collection: primaryMarkets,
+  machine: PrimaryMarketMachine,
+  resourceKind: "primary-market"
+})
 
 const proposal = TypedReading.of(PrimaryMarketProposal, {
   created: Effect.fn("PrimaryMarketProposal.created")(function* (payload, node) {
@@ -48,19 +52,28 @@ const proposal = TypedReading.of(PrimaryMarketProposal, {
       { payload, argument: { party }, result: { proposal: proposalCid, market: marketCid } },
       node
     ) => {
+      const { marketId } = payload
       if (marketCid !== null) {
-        return moved(payload, node, { on: "agree", party, marketCid, at: node.effectiveAt })
+        return market.stepped(marketId, node, {
+          on: "agree",
+          party,
+          marketCid,
+          at: node.effectiveAt
+        })
       }
       return proposalCid === null
         ? Effect.die(new Error("an acceptance made neither a proposal nor a market"))
-        : moved(payload, node, { on: "accept", party, proposalCid })
+        : // A step towards agreement: what may be agreed may be accepted.
+          market.moved(marketId, node, "agree", () => ({ on: "accept", party, proposalCid }))
     },
-    Decline: ({ payload }, node) => moved(payload, node, { on: "decline", at: node.effectiveAt }),
-    Withdraw: ({ payload }, node) => moved(payload, node, { on: "replace", at: node.effectiveAt })
+    Decline: ({ payload }, node) =>
+      market.stepped(payload.marketId, node, { on: "decline", at: node.effectiveAt }),
+    Withdraw: ({ payload }, node) =>
+      market.stepped(payload.marketId, node, { on: "replace", at: node.effectiveAt })
   }
 })
 
-const market = TypedReading.of(PrimaryMarketTemplate, {
+const agreed = TypedReading.of(PrimaryMarketTemplate, {
   // Elsewhere the last acceptance of its proposal has agreed it.
   created: Effect.fn("PrimaryMarket.created")(function* (payload, node) {
     if (!Snapshot.isOf(node)) return
@@ -90,36 +103,8 @@ const market = TypedReading.of(PrimaryMarketTemplate, {
   }),
   exercised: {
     End: ({ payload, result: { contractId: marketCid } }, node) =>
-      moved(payload, node, { on: "end", marketCid, at: node.effectiveAt })
+      market.stepped(payload.marketId, node, { on: "end", marketCid, at: node.effectiveAt })
   }
 })
 
-export const readings = [proposal, market] as const
-
-/** The trigger that a fact is; an acceptance is a step towards agreement. */
-const triggerOf = (fact: Fact) => (fact.on === "accept" ? "agree" : fact.on)
-
-const moved = Effect.fnUntraced(function* (
-  { marketId }: { readonly marketId: string },
-  node: Node,
-  fact: Fact
-) {
-  const records = yield* Records
-  const found = yield* records.find(primaryMarkets, marketId)
-  if (
-    Option.isSome(found) &&
-    Machine.allows(PrimaryMarketMachine, found.value.state, triggerOf(fact))
-  ) {
-    yield* records.record(primaryMarkets, found.value, fact, node.act)
-    return
-  }
-  yield* Unexpected.keep(node, {
-    resourceKind: "primary-market",
-    resourceId: marketId,
-    on: fact.on,
-    detail: Option.match(found, {
-      onNone: () => "There is no such market.",
-      onSome: ({ state }) => `The market is ${state}.`
-    })
-  })
-})
+export const readings = [proposal, agreed] as const

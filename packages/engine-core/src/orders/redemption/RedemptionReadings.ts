@@ -6,13 +6,11 @@ import { inForce } from "../../instruments/policy/InForceReads.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
-import * as Machine from "../../kernel/Machine.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { BurnRequest } from "../../templates/Registry.ts"
@@ -29,53 +27,69 @@ import * as Pricing from "./RedemptionPricing.ts"
 type Claim = Payload<typeof RedemptionClaim>
 type Priced = Payload<typeof PricedRedemption>
 
+const order = Follow.of({
+  collection: redemptions,
+  machine: RedemptionMachine,
+  resourceKind: "redemption"
+})
+
 const claim = TypedReading.of(RedemptionClaim, {
   created: Effect.fn("RedemptionClaim.created")(function* (payload, node) {
     const records = yield* Records
     const known = yield* records.find(redemptions, payload.redemptionId)
     if (Option.isNone(known)) return yield* opened(payload, node)
-    yield* surprise(node, payload.redemptionId, {
+    yield* order.surprise(node, payload.redemptionId, {
       on: "claim",
       detail: "A redemption of this id exists."
     })
   }),
   exercised: {
     Withdraw: ({ payload }, node) =>
-      moved(payload.redemptionId, node, () => ({ on: "withdraw", at: node.effectiveAt }))
+      order.stepped(payload.redemptionId, node, { on: "withdraw", at: node.effectiveAt })
   }
 })
 
 const priced = TypedReading.of(PricedRedemption, {
   created: (payload, node) =>
-    found(payload.redemptionId, node, "price", (self) =>
-      allows(self, "price")
+    order.found(payload.redemptionId, node, "price", (self) =>
+      order.allows(self, "price")
         ? isPriced(self, payload, node)
-        : surprise(node, payload.redemptionId, {
+        : order.surprise(node, payload.redemptionId, {
             on: "price",
             detail: `A redemption in state ${self.state} waits for no price.`
           })
     ),
   exercised: {
     Settle: ({ payload, argument }, node) =>
-      moved(payload.redemptionId, node, (self) => settled(self, payload, argument, node)),
+      // Without units to burn they were gone before, and this is the payment alone.
+      argument.unitsAllocationCid === null
+        ? order.moved(payload.redemptionId, node, "settle", (self) => ({
+            on: "settle",
+            ...valued(self, node)
+          }))
+        : order.moved(payload.redemptionId, node, "exchange", (self) =>
+            exchanged(self, payload, argument, node)
+          ),
     Release: ({ payload, argument: { withdrawn } }, node) =>
-      moved(payload.redemptionId, node, () => ({
+      order.stepped(payload.redemptionId, node, {
         on: withdrawn === true ? "withdraw" : "release",
         at: node.effectiveAt
-      }))
+      })
   }
 })
 
 const burnRequest = TypedReading.of(BurnRequest, {
   created: (payload, node) =>
-    burning(payload, ({ id }) => found(id, node, "fund", (self) => funded(self, payload, node))),
+    burning(payload, ({ id }) =>
+      order.found(id, node, "fund", (self) => funded(self, payload, node))
+    ),
   exercised: {
     Accept: ({ payload }, node) =>
       burning(payload, ({ id }) =>
-        found(id, node, "burn", (self) =>
-          self.burnRequestCid === node.contractId && allows(self, "burn")
-            ? noted(self, node, { on: "burn", at: node.effectiveAt })
-            : surprise(node, id, {
+        order.found(id, node, "burn", (self) =>
+          self.burnRequestCid === node.contractId && order.allows(self, "burn")
+            ? order.noted(self, node, { on: "burn", at: node.effectiveAt })
+            : order.surprise(node, id, {
                 on: "burn",
                 detail: "The redemption does not wait for this burn."
               })
@@ -95,7 +109,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   const known = yield* records.find(instruments, payload.instrument.id)
   const holder = yield* records.find(holderParties, payload.holder)
   if (Option.isNone(known) || !isRecorded(known.value) || Option.isNone(holder)) {
-    return yield* surprise(node, payload.redemptionId, {
+    return yield* order.surprise(node, payload.redemptionId, {
       on: "claim",
       detail: "Its instrument or its holder is not known."
     })
@@ -190,11 +204,11 @@ const isPriced = Effect.fnUntraced(function* (
     yield* rulesOf(self, payload.pointCid, node.effectiveAt)
   )
   if (breaches.length > 0) {
-    yield* surprise(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
+    yield* order.surprise(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
   }
   const { pointCid, price, units, proceeds } = payload
   const fee = Pricing.feeOf(self, { units, price })
-  yield* noted(self, node, {
+  yield* order.noted(self, node, {
     on: "price",
     pricedCid: node.contractId,
     pointCid,
@@ -235,14 +249,14 @@ const rulesOf = Effect.fnUntraced(function* (
 /** A request to burn is an order's by its reference; another's is not read here. */
 const burning = (
   { reference }: Payload<typeof BurnRequest>,
-  read: (reference: { readonly id: string }) => Reads
-): Reads => (reference.kind === "redemption" ? read(reference) : Effect.void)
+  read: (reference: { readonly id: string }) => Follow.Reads
+): Follow.Reads => (reference.kind === "redemption" ? read(reference) : Effect.void)
 
 const funded = (
   self: Stored<Redemption>,
   { holder, instrument, amount }: Payload<typeof BurnRequest>,
   node: Node
-): Reads => {
+): Follow.Reads => {
   const { redemptionId } = self
   if (
     holder !== self.party ||
@@ -250,95 +264,55 @@ const funded = (
     instrument.admin !== self.registrar ||
     amount !== self.units
   ) {
-    return surprise(node, redemptionId, {
+    return order.surprise(node, redemptionId, {
       on: "fund",
       detail: "The request to burn is for another holder, instrument or number of units."
     })
   }
   if (self.burnRequestCid !== null) {
-    return surprise(node, redemptionId, { on: "fund", detail: "Its units are requested already." })
+    return order.surprise(node, redemptionId, {
+      on: "fund",
+      detail: "Its units are requested already."
+    })
   }
   const burnRequestCid = node.contractId
-  if (self.state === "funded") return noted(self, node, { on: "request-burn", burnRequestCid })
-  return allows(self, "fund")
-    ? noted(self, node, { on: "fund", burnRequestCid, at: node.effectiveAt })
-    : surprise(node, redemptionId, {
+  if (self.state === "funded")
+    return order.noted(self, node, { on: "request-burn", burnRequestCid })
+  return order.allows(self, "fund")
+    ? order.noted(self, node, { on: "fund", burnRequestCid, at: node.effectiveAt })
+    : order.surprise(node, redemptionId, {
         on: "fund",
         detail: `A redemption in state ${self.state} gives no units to burn.`
       })
 }
 
 /** The registrar would not burn, or the request was taken back: another one has to come. */
-const unburned = (payload: Payload<typeof BurnRequest>, node: Node): Reads =>
+const unburned = (payload: Payload<typeof BurnRequest>, node: Node): Follow.Reads =>
   burning(payload, ({ id }) =>
-    found(id, node, "request-burn", (self) =>
+    order.found(id, node, "request-burn", (self) =>
       self.burnRequestCid === node.contractId
-        ? noted(self, node, { on: "request-burn", burnRequestCid: null })
+        ? order.noted(self, node, { on: "request-burn", burnRequestCid: null })
         : Effect.void
     )
   )
 
-const settled = (
+const valued = (self: Redemption, node: Node) => ({
+  at: node.effectiveAt,
+  valueDate: Zone.dateAt(self.zone, node.effectiveAt)
+})
+
+const exchanged = (
   self: Redemption,
   { units, price, proceeds }: Priced,
-  { fill, unitsAllocationCid }: Argument<typeof PricedRedemption, "Settle">,
+  { fill }: Argument<typeof PricedRedemption, "Settle">,
   node: Node
-): Move => {
-  const value = { at: node.effectiveAt, valueDate: Zone.dateAt(self.zone, node.effectiveAt) }
-  // Without units to burn they were gone before, and this is the payment alone.
-  if (unitsAllocationCid === null) return { on: "settle", ...value }
+): Extract<Fact, { readonly on: "exchange" }> => {
   const part = fill ?? { units, proceeds }
   return {
     on: "exchange",
     units: part.units,
     proceeds: part.proceeds,
     fee: Pricing.feeOf(self, { units: part.units, price }),
-    ...value
+    ...valued(self, node)
   }
 }
-
-// ---- what all of them do
-
-const allows = (self: Redemption, on: Machine.TriggerOf<typeof RedemptionMachine>): boolean =>
-  Machine.allows(RedemptionMachine, self.state, on)
-
-type Reads = Effect.Effect<void, Unavailable, Records>
-
-const found = (
-  redemptionId: string,
-  node: Node,
-  on: string,
-  read: (self: Stored<Redemption>) => Reads
-): Reads =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const self = yield* records.find(redemptions, redemptionId)
-    if (Option.isSome(self)) yield* read(self.value)
-    else yield* surprise(node, redemptionId, { on, detail: "There is no such redemption." })
-  })
-
-const noted = (self: Stored<Redemption>, node: Node, fact: Fact) =>
-  Effect.flatMap(Records, (records) =>
-    Effect.asVoid(records.record(redemptions, self, fact, node.act))
-  )
-
-/** A fact that the table has a trigger for. */
-type Move = Extract<Fact, { readonly on: Machine.TriggerOf<typeof RedemptionMachine> }>
-
-const moved = (redemptionId: string, node: Node, factOf: (self: Redemption) => Move) =>
-  found(redemptionId, node, "move", (self) => {
-    const fact = factOf(self)
-    return allows(self, fact.on)
-      ? noted(self, node, fact)
-      : surprise(node, redemptionId, {
-          on: fact.on,
-          detail: `A redemption in state ${self.state} does not answer to ${fact.on}.`
-        })
-  })
-
-/** Keeps a ledger fact that broke what we expect of it. */
-const surprise = (
-  node: Node,
-  redemptionId: string,
-  of: { readonly on: string; readonly detail: string }
-) => Unexpected.keep(node, { resourceKind: "redemption", resourceId: redemptionId, ...of })

@@ -136,5 +136,8 @@ export const standingParties = Collection.define<StandingParty, never>("standing
   fact: Schema.Never,
   evolve: (self) => self,
   keptBy: "ledger",
-  filters: { holderId: (self) => self.holderId }
+  filters: {
+    standingSettlementId: (self) => self.standingSettlementId,
+    holderId: (self) => self.holderId
+  }
 })

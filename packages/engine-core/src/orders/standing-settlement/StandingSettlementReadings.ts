@@ -2,12 +2,10 @@
 import { Effect, Option, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
-import * as Machine from "../../kernel/Machine.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
+import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
   StandingCommitment,
@@ -23,7 +21,6 @@ import {
 } from "./StandingSettlement.ts"
 import {
   committedBy,
-  type Fact,
   isOf,
   missing,
   StandingSettlementMachine
@@ -31,8 +28,12 @@ import {
 
 type Standing = Payload<typeof StandingSettlementTemplate>
 type Committed = Payload<typeof StandingCommitment>
-type Move = Extract<Fact, { readonly on: Machine.TriggerOf<typeof StandingSettlementMachine> }>
-type Reads = Effect.Effect<void, Unavailable, Records>
+
+const settlement = Follow.of({
+  collection: standingSettlements,
+  machine: StandingSettlementMachine,
+  resourceKind: "standing-settlement"
+})
 
 const standing = TypedReading.of(StandingSettlementTemplate, {
   created: Effect.fn("StandingSettlement.created")(function* (payload, node) {
@@ -42,24 +43,39 @@ const standing = TypedReading.of(StandingSettlementTemplate, {
     if (Option.isNone(known)) yield* opened(payload, node)
   }),
   exercised: {
-    Settle: ({ payload }, node) => moved(payload, node, { on: "settle", at: node.effectiveAt }),
+    Settle: ({ payload }, node) =>
+      settlement.stepped(payload.standingSettlementId, node, {
+        on: "settle",
+        at: node.effectiveAt
+      }),
     Pause: ({ payload, result }, node) =>
-      moved(payload, node, { on: "pause", standingCid: result.contractId }),
+      settlement.stepped(payload.standingSettlementId, node, {
+        on: "pause",
+        standingCid: result.contractId
+      }),
     Resume: ({ payload, result }, node) =>
-      moved(payload, node, { on: "resume", standingCid: result.contractId }),
-    Close: ({ payload }, node) => moved(payload, node, { on: "close", at: node.effectiveAt }),
+      settlement.stepped(payload.standingSettlementId, node, {
+        on: "resume",
+        standingCid: result.contractId
+      }),
+    Close: ({ payload }, node) =>
+      settlement.stepped(payload.standingSettlementId, node, { on: "close", at: node.effectiveAt }),
     // Past its time the fund only puts the contract away: the clock has ended it.
     End: ({ payload }, node) =>
-      found(payload, node, "close", (self) =>
-        self.state === "expired"
-          ? Effect.void
-          : moved(payload, node, { on: "close", at: node.effectiveAt })
+      settlement.ended(
+        payload.standingSettlementId,
+        node,
+        { on: "close", at: node.effectiveAt },
+        "expired"
       )
   }
 })
 
 const commitment = TypedReading.of(StandingCommitment, {
-  created: (payload, node) => found(payload, node, "commit", (self) => held(self, payload, node)),
+  created: (payload, node) =>
+    settlement.found(payload.standingSettlementId, node, "commit", (self) =>
+      held(self, payload, node)
+    ),
   exercised: {
     Use: ({ payload }, node) => freed(payload, node),
     Cancel: ({ payload }, node) => freed(payload, node),
@@ -115,62 +131,31 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
 })
 
 /** A party's first commitment of an asset, or what an iteration left of it. */
-const held = (self: Stored<StandingSettlement>, payload: Committed, node: Node): Reads => {
+const held = (self: Stored<StandingSettlement>, payload: Committed, node: Node): Follow.Reads => {
   const { party, asset, amount, allocationCid } = payload
   const held = { party, asset, amount, allocationCid, commitmentCid: node.contractId }
   if (!self.funding.some((asked) => isOf(asked, held))) {
-    return surprise(payload, node, "commit", "Nobody asked for this funding.")
+    return settlement.surprise(node, self.standingSettlementId, {
+      on: "commit",
+      detail: "Nobody asked for this funding."
+    })
   }
   if (committedBy(self, held) !== undefined) {
-    return surprise(payload, node, "commit", "The party has committed this asset already.")
+    return settlement.surprise(node, self.standingSettlementId, {
+      on: "commit",
+      detail: "The party has committed this asset already."
+    })
   }
   if (self.state !== "proposed" || missing(self).some((asked) => !isOf(asked, held))) {
-    return noted(self, node, { on: "hold", commitment: held })
+    return settlement.noted(self, node, { on: "hold", commitment: held })
   }
-  return noted(self, node, { on: "commit", commitment: held, at: node.effectiveAt })
+  return settlement.noted(self, node, { on: "commit", commitment: held, at: node.effectiveAt })
 }
 
 /** An iteration frees what it draws on more than once: what it made and used up was never held. */
-const freed = (payload: Committed, node: Node): Reads =>
-  found(payload, node, "free", (self) =>
+const freed = (payload: Committed, node: Node): Follow.Reads =>
+  settlement.found(payload.standingSettlementId, node, "free", (self) =>
     committedBy(self, payload)?.commitmentCid !== node.contractId
       ? Effect.void
-      : noted(self, node, { on: "free", party: payload.party, asset: payload.asset })
+      : settlement.noted(self, node, { on: "free", party: payload.party, asset: payload.asset })
   )
-
-// ---- what all of them do
-
-type Named = Pick<Standing, "standingSettlementId">
-
-const found = (
-  payload: Named,
-  node: Node,
-  on: string,
-  read: (self: Stored<StandingSettlement>) => Reads
-): Reads =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const self = yield* records.find(standingSettlements, payload.standingSettlementId)
-    if (Option.isSome(self)) yield* read(self.value)
-    else yield* surprise(payload, node, on, "There is no such standing settlement.")
-  })
-
-const moved = (payload: Named, node: Node, fact: Move): Reads =>
-  found(payload, node, fact.on, (self) =>
-    Machine.allows(StandingSettlementMachine, self.state, fact.on)
-      ? noted(self, node, fact)
-      : surprise(payload, node, fact.on, `The standing settlement is ${self.state}.`)
-  )
-
-const noted = (self: Stored<StandingSettlement>, node: Node, fact: Fact): Reads =>
-  Effect.flatMap(Records, (records) =>
-    Effect.asVoid(records.record(standingSettlements, self, fact, node.act))
-  )
-
-const surprise = (payload: Named, node: Node, on: string, detail: string) =>
-  Unexpected.keep(node, {
-    resourceKind: "standing-settlement",
-    resourceId: payload.standingSettlementId,
-    on,
-    detail
-  })

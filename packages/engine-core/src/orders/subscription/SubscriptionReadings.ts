@@ -5,13 +5,11 @@ import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import * as Machine from "../../kernel/Machine.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
 import { MintRequest } from "../../templates/Registry.ts"
@@ -26,6 +24,12 @@ import { knownFor } from "./SubscriptionStandingReads.ts"
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>
 
+const order = Follow.of({
+  collection: subscriptions,
+  machine: SubscriptionMachine,
+  resourceKind: "subscription"
+})
+
 const claim = TypedReading.of(SubscriptionClaim, {
   created: Effect.fn("SubscriptionClaim.created")(function* (payload, node) {
     const records = yield* Records
@@ -33,21 +37,21 @@ const claim = TypedReading.of(SubscriptionClaim, {
     if (Option.isNone(known)) return yield* opened(payload, node)
     // Every attestation but the last makes the claim anew.
     if (known.value.state === "claimed" && payload.attested.length > 0) {
-      return yield* noted(known.value, node, {
+      return yield* order.noted(known.value, node, {
         on: "attest",
         claimCid: node.contractId,
         attestors: payload.attested,
         at: node.effectiveAt
       })
     }
-    yield* surprise(node, payload.subscriptionId, {
+    yield* order.surprise(node, payload.subscriptionId, {
       on: "claim",
       detail: "A subscription of this id exists."
     })
   }),
   exercised: {
     Withdraw: ({ payload }, node) =>
-      moved(payload.subscriptionId, node, () => ({ on: "withdraw", at: node.effectiveAt }))
+      order.stepped(payload.subscriptionId, node, { on: "withdraw", at: node.effectiveAt })
   }
 })
 
@@ -55,8 +59,8 @@ const lot = TypedReading.of(Lot, {
   created: Effect.fn("Lot.created")(function* (payload, node) {
     const records = yield* Records
     const known = yield* records.find(subscriptions, payload.subscriptionId)
-    if (Option.isNone(known) || !allows(known.value, "price")) {
-      return yield* surprise(node, payload.subscriptionId, {
+    if (Option.isNone(known) || !order.allows(known.value, "price")) {
+      return yield* order.surprise(node, payload.subscriptionId, {
         on: "price",
         detail: "No claimed subscription of this id waits for a price."
       })
@@ -66,22 +70,27 @@ const lot = TypedReading.of(Lot, {
   exercised: {
     Deliver: ({ payload, result }, node) =>
       result.mintRequest === null
-        ? moved(payload.subscriptionId, node, (self) => delivered(self, result.deliveredLot, node))
+        ? order.moved(payload.subscriptionId, node, "deliver", (self) =>
+            delivered(self, result.deliveredLot, node)
+          )
         : requested(payload.subscriptionId, node, {
             deliveredLotCid: result.deliveredLot,
             mintRequestCid: result.mintRequest
           }),
     Settle: ({ payload }, node) =>
-      moved(payload.subscriptionId, node, (self) => ({ on: "exchange", ...valued(self, node) })),
+      order.moved(payload.subscriptionId, node, "exchange", (self) => ({
+        on: "exchange",
+        ...valued(self, node)
+      })),
     Release: ({ payload }, node) =>
-      moved(payload.subscriptionId, node, () => ({ on: "release", at: node.effectiveAt }))
+      order.stepped(payload.subscriptionId, node, { on: "release", at: node.effectiveAt })
   }
 })
 
 const deliveredLot = TypedReading.of(DeliveredLot, {
   exercised: {
     Settle: ({ payload }, node) =>
-      moved(payload.subscriptionId, node, () => ({ on: "settle", at: node.effectiveAt })),
+      order.stepped(payload.subscriptionId, node, { on: "settle", at: node.effectiveAt }),
     Redeliver: ({ payload, result }, node) =>
       requested(payload.subscriptionId, node, {
         deliveredLotCid: result.deliveredLot,
@@ -94,7 +103,9 @@ const mintRequest = TypedReading.of(MintRequest, {
   exercised: {
     Accept: ({ payload }, node) =>
       asked(payload, node, ({ subscriptionId }) =>
-        moved(subscriptionId, node, (self) => delivered(self, self.deliveredLotCid, node))
+        order.moved(subscriptionId, node, "deliver", (self) =>
+          delivered(self, self.deliveredLotCid, node)
+        )
       ),
     Reject: ({ payload }, node) => unminted(payload, node),
     Withdraw: ({ payload }, node) => unminted(payload, node)
@@ -110,7 +121,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   const found = yield* records.find(instruments, payload.instrument.id)
   const holder = yield* records.find(holderParties, payload.holder)
   if (Option.isNone(found) || !isRecorded(found.value) || Option.isNone(holder)) {
-    return yield* surprise(node, payload.subscriptionId, {
+    return yield* order.surprise(node, payload.subscriptionId, {
       on: "claim",
       detail: "Its instrument or its holder is not known."
     })
@@ -202,7 +213,7 @@ const priced = Effect.fnUntraced(function* (
     yield* knownFor(self, payload.pointCid, node.effectiveAt)
   )
   if (breaches.length > 0) {
-    yield* surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
+    yield* order.surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
   }
   const figures = Pricing.figuresOf(self, payload)
   yield* records.announce([created(self, payload, node)])
@@ -249,7 +260,11 @@ const valued = (self: Subscription, node: Node) => ({
   valueDate: Zone.dateAt(self.zone, node.effectiveAt)
 })
 
-const delivered = (self: Subscription, deliveredLotCid: string | null, node: Node): Move => {
+const delivered = (
+  self: Subscription,
+  deliveredLotCid: string | null,
+  node: Node
+): Extract<Fact, { readonly on: "deliver" }> => {
   if (deliveredLotCid === null) throw new Error("a delivered order has a delivered lot")
   return { on: "deliver", deliveredLotCid, ...valued(self, node) }
 }
@@ -259,77 +274,31 @@ const requested = (
   node: Node,
   of: { readonly deliveredLotCid: string; readonly mintRequestCid: string }
 ) =>
-  found(subscriptionId, node, "deliver", (self) =>
-    allows(self, "deliver")
-      ? noted(self, node, { on: "request-mint", ...of })
-      : surprise(node, subscriptionId, {
+  order.found(subscriptionId, node, "deliver", (self) =>
+    order.allows(self, "deliver")
+      ? order.noted(self, node, { on: "request-mint", ...of })
+      : order.surprise(node, subscriptionId, {
           on: "deliver",
           detail: `A subscription in state ${self.state} asked for units.`
         })
   )
 
 const unminted = (payload: Payload<typeof MintRequest>, node: Node) =>
-  asked(payload, node, (self) => noted(self, node, { on: "reject-mint" }))
+  asked(payload, node, (self) => order.noted(self, node, { on: "reject-mint" }))
 
 /** The order whose request this is; another's, or one that it does not wait for, is kept. */
 const asked = (
   { requester, reference }: Payload<typeof MintRequest>,
   node: Node,
-  read: (self: Stored<Subscription>) => Reads
-): Reads => {
+  read: (self: Stored<Subscription>) => Follow.Reads
+): Follow.Reads => {
   if (requester !== node.venue || reference.kind !== "subscription") return Effect.void
-  return found(reference.id, node, "mint", (self) =>
+  return order.found(reference.id, node, "mint", (self) =>
     self.mintRequestCid === node.contractId
       ? read(self)
-      : surprise(node, reference.id, {
+      : order.surprise(node, reference.id, {
           on: "mint",
           detail: "The subscription does not wait for this mint request."
         })
   )
 }
-
-// ---- what all of them do
-
-const allows = (self: Subscription, on: Machine.TriggerOf<typeof SubscriptionMachine>): boolean =>
-  Machine.allows(SubscriptionMachine, self.state, on)
-
-type Reads = Effect.Effect<void, Unavailable, Records>
-
-const found = (
-  subscriptionId: string,
-  node: Node,
-  on: string,
-  read: (self: Stored<Subscription>) => Reads
-): Reads =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const self = yield* records.find(subscriptions, subscriptionId)
-    if (Option.isSome(self)) yield* read(self.value)
-    else yield* surprise(node, subscriptionId, { on, detail: "There is no such subscription." })
-  })
-
-const noted = (self: Stored<Subscription>, node: Node, fact: Fact) =>
-  Effect.flatMap(Records, (records) =>
-    Effect.asVoid(records.record(subscriptions, self, fact, node.act))
-  )
-
-/** A fact that the table has a trigger for. */
-type Move = Extract<Fact, { readonly on: Machine.TriggerOf<typeof SubscriptionMachine> }>
-
-const moved = (subscriptionId: string, node: Node, factOf: (self: Subscription) => Move) =>
-  found(subscriptionId, node, "move", (self) => {
-    const fact = factOf(self)
-    return allows(self, fact.on)
-      ? noted(self, node, fact)
-      : surprise(node, subscriptionId, {
-          on: fact.on,
-          detail: `A subscription in state ${self.state} does not answer to ${fact.on}.`
-        })
-  })
-
-/** Keeps a ledger fact that broke what we expect of it. */
-const surprise = (
-  node: Node,
-  subscriptionId: string,
-  of: { readonly on: string; readonly detail: string }
-) => Unexpected.keep(node, { resourceKind: "subscription", resourceId: subscriptionId, ...of })

@@ -393,12 +393,14 @@ describe("what gives back, tightens or moves nothing is stopped by a control", (
       yield* passes(onCycle("release", "c1"))
       assert.strictEqual((yield* Cycles.subscription("s1")).state, "withdrawn")
       const params = { holderId: "h1", instrumentId: "fund-a" }
-      yield* passes({ kind: "admission.withdraw", params })
       const offers = {
         kind: "admission.offer",
         params: { holderId: "h1" },
         body: { instrumentId: "fund-a" }
       }
+      const again = yield* held(writes(offers))
+      assert.strictEqual(again.why, "rule-refused admission not-admitted-yet")
+      yield* passes({ kind: "admission.withdraw", params })
       const rows = yield* rowsOf(stage.venue, offers)
       assert.deepStrictEqual(
         rows.map(({ gate, check }) => `${gate} ${check}`),

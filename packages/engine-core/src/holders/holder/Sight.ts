@@ -18,14 +18,19 @@ export const scopeNaming = (who: Who, holderIds: ReadonlyArray<string> | undefin
       )
     : scope(who)
 
+/**
+ * The same where it is not a column that says whose a record is: an investor whose sign-in names no
+ * holder is denied, and everybody else is asked nothing more here.
+ */
+export const scopeElsewhere = ({ caller, sight }: Who) =>
+  sight === "own" && caller.holderId === null ? unnamed : Effect.succeed<Scope>({})
+
 const scoped = (column: string, claim: string | null) =>
-  claim === null
-    ? Effect.fail(
-        refused("permission-denied", {
-          detail: "The sign-in does not say whose records these are."
-        })
-      )
-    : Effect.succeed<Scope>({ [column]: [claim] })
+  claim === null ? unnamed : Effect.succeed<Scope>({ [column]: [claim] })
+
+const unnamed = Effect.fail(
+  refused("permission-denied", { detail: "The sign-in does not say whose records these are." })
+)
 
 /** A record out of a caller's sight is answered, to the word, as if it were not there. */
 export const demand = (

@@ -1,8 +1,10 @@
 /** The acts a precheck judges: the operation that declares each one's checks, and the record it is about. */
 import { Effect, Result } from "effect"
+import { byInstrument as forceTransfer } from "../../controls/issuer-powers/ForcedTransferOperations.ts"
+import { byInstrument as recover } from "../../controls/issuer-powers/RecoveryOperations.ts"
 import { holders } from "../../holders/holder/Holder.ts"
 import type * as Instant from "../../kernel/Instant.ts"
-import { refused } from "../../kernel/Refusal.ts"
+import { type Refused, refused } from "../../kernel/Refusal.ts"
 import * as Shape from "../../kernel/Shape.ts"
 import { dealingCycles } from "../../orders/dealing-cycle/DealingCycle.ts"
 import { settle as settleCycle } from "../../orders/dealing-cycle/SettleOperations.ts"
@@ -16,7 +18,7 @@ import type { Asking } from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import type { Operation } from "../../writes/Operation.ts"
 import { offerAdmission } from "../admission/AdmissionOperations.ts"
-import type { InstrumentId } from "../instrument/Instrument.ts"
+import { type InstrumentId, instruments } from "../instrument/Instrument.ts"
 import { type Act, acts, type Asked, membersOf } from "./PrecheckRules.ts"
 
 /** The operation of each act: what judges it is what a precheck of it shows. */
@@ -27,7 +29,9 @@ export const operations: Readonly<Record<Act, Operation>> = {
   "subscription.settle": Subscription.settle,
   "redemption.claim": claimRedemption,
   "redemption.settle": Redemption.settle,
-  "dealing-cycle.settle": settleCycle
+  "dealing-cycle.settle": settleCycle,
+  "instrument.force-transfer": forceTransfer,
+  "instrument.recover": recover
 }
 
 const decoders = new Map<Act, Shape.Decoder<unknown>>()
@@ -37,15 +41,30 @@ const decoderOf = (act: Act): Shape.Decoder<unknown> => {
   return known
 }
 
+const isNaming = (act: Act): boolean =>
+  acts[act].about === "holder" || acts[act].about === "instrument"
+
 /** The act's own input, read by its own codec: what it refuses of a body, it refuses of a query. */
 export const inputOf = (act: Act, given: Asked, instrumentId: InstrumentId) =>
   Result.flatMap(membersOf(act, given), (members) =>
-    decoderOf(act).decode(
-      // An order says itself of which instrument it is.
-      acts[act].about === "holder" ? { ...members, instrumentId } : members,
-      (member) => (member === "instrumentId" ? "/path" : "/query")
-    )
+    decoderOf(act)
+      .decode(
+        // An order and a cycle say themselves of which instrument they are.
+        isNaming(act) ? { ...members, instrumentId } : members,
+        (member) => (member === "instrumentId" ? "/path" : "/query")
+      )
+      .pipe(Result.mapError(ofParameters))
   )
+
+/** A fault within a parameter is the parameter's: a query has no members within its values. */
+const ofParameters = ({ slug, told }: Refused<"invalid-request">): Refused<"invalid-request"> =>
+  refused(slug, {
+    ...told,
+    errors: (told.errors ?? []).map(({ pointer, detail }) => ({
+      pointer: pointer.split("/").slice(0, 3).join("/"),
+      detail
+    }))
+  })
 
 /** Whose an act is, of which instrument, and the cut-off of the orders it settles. */
 export interface Subject {
@@ -72,6 +91,8 @@ const named = Effect.fnUntraced(function* (
       return yield* records.get(redemptions, given.redemptionId ?? "", pin)
     case "dealing-cycle":
       return { ...(yield* records.get(dealingCycles, given.cycleId ?? "", pin)), holderId: null }
+    case "instrument":
+      return { instrumentId, holderId: null, cutOffAt: null } satisfies Subject
   }
 })
 
@@ -79,13 +100,14 @@ const collections = {
   holder: holders,
   subscription: subscriptions,
   redemption: redemptions,
-  "dealing-cycle": dealingCycles
+  "dealing-cycle": dealingCycles,
+  instrument: instruments
 } as const
 
 /**
  * What the act is about, where the caller may ask for it. An investor asks for its own; what is
- * another's, of another instrument or nowhere is answered in the same words. What settles the orders
- * of all is judged by the orders of all, and is not an investor's to ask.
+ * another's, of another instrument or nowhere is answered in the same words. What settles or moves
+ * what is others' is judged by it, and is not an investor's to ask.
  */
 export const subjectOf = Effect.fnUntraced(function* (
   act: Act,
@@ -95,11 +117,12 @@ export const subjectOf = Effect.fnUntraced(function* (
   const { asking, instrumentId } = of
   const { caller, pin, sight } = asking
   const { about } = acts[act]
-  if (sight !== "all" && (caller.holderId === null || about === "dealing-cycle")) {
+  const isOfAll = about === "dealing-cycle" || about === "instrument"
+  if (sight !== "all" && (caller.holderId === null || isOfAll)) {
     const detail =
       caller.holderId === null
         ? "The sign-in does not say whose records these are."
-        : "What a cycle is judged by rests on the orders of all holders."
+        : "What this act is judged by rests on what others hold or ordered."
     return yield* Effect.fail(refused("permission-denied", { detail }))
   }
   const subject: Subject = yield* named(act, given, { instrumentId, pin })

@@ -37,6 +37,8 @@ export const figuresOf = (
       return ofRedemption(given.redemptionId ?? "")
     case "admission.offer":
     case "dealing-cycle.settle":
+    case "instrument.force-transfer":
+    case "instrument.recover":
       return Effect.succeed(null)
   }
 }

@@ -12,9 +12,15 @@ import { CycleId } from "../../orders/dealing-cycle/DealingCycle.ts"
 import { RedemptionId } from "../../orders/redemption/Redemption.ts"
 import { CashLine, CashLines, nameOf } from "../../orders/subscription/CashLine.ts"
 import { SubscriptionId } from "../../orders/subscription/Subscription.ts"
+import * as Field from "../../templates/Field.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Counterfactual from "../policy/Counterfactual.ts"
+
+const above = { expected: "a decimal above zero" }
+const positive = Decimal.schema.check(
+  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
+)
 
 /** A bank line in a query: no record's id holds a colon, so three texts are one. */
 const cashLine = Codec.make({
@@ -34,6 +40,33 @@ const cashLine = Codec.make({
   print: (line: CashLine) => `${nameOf(line)}:${Decimal.formatPlain(line.amount)}`
 }).annotate({ description: "A line of a bank statement, as statementId:line:amount." })
 
+/** A forced move in a query, in the same way: the units are all of the holder's where none are said. */
+export const Move = Schema.Struct({
+  holderId: HolderId,
+  toHolderId: HolderId,
+  units: Schema.NullOr(positive)
+})
+type Move = typeof Move.Type
+const move = Codec.make({
+  from: Schema.String,
+  to: Schema.toType(Move),
+  parse: (text: string) => {
+    const [from = "", to = "", units, ...more] = text.split(":")
+    const read = Result.all({
+      holderId: RecordId.parse<"HolderId">(from),
+      toHolderId: RecordId.parse<"HolderId">(to),
+      units: units === undefined ? Result.succeed(null) : Decimal.parse(units)
+    })
+    return more.length === 0 && Result.isSuccess(read)
+      ? Result.succeed(read.success)
+      : Codec.fault("a move is holderId:toHolderId or holderId:toHolderId:units")
+  },
+  print: ({ holderId, toHolderId, units }: Move) =>
+    [holderId, toHolderId, ...(units === null ? [] : [Decimal.formatPlain(units)])].join(":")
+}).annotate({
+  description: "A move of one holder's units, as holderId:toHolderId:units; without units, of all."
+})
+
 /**
  * What an act is asked with, each under its name in the act's own body or path; what an act does not
  * take is refused with it. `policyVersion` and `price` ask what would have been.
@@ -51,6 +84,10 @@ export const asked = {
   validFrom: Schema.optionalKey(Instant.schema),
   validUntil: Schema.optionalKey(Instant.schema),
   expiresAt: Schema.optionalKey(Instant.schema),
+  moves: Schema.optionalKey(Schema.Array(move)),
+  holderIds: Schema.optionalKey(Schema.Array(HolderId)),
+  /** The digest of the order's document: what else an order says is judged by nobody. */
+  documentHash: Schema.optionalKey(Field.digest),
   ...Counterfactual.fields
 } as const
 const Asked = Schema.Struct(asked)
@@ -59,7 +96,7 @@ type Name = keyof Asked
 
 /** Which record an act is about, and which of the parameters it needs and may have. */
 interface Taking {
-  readonly about: "holder" | "subscription" | "redemption" | "dealing-cycle"
+  readonly about: "holder" | "subscription" | "redemption" | "dealing-cycle" | "instrument"
   readonly needs: ReadonlyArray<Name>
   readonly may: ReadonlyArray<Name>
 }
@@ -101,7 +138,13 @@ export const acts = {
     needs: ["redemptionId"],
     may: ["cash", "price"]
   },
-  "dealing-cycle.settle": { about: "dealing-cycle", needs: ["cycleId"], may: ["price"] }
+  "dealing-cycle.settle": { about: "dealing-cycle", needs: ["cycleId"], may: ["price"] },
+  "instrument.force-transfer": {
+    about: "instrument",
+    needs: ["moves", "documentHash"],
+    may: []
+  },
+  "instrument.recover": { about: "instrument", needs: ["holderIds"], may: ["documentHash"] }
 } as const satisfies { readonly [A in PrecheckAct]?: Taking }
 export type Act = keyof typeof acts
 
@@ -133,15 +176,25 @@ export const membersOf = (
   const errors = faultsOf(act, given)
   const [first] = errors
   if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
-  const { policyVersion: _, price: __, ...members } = Schema.encodeSync(Asked)(given)
-  const { amount, cash, units } = given
+  const { documentHash, policyVersion: _, price: __, ...members } = Schema.encodeSync(Asked)(given)
+  const { amount, cash, moves, units } = given
   return Result.succeed({
     ...members,
-    ...(amount === undefined ? {} : { amount: Schema.encodeSync(Decimal.plain)(amount) }),
-    ...(units === undefined ? {} : { units: Schema.encodeSync(Decimal.plain)(units) }),
-    ...(cash === undefined ? {} : { cash: Schema.encodeSync(CashLines)(cash) })
+    ...(amount === undefined ? {} : { amount: number(amount) }),
+    ...(units === undefined ? {} : { units: number(units) }),
+    ...(cash === undefined ? {} : { cash: Schema.encodeSync(CashLines)(cash) }),
+    ...(moves === undefined ? {} : { moves: moves.map((one) => movedAs(one)) }),
+    ...(documentHash === undefined ? {} : { order: { ...cited, documentHash } })
   })
 }
+
+const number = Schema.encodeSync(Decimal.plain)
+const movedAs = ({ units, ...between }: Move) => ({
+  ...between,
+  ...(units === null ? {} : { units: number(units) })
+})
+/** What the body of an act says of an order besides its document: no gate and no figure is made of it. */
+const cited = { authority: "precheck", reference: "precheck" } as const
 
 /** The gates whose refusals tell what an investor must not learn (domain.md section 8, feature 11). */
 const discreet: ReadonlySet<Gate> = new Set<Gate>(["restriction", "screening"])

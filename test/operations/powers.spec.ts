@@ -245,6 +245,18 @@ describe("a consent to issuer powers", () => {
     }).pipe(engine)
   )
 
+  it.effect("surprises somebody when its holder declines an offer that had run out", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* opened
+      yield* Powers.agrees(stage)
+      yield* Powers.offers("h1", { expiresAt: "2026-08-01T12:00:00Z" })
+      yield* TestClock.adjust("24 hours")
+      yield* Stage.answersPowers(h1, "Decline")
+      assert.deepEqual(yield* states(consents), ["expired"])
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine)
+  )
+
   it.effect("counts past its own time", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* opened

@@ -89,21 +89,26 @@ const moved = (id: string, node: Node, fact: Fact) =>
     if (Option.isSome(after)) yield* shownOf(after.value, node, "again")
   })
 
+/** An offer that is put away past its time, by the holder or the venue, has ended already. */
+const putAway = (
+  { issuerPowersConsentId }: Payload<typeof IssuerPowersConsentOffer>,
+  node: Node,
+  on: "decline" | "replace"
+) =>
+  consent.found(issuerPowersConsentId, node, on, (self) =>
+    self.state === "expired"
+      ? Effect.void
+      : moved(issuerPowersConsentId, node, { on, at: node.effectiveAt })
+  )
+
 const offer = TypedReading.of(IssuerPowersConsentOffer, {
   created: (payload, node) =>
     opened(payload, node, { state: "offered", expiresAt: payload.expiresAt, grantedAt: null }),
   exercised: {
     Accept: ({ payload, result: { contractId: cid } }, node) =>
       moved(payload.issuerPowersConsentId, node, { on: "grant", cid, at: node.effectiveAt }),
-    Decline: ({ payload }, node) =>
-      moved(payload.issuerPowersConsentId, node, { on: "decline", at: node.effectiveAt }),
-    Withdraw: ({ payload }, node) =>
-      consent.found(payload.issuerPowersConsentId, node, "replace", (self) =>
-        // One that is put away past its time has ended already.
-        self.state === "expired"
-          ? Effect.void
-          : moved(payload.issuerPowersConsentId, node, { on: "replace", at: node.effectiveAt })
-      )
+    Decline: ({ payload }, node) => putAway(payload, node, "decline"),
+    Withdraw: ({ payload }, node) => putAway(payload, node, "replace")
   }
 })
 

@@ -10,6 +10,7 @@ import {
   type AdmissionConsent,
   admissionConsents
 } from "../../packages/engine-core/src/instruments/admission/AdmissionConsent.ts"
+import * as Proposing from "../../packages/engine-core/src/writes/ProposingOperations.ts"
 import * as ConsentMachine from "../../packages/engine-core/src/instruments/admission/AdmissionConsentMachine.ts"
 import * as AdmissionMachine from "../../packages/engine-core/src/instruments/admission/AdmissionMachine.ts"
 import {
@@ -244,6 +245,11 @@ const proposedConsent: AdmissionConsent = {
   consentCid: null
 }
 const agree = { on: "agree", consentCid: "00bb", at: at(2) } as const
+const asked = (machine: Proposing.Standing["machine"]): Proposing.Standing => ({
+  machine,
+  waiting: "proposed",
+  agreed: "agreed"
+})
 
 describe("an admission consent", () => {
   it.each([
@@ -259,14 +265,16 @@ describe("an admission consent", () => {
     )
     expect(self.state).toBe(state)
     expect(Invariant.breaches(admissionConsents.invariants, self)).toEqual([])
-    expect(outcome(ConsentMachine.decide(self))).toMatchObject(
-      may ? { makes: { replaces: self } } : { slug: "state-conflict" }
-    )
+    expect(
+      outcome(Proposing.decide(asked(ConsentMachine.AdmissionConsentMachine), self, "It stands."))
+    ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
     expect(admissionConsents.waitingOn(self)).toHaveLength(state === "proposed" ? 1 : 0)
   })
 
   it("the first is asked for with nothing to replace", () => {
-    expect(outcome(ConsentMachine.decide(null))).toEqual({ makes: { replaces: null } })
+    expect(
+      outcome(Proposing.decide(asked(ConsentMachine.AdmissionConsentMachine), null, "It stands."))
+    ).toEqual({ makes: { replaces: null } })
   })
 })
 
@@ -307,9 +315,9 @@ describe("a primary market", () => {
     expect(self.state).toBe(state)
     expect(Invariant.breaches(primaryMarkets.invariants, self)).toEqual([])
     expect(primaryMarkets.waitingOn(self).map(({ party }) => party)).toEqual(waits)
-    expect(outcome(MarketMachine.decide(self))).toMatchObject(
-      may ? { makes: { replaces: self } } : { slug: "state-conflict" }
-    )
+    expect(
+      outcome(Proposing.decide(asked(MarketMachine.PrimaryMarketMachine), self, "It stands."))
+    ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
   })
 
   it("it does not wait twice for a registrar that is the fund itself", () => {

@@ -1,9 +1,8 @@
 /** Which states a fund's consent to pay from cash it names passes through. */
-import { Result, Schema } from "effect"
+import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import { refuse } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import type { ProvisionSettlement } from "./ProvisionSettlement.ts"
 
@@ -43,15 +42,6 @@ const End = Schema.Struct({ on: Schema.Literal("end"), at })
 
 export const Fact = Schema.Union([Agree, Decline, Replace, End])
 export type Fact = typeof Fact.Type
-
-/** May the venue ask anew? Not while the fund's consent stands: there is nothing to ask for. */
-export const decide = (standing: ProvisionSettlement | null) =>
-  standing !== null && standing.state === "agreed"
-    ? refuse("state-conflict", {
-        check: ProvisionSettlementMachine.name,
-        detail: "The fund's consent stands already."
-      })
-    : Result.succeed({ replaces: standing })
 
 /** The consent after `fact`. Decides nothing: it only remembers. */
 export const evolve = (self: ProvisionSettlement, fact: Fact): ProvisionSettlement => ({

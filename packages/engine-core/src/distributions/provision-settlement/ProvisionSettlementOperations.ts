@@ -11,25 +11,24 @@ import * as Field from "../../templates/Field.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as Proposing from "../../writes/ProposingOperations.ts"
 import { ProvisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
-import { decide } from "./ProvisionSettlementMachine.ts"
+import { ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
 
 const above = { expected: "a decimal above zero" }
 const positive = Decimal.plain.check(
   Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
 )
 
+const states = {
+  machine: ProvisionSettlementMachine,
+  waiting: "proposed",
+  agreed: "agreed"
+} as const
+
 /** The consent that stands for an instrument: asked for, or given. Null: there is none. */
-export const standing = Effect.fnUntraced(function* (instrumentId: string) {
-  const records = yield* Records
-  const [found] = yield* records.list(provisionSettlements, {
-    where: { instrumentId: [instrumentId], state: ["proposed", "agreed"] },
-    direction: "desc",
-    limit: 1
-  })
-  // One past its date is still stored as agreed: the clock ends it at the read.
-  return found === undefined || found.record.state === "ended" ? null : found.record
-})
+export const standing = (instrumentId: string) =>
+  Proposing.standing(provisionSettlements, states, { instrumentId: [instrumentId] })
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_")
 
@@ -61,7 +60,13 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
   plan: Effect.fn("provision-settlement.propose")(function* (body, act) {
     const records = yield* Records
     yield* Effect.fromResult(recorded(yield* records.get(instruments, body.instrumentId)))
-    const { replaces } = yield* Effect.fromResult(decide(yield* standing(body.instrumentId)))
+    const { replaces } = yield* Effect.fromResult(
+      Proposing.decide(
+        states,
+        yield* standing(body.instrumentId),
+        "The fund's consent stands already."
+      )
+    )
     yield* Effect.fromResult(
       unless([
         body.until !== null && Instant.atOrBefore(body.until, act.now),
@@ -82,13 +87,11 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
       limit: body.limit,
       until: body.until
     })
-    if (replaces === null || replaces.proposalCid === null)
-      return { commands: [proposal], last: true }
-    const withdrawal = exercise(ProvisionSettlementProposal, replaces.proposalCid, "Withdraw", {})
-    return { commands: [withdrawal, proposal], last: true }
+    const waiting = replaces?.proposalCid ?? null
+    return Proposing.replacing(
+      waiting === null ? null : exercise(ProvisionSettlementProposal, waiting, "Withdraw", {}),
+      proposal
+    )
   }),
-  finish: (_, act) =>
-    Effect.flatMap(Records, (records) =>
-      records.get(provisionSettlements, idOf(act.operationId))
-    ).pipe(Effect.catchTag("Refused", () => Effect.die(new Error("the proposal was not read"))))
+  finish: (_, act) => Proposing.opened(provisionSettlements, idOf(act.operationId))
 })

@@ -1,9 +1,8 @@
 /** Which states a registrar's consent to admissions to an instrument passes through. */
-import { Result, Schema } from "effect"
+import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import { refuse } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import type { AdmissionConsent } from "./AdmissionConsent.ts"
 
@@ -43,15 +42,6 @@ const End = Schema.Struct({ on: Schema.Literal("end"), at })
 
 export const Fact = Schema.Union([Agree, Decline, Replace, End])
 export type Fact = typeof Fact.Type
-
-/** May the venue ask anew? Not while the registrar's consent stands: there is nothing to ask for. */
-export const decide = (standing: AdmissionConsent | null) =>
-  standing !== null && standing.state === "agreed"
-    ? refuse("state-conflict", {
-        check: AdmissionConsentMachine.name,
-        detail: "The registrar's consent stands already."
-      })
-    : Result.succeed({ replaces: standing })
 
 /** The consent after `fact`. Decides nothing: it only remembers. */
 export const evolve = (self: AdmissionConsent, fact: Fact): AdmissionConsent => ({

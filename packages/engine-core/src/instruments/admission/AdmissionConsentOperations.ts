@@ -5,21 +5,17 @@ import { Records } from "../../records/Records.ts"
 import { AdmissionConsentProposal } from "../../templates/Admission.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as Proposing from "../../writes/ProposingOperations.ts"
 import { InstrumentId, instruments } from "../instrument/Instrument.ts"
 import { recorded } from "../instrument/InstrumentGates.ts"
 import { AdmissionConsent, admissionConsents } from "./AdmissionConsent.ts"
-import { decide } from "./AdmissionConsentMachine.ts"
+import { AdmissionConsentMachine } from "./AdmissionConsentMachine.ts"
+
+const states = { machine: AdmissionConsentMachine, waiting: "proposed", agreed: "agreed" } as const
 
 /** The consent that stands for an instrument: asked for, or given. Null: there is none. */
-export const standing = Effect.fnUntraced(function* (instrumentId: string) {
-  const records = yield* Records
-  const [found] = yield* records.list(admissionConsents, {
-    where: { instrumentId: [instrumentId], state: ["proposed", "agreed"] },
-    direction: "desc",
-    limit: 1
-  })
-  return found === undefined ? null : found.record
-})
+export const standing = (instrumentId: string) =>
+  Proposing.standing(admissionConsents, states, { instrumentId: [instrumentId] })
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "acn_")
 
@@ -45,7 +41,13 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
     const records = yield* Records
     const instrument = yield* records.get(instruments, instrumentId)
     const { registrar } = yield* Effect.fromResult(recorded(instrument))
-    const { replaces } = yield* Effect.fromResult(decide(yield* standing(instrumentId)))
+    const { replaces } = yield* Effect.fromResult(
+      Proposing.decide(
+        states,
+        yield* standing(instrumentId),
+        "The registrar's consent stands already."
+      )
+    )
     const proposal = create(AdmissionConsentProposal, {
       venue: act.venue,
       admissionConsentId: idOf(act.operationId),
@@ -54,13 +56,11 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
       instrumentId,
       terms
     })
-    if (replaces === null || replaces.proposalCid === null)
-      return { commands: [proposal], last: true }
-    const withdrawal = exercise(AdmissionConsentProposal, replaces.proposalCid, "Withdraw", {})
-    return { commands: [withdrawal, proposal], last: true }
+    const waiting = replaces?.proposalCid ?? null
+    return Proposing.replacing(
+      waiting === null ? null : exercise(AdmissionConsentProposal, waiting, "Withdraw", {}),
+      proposal
+    )
   }),
-  finish: (_, act) =>
-    Effect.flatMap(Records, (records) =>
-      records.get(admissionConsents, idOf(act.operationId))
-    ).pipe(Effect.catchTag("Refused", () => Effect.die(new Error("the proposal was not read"))))
+  finish: (_, act) => Proposing.opened(admissionConsents, idOf(act.operationId))
 })

@@ -1,10 +1,9 @@
 /** Which states a fund's consent to a ledger-paid primary market passes through. */
-import { Result, Schema } from "effect"
+import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
-import { refuse } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import type { PrimaryMarket } from "./PrimaryMarket.ts"
 
@@ -61,15 +60,6 @@ const End = Schema.Struct({
 /** The first leaves the state as it is; the others are the table's triggers. */
 export const Fact = Schema.Union([Accept, Agree, Decline, Replace, End])
 export type Fact = typeof Fact.Type
-
-/** May the venue ask anew? Not while a market is agreed: there is nothing to ask for. */
-export const decide = (standing: PrimaryMarket | null) =>
-  standing !== null && standing.state === "agreed"
-    ? refuse("state-conflict", {
-        check: PrimaryMarketMachine.name,
-        detail: "A primary market of this instrument is agreed."
-      })
-    : Result.succeed({ replaces: standing })
 
 /** The market after `fact`. Decides nothing: it only remembers. */
 export const evolve = (self: PrimaryMarket, fact: Fact): PrimaryMarket =>

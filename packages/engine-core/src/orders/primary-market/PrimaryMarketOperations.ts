@@ -16,8 +16,9 @@ import * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as Proposing from "../../writes/ProposingOperations.ts"
 import { PrimaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
-import { decide } from "./PrimaryMarketMachine.ts"
+import { PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
 
 /** More attestors than this no market needs. */
 const attestorsMax = 32
@@ -40,17 +41,11 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
+const states = { machine: PrimaryMarketMachine, waiting: "proposed", agreed: "agreed" } as const
+
 /** The market that stands for an instrument: asked for, or agreed. Null: there is none. */
-export const standing = Effect.fnUntraced(function* (instrumentId: string) {
-  const records = yield* Records
-  const [found] = yield* records.list(primaryMarkets, {
-    where: { instrumentId: [instrumentId], state: ["proposed", "agreed"] },
-    direction: "desc",
-    limit: 1
-  })
-  // One past its date is still stored as agreed: the clock ends it at the read.
-  return found === undefined || found.record.state === "ended" ? null : found.record
-})
+export const standing = (instrumentId: string) =>
+  Proposing.standing(primaryMarkets, states, { instrumentId: [instrumentId] })
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "mkt_")
 
@@ -73,7 +68,13 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     const instrument = yield* Effect.fromResult(
       recorded(yield* records.get(instruments, body.instrumentId))
     )
-    const { replaces } = yield* Effect.fromResult(decide(yield* standing(body.instrumentId)))
+    const { replaces } = yield* Effect.fromResult(
+      Proposing.decide(
+        states,
+        yield* standing(body.instrumentId),
+        "A primary market of this instrument is agreed."
+      )
+    )
     yield* Effect.fromResult(judge(against(body, { instrument, now: act.now })))
     const oracle = body.terms.oracle ?? instrument.manifest.oracle
     if (oracle === null) throw new Error("a market that passed its gates has an oracle")
@@ -90,15 +91,13 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
       until: body.until,
       accepted: []
     })
-    if (replaces === null || replaces.proposalCid === null)
-      return { commands: [proposal], last: true }
-    const withdrawal = exercise(PrimaryMarketProposal, replaces.proposalCid, "Withdraw", {})
-    return { commands: [withdrawal, proposal], last: true }
-  }),
-  finish: (_, act) =>
-    Effect.flatMap(Records, (records) => records.get(primaryMarkets, idOf(act.operationId))).pipe(
-      Effect.catchTag("Refused", () => Effect.die(new Error("the proposal was not read")))
+    const waiting = replaces?.proposalCid ?? null
+    return Proposing.replacing(
+      waiting === null ? null : exercise(PrimaryMarketProposal, waiting, "Withdraw", {}),
+      proposal
     )
+  }),
+  finish: (_, act) => Proposing.opened(primaryMarkets, idOf(act.operationId))
 })
 
 /** What is wrong with the terms of a market, one row a check. */

@@ -414,10 +414,12 @@ describe("what gives back, tightens or moves nothing is stopped by a control", (
     "the engine's own release of what did not settle in time, which then fails for ever",
     () =>
       Effect.gen(function* () {
-        const { stage, holder } = yield* founded
+        const { stage, holder } = yield* endowed
         yield* Cycles.subscribes(stage, holder, { id: "s1", amount: cents })
+        yield* Cycles.redeems(stage, holder, { id: "r1", units: "100" })
         yield* Cycles.at(Cycles.friday)
         yield* prices(stage, "s1")
+        yield* Cycles.pays(stage, { id: "r1", units: "100", price, proceeds: "104.37" })
         yield* Cycles.opens("c1")
         yield* Cycles.subscribes(stage, holder, { id: "s2", amount: cents })
         yield* sets("hold")
@@ -429,6 +431,7 @@ describe("what gives back, tightens or moves nothing is stopped by a control", (
         yield* Cycles.at("2026-08-20T20:00:00Z")
         yield* Cycles.turns
         assert.strictEqual((yield* Cycles.subscription("s1")).state, "released")
+        assert.strictEqual((yield* Cycles.redemption("r1")).state, "released")
         assert.strictEqual((yield* Cycles.subscription("s2")).state, "withdrawn")
         assert.strictEqual((yield* Cycles.cycle("c1")).endedAs, "released")
         assert.deepStrictEqual(yield* failed, [])

@@ -129,7 +129,8 @@ describe("a restriction", () => {
   it.effect("is carried twice: by one transaction, by the next, or by another move", () =>
     Effect.gen(function* () {
       yield* restricted
-      yield* carries({ left: "units" }, { left: "units" }, { left: "other-instruments" })
+      const [part, whole] = [{ left: "units" }, { left: "other-instruments" }] as const
+      yield* carries(part, part, whole, whole)
       yield* carries({ left: "units" }, { left: "other-instruments" })
       yield* carries({ instrumentId: "fund-b", left: "nothing", operationId: "op-2" })
       assert.sameMembers([...(yield* activeOf("h2"))], ["on-a~op-1", "on-all~op-1", "on-b~op-2"])

@@ -28,10 +28,15 @@ const ids: Readonly<Record<string, string>> = {
   redemptionId: orderIds.a[0],
   instrumentId,
   cycleId,
-  standingSettlementId
+  standingSettlementId,
+  restrictionId: "restriction-1",
+  holdId: "hold-1"
 }
 /** What a read does not answer without. */
-const queries: Readonly<Record<string, string>> = { "instruments.series": "?metric=supply" }
+const queries: Readonly<Record<string, string>> = {
+  "instruments.series": "?metric=supply",
+  "instruments.precheck": `?act=subscription.claim&holderId=${holderIds.a}&amount=1`
+}
 const fill = (route: string) =>
   route
     .replace(/^[A-Z]+ /u, "")
@@ -77,6 +82,17 @@ describe("members of bodies and answers", () => {
       as: await bearer(["approver"])
     })
     expect([asked.status, done.status]).toEqual([202, 202])
+    const controls = [
+      [
+        `/v1/holders/${holderIds.a}:restrict`,
+        '{"restrictionId":"restriction-1","mode":"freeze","reason":"pledge"}'
+      ],
+      [`/v1/instruments/${instrumentId}:pause`, '{"holdId":"hold-1","reason":"looked into"}']
+    ] as const
+    for (const [path, body] of controls) {
+      const made = await send(venue, { method: "POST", path, as: operator, body })
+      expect(made.status).toBe(202)
+    }
     await venue.settle()
   })
   afterAll(() => venue.close())

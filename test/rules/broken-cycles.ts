@@ -187,7 +187,8 @@ export const cycleSettle = act<Settling>({
     },
     shortfall: Decimal.zero,
     provision: null,
-    open: [{ ...cycle, ...kept }],
+    earlier: null,
+    next: null,
     inputsMax: 2_000,
     now
   },
@@ -204,7 +205,7 @@ export const cycleSettle = act<Settling>({
     "window settle-by": (of) => ({ ...of, cycle: { ...of.cycle, settleBy: past } }),
     "window cycle-sequence": (of) => ({
       ...of,
-      open: [{ ...cycle, ...kept, cycleId: id("c0"), cutOffAt: past }, ...of.open]
+      earlier: { ...cycle, ...kept, cycleId: id("c0"), cutOffAt: past }
     }),
     "units cycle-has-orders": (of) => ({
       ...of,

@@ -103,12 +103,25 @@ const sound: Standing = {
   },
   shortfall: Decimal.zero,
   provision: null,
-  open: [{ ...cycle, ...kept }],
+  earlier: null,
+  next: null,
   inputsMax: 2_000,
   now
 }
 const withOrder = (change: Partial<typeof order>): Partial<Standing> => ({
   orders: { subscriptions: [{ ...order, ...change }], redemptions: [] }
+})
+
+const exactly = inputsOf({ subscriptions: 1, redemptions: 0 })
+
+/** The fund is short, and drawn on for it from so many of its holdings. */
+const drawnOn = (count: number): Partial<Standing> => ({
+  shortfall: d("1"),
+  provision: {
+    provisionCid: "00dd",
+    holdingCids: Array.from({ length: count }, (_, nth) => `00ee${nth}`),
+    amount: d("1")
+  }
 })
 
 const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]> = [
@@ -130,10 +143,12 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]>
   [
     "window cycle-sequence",
     {
-      open: [
-        { ...cycle, ...kept, cycleId: id("c0"), cutOffAt: Instant.of("2026-07-30T20:00:00Z") },
-        { ...cycle, ...kept }
-      ]
+      earlier: {
+        ...cycle,
+        ...kept,
+        cycleId: id("c0"),
+        cutOffAt: Instant.of("2026-07-30T20:00:00Z")
+      }
     }
   ],
   [
@@ -147,7 +162,9 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]>
   ["nav-feed price-of-cycle", { dealingPrice: d("1.0000000001") }],
   ["nav-feed price-of-cycle", { dealingPrice: null }],
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }],
-  ["ledger transaction-size", { inputsMax: inputsOf({ subscriptions: 1, redemptions: 0 }) - 1 }]
+  ["ledger transaction-size", { inputsMax: inputsOf({ subscriptions: 1, redemptions: 0 }) - 1 }],
+  // The room for what the fund adds takes sixteen of its holdings; one more counts.
+  ["ledger transaction-size", { ...drawnOn(17), inputsMax: exactly }]
 ]
 
 const outcome = (standing: Standing): string => {
@@ -159,10 +176,10 @@ const outcome = (standing: Standing): string => {
 
 test("a sound cycle is refused", () => {
   expect(outcome(sound)).toBe("admitted")
-  const drawn = { provisionCid: "00dd", holdingCids: ["00ee"], amount: d("1") }
-  expect(outcome({ ...sound, shortfall: d("1"), provision: drawn })).toBe("admitted")
-  const exactly = inputsOf({ subscriptions: 1, redemptions: 0 })
+  expect(outcome({ ...sound, ...drawnOn(1) })).toBe("admitted")
   expect(outcome({ ...sound, inputsMax: exactly })).toBe("admitted")
+  expect(outcome({ ...sound, ...drawnOn(16), inputsMax: exactly })).toBe("admitted")
+  expect(outcome({ ...sound, ...drawnOn(17), inputsMax: exactly + 1 })).toBe("admitted")
 })
 
 test.each(faults)("%s lets a fault through, or is another's", (check, change) => {

@@ -11,7 +11,7 @@ import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import { objections } from "./DealingCycleMachine.ts"
 import type { Standing } from "./SettlingReads.ts"
-import { inputsOf } from "./TransactionSize.ts"
+import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 
 /** Opening a cycle as its gates see it. */
 export interface Opening extends Pick<ControlGates.Controls, "holds"> {
@@ -153,8 +153,7 @@ const ofHolders = ({
   ]
 }
 
-const ofTerms = ({ cycle, instrument, market, open }: Standing): ReadonlyArray<Objection> => {
-  const [first] = open
+const ofTerms = ({ instrument, market, earlier }: Standing): ReadonlyArray<Objection> => {
   return [
     [
       market === null,
@@ -167,12 +166,12 @@ const ofTerms = ({ cycle, instrument, market, open }: Standing): ReadonlyArray<O
       }
     ],
     [
-      first !== undefined && Instant.isBefore(first.cutOffAt, cycle.cutOffAt),
+      earlier !== null,
       "rule-refused",
       {
         gate: "window",
         check: "cycle-sequence",
-        detail: `The cycle ${first?.cycleId ?? ""} of an earlier cut-off is open.`,
+        detail: `The cycle ${earlier?.cycleId ?? ""} of an earlier cut-off is open.`,
         recovery: "Settle or release it first."
       }
     ]
@@ -284,11 +283,12 @@ const ofCash = ({ cycle, shortfall, provision }: Standing): ReadonlyArray<Object
   ]
 ]
 
-const ofSize = ({ cycle, orders, inputsMax }: Standing): ReadonlyArray<Objection> => {
-  const inputs = inputsOf({
-    subscriptions: orders.subscriptions.length,
-    redemptions: orders.redemptions.length
-  })
+const ofSize = ({ cycle, orders, provision, inputsMax }: Standing): ReadonlyArray<Objection> => {
+  const inputs =
+    inputsOf({
+      subscriptions: orders.subscriptions.length,
+      redemptions: orders.redemptions.length
+    }) + beyondRoom(provision?.holdingCids.length ?? 0)
   return [
     [
       inputs > inputsMax,
@@ -297,7 +297,8 @@ const ofSize = ({ cycle, orders, inputsMax }: Standing): ReadonlyArray<Objection
         gate: "ledger",
         check: "transaction-size",
         detail: `Settling ${cycle.cycleId} takes up to ${inputs} contracts, one transaction ${inputsMax}.`,
-        recovery: "Release orders of the cycle, to be claimed for the next cut-off."
+        recovery:
+          "Release orders of the cycle, to be claimed for the next cut-off, or have the fund merge its cash."
       }
     ]
   ]

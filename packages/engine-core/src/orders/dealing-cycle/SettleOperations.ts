@@ -171,11 +171,8 @@ const isPayable = (
   )
 
 /** The contract of the next open cycle that takes orders and has room for what is left over. */
-const nextOf = ({ cycle, open, settlement, inputsMax }: Standing): string | null => {
-  const next = open.find(
-    ({ cutOffAt, acceptsOrders }) => acceptsOrders && cutOffAt > cycle.cutOffAt
-  )
-  if (next === undefined) return null
+const nextOf = ({ next, settlement, inputsMax }: Standing): string | null => {
+  if (next === null) return null
   const { subscriptions, redemptions } = next.members
   const joined = { subscriptions, redemptions: redemptions + settlement.fills.size }
   return inputsOf(joined) <= inputsMax ? next.cycleCid : null

@@ -8,31 +8,23 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
-import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type * as Instant from "../../kernel/Instant.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
-import { contracts } from "../../projection/Contract.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { Controls } from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
-import { provisionSettlements } from "../../distributions/provision-settlement/ProvisionSettlement.ts"
-import { primaryMarkets } from "../primary-market/PrimaryMarket.ts"
-import { type DealingCycle, dealingCycles, dealtAt } from "./DealingCycle.ts"
+import { liveMarket } from "../primary-market/LiveMarketReads.ts"
+import { type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import { boughtOf, none, type Orders, soldOf } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./MemberReads.ts"
-
-/** What the fund lets itself be drawn on for: from whom to whom is the same, from locked to free is not. */
-export interface Provision {
-  readonly provisionCid: string
-  readonly holdingCids: ReadonlyArray<string>
-  readonly amount: Decimal.Decimal
-}
+import type { Provision } from "./Draw.ts"
+import { provisionOf } from "./ProvisionReads.ts"
 
 /** A cycle with all that its settlement asks. */
-export interface Standing extends Controls {
+export interface Standing extends Controls, Around {
   readonly cycle: DealingCycle
   readonly instrument: Recorded
   readonly terms: Terms
@@ -49,8 +41,6 @@ export interface Standing extends Controls {
   /** What the fund is short of, once what it has set aside is used up; and how it is drawn. */
   readonly shortfall: Decimal.Decimal
   readonly provision: Provision | null
-  /** Open cycles of the instrument, in the order in which they settle. */
-  readonly open: ReadonlyArray<Stored<DealingCycle>>
   readonly inputsMax: number
   readonly now: Instant.Instant
 }
@@ -91,25 +81,43 @@ export const standingOf = (
       dealingPrice,
       settlement,
       shortfall,
-      provision: yield* provisionOf(cycle, shortfall),
-      open: yield* openCyclesOf(cycle.instrumentId),
+      provision: yield* provisionOf(cycle, { amount: shortfall, most: inputsMax }),
+      ...(yield* aroundOf(cycle)),
       inputsMax,
       now
     }
   })
 
-/** More cycles than this of one instrument are not open at a time: cut-offs of a year and some days. */
-const openMax = 512
+/** The open cycles of an instrument next to one of them, by their cut-offs. */
+export interface Around {
+  /** The first of those that settle before it; null: it is the next to settle. */
+  readonly earlier: Stored<DealingCycle> | null
+  /** The first of those after it that still take orders. */
+  readonly next: Stored<DealingCycle> | null
+}
 
-/** The open cycles of an instrument, by their cut-offs. */
-export const openCyclesOf = Effect.fnUntraced(function* (instrumentId: string) {
+export const aroundOf = Effect.fnUntraced(function* (
+  cycle: Pick<DealingCycle, "instrumentId" | "cutOffAt">
+) {
   const records = yield* Records
-  const listed = yield* records.list(dealingCycles, {
-    where: { instrumentId: [instrumentId], state: ["open"] },
-    limit: openMax
-  })
-  return listed.map(({ record }) => record).toSorted((a, b) => (dealtAt(a) < dealtAt(b) ? -1 : 1))
+  const open = { instrumentId: [cycle.instrumentId], state: ["open"] }
+  return yield* records.stream(dealingCycles, { where: open }).pipe(
+    Stream.runFold(
+      (): Around => ({ earlier: null, next: null }),
+      ({ earlier, next }, { record }) => {
+        const isEarlier = Instant.isBefore(record.cutOffAt, cycle.cutOffAt)
+        const isNext = record.acceptsOrders && Instant.isAfter(record.cutOffAt, cycle.cutOffAt)
+        return {
+          earlier: isEarlier ? sooner(earlier, record) : earlier,
+          next: isNext ? sooner(next, record) : next
+        }
+      }
+    )
+  )
 })
+
+const sooner = (one: Stored<DealingCycle> | null, other: Stored<DealingCycle>) =>
+  one !== null && Instant.atOrBefore(one.cutOffAt, other.cutOffAt) ? one : other
 
 const holderIdsOf = ({ subscriptions, redemptions }: Orders): ReadonlyArray<string> => [
   ...new Set([...subscriptions, ...redemptions].map(({ holderId }) => holderId))
@@ -154,42 +162,24 @@ const priceOf = Effect.fnUntraced(function* (
   return { point, dealingPrice: swung ?? point.price }
 })
 
-/** More markets than this an instrument has not had while a cycle waited. */
-const marketsMax = 16
-
 /**
  * The market that the cycle mints and burns under: its fund's, with every attestor that priced an
  * order; what opened while it was agreed settles under it though it is past its date by now.
  */
-const marketOf = Effect.fnUntraced(function* (cycle: DealingCycle, orders: Orders) {
-  const records = yield* Records
-  const listed = yield* records.list(primaryMarkets, {
-    where: { instrumentId: [cycle.instrumentId], state: ["agreed", "ended"] },
-    direction: "desc",
-    limit: marketsMax
-  })
+const marketOf = (cycle: DealingCycle, orders: Orders) => {
   const priced = orders.subscriptions.filter(({ lot }) => lot !== null)
   const attestors = new Set(priced.flatMap((order) => order.attestors.map(({ party }) => party)))
   const least = Math.min(...priced.map((order) => order.attestors.length))
-  const fitting = listed
-    .map(({ record }) => record)
-    .filter(
-      ({ fund, paymentAsset, terms }) =>
-        fund === cycle.fund &&
-        paymentAsset.admin === cycle.paymentAsset.admin &&
-        paymentAsset.id === cycle.paymentAsset.id &&
-        terms.required <= least &&
-        [...attestors].every((party) => terms.attestors.includes(party))
-    )
-  const cids = fitting.flatMap(({ marketCid }) => marketCid ?? [])
-  const standing = new Set(
-    (yield* records.many(contracts, cids))
-      .filter(({ archivedOffset }) => archivedOffset === null)
-      .map(({ contractId }) => contractId)
+  return liveMarket(
+    cycle.instrumentId,
+    ({ fund, paymentAsset, terms }) =>
+      fund === cycle.fund &&
+      paymentAsset.admin === cycle.paymentAsset.admin &&
+      paymentAsset.id === cycle.paymentAsset.id &&
+      terms.required <= least &&
+      [...attestors].every((party) => terms.attestors.includes(party))
   )
-  const marketCid = cids.find((cid) => standing.has(cid))
-  return marketCid === undefined ? null : { marketCid }
-})
+}
 
 /** Cash the fund owes on balance that neither the orders nor what it set aside brings in. */
 const shortfallOf = (
@@ -206,48 +196,3 @@ const shortfallOf = (
   const brought = Decimal.sum([gross.subscribed, ...cycle.allocations.map(({ amount }) => amount)])
   return Decimal.max(Decimal.zero, Decimal.subtract(owed, brought))
 }
-
-/** The fund's holdings that are looked at to draw on, and that one draw takes. */
-const holdingsMax = 200
-const drawnMax = 16
-
-/** How the fund lets itself be drawn on for what it is short of; null where it does not. */
-const provisionOf = Effect.fnUntraced(function* (cycle: DealingCycle, amount: Decimal.Decimal) {
-  if (Decimal.isZero(amount)) return null
-  const records = yield* Records
-  const consents = yield* records.list(provisionSettlements, {
-    where: { instrumentId: [cycle.instrumentId], state: ["agreed"] },
-    direction: "desc",
-    limit: marketsMax
-  })
-  const consent = consents
-    .map(({ record }) => record)
-    .find(
-      ({ fund, paymentAsset, limit }) =>
-        fund === cycle.fund &&
-        paymentAsset.admin === cycle.paymentAsset.admin &&
-        paymentAsset.id === cycle.paymentAsset.id &&
-        (limit === null || Decimal.atMost(amount, limit))
-    )
-  if (consent === undefined || consent.provisionCid === null) return null
-  const { admin, id } = cycle.paymentAsset
-  const owned = yield* records.list(holdings, {
-    where: { owner: [cycle.fund], asset: [assetKeyOf({ registrar: admin, instrumentId: id })] },
-    limit: holdingsMax
-  })
-  const free = owned
-    .map(({ record }) => record)
-    .filter(({ lock }) => lock === null)
-    .toSorted((a, b) => Decimal.compare(b.amount, a.amount))
-    .slice(0, drawnMax)
-  const drawn: Array<string> = []
-  let sum = Decimal.zero
-  for (const holding of free) {
-    if (Decimal.atLeast(sum, amount)) break
-    drawn.push(holding.contractId)
-    sum = Decimal.add(sum, holding.amount)
-  }
-  return Decimal.atLeast(sum, amount)
-    ? { provisionCid: consent.provisionCid, holdingCids: drawn, amount }
-    : null
-})

@@ -10,6 +10,12 @@ const perRedemption = 6
 /** The cycle, its market, the instrument's configuration, and what the fund adds for its net. */
 const shared = 48
 
+/** The holdings of a fund that is drawn on which `shared` has room for. */
+const drawnRoom = 16
+
+/** What a draw on so many holdings uses beyond that room. */
+export const beyondRoom = (drawn: number): number => Math.max(0, drawn - drawnRoom)
+
 /**
  * The most contracts of earlier transactions that settling so many orders uses, each counted once
  * (ledger.md section 5: at most `ledger.maxInputs`).

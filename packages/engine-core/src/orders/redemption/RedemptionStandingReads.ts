@@ -18,7 +18,7 @@ import {
   committedBy,
   StandingSettlementMachine
 } from "../standing-settlement/StandingSettlementMachine.ts"
-import { liveMarket } from "../subscription/SubscriptionStandingReads.ts"
+import { liveMarket } from "../primary-market/LiveMarketReads.ts"
 import { isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
 

@@ -7,11 +7,11 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type * as Instant from "../../kernel/Instant.ts"
-import { contracts } from "../../projection/Contract.ts"
 import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlReads.ts"
 import { dayPriceOf } from "../DayPriceReads.ts"
-import { type PrimaryMarket, primaryMarkets } from "../primary-market/PrimaryMarket.ts"
+import { liveMarket } from "../primary-market/LiveMarketReads.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Subscription } from "./Subscription.ts"
 
 export const standingOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
@@ -25,35 +25,12 @@ export const standingOf = Effect.fnUntraced(function* (self: Subscription, now: 
   return { ...controls, instrument, holder, admission, now }
 })
 
-/** More markets than this an instrument has not had while an order waited. */
-const marketsMax = 16
-
 /**
  * The market an order mints under: one whose attestors priced it, agreed or past its date, for what
  * opened while it was agreed settles under it. Null: the registrar is asked to mint.
  */
 export const marketOf = (self: Subscription) =>
   liveMarket(self.instrumentId, (market) => fits(self, market))
-
-/** The latest market of an instrument that fits and whose contract still stands; null: none does. */
-export const liveMarket = Effect.fnUntraced(function* (
-  instrumentId: string,
-  isFit: (market: PrimaryMarket) => boolean
-) {
-  const records = yield* Records
-  const listed = yield* records.list(primaryMarkets, {
-    where: { instrumentId: [instrumentId], state: ["agreed", "ended"] },
-    direction: "desc",
-    limit: marketsMax
-  })
-  for (const { record } of listed) {
-    const { marketCid } = record
-    if (marketCid === null || !isFit(record)) continue
-    const contract = yield* records.find(contracts, marketCid)
-    if (Option.isSome(contract) && contract.value.archivedOffset === null) return { marketCid }
-  }
-  return null
-})
 
 const fits = (
   { attestors, payment, fund, paymentAsset }: Subscription,

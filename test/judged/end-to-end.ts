@@ -73,6 +73,16 @@ const paused = async (stack: Stack): Promise<string> => {
   return Desk.text(done, "result", "holdId")
 }
 
+/** So is its holder restricted. */
+const restricted = async (stack: Stack): Promise<string> => {
+  const operator = Desk.open(stack.venue, people.operator)
+  const done = await operator.done(`/v1/holders/${holderId}:restrict`, {
+    mode: "freeze",
+    reason: "other"
+  })
+  return Desk.text(done, "result", "restrictionId")
+}
+
 /** The ids of what the story left behind, by the names that paths have for them. */
 const knownOf = async (
   stack: Stack,
@@ -87,6 +97,7 @@ const knownOf = async (
     subscriptionId: "sub-1",
     webhookId: await webhooks(stack, receiver),
     holdId: await paused(stack),
+    restrictionId: await restricted(stack),
     tenantId: "venue-1",
     actionKey: await first("/v1/approvals?limit=1", "actionKey"),
     operationId: await first("/v1/operations?limit=1", "operationId")

@@ -54,8 +54,8 @@ const units = async (holderId: string, instrumentId = "fund-a") => {
 }
 const register = async () => {
   const { text } = await venue.read("/v1/instruments/fund-a/register")
-  const { head } = JSON.parse(text) as { readonly head: Row }
-  const { totalUnits, supplyOnLedger, difference } = head
+  const { value } = JSON.parse(text) as { readonly value: { readonly head: Row } }
+  const { totalUnits, supplyOnLedger, difference } = value.head
   return { totalUnits, supplyOnLedger, difference }
 }
 const movements = async (instrumentId = "fund-a") =>

@@ -128,10 +128,14 @@ export const consents = (
 export const succeeds = (
   stage: Stage.Stage,
   who: Cycles.Holder,
-  of: { readonly admitted?: ReadonlyArray<string>; readonly waits?: "no" } = {}
+  of: {
+    readonly admitted?: ReadonlyArray<string>
+    readonly waits?: "no"
+    readonly id?: string
+  } = {}
 ) =>
   Effect.gen(function* () {
-    const holderId = `${who.holderId}-next`
+    const holderId = of.id ?? `${who.holderId}-next`
     const next = yield* Stage.outsider(holderId)
     yield* Stage.write(
       "holder.register-successor",

@@ -1,0 +1,243 @@
+/** What is looked up among very many records is what is asked for, wherever among them it stands. */
+import { Reads, Records } from "@bursar/engine-core"
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import type { Collection } from "../../packages/engine-core/src/kernel/Collection.ts"
+import { holdings } from "../../packages/engine-core/src/instruments/register/Holding.ts"
+import { contracts } from "../../packages/engine-core/src/projection/Contract.ts"
+import {
+  type DealingCycle,
+  dealingCycles
+} from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
+import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
+import { provisionOf } from "../../packages/engine-core/src/orders/dealing-cycle/ProvisionReads.ts"
+import { aroundOf } from "../../packages/engine-core/src/orders/dealing-cycle/SettlingReads.ts"
+import { provisionSettlements } from "../../packages/engine-core/src/distributions/provision-settlement/ProvisionSettlement.ts"
+import { liveMarket } from "../../packages/engine-core/src/orders/primary-market/LiveMarketReads.ts"
+import { primaryMarkets } from "../../packages/engine-core/src/orders/primary-market/PrimaryMarket.ts"
+import {
+  standingParties,
+  standingSettlements
+} from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlement.ts"
+import * as StandingSettlementReads from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlementReads.ts"
+import { world } from "../engine/world.ts"
+import { id, party } from "../machines/subscriptions.ts"
+import { person } from "../operations/stage.ts"
+
+const asked = <A, E>(effect: Effect.Effect<A, E, Records | Reads>) =>
+  Effect.runPromise(effect.pipe(Effect.provide(world()), Effect.scoped))
+
+const t0 = Instant.of("2026-07-31T20:00:00Z")
+const later = (nth: number) => Instant.fromNanos(t0 + BigInt(nth) * 1_000_000_000n)
+const act = { cause: { by: "run", runId: "seed" } as const, now: t0 }
+const digits = (nth: number) => String(nth).padStart(6, "0")
+
+const all = <R, F>(collection: Collection<R, F>, records: ReadonlyArray<NoInfer<R>>) =>
+  Effect.flatMap(Records, ({ open, transact }) =>
+    transact(Effect.forEach(records, (one) => open(collection, one, act), { discard: true }))
+  )
+const many = <A>(count: number, of: (nth: number) => A): ReadonlyArray<A> =>
+  Array.from({ length: count }, (_, nth) => of(nth))
+
+const instrumentId = id<"InstrumentId">("fund-a")
+const fund = party("fund")
+const paymentAsset = { admin: party("bank"), id: "USD" }
+
+const cycle = (cycleId: string, cutOffAt: Instant.Instant): DealingCycle => ({
+  cycleId: id(cycleId),
+  instrumentId,
+  state: "open",
+  endedAs: null,
+  cutOffAt,
+  acceptsOrders: true,
+  settleBy: Instant.of("2999-01-02T00:00:00Z"),
+  pointCid: null,
+  price: null,
+  swungPrice: null,
+  orders: { subscriptions: [], redemptions: [] },
+  members: { subscriptions: 0, redemptions: 0 },
+  gross: nothing,
+  fundNet: { cash: Decimal.zero, units: Decimal.zero },
+  gate: null,
+  fills: [],
+  policyVersion: null,
+  uid: null,
+  openedAt: t0,
+  endedAt: null,
+  fund,
+  paymentAsset,
+  registrar: party("registrar"),
+  currency: "USD",
+  unitDecimals: 6,
+  cashDecimals: 2,
+  allocations: [],
+  cycleCid: "0001"
+})
+
+describe("among more than are looked at in one go", () => {
+  it("the cycle of an earlier cut-off is not seen, or not the first, or another than the next", () =>
+    asked(
+      Effect.gen(function* () {
+        // The lower its id, the later its cut-off, and all of them are still to come.
+        const from = Instant.of("2999-01-01T00:00:00Z")
+        const at = (nth: number) => Instant.fromNanos(from + BigInt(nth) * 1_000_000_000n)
+        const cycles = many(700, (nth) => cycle(`c${digits(699 - nth)}`, at(nth)))
+        yield* all(dealingCycles, cycles)
+        const around = (nth: number) =>
+          Effect.map(aroundOf({ instrumentId, cutOffAt: at(nth) }), ({ earlier, next }) => [
+            earlier?.cutOffAt ?? null,
+            next?.cutOffAt ?? null
+          ])
+        expect(yield* around(0)).toEqual([null, at(1)])
+        expect(yield* around(650)).toEqual([at(0), at(651)])
+        expect(yield* around(699)).toEqual([at(0), null])
+      })
+    ))
+
+  it("the one market that still stands is not found behind those that do not", () =>
+    asked(
+      Effect.gen(function* () {
+        const marketCid = (nth: number) => `aa${digits(nth)}`
+        yield* all(
+          primaryMarkets,
+          many(600, (nth) => ({
+            marketId: `m${digits(nth)}`,
+            instrumentId,
+            registrar: party("registrar"),
+            fund,
+            paymentAsset,
+            terms: { attestors: [], required: 1, oracle: party("oracle") },
+            state: "ended" as const,
+            acceptedBy: [],
+            proposedAt: t0,
+            offset: Offset.of(nth + 1),
+            from: t0,
+            until: null,
+            endedAt: t0,
+            proposalCid: null,
+            marketCid: marketCid(nth)
+          }))
+        )
+        yield* all(
+          contracts,
+          many(600, (nth) => ({
+            contractId: marketCid(nth),
+            template: "a:b:c",
+            packageId: "p",
+            payload: {},
+            signatories: [],
+            observers: [],
+            contractCreatedAt: t0,
+            createdOffset: Offset.of(nth + 1),
+            archivedOffset: nth === 3 || nth === 5 ? null : Offset.of(10_000)
+          }))
+        )
+        const live = (isFit: (cid: string | null) => boolean) =>
+          liveMarket(instrumentId, (market) => isFit(market.marketCid))
+        expect(yield* live(() => true)).toEqual({ marketCid: marketCid(5) })
+        expect(yield* live((cid) => cid !== marketCid(5))).toEqual({ marketCid: marketCid(3) })
+        expect(yield* live((cid) => cid === marketCid(4))).toBeNull()
+      })
+    ))
+
+  it("a fund that has the cash is called short of it, or drawn on more than it consented to", () =>
+    asked(
+      Effect.gen(function* () {
+        const cid = (nth: number) => `bb${digits(nth)}`
+        // Seven hundred of one each, one of a thousand that comes last, and one that is locked.
+        const lock = { holders: [fund], context: "c", expiresAt: null }
+        yield* all(
+          holdings,
+          many(702, (nth) => ({
+            contractId: cid(nth),
+            registrar: paymentAsset.admin,
+            instrumentId: paymentAsset.id,
+            owner: fund,
+            amount: Decimal.of(nth === 700 ? "1000" : nth === 701 ? "5000" : "1"),
+            lock: nth === 701 ? lock : null,
+            endedOffset: null
+          }))
+        )
+        // The only one that reaches as far is the oldest of very many.
+        yield* all(
+          provisionSettlements,
+          many(600, (nth) => ({
+            provisionSettlementId: `p${digits(nth)}`,
+            instrumentId,
+            fund,
+            paymentAsset,
+            limit: Decimal.of(nth === 0 ? "2000" : "10"),
+            until: null,
+            state: "agreed" as const,
+            proposedAt: t0,
+            offset: Offset.of(nth + 1),
+            agreedAt: t0,
+            endedAt: null,
+            proposalCid: null,
+            provisionCid: `cc${digits(nth)}`
+          }))
+        )
+        const drawn = (amount: string, most = 2_000) =>
+          Effect.map(
+            provisionOf(cycle("c", later(1)), { amount: Decimal.of(amount), most }),
+            (provision) => [provision?.provisionCid, provision?.holdingCids]
+          )
+        expect(yield* drawn("0")).toEqual([undefined, undefined])
+        expect(yield* drawn("10")).toEqual([`cc${digits(599)}`, [cid(700)]])
+        expect(yield* drawn("1000")).toEqual([`cc${digits(0)}`, [cid(700)]])
+        const scattered = [cid(700), ...many(30, cid)]
+        expect(yield* drawn("1030")).toEqual([`cc${digits(0)}`, scattered])
+        expect(yield* drawn("1700")).toEqual([`cc${digits(0)}`, [cid(700), ...many(700, cid)]])
+        expect(yield* drawn("1700.01")).toEqual([undefined, undefined])
+        expect(yield* drawn("2000.01")).toEqual([undefined, undefined])
+        // More than a transaction takes: as many as it could, so that it is refused for that.
+        expect(yield* drawn("1030", 20)).toEqual([`cc${digits(0)}`, scattered.slice(0, 20)])
+      })
+    ))
+
+  it("an investor's own is not listed, or another's is", () =>
+    asked(
+      Effect.gen(function* () {
+        const name = (nth: number) => id<"StandingSettlementId">(`s${digits(nth)}`)
+        yield* all(
+          standingParties,
+          many(1_200, (nth) => ({
+            standingSettlementId: name(nth),
+            holderId: id<"HolderId">("h1")
+          }))
+        )
+        yield* all(
+          standingSettlements,
+          [3, 1_100, 1_199, 1_200].map((nth) => ({
+            standingSettlementId: name(nth),
+            instrumentId,
+            registrar: party("registrar"),
+            fund,
+            paymentAsset,
+            state: "closed" as const,
+            parties: [],
+            funding: [],
+            committed: [],
+            allocations: [],
+            iterations: 0,
+            lastSettledAt: null,
+            deadline: null,
+            expiresAt: later(1),
+            proposedAt: t0,
+            openedAt: t0,
+            endedAt: t0,
+            standingCid: null
+          }))
+        )
+        const reads = yield* Reads
+        const { value } = yield* reads.page(StandingSettlementReads.list, {
+          caller: { ...person("ines", "investor"), holderId: "h1" },
+          params: {},
+          point: {},
+          page: { limit: 10 }
+        })
+        expect(value.map((one) => one.standingSettlementId)).toEqual([3, 1_100, 1_199].map(name))
+      })
+    ))
+})

@@ -84,6 +84,8 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   readonly order: string
   /** Whether it takes updatedFrom and updatedTo. */
   readonly changes: boolean
+  /** Said where no write acts on a record of the list, so that none of them ever awaits an action. */
+  readonly acted?: "never"
   /** The record that the path names: refuses when there is none, or none in this caller's sight. */
   parent?(
     params: P,

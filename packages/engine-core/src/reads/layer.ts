@@ -204,6 +204,7 @@ const make = Effect.gen(function* () {
     return {
       now,
       who,
+      looked,
       ledgerEpoch,
       where: both(where, narrow),
       ranges: { ...ranges, ...judged },
@@ -277,10 +278,15 @@ const make = Effect.gen(function* () {
   const viewed = <R, F, P, V>(
     read: List<R, F, P, V>,
     rows: ReadonlyArray<Stored<R>>,
-    of: { readonly who: Asking; readonly params: P; readonly awaits: boolean }
+    of: {
+      readonly who: Asking
+      readonly params: P
+      readonly awaits: boolean
+      readonly looked: Looked
+    }
   ): Effect.Effect<ReadonlyArray<V>, Unavailable> => {
     const path = AwaitingReads.pathOf(read.route, of.params)
-    return within(
+    return of.looked(
       Effect.flatMap(read.view(rows, of.who, of.params), (views) =>
         AwaitingReads.shown(views, {
           role: of.who.role,
@@ -314,7 +320,7 @@ const make = Effect.gen(function* () {
     const value = yield* viewed(
       read,
       shown.map((row) => row.record),
-      { who: prepared.who, params: of.params, awaits: read.pinned && isLatest(of.point) }
+      { ...prepared, params: of.params, awaits: mayAwait(read, of.point) }
     )
     const last = shown.at(-1)
     const next =
@@ -340,8 +346,7 @@ const make = Effect.gen(function* () {
         ? records.stream(read.collection, query)
         : Merged.stream(records, [read.collection, ...read.beside], query)
     const awaits =
-      read.pinned &&
-      isLatest(of.point) &&
+      mayAwait(read, of.point) &&
       (yield* within(AwaitingReads.any(AwaitingReads.pathOf(read.route, of.params))))
     const value: Stream.Stream<V, Unavailable> = rows.pipe(
       Stream.grouped(viewedTogether),
@@ -351,7 +356,7 @@ const make = Effect.gen(function* () {
           viewed(
             read,
             rows.map((row): Stored<R> => row.record),
-            { who: prepared.who, params: of.params, awaits }
+            { ...prepared, params: of.params, awaits }
           ),
         { concurrency: 2 }
       ),
@@ -362,6 +367,13 @@ const make = Effect.gen(function* () {
 
   return Reads.of({ one, page, all })
 })
+
+/** Runs what a read looks up, so that what it names again is not asked for again. */
+type Looked = <A, E>(effect: Effect.Effect<A, E, Records>) => Effect.Effect<A, E>
+
+/** Whether actions that wait are looked for: now, and where a write acts on the list's records. */
+const mayAwait = (read: Pick<List, "pinned" | "acted">, point: PointAsked): boolean =>
+  read.pinned && read.acted !== "never" && isLatest(point)
 
 const isLatest = ({ at, asOf }: PointAsked): boolean => at === undefined && asOf === undefined
 

@@ -56,6 +56,7 @@ export const list = Read.list({
   direction: "desc",
   order: "newest first",
   changes: false,
+  acted: "never",
   parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
   where: ({ instrumentId, state }) => ({
     instrumentId: [instrumentId],

@@ -52,6 +52,7 @@ export const list = Read.list({
   direction: "asc",
   order: "by offset",
   changes: false,
+  acted: "never",
   parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
   where: ({ instrumentId }) => ({ instrumentId: [instrumentId] }),
   ranges: ({ from, to }) => ({

@@ -89,6 +89,7 @@ export const ofInstrument = Read.list({
   direction: "asc",
   order: "by offset",
   changes: false,
+  acted: "never",
   parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
   where: ({ instrumentId, kind }) => ({
     instrumentId: [instrumentId],
@@ -120,6 +121,7 @@ export const ofHolder = Read.list({
   direction: "asc",
   order: "by offset",
   changes: false,
+  acted: "never",
   parent: Effect.fnUntraced(function* ({ holderId }, asking) {
     const records = yield* Records
     yield* Sight.demand(asking, holders, { holderId })

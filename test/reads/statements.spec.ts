@@ -1,0 +1,135 @@
+/** How often a page asks the store: for each thing once, however many records it shows. */
+import { type Read, Reads } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Documents, FactLog, Feed, ProjectionLog } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import * as Memory from "@bursar/storage-adapters/memory"
+import { Context, Effect, Layer } from "effect"
+import { describe, expect, it } from "vitest"
+import { InstrumentId } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
+import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
+import * as MovementReads from "../../packages/engine-core/src/instruments/register/MovementReads.ts"
+import * as PriceReads from "../../packages/engine-core/src/instruments/price/PriceReads.ts"
+import * as PolicyReads from "../../packages/engine-core/src/instruments/policy/PolicyReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Stage from "../operations/stage.ts"
+
+const asked: Array<string> = []
+
+/** The service as it is, each call of it noted. */
+const noted = <S extends object>(name: string, service: S): S =>
+  new Proxy(service, {
+    get: (of, key, self) => {
+      const member: unknown = Reflect.get(of, key, self)
+      const call = `${name}.${String(key)}`
+      if (typeof member === "function") {
+        return (...given: ReadonlyArray<unknown>) => {
+          const query = given[0] as { readonly collection?: unknown } | undefined
+          asked.push(`${call} ${query?.collection ?? ""}`.trim())
+          return Reflect.apply(member, of, given)
+        }
+      }
+      return Effect.isEffect(member)
+        ? Effect.andThen(
+            Effect.sync(() => asked.push(call)),
+            member
+          )
+        : member
+    }
+  })
+
+const storage: Layer.Layer<Memory.Storage> = Layer.effectContext(
+  Effect.map(Layer.build(Memory.layer), (context) =>
+    context.pipe(
+      Context.add(Documents, noted("documents", Context.get(context, Documents))),
+      Context.add(FactLog, noted("facts", Context.get(context, FactLog))),
+      Context.add(Feed, noted("feed", Context.get(context, Feed))),
+      Context.add(ProjectionLog, noted("projection", Context.get(context, ProjectionLog)))
+    )
+  )
+)
+
+const caller = Calls.person("olga", "operator")
+
+/** What one page asks the store, once the point of the read has been looked at before. */
+const costOf = <R, F, P, V>(list: Read.List<R, F, P, V>, params: P) =>
+  Effect.gen(function* () {
+    const reads = yield* Reads
+    const page = reads.page(list, { caller, params, point: {}, page: { limit: 50 } })
+    yield* page
+    asked.length = 0
+    const { value } = yield* page
+    return { count: value.length, statements: asked.toSorted() }
+  })
+
+const instrumentId = InstrumentId.make("fund-a")
+
+/** A unit of the instrument moves, and a price of it is published: something to show. */
+const happened = (stage: Stage.Stage) =>
+  Effect.gen(function* () {
+    yield* Stage.publishes(stage, "1.01", "2026-07-31T12:00:00Z")
+    yield* stage.registrar.act(
+      Templates.create(Templates.Holding, {
+        registrar: stage.registrar.party,
+        owner: stage.registrar.party,
+        provider: stage.venue,
+        instrument: stage.asset,
+        amount: Decimal.of("5"),
+        restricted: false,
+        lock: null,
+        label: "",
+        meta: {}
+      })
+    )
+  })
+
+describe("a page asks the store for", () => {
+  const of = { instrumentId }
+  it.each([
+    [
+      "instruments",
+      Effect.suspend(() => costOf(InstrumentReads.list, {})),
+      [
+        "documents.get supply",
+        "documents.list admission-consent",
+        "documents.list approval",
+        "documents.list hold",
+        "documents.list instrument",
+        "documents.list issuer-powers-agreement",
+        "documents.list primary-market",
+        "feed.head"
+      ]
+    ],
+    [
+      "movements",
+      Effect.suspend(() => costOf(MovementReads.ofInstrument, of)),
+      ["documents.get instrument", "documents.list movement", "feed.head"]
+    ],
+    [
+      "prices",
+      Effect.suspend(() => costOf(PriceReads.list, of)),
+      [
+        "documents.countBy policy-version",
+        "documents.get instrument",
+        "documents.list price-point",
+        "feed.head"
+      ]
+    ],
+    [
+      "policy versions",
+      Effect.suspend(() => costOf(PolicyReads.list, of)),
+      ["documents.get instrument", "documents.list policy-version", "feed.head"]
+    ]
+  ])("%s: each thing once, and nothing that it does not show", (_, cost, expected) =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* happened(stage)
+        const { count, statements } = yield* cost
+        expect(count).toBeGreaterThan(0)
+        expect(statements).toEqual(expected)
+      }).pipe(Effect.provide(world({ storage })))
+    )
+  )
+})

@@ -207,7 +207,12 @@ describe("restriction.lift", () => {
       [200, ["ada"]],
       [403, "auditor-never-approves"]
     ])
-    expect(await one(restrictionId)).toMatchObject({ state: "active", version: 1, liftedBy: null })
+    expect(await one(restrictionId)).toMatchObject({
+      state: "active",
+      version: 1,
+      liftedBy: null,
+      waitingOn: [{ role: "approver", actionKey: action }]
+    })
     expect(await signs(action, "bea", "approver")).toEqual([202, ["ada", "bea"]])
     expect(await one(restrictionId)).toMatchObject({
       state: "lifted",

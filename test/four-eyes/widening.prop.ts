@@ -92,7 +92,12 @@ const said: ReadonlyArray<object> = [
 type Step =
   | { readonly do: "restrict"; readonly who: number; readonly entries: ReadonlyArray<Entry> }
   | { readonly do: "lift" | "release"; readonly who: number; readonly nth: number }
-  | { readonly do: "pause"; readonly who: number; readonly instrument: number }
+  | {
+      readonly do: "pause"
+      readonly who: number
+      readonly instrument: number
+      readonly inHours: number | null
+    }
   | {
       readonly do: "set"
       readonly who: number
@@ -145,7 +150,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant("pause" as const), who: maker, instrument })
+    arbitrary: fc.record({
+      do: fc.constant("pause" as const),
+      who: maker,
+      instrument,
+      inHours: fc.constantFrom(null, 2)
+    })
   },
   {
     weight: 4,
@@ -196,14 +206,14 @@ const call = (
   )
 }
 
+const endOf = (inHours: number | null, now: Instant.Instant): string | null =>
+  inHours === null ? null : Instant.format(Instant.add(now, Duration.hours(inHours)))
+
 const bodyFor = ({ holder, instrument, mode, reason, inHours }: Entry, now: Instant.Instant) => ({
   instrumentId: instrument === null ? null : instrumentIds[instrument],
   mode,
   reason,
-  autoReleaseAt:
-    inHours === null || reason === "sanctions"
-      ? null
-      : Instant.format(Instant.add(now, Duration.hours(inHours))),
+  autoReleaseAt: reason === "sanctions" ? null : endOf(inHours, now),
   holderId: holderIds[holder]
 })
 
@@ -242,8 +252,7 @@ const set = (said: Extract<Step, { do: "set" }>, now: Instant.Instant) =>
       records.get(instruments, instrumentId)
     )
     if (!isRecorded(found)) throw new Error("recorded")
-    const effectiveFrom =
-      said.inHours === null ? null : Instant.format(Instant.add(now, Duration.hours(said.inHours)))
+    const effectiveFrom = endOf(said.inHours, now)
     return yield* call("policy.set", person(said.who), {
       params: { instrumentId },
       body: { ...said.said, effectiveFrom },
@@ -264,7 +273,12 @@ const tried = (said: Step, known: Rows, now: Instant.Instant) =>
       case "pause": {
         const instrumentId = instrumentIds[said.instrument] ?? ""
         const params = { instrumentId }
-        yield* call("instrument.pause", person(said.who), { params, body: { reason: "look" } })
+        // Announced, no more: when it comes, nothing is let happen again.
+        const until = endOf(said.inHours, now)
+        yield* call("instrument.pause", person(said.who), {
+          params,
+          body: { reason: "look", until }
+        })
         return
       }
       case "set":
@@ -564,7 +578,8 @@ const told: Readonly<Record<Why, ReadonlyArray<Step>>> = {
     ...sign("eve", "mo", "ann", "ann", "both")
   ],
   release: [
-    { do: "pause", who: by.rita, instrument: 0 },
+    { do: "pause", who: by.rita, instrument: 0, inHours: 1 },
+    wait(3),
     { do: "release", who: by.both, nth: 0 },
     ...sign("both", "eve", "ann", "bob")
   ],

@@ -1,6 +1,7 @@
 /** Reads the event feed: its filters, its cursor that never ends, and what a monitor sees of it. */
 import { Context, Effect, Layer } from "effect"
 import { Schema } from "effect"
+import * as Discreet from "../controls/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -147,7 +148,7 @@ const make = Effect.gen(function* () {
           })
       }
     )
-    const events = rows.map(ofRow)
+    const events = rows.map(ofRow).filter((event) => Discreet.isShownTo(seen.role, event))
     const value = redacted
       ? events.flatMap((event) => {
           const shown = redact(event)

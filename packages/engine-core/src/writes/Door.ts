@@ -1,5 +1,6 @@
 /** The implementation of the only door to a write: who may make it, and what repeating a call means. */
 import { Effect, Layer, Option, Result } from "effect"
+import * as Discreet from "../controls/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { refused, type Unavailable } from "../kernel/Refusal.ts"
@@ -179,9 +180,9 @@ const make = Effect.gen(function* () {
     const fingerprint = crypto.sha256(Idempotency.fingerprintText({ method, ...call }))
     const outside = yield* judging.ask(operation, input)
     if (role !== undefined && operation.approvers === 0) {
-      return yield* records.transact(
-        opening.single(operation, call, { input, fingerprint, role, outside })
-      )
+      return yield* records
+        .transact(opening.single(operation, call, { input, fingerprint, role, outside }))
+        .pipe(Effect.mapError(Discreet.refusalFor(role)))
     }
     const keyed = {
       scope: scopeOf(call.caller),

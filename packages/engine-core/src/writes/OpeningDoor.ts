@@ -1,6 +1,7 @@
 /** Opens operations: one person's write, an action that all have signed, an act of the engine's own. */
 import { Effect } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
+import * as Discreet from "../controls/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
@@ -168,7 +169,8 @@ export const make = Effect.fnUntraced(function* (judging: Judging) {
     if (!claim.claimed) {
       if (claim.winner.fingerprint !== of.fingerprint) return yield* reused()
       const { id } = Idempotency.parseTarget(claim.winner.target)
-      return Answers.ofOperation(yield* operationById(id), now, { status: 200, replayed: true })
+      const before = Discreet.operationFor(yield* operationById(id), of.role)
+      return Answers.ofOperation(before, now, { status: 200, replayed: true })
     }
     const input = yield* judging.complete(operation, of.input)
     const { request, sealed } = yield* judging.hide(operation, input)

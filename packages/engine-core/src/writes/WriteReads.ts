@@ -1,5 +1,6 @@
 /** Reads of writes: the operations and the four-eyes actions, newest first. */
 import { Effect, Schema } from "effect"
+import * as Discreet from "../controls/restriction/Discreet.ts"
 import { refused } from "../kernel/Refusal.ts"
 import * as Read from "../reads/Read.ts"
 import { Records } from "../records/Records.ts"
@@ -49,7 +50,8 @@ export const listOperations = Read.list({
   where: (params) => given({ ...params }),
   scope: (asking) =>
     Effect.succeed<Read.Scope>(asking.sight === "own" ? { actor: [asking.caller.sub] } : {}),
-  view: (records) => Effect.succeed(records.map(ofOperation))
+  view: (records, { role }) =>
+    Effect.succeed(records.map((record) => ofOperation(Discreet.operationFor(record, role))))
 })
 
 export const getOperation = Read.one({
@@ -68,7 +70,7 @@ export const getOperation = Read.one({
     if (asking.sight === "own" && record.actor !== asking.caller.sub) {
       return yield* Effect.fail(refused("not-found", { detail: "There is no such operation." }))
     }
-    return ofOperation(record)
+    return ofOperation(Discreet.operationFor(record, asking.role))
   }),
   lookAgain
 })

@@ -1,5 +1,6 @@
 /** What the API answers about holders: all of them, or one. */
 import { Effect, Schema } from "effect"
+import { isTold } from "../../controls/restriction/RestrictionSight.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Read from "../../reads/Read.ts"
 import { type Holder, HolderId, holders } from "./Holder.ts"
@@ -18,8 +19,9 @@ export const audience = {
   investor: "own"
 } as const satisfies Read.Audience
 
-const shown = (holder: Stored<Holder>, { sight }: Read.Asking) =>
-  sight === "own" ? HolderView.ofOwn(holder) : HolderView.of(holder)
+/** An app speaks for investors, and is told no more of screening than they are. */
+const shown = (holder: Stored<Holder>, { role }: Read.Asking) =>
+  isTold(role) ? HolderView.of(holder) : HolderView.ofOwn(holder)
 
 export const list = Read.list({
   name: "holders.list",

@@ -1,5 +1,6 @@
 /** What the API answers to whoever asks whether an act would be let: every check of it, not the first. */
 import { Effect, Schema } from "effect"
+import * as Discreet from "../../controls/restriction/Discreet.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Gates from "../../kernel/Gates.ts"
 import * as Offset from "../../kernel/Offset.ts"
@@ -17,7 +18,7 @@ import type { Operation } from "../../writes/Operation.ts"
 import { InstrumentId } from "../instrument/Instrument.ts"
 import { inputOf, operations, subjectOf } from "./PrecheckActReads.ts"
 import { figuresOf } from "./PrecheckFiguresReads.ts"
-import { actSchema, asked, forRole } from "./PrecheckRules.ts"
+import { actSchema, asked } from "./PrecheckRules.ts"
 
 export const PrecheckView = Schema.Struct({
   act: PrecheckAct.schema,
@@ -85,7 +86,7 @@ export const get = Read.one({
     return {
       act,
       allowed: judged.rows.every(({ ok }) => ok),
-      gates: forRole(judged.rows, role),
+      gates: Discreet.rowsFor(judged.rows, role),
       figures: kept,
       figuresHash: kept === null ? null : Figures.hashOf(kept, yield* Crypto),
       asOf: pin.offset

@@ -1,19 +1,17 @@
-/** What a precheck is asked with, what each act takes of it, and what is shown of it to whom. */
+/** What a precheck is asked with, and what each act takes of it. */
 import { Result, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as Codec from "../../kernel/Codec.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Shown } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
-import { type Fault, type Gate, gates, refuse, type Refused } from "../../kernel/Refusal.ts"
+import { type Fault, refuse, type Refused } from "../../kernel/Refusal.ts"
 import { CycleId } from "../../orders/dealing-cycle/DealingCycle.ts"
 import { RedemptionId } from "../../orders/redemption/Redemption.ts"
 import { CashLine, CashLines, nameOf } from "../../orders/subscription/CashLine.ts"
 import { SubscriptionId } from "../../orders/subscription/Subscription.ts"
 import * as Field from "../../templates/Field.ts"
-import type { Role } from "../../vocabulary/Role.ts"
 import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Counterfactual from "../policy/Counterfactual.ts"
 
@@ -195,28 +193,3 @@ const movedAs = ({ units, ...between }: Move) => ({
 })
 /** What the body of an act says of an order besides its document: no gate and no figure is made of it. */
 const cited = { authority: "precheck", reference: "precheck" } as const
-
-/** The gates whose refusals tell what an investor must not learn (domain.md section 8, feature 11). */
-const discreet: ReadonlySet<Gate> = new Set<Gate>(["restriction", "screening"])
-
-const isTold = (role: Role): boolean => role !== "investor" && role !== "app"
-
-/**
- * The checks as a role may see them. An investor, and the venue's own application that speaks to
- * investors, are told of restrictions and screening in one neutral row that is always there, before
- * the other checks of the gate it names: whether one may act, and nothing of why not.
- */
-export const forRole = (rows: ReadonlyArray<Shown>, role: Role): ReadonlyArray<Shown> => {
-  if (isTold(role)) return rows
-  const ok = rows.every((row) => row.ok || !discreet.has(row.gate))
-  const standing: Shown = {
-    gate: "admission",
-    check: "standing",
-    ok,
-    detail: null,
-    recovery: ok ? null : "Ask the venue."
-  }
-  const told = rows.filter(({ gate }) => !discreet.has(gate))
-  const before = told.filter(({ gate }) => gates.indexOf(gate) < gates.indexOf(standing.gate))
-  return [...before, standing, ...told.slice(before.length)]
-}

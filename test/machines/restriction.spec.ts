@@ -11,6 +11,7 @@ import {
   type Fact,
   RestrictionMachine
 } from "../../packages/engine-core/src/controls/restriction/RestrictionMachine.ts"
+import { everKept } from "../../packages/engine-core/src/feeds/Retention.ts"
 import { ripen } from "../../packages/engine-core/src/kernel/Collection.ts"
 import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
 import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
@@ -76,6 +77,11 @@ describe("a restriction", () => {
     expect([seen(active, 8), seen(active, 9)]).toEqual(["active", "lapsed"])
     expect(seen({ ...active, autoReleaseAt: null }, 23)).toBe("active")
     expect(ended.map((self) => seen(self, 23))).toEqual(["lifted", "lapsed", "carried"])
+  })
+
+  it("is pruned with what the ledger has forgotten, or once it is old", () => {
+    expect(everKept.has(restrictions.name)).toBe(true)
+    expect(restrictions.keptBy).toBe("engine")
   })
 
   it("waits for anybody: no move of it is a forward one", () => {

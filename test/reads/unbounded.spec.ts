@@ -82,7 +82,10 @@ describe("among more than are looked at in one go", () => {
         // The lower its id, the later its cut-off, and all of them are still to come.
         const from = Instant.of("2999-01-01T00:00:00Z")
         const at = (nth: number) => Instant.fromNanos(from + BigInt(nth) * 1_000_000_000n)
-        const cycles = many(700, (nth) => cycle(`c${digits(699 - nth)}`, at(nth)))
+        const cycles = many(700, (nth) => ({
+          ...cycle(`c${digits(699 - nth)}`, at(nth)),
+          acceptsOrders: nth !== 600
+        }))
         yield* all(dealingCycles, cycles)
         const around = (nth: number) =>
           Effect.map(aroundOf({ instrumentId, cutOffAt: at(nth) }), ({ earlier, next }) => [
@@ -90,6 +93,7 @@ describe("among more than are looked at in one go", () => {
             next?.cutOffAt ?? null
           ])
         expect(yield* around(0)).toEqual([null, at(1)])
+        expect(yield* around(599)).toEqual([at(0), at(601)])
         expect(yield* around(650)).toEqual([at(0), at(651)])
         expect(yield* around(699)).toEqual([at(0), null])
       })

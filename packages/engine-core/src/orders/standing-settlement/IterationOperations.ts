@@ -1,5 +1,5 @@
 /** An iteration of a standing settlement: orders settled together out of what their parties committed. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { admissions, pairOf } from "../../instruments/admission/Admission.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
@@ -89,13 +89,10 @@ const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: 
   }
   const holderIds = [...new Set([...bought, ...sold].map(({ holderId }) => holderId))]
   const known = yield* records.many(holders, holderIds)
-  const admitted = yield* records.list(admissions, {
-    where: {
-      pair: holderIds.map((holderId) => pairOf({ holderId, instrumentId })),
-      state: ["admitted"]
-    },
-    limit: Math.max(1, holderIds.length)
-  })
+  const pair = holderIds.map((holderId) => pairOf({ holderId, instrumentId }))
+  const admitted = yield* Stream.runCollect(
+    records.stream(admissions, { where: { pair, state: ["admitted"] } })
+  )
   return {
     ...(yield* controlsOf({ instrumentId, holderIds })),
     instrument,

@@ -1,5 +1,5 @@
 /** Units moved without their holder's own act, under a cited order: by holder and by instrument. */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -146,6 +146,85 @@ describe("a forced transfer", () => {
       const gone = yield* Stage.write("redemption.withdraw", { redemptionId: "r1" }, {})
       assert.strictEqual(gone.why, "")
       assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("does not know what locks a holding, or moves one whose lock nobody may end", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded("10")
+      for (let nth = 1; nth < 4; nth++) yield* Powers.mints(stage, h1, "10")
+      const whole = () => Effect.map(Stage.unlocked(h1.party), ({ cid }) => cid)
+      const ten = { amount: Decimal.of("10"), executeBefore: Instant.of("2026-08-30T00:00:00Z") }
+      yield* h1.act(
+        Templates.exercise(Templates.Holding, yield* whole(), "OfferTransfer", {
+          ...ten,
+          receiver: h2.party
+        })
+      )
+      yield* h1.act(
+        Templates.exercise(Templates.Holding, yield* whole(), "RequestBurn", {
+          ...ten,
+          reference: { kind: "redemption", id: "none" },
+          custodian: null
+        })
+      )
+      const opened = yield* Stage.write(
+        "standing-settlement.open",
+        {},
+        {
+          standingSettlementId: "st1",
+          instrumentId: "fund-a",
+          funding: [
+            { party: h1.party, asset: stage.asset, amount: 10 },
+            { party: stage.fund.party, asset: Cycles.cash(stage), amount: 1 }
+          ]
+        }
+      )
+      assert.strictEqual(opened.why, "")
+      const { cid } = yield* Powers.saying(Templates.StandingSettlement, {})
+      yield* h1.act(
+        Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
+          party: h1.party,
+          holdingCid: yield* whole(),
+          amount: Decimal.of("10")
+        })
+      )
+      yield* h1.act(
+        Templates.exercise(Templates.Holding, yield* whole(), "Lock", {
+          holders: [h1.party],
+          observers: [],
+          context: "a pledge",
+          amount: Decimal.of("10"),
+          expiresAt: Instant.of("2026-07-31T13:00:00Z")
+        })
+      )
+      assert.deepEqual(yield* Powers.books(stage), { register: "40", locked: "40", supply: "40" })
+      // No forced act ends a lock in force that no contract of the registry's stands behind.
+      const stuck = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(stuck.why, "rule-refused units locks-releasable")
+      const most = yield* Powers.forces("h1", "h2", {
+        instruments: [{ instrumentId: "fund-a", units: 31 }]
+      })
+      assert.strictEqual(most.why, "rule-refused units locks-releasable")
+      yield* TestClock.adjust("1 hour")
+      const done = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(
+        movesOf(done)[0]
+          ?.released.map(({ lockedBy }) => lockedBy)
+          .toSorted(),
+        ["burn-request", "lapsed", "standing-commitment", "transfer-offer"]
+      )
+      for (const template of [
+        Templates.Allocation,
+        Templates.BurnRequest,
+        Templates.TransferOffer,
+        Templates.StandingCommitment
+      ]) {
+        assert.strictEqual(yield* Stage.count(template), 0)
+      }
+      assert.deepEqual(yield* Powers.books(stage), { register: "40", locked: "0", supply: "40" })
+      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "40")
     }).pipe(engine())
   )
 

@@ -123,6 +123,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       assert.strictEqual(again.why, "rule-refused units units-held")
       const named_ = yield* Powers.recovers("h1", { instruments: ["fund-a"] })
       assert.strictEqual(named_.why, "state-conflict HolderState")
+      assert.strictEqual((yield* Powers.offers("h1")).why, "state-conflict HolderState")
     }).pipe(engine())
   )
 

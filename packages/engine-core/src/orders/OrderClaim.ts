@@ -5,11 +5,9 @@ import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Field from "../templates/Field.ts"
 import { PaymentMode } from "../vocabulary/sets.ts"
+import { sized } from "./OrderSize.ts"
 
-const above = { expected: "a decimal above zero" }
-const positive = Decimal.plain.check(
-  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
-)
+const positive = sized(Decimal.plain)
 
 export const fields = {
   instrumentId: InstrumentId,

@@ -8,6 +8,7 @@ import type * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
 import type * as Field from "../templates/Field.ts"
 import type { Asked } from "./OrderClaim.ts"
+import { isSized } from "./OrderSize.ts"
 import type { PrimaryMarket } from "./primary-market/PrimaryMarket.ts"
 import { type HolderOrder, holderOrders, type Kind, nameOf } from "./subscription/HolderOrder.ts"
 
@@ -61,6 +62,7 @@ export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Objec
 }
 
 const fits = (asked: Asked, order: HolderOrder, { instrument, market, now }: Signed): boolean =>
+  isSized(order) &&
   (asked.amount === null || asked.amount === order.amount) &&
   (asked.units === null || asked.units === order.units) &&
   isAsset(order.instrument, assetOf(instrument)) &&

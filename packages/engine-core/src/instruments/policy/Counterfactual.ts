@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 
 const versionMax = 1_000_000_000
-const above = { expected: "a decimal above zero" }
+/** No unit is priced so high, and what a whole day's orders come to at less is still a decimal. */
+const priceBelow = Decimal.of("10000000000")
+const priced = { expected: "a decimal above zero, of at most 10 digits before the point" }
 
 /** The parameters beside at and asOf that ask what would have been (domain.md section 8, feature 9). */
 export const fields = {
@@ -15,7 +17,13 @@ export const fields = {
   ),
   price: Schema.optionalKey(
     Decimal.text.check(
-      Schema.makeFilter((price) => (Decimal.isPositive(price) ? undefined : above.expected), above)
+      Schema.makeFilter(
+        (price) =>
+          Decimal.isPositive(price) && Decimal.lessThan(price, priceBelow)
+            ? undefined
+            : priced.expected,
+        priced
+      )
     )
   )
 } as const

@@ -4,6 +4,7 @@ import { holders } from "../../holders/holder/Holder.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Currency from "../../orders/Currency.ts"
+import { isSized } from "../../orders/OrderSize.ts"
 import { signedOrder } from "../../orders/SignedOrderReads.ts"
 import { standing as standingMarket } from "../../orders/primary-market/PrimaryMarketOperations.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
@@ -93,6 +94,7 @@ const orderedBy = Effect.fnUntraced(function* (
   const holder = Option.getOrNull(yield* records.find(holders, holderId ?? ""))
   if (holder === null) return null
   const said = (yield* signedOrder(kind, asked, holder.party)) ?? asked
+  if (!isSized(said)) return null
   if (said.amount !== null) return { amount: said.amount, units: null } satisfies Ordered
   return said.units === null ? null : ({ amount: null, units: said.units } satisfies Ordered)
 })

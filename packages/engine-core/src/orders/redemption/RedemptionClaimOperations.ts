@@ -20,6 +20,7 @@ import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
 import * as Currency from "../Currency.ts"
 import * as OrderClaim from "../OrderClaim.ts"
+import { isSized } from "../OrderSize.ts"
 import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
 import { joining } from "../dealing-cycle/JoiningReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
@@ -111,14 +112,15 @@ const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAc
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
   const lastPrice = yield* lastPriceOf(instrument, oracle)
   const units = yield* unitsOf({ ...instrument, ...holder }, { payment, lastPrice })
+  const ordered = order !== null && isSized(order) ? order : input
   const claiming: Gates.Claiming = {
     ...controls,
     instrument,
     holder,
     market,
     payment,
-    amount: order === null ? input.amount : order.amount,
-    units: order === null ? input.units : order.units,
+    amount: ordered.amount,
+    units: ordered.units,
     cashDecimals: Currency.decimals(instrument.manifest.currency),
     terms: yield* inForce(instrument, now),
     oracle,

@@ -6,6 +6,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Objection } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
+import { sized } from "../OrderSize.ts"
 
 const StatementId = RecordId.make("ExternalStatementId")
 
@@ -13,16 +14,11 @@ const lineMax = 1_000_000
 /** How many lines may pay one order in one call. */
 const linesMax = 100
 
-const above = { expected: "a decimal above zero" }
-const positive = Decimal.schema.check(
-  Schema.makeFilter((amount) => (Decimal.isPositive(amount) ? undefined : above.expected), above)
-)
-
 /** Until statements are read in, the venue names the lines itself. */
 export const CashLine = Schema.Struct({
   statementId: StatementId,
   line: Integer.between({ minimum: 1, maximum: lineMax }),
-  amount: positive
+  amount: sized(Decimal.schema)
 }).annotate({
   identifier: "CashLine",
   description: "A line of a bank statement that paid an order."

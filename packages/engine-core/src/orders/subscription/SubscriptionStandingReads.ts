@@ -1,18 +1,19 @@
 /** What an order's acts are judged by, as the records say it now. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import { latest } from "../../instruments/admission/AdmissionOperations.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
-import type * as Instant from "../../kernel/Instant.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlReads.ts"
 import { dayPriceOf } from "../DayPriceReads.ts"
 import { liveMarket } from "../primary-market/LiveMarketReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Subscription } from "./Subscription.ts"
+import { isEligible, type Ordered } from "./SubscriptionRules.ts"
 
 export const standingOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
   const records = yield* Records
@@ -43,31 +44,52 @@ const fits = (
       market.paymentAsset.admin === paymentAsset?.admin &&
       market.paymentAsset.id === paymentAsset.id))
 
-/** An order is priced soon after its point is published: older ones are not looked at. */
+/** So many are looked at in one go. */
 const pointsMax = 100
 
 /**
- * The points that may price an order. Those of the very batch that prices it are not listed yet; the
- * one the lot names is found all the same.
+ * The points among which the one that prices an order is chosen, and the one it was priced at. Where
+ * that could be right, these are all that could be chosen before it: valued from the cut-off up to it,
+ * or from it up to the claim. Where it could not, the latest ones show which would have been. Those of
+ * the very batch that prices it are not listed yet; the named one is found all the same.
  */
 export const pointsFor = Effect.fnUntraced(function* (
-  of: { readonly instrumentId: string; readonly oracle: string | null },
+  of: Ordered & { readonly instrumentId: string; readonly oracle: string | null },
   pointCid: string
 ) {
   const records = yield* Records
-  const listed = yield* records.list(pricePoints, {
-    where: {
-      instrumentId: [of.instrumentId],
-      ...(of.oracle === null ? {} : { source: [of.oracle] })
-    },
-    direction: "desc",
-    limit: pointsMax
-  })
-  const known = new Map(listed.map(({ record }) => [record.contractId, record]))
-  const named = yield* records.find(pricePoints, pointCid)
-  if (Option.isSome(named)) known.set(pointCid, named.value)
+  const named = Option.getOrNull(yield* records.find(pricePoints, pointCid))
+  const where = {
+    instrumentId: [of.instrumentId],
+    ...(of.oracle === null ? {} : { source: [of.oracle] })
+  }
+  const mayPrice =
+    named !== null && named.correctedBy === null && named.isLive && isEligible(named, of)
+  const query = {
+    where,
+    direction: "desc" as const,
+    ...(mayPrice ? { ranges: { valuationTime: rivalsOf(named, of) } } : {})
+  }
+  const listed = yield* records.list(pricePoints, { ...query, limit: pointsMax })
+  const rows =
+    mayPrice && listed.length === pointsMax
+      ? yield* Stream.runCollect(records.stream(pricePoints, query))
+      : listed
+  const known = new Map(rows.map(({ record }) => [record.contractId, record]))
+  if (named !== null) known.set(pointCid, named)
   return [...known.values()]
 })
+
+/** When a point is valued that would be chosen before this one, or is valued when it is. */
+const rivalsOf = (
+  { valuationTime }: { readonly valuationTime: Instant.Instant },
+  { claimedAt, cutOffAt, pricing }: Ordered
+) => {
+  const justAfter = Instant.sortable(Instant.fromNanos(valuationTime + 1n))
+  return pricing === "forward"
+    ? { from: Instant.sortable(cutOffAt), to: justAfter }
+    : { from: Instant.sortable(valuationTime), to: Instant.sortable(claimedAt) }
+}
 
 /** What an order's price is expected to be, as the terms of its claim and the sums of its day say. */
 export const knownFor = Effect.fnUntraced(function* (
@@ -77,7 +99,7 @@ export const knownFor = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const { instrumentId, attesting, claimedAt } = self
-  const points = yield* pointsFor({ instrumentId, oracle: attesting.oracle }, pointCid)
+  const points = yield* pointsFor({ ...self, oracle: attesting.oracle }, pointCid)
   const named = points.find(({ contractId }) => contractId === pointCid)
   const found = yield* records.find(instruments, instrumentId)
   if (Option.isNone(found) || !isRecorded(found.value)) {

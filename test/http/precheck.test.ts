@@ -284,11 +284,12 @@ describe("a precheck of an act that may be done", () => {
 
 describe("a precheck under a hold and a restriction", () => {
   const orders = [
-    ["subscription.claim", "may-receive"],
-    ["subscription.deliver", "may-receive"],
-    ["subscription.settle", "may-receive"],
-    ["redemption.claim", "may-redeem"],
-    ["redemption.settle", "may-be-paid"]
+    ["subscription.claim", ["may-subscribe"]],
+    ["subscription.deliver", ["may-receive"]],
+    // Its units are out: that its cash is in is only noted.
+    ["subscription.settle", []],
+    ["redemption.claim", ["may-redeem"]],
+    ["redemption.settle", ["may-be-paid"]]
   ] as const
   const ask = async (name: string, more = "", as = "operator", claims: Claims = {}) =>
     asks(`${then[name]?.query}${more}`, as, claims)
@@ -300,14 +301,10 @@ describe("a precheck under a hold and a restriction", () => {
       { mode: "freeze", reason: "pledge" },
       "compliance"
     )
-    for (const [name, check] of orders) {
+    for (const [name, checks] of orders) {
       const told = await ask(name)
-      expect([name, ...refusing(told)]).toEqual([
-        name,
-        "hold not-held",
-        expect.stringMatching(/^restriction /u)
-      ])
-      expect([name, refusing(told)[1]]).toEqual([name, `restriction ${check}`])
+      const restricted = checks.map((check) => `restriction ${check}`)
+      expect([name, ...refusing(told)]).toEqual([name, "hold not-held", ...restricted])
       expect(told.gates.find(({ gate }) => gate === "hold")).toEqual({
         gate: "hold",
         check: "not-held",
@@ -326,10 +323,10 @@ describe("a precheck under a hold and a restriction", () => {
       "operator"
     )
     await succeeds(`/v1/restrictions/${String(restrictionId)}:lift`, { reason: "paid back" })
-    for (const [name] of orders) {
+    for (const [name, checks] of orders) {
       expect([name, (await ask(name)).allowed]).toEqual([name, true])
       const past = await ask(name, `&asOf=${during.now}`)
-      expect([name, refusing(past).length]).toEqual([name, 2])
+      expect([name, refusing(past).length]).toEqual([name, 1 + checks.length])
     }
   })
 
@@ -450,12 +447,71 @@ describe("a precheck that is asked amiss", () => {
       ["/query"]
     ],
     [
+      "units of which a price makes no decimal",
+      "act=subscription.claim&holderId=h1&units=1000000000000000",
+      ["/query/units"]
+    ],
+    [
+      "a price of no unit",
+      "act=subscription.claim&holderId=h1&units=1&price=10000000000",
+      ["/query/price"]
+    ],
+    [
+      "a bank line of more than any order",
+      "act=subscription.settle&subscriptionId=sub-5&cash=stmt-1:1:1000000000000000",
+      ["/query/cash"]
+    ],
+    [
+      "moves that repeat their holder",
+      `act=instrument.force-transfer&moves=h1:h2&moves=h1:h2:1&documentHash=${documentHash}`,
+      ["/query/moves"]
+    ],
+    [
+      "a move of nothing",
+      `act=instrument.force-transfer&moves=h1:h2:0&documentHash=${documentHash}`,
+      ["/query/moves"]
+    ],
+    [
+      "a move to nobody",
+      `act=instrument.force-transfer&moves=h1&documentHash=${documentHash}`,
+      ["/query/moves"]
+    ],
+    [
+      "an order without its document",
+      "act=instrument.force-transfer&moves=h1:h2",
+      ["/query/documentHash"]
+    ],
+    [
       "an amount beyond all decimals",
       `act=subscription.claim&holderId=h1&units=${"9".repeat(29)}`,
       ["/query/units"]
     ]
   ])("is answered though %s", async (_, query, expected) => {
     expect(await pointers(query)).toEqual([400, "invalid-request", ...expected])
+  })
+
+  it("is of a size that no order has, and the order itself is placed", async () => {
+    for (const of of [{ units: 1e15 }, { amount: 1e15 }]) {
+      const [[name, size] = []] = Object.entries(of)
+      const body = JSON.stringify({ instrumentId: "fund-a", holderId: "h1" }).replace(
+        "}",
+        `,"${name}":${String(size)}}`
+      )
+      for (const path of ["/v1/subscriptions", "/v1/redemptions"]) {
+        const answer = await Venue.send(venue, {
+          method: "POST",
+          path,
+          as: await Venue.bearer(["operator"]),
+          body,
+          headers: { "idempotency-key": crypto.randomUUID() }
+        })
+        const { errors } = await Venue.json<Venue.Problem>(answer)
+        expect([answer.status, errors?.map(({ pointer }) => pointer)]).toEqual([
+          400,
+          [`/body/${String(name)}`]
+        ])
+      }
+    }
   })
 
   it.each([

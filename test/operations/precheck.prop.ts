@@ -521,7 +521,7 @@ const reached: Readonly<Record<Act, ReadonlyArray<Said>>> = {
     "not-found",
     "already-exists",
     "rule-refused hold not-held",
-    "rule-refused restriction may-receive",
+    "rule-refused restriction may-subscribe",
     "rule-refused admission holder-active",
     "rule-refused admission admitted",
     "rule-refused admission credential-in-force",

@@ -1,12 +1,15 @@
 /** What prechecks say of a venue that is walked for real: then as it was told then, and as another policy would have had it. */
-import { type Caller, Reads, Records } from "@bursar/engine-core"
+import { type Caller, Catalogue, Reads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import * as PrecheckReads from "../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
+import { acts } from "../../packages/engine-core/src/instruments/precheck/PrecheckRules.ts"
+import { PrecheckAct } from "../../packages/engine-core/src/vocabulary/sets.ts"
 import * as Approval from "../../packages/engine-core/src/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -346,6 +349,54 @@ describe("a precheck under another version of the policy", () => {
       })
     })
   )
+})
+
+// ---- of any size
+
+describe("an order that its holder signed for more than anything is worth", () => {
+  it.effect("brings the venue down instead of being refused", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      yield* Stage.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+      const most = "9".repeat(28)
+      const order = {
+        venue: stage.venue,
+        fund: stage.fund.party,
+        holder: h1.party,
+        instrument: stage.asset,
+        paymentAsset: Cycles.cash(stage),
+        amount: null,
+        units: d(most),
+        expiresAt: null
+      }
+      yield* h1.act(
+        Templates.create(Templates.SubscriptionOrder, { ...order, orderId: "o1" }),
+        Templates.create(Templates.RedemptionOrder, { ...order, orderId: "o1", custodian: null })
+      )
+      for (const act of ["subscription.claim", "redemption.claim"] as const) {
+        const asked = { holderId: "h1", payment: "ledger", orderId: "o1" }
+        const told = yield* precheck(act, asked)
+        assert.deepStrictEqual(refusing(told), ["consent order-fits"])
+        assert.isNull(told.figures)
+        const { why } = yield* Stage.write(act, {}, { ...asked, instrumentId: "fund-a" })
+        assert.strictEqual(why, "rule-refused consent order-fits")
+      }
+    }).pipe(engine())
+  )
+})
+
+// ---- the acts
+
+describe("the acts of the API", () => {
+  it("lack a precheck though their operation is there, or their operation its checks", () => {
+    for (const act of PrecheckAct.members) {
+      const operation = Catalogue.operations.find(({ kind }) => kind === act)
+      assert.strictEqual(Object.hasOwn(acts, act), operation !== undefined, act)
+      if (operation !== undefined) assert.isDefined(operation.gates, act)
+    }
+  })
 })
 
 // ---- what approvers sign, and what moves by force

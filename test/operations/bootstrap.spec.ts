@@ -47,6 +47,8 @@ const standing = Effect.gen(function* () {
   return {
     consent: instrument.admissionConsent,
     market: instrument.primaryMarket,
+    powers: instrument.issuerPowersAgreement,
+    consents: holder.consents,
     onRegistry: instrument.onRegistry,
     holderCount: instrument.holderCount,
     holder: [holder.holderId, holder.party, holder.state, holder.terms],
@@ -75,7 +77,19 @@ describe("a venue that begins on a ledger that has forgotten", () => {
             configurationCid: null
           })
         )
+        yield* Stage.write(
+          "issuer-powers-agreement.propose",
+          { instrumentId: "fund-a" },
+          { issuer: stage.fund.party, powers: ["recover"], until: "2027-07-31T12:00:00Z" }
+        )
+        yield* Stage.agreesToPowers(stage)
+        yield* Stage.write("issuer-powers-consent.offer", { holderId: "h1" }, {})
+        yield* Stage.answersPowers(stage.holder)
         const before = yield* standing
+        assert.deepEqual(
+          [before.powers?.state, ...before.consents.map(({ state }) => state)],
+          ["agreed", "granted"]
+        )
         yield* forgets
         yield* Effect.gen(function* () {
           yield* Stage.settle

@@ -76,7 +76,7 @@ export type Counts = typeof Counts.Type
 const Count = Schema.Struct({
   on: Schema.Literal("count"),
   orderId: Schema.String,
-  members: Schema.Struct({ subscriptions: Schema.Int, redemptions: Schema.Int }),
+  members: Schema.Struct({ subscriptions: Integer.schema, redemptions: Integer.schema }),
   gross: Gross
 })
 /** The fund set cash aside for its net, or took it back. */

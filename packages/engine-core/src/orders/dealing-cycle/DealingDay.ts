@@ -5,6 +5,7 @@ import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
 import * as Field from "../../templates/Field.ts"
 import { Counts } from "./DealingCycleMachine.ts"
 
@@ -43,7 +44,7 @@ export type DealingDay = typeof DealingDay.Type
 const Count = Schema.Struct({
   on: Schema.Literal("count"),
   orderId: Schema.String,
-  orders: Schema.Struct({ subscriptions: Schema.Int, redemptions: Schema.Int }),
+  orders: Schema.Struct({ subscriptions: Integer.schema, redemptions: Integer.schema }),
   ordered: Ordered
 })
 const Deal = Schema.Struct({

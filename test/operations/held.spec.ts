@@ -40,6 +40,13 @@ const comingIn: Stops = {
   "receive-only": "",
   "redeem-only": "restriction may-receive"
 }
+/** No mode lets its holder order more. */
+const placed: Stops = {
+  hold,
+  freeze: "restriction may-subscribe",
+  "receive-only": "restriction may-subscribe",
+  "redeem-only": "restriction may-subscribe"
+}
 const goingBack: Stops = {
   hold,
   freeze: "restriction may-redeem",
@@ -175,11 +182,12 @@ describe("an act of one order is stopped by no control, by the wrong check, or b
     Effect.gen(function* () {
       const { stage, venue } = yield* founded
       const claims = claim("subscription", { subscriptionId: "s1", amount: 100_000 })
-      yield* driven(venue, claims, byWire(BrokenOrders.subscriptionClaim), comingIn)
+      yield* driven(venue, claims, byWire(BrokenOrders.subscriptionClaim), placed)
       yield* prices(stage, "s1")
       const delivers = onSubscription("deliver", "s1", line(1, 100_000))
       yield* driven(venue, delivers, BrokenOrders.subscriptionDeliver, comingIn)
-      yield* driven(venue, onSubscription("settle", "s1"), BrokenOrders.subscriptionClose, comingIn)
+      const closes = onSubscription("settle", "s1")
+      yield* driven(venue, closes, BrokenOrders.subscriptionClose, heldOnly)
       assert.strictEqual((yield* Cycles.subscription("s1")).state, "closed")
     }).pipe(engine())
   )
@@ -194,7 +202,7 @@ describe("an act of one order is stopped by no control, by the wrong check, or b
         payment: "ledger",
         orderId: "buy-1"
       })
-      yield* driven(venue, claims, BrokenOrders.subscriptionClaim, comingIn)
+      yield* driven(venue, claims, BrokenOrders.subscriptionClaim, placed)
       const allocated = { assetId: "USD", amount: cents, to: stage.fund, reference: "s1" }
       yield* Cycles.allocates(stage, holder, allocated)
       yield* prices(stage, "s1")
@@ -508,7 +516,7 @@ describe("of several controls and faults", () => {
         assert.deepStrictEqual(yield* told, Array(2).fill("rule-refused policy in-manifest"))
         const lifted = yield* sets("freeze")
         assert.deepStrictEqual(yield* told, [
-          "rule-refused restriction may-receive",
+          "rule-refused restriction may-subscribe",
           "rule-refused restriction may-redeem"
         ])
         yield* Stage.write("instrument.pause", { instrumentId: "fund-x" }, { reason: "to see" })

@@ -182,7 +182,13 @@ describe("a restriction", () => {
   )
 })
 
-const passings: ReadonlyArray<Passing> = ["units-in", "units-out", "units-back", "cash-in"]
+const passings: ReadonlyArray<Passing> = [
+  "order-in",
+  "units-in",
+  "units-out",
+  "units-back",
+  "cash-in"
+]
 const instrumentIds = ["fund-a", "fund-b"] as const
 
 const restricting = fc.record({

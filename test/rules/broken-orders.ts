@@ -91,7 +91,7 @@ export const subscriptionClaim = act<Subscribing>({
   rows: (of) => SubscriptionGates.againstClaim(of, ownOf(of, of)),
   faults: {
     "hold not-held": held,
-    "restriction may-receive": frozen(h1),
+    "restriction may-subscribe": frozen(h1),
     "admission holder-active": lapsed,
     "admission admitted": unadmitted,
     "admission credential-in-force": ahead,
@@ -178,19 +178,18 @@ export const subscriptionDeliver = act<SubscriptionGates.Standing & Paying & Sub
   never: overOrShort
 })
 
-type Closing = typeof free & Paying & Subscribed
+type Closing = Pick<typeof free, "holds"> & Paying & Subscribed
 
 export const subscriptionClose = act<Closing>({
   name: "subscription.settle of a delivered order",
-  sound: { ...free, ...paying, self: { ...priced, state: "delivered" } },
+  sound: { holds: [], ...paying, self: { ...priced, state: "delivered" } },
   rows: (of) =>
-    SubscriptionGates.againstClosing(of.self, of, [
+    SubscriptionGates.againstClosing(of, [
       ...SubscriptionMachine.objections(of.self, { on: "settle", cash: of.cash }),
       Cash.againstTaken(of.taken)
     ]),
   faults: {
     "hold not-held": held,
-    "restriction may-receive": frozen(h1),
     "cash cash-line-repeated": lineFaults.repeated,
     "cash cash-over": lineFaults.over,
     "cash cash-matched": lineFaults.short,

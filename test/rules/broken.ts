@@ -96,7 +96,10 @@ interface Controlled {
 }
 export const free: Controlled = { holds: [], restrictions: [] }
 
-export const held = <S extends Controlled>(standing: S): S => ({ ...standing, holds: [onAll] })
+export const held = <S extends Pick<Controlled, "holds">>(standing: S): S => ({
+  ...standing,
+  holds: [onAll]
+})
 export const frozen =
   (holderId: string) =>
   <S extends Controlled>(standing: S): S => ({

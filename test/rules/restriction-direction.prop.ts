@@ -21,9 +21,9 @@ const some = fc.array(ending, { maxLength: 3 })
 
 /** What each mode stops, as domain.md section 2.8 words it. */
 const stops: Readonly<Record<Ending["mode"], ReadonlyArray<string>>> = {
-  freeze: ["units-in", "units-out", "units-back", "cash-in"],
-  "receive-only": ["units-out", "units-back"],
-  "redeem-only": ["units-in", "units-out"]
+  freeze: ["order-in", "units-in", "units-out", "units-back", "cash-in"],
+  "receive-only": ["order-in", "units-out", "units-back"],
+  "redeem-only": ["order-in", "units-in", "units-out"]
 }
 
 const isStopped = (all: ReadonlyArray<Ending>, of: (typeof grid)[number]): boolean =>
@@ -37,7 +37,7 @@ const isStopped = (all: ReadonlyArray<Ending>, of: (typeof grid)[number]): boole
 
 const grid = ["h1", "h2"].flatMap((holder) =>
   ["fund-a", "fund-b", "fund-c"].flatMap((instrument) =>
-    ["units-in", "units-out", "units-back", "cash-in"].flatMap((passing) =>
+    ["order-in", "units-in", "units-out", "units-back", "cash-in"].flatMap((passing) =>
       [0, 0.5, 1, 1.5, 2, 9].map((count) => ({
         holder,
         instrument,
@@ -119,6 +119,7 @@ describe("a change of restrictions", () => {
       now
     )
     expect(lifted.map(({ path, direction }) => `${path.join("/")} ${direction}`)).toEqual([
+      "h1/fund-a/order-in loosen",
       "h1/fund-a/units-in loosen",
       "h1/fund-a/units-out loosen"
     ])

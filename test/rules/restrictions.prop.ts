@@ -12,7 +12,13 @@ import {
 import * as sets from "../../packages/engine-core/src/vocabulary/sets.ts"
 import { party } from "../machines/subscriptions.ts"
 
-const passings: ReadonlyArray<Passing> = ["units-in", "units-out", "units-back", "cash-in"]
+const passings: ReadonlyArray<Passing> = [
+  "order-in",
+  "units-in",
+  "units-out",
+  "units-back",
+  "cash-in"
+]
 const holderIds = ["h1", "h2"]
 const instrumentIds = ["fund-a", "fund-b"]
 

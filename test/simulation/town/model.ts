@@ -18,9 +18,9 @@ export const beginning = (step: number): Span => ({
 })
 
 export type Mode = "freeze" | "receive-only" | "redeem-only"
-export type Passing = "units-in" | "units-out" | "units-back" | "cash-in"
+export type Passing = "order-in" | "units-in" | "units-out" | "units-back" | "cash-in"
 
-/** What a mode lets pass, as domain.md section 2.8 says it. */
+/** What a mode lets pass, as domain.md section 2.8 says it; none lets its holder order more (2.12). */
 const lets: Readonly<Record<Mode, ReadonlyArray<Passing>>> = {
   freeze: [],
   "receive-only": ["units-in", "cash-in"],

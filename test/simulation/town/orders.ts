@@ -11,18 +11,22 @@ import * as People from "./people.ts"
 import { type Fund, type Holder, type Order, type Outcome, submit, type Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
-const verbs = { subscription: "units-in", redemption: "units-back" } as const
+const verbs = {
+  claim: { subscription: "order-in", redemption: "units-back" },
+  exchange: { subscription: "units-in", redemption: "units-back" },
+  // Closing a subscription moves nothing of its holder.
+  close: { subscription: null, redemption: "cash-in" }
+} as const
 
 const asksOf = (order: Order, how: "claim" | "exchange" | "close"): Asks => {
   const { fund, holder, kind } = order
   const asks = { instrumentId: fund.instrumentId, hold: "deal" as const }
-  const closing = kind === "subscription" ? "units-in" : "cash-in"
-  const what = how === "close" ? closing : verbs[kind]
-  const passing = { holderId: holder.holderId, what } as const
-  if (how === "close") return { ...asks, passing }
+  const what = verbs[how][kind]
+  const passing = what === null ? {} : { passing: { holderId: holder.holderId, what } }
+  if (how === "close") return { ...asks, ...passing }
   return {
     ...asks,
-    passing,
+    ...passing,
     screened: holder.holderId,
     ...(kind === "subscription" ? { admitted: holder.party } : {}),
     ...(how === "claim" ? { window: true as const } : {})

@@ -12,16 +12,18 @@ export interface Restricting {
 }
 
 /**
- * What an act does with what a holder has: units come in (a subscription, the receiving end of a
- * move), units go out to anybody, units go back to the fund (a redemption up to its burn), cash comes
- * in for what is already gone (the payment of a burned redemption).
+ * What an act does with what a holder has: an order for more is placed, units come in (a subscription
+ * that stands, the receiving end of a move), units go out to anybody, units go back to the fund (a
+ * redemption up to its burn), cash comes in for what is already gone (the payment of a burned
+ * redemption).
  */
-export const passings = ["units-in", "units-out", "units-back", "cash-in"] as const
+export const passings = ["order-in", "units-in", "units-out", "units-back", "cash-in"] as const
 export type Passing = (typeof passings)[number]
 
 /**
  * `freeze`: nothing in or out. `receive-only`: in, not out. `redeem-only`: out to the fund only, and
- * its cash in (domain.md section 2.8 and the cause table of section 8, feature 5).
+ * its cash in (domain.md section 2.8 and the cause table of section 8, feature 5). No mode lets its
+ * holder order more: a subscription is claimed under no restriction at all (section 2.12).
  */
 const passes: Readonly<Record<RestrictionMode, ReadonlyArray<Passing>>> = {
   freeze: [],
@@ -53,6 +55,7 @@ export const lets = (restrictions: ReadonlyArray<Restricting>, asked: Asked): bo
   restrictions.every((one) => !isOn(one, asked) || passes[one.mode].includes(asked.passing))
 
 const names: Readonly<Record<Passing, string>> = {
+  "order-in": "may-subscribe",
   "units-in": "may-receive",
   "units-out": "may-send",
   "units-back": "may-redeem",

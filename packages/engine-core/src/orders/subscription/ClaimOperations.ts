@@ -26,6 +26,7 @@ import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
 import * as Currency from "../Currency.ts"
 import * as OrderClaim from "../OrderClaim.ts"
+import { isSized } from "../OrderSize.ts"
 import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
 import { joining } from "../dealing-cycle/JoiningReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
@@ -103,14 +104,14 @@ const gathered = Effect.fnUntraced(function* (input: Claim, act: OperationAct) {
   const holder = yield* records.get(holders, holderId)
   const found = yield* records.get(instruments, instrumentId)
   const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
-  const controlled = { holder, instrumentId, passing: "units-in" } as const
+  const controlled = { holder, instrumentId, passing: "order-in" } as const
   const before = ControlGates.against(controls, controlled)
   const instrument = yield* Effect.fromResult(recorded(found, before))
   const terms = yield* inForce(instrument, act.now)
   const market = yield* agreedMarket(instrumentId)
   const order = yield* signedOrder("subscription", input, holder.party)
   const attesting = attestingOf(instrument, market)
-  const ordered = order ?? input
+  const ordered = order !== null && isSized(order) ? order : input
   const claiming: Gates.Claiming = {
     ...controls,
     instrument,

@@ -10,7 +10,6 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import * as ControlGates from "../ControlGates.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
-import type { Subscription } from "./Subscription.ts"
 
 /** What every act of an order that brings units nearer to a holder is judged by. */
 export interface Standing extends ControlGates.Controls {
@@ -36,12 +35,15 @@ export interface Claiming extends Standing {
   readonly attestors: ReadonlyArray<string>
 }
 
-/** One row a check; a subscription brings units to its holder. */
-const ofStanding = (standing: Standing): ReadonlyArray<Objection> => {
+/** One row a check; a subscription is placed by its holder, and brings it units later on. */
+const ofStanding = (
+  standing: Standing,
+  passing: "order-in" | "units-in"
+): ReadonlyArray<Objection> => {
   const { admission, holder, instrument, now } = standing
   const { instrumentId } = instrument
   return [
-    ...ControlGates.against(standing, { holder, instrumentId, passing: "units-in" }),
+    ...ControlGates.against(standing, { holder, instrumentId, passing }),
     [
       holder.state !== "active",
       "rule-refused",
@@ -202,27 +204,23 @@ const fits = (decimal: Decimal.Decimal, places: number): boolean =>
 export const againstClaim = (
   claiming: Claiming,
   own: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> => inOrder([...ofStanding(claiming), ...ofClaim(claiming), ...own])
+): ReadonlyArray<Objection> =>
+  inOrder([...ofStanding(claiming, "order-in"), ...ofClaim(claiming), ...own])
 
 /** The same for an act that gives the holder units. */
 export const againstUnits = (
   standing: Standing,
   own: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> => inOrder([...ofStanding(standing), ...own])
+): ReadonlyArray<Objection> => inOrder([...ofStanding(standing, "units-in"), ...own])
 
 /**
- * Closing an order whose units are out. They are owed, so it asks nothing of the holder's admission
- * or screening; what its holder may not receive stays open until it may again.
+ * Closing an order whose units are out: nothing of the holder's moves any more, it is only recorded
+ * that the fund has its cash. So it asks the hold, and nothing of the holder.
  */
 export const againstClosing = (
-  { instrumentId, ...holder }: Pick<Subscription, "instrumentId" | "holderId" | "party">,
-  controls: ControlGates.Controls,
+  controls: Pick<ControlGates.Controls, "holds">,
   own: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> =>
-  inOrder([
-    ...ControlGates.against(controls, { holder, instrumentId, passing: "units-in" }),
-    ...own
-  ])
+): ReadonlyArray<Objection> => inOrder([ControlGates.held(controls), ...own])
 
 /** Paid and minted in one it needs a market that stands: it is the market that mints. */
 export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection => [

@@ -53,11 +53,10 @@ export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: Op
 })
 
 const closing = Effect.fnUntraced(function* (self: Subscription, paying: Paying) {
-  const { instrumentId, holderId } = self
-  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
   const lines = yield* linesOf(paying)
   const own = objections(self, { on: "settle", cash: paying.cash })
-  const rows = Gates.againstClosing(self, controls, [...own, lines.against])
+  const rows = Gates.againstClosing(controls, [...own, lines.against])
   return { on: "settle" as const, self, lines, rows }
 })
 export type Closing = Effect.Success<ReturnType<typeof closing>>

@@ -176,6 +176,41 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
+  it.effect("brings new units to the old wallet by an order that it left open", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      yield* Powers.succeeds(stage, h1)
+      yield* Stage.write(
+        "subscription.claim",
+        {},
+        {
+          subscriptionId: "s1",
+          instrumentId: "fund-a",
+          holderId: "h1",
+          payment: "wire",
+          amount: 100
+        }
+      )
+      const done = yield* Powers.recovers("h1")
+      assert.deepEqual(done.result["openOrders"], [
+        { orderId: "s1", kind: "subscription", holderId: "h1" }
+      ])
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
+      const cash = [{ statementId: "stmt-1", line: 1, amount: 100 }]
+      const delivered = yield* Stage.write(
+        "subscription.deliver",
+        { subscriptionId: "s1" },
+        { cash }
+      )
+      assert.strictEqual(delivered.why, "rule-refused admission holder-active")
+      const released = yield* Stage.write("subscription.release", { subscriptionId: "s1" }, {})
+      assert.strictEqual(released.why, "")
+      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "0")
+    }).pipe(engine())
+  )
+
   it.effect("of a holding in very many parts is told in parts, or not at all", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded("1")

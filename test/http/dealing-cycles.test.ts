@@ -220,6 +220,12 @@ describe("a dealing cycle over HTTP", () => {
     })
     await orders("bob", { id: "s2", amount: "50000" })
     await work()
+    const asks = "/v1/instruments/fund-a/precheck?act=dealing-cycle.settle&cycleId=c1"
+    const early = (await one(asks)).value as Readonly<Record<string, unknown>>
+    const refusing = (early["gates"] as ReadonlyArray<{ ok: boolean; check: string }>)
+      .filter(({ ok }) => !ok)
+      .map(({ check }) => check)
+    expect(refusing).toEqual(["cut-off-passed", "orders-priced"])
     await sets(friday)
     prices = [
       { instrumentId: "fund-a", value: Decimal.of("1.0437"), valuationTime: Instant.of(friday) }
@@ -237,6 +243,11 @@ describe("a dealing cycle over HTTP", () => {
     const then = (await one("/v1/dealing-cycles/c1?price=2")).value
     expect(then).toMatchObject({ state: "open", price: 2, fundNet: { cash: 150000, units: 75000 } })
 
+    expect((await one(asks)).value).toMatchObject({
+      allowed: true,
+      figures: { price: "1.0437", subscribed: "150000", minted: "143719.459614" }
+    })
+    expect((await one(asks, "investor", { holder: "h1" })).status).toBe(403)
     const settled = await venue.write("/v1/dealing-cycles/c1:settle", {})
     expect(settled).toMatchObject({ state: "succeeded", result: { endedAs: "settled" } })
     expect(await state("/v1/subscriptions/s2")).toBe("closed")

@@ -1,12 +1,11 @@
 /** Controls by chance: restrictions, lifts, pauses, releases, and whoever signs for them. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
+import * as Calls from "../../engine/calls.ts"
 import { anyFund, anyHolder } from "./joining.ts"
 import { beginning, type Hold, type Mode, type Restriction } from "./model.ts"
 import * as People from "./people.ts"
-import { drop, signs, submit, type Town } from "./town.ts"
-import * as Calls from "../../engine/calls.ts"
-import { refusalOf, note, tell } from "./town.ts"
+import { drop, type Holder, note, refusalOf, signs, submit, tell, type Town } from "./town.ts"
 
 const modes = ["freeze", "receive-only", "redeem-only"] as const
 const reasons = [
@@ -30,9 +29,9 @@ interface Drawn {
 }
 
 /** A restriction as somebody asks for it: now and then one that cannot be. */
-const draws = (town: Town, now: number): Drawn | undefined => {
+const draws = (town: Town, now: number, whose?: Holder): Drawn | undefined => {
   const { die } = town
-  const holder = anyHolder(town)
+  const holder = whose ?? anyHolder(town)
   if (holder === undefined) return undefined
   const instrumentId = die.once(2) ? null : anyFund(town).instrumentId
   const mode = die.pick(modes)
@@ -61,7 +60,17 @@ const draws = (town: Town, now: number): Drawn | undefined => {
 const asked = (town: Town, restrictionId: string, drawn: Drawn): Restriction => {
   const { holderId, instrumentId, mode, reason, endsAt } = drawn
   const span = beginning(town.step)
-  return { restrictionId, holderId, instrumentId, mode, reason, endsAt, span, ended: null }
+  return {
+    restrictionId,
+    holderId,
+    instrumentId,
+    mode,
+    reason,
+    endsAt,
+    span,
+    carried: false,
+    ended: null
+  }
 }
 
 /** It was asked for, so it may be in force; it succeeded, so it is; it failed, so it never was. */
@@ -77,9 +86,9 @@ const follows = (town: Town, some: ReadonlyArray<Restriction>) => ({
   }
 })
 
-export const restricts = Effect.fnUntraced(function* (town: Town) {
+export const restricts = Effect.fnUntraced(function* (town: Town, whose?: Holder) {
   const now = Number((yield* Instant.now) / 1_000_000n)
-  const drawn = draws(town, now)
+  const drawn = draws(town, now, whose)
   if (drawn === undefined) return
   const kind = "holder.restrict"
   const restrictionId = `r${++town.count}`
@@ -115,7 +124,11 @@ const pick = <A>(town: Town, from: ReadonlyArray<A>): A | undefined =>
 
 export const lifts = Effect.fnUntraced(function* (town: Town) {
   const all = [...town.model.restrictions.values()]
-  const open = all.filter(({ ended, span }) => ended === null && span.until > town.step)
+  const now = Number((yield* Instant.now) / 1_000_000n)
+  const open = all.filter(
+    ({ ended, endsAt, span }) =>
+      ended === null && span.until > town.step && (endsAt === null || endsAt > now)
+  )
   const one = pick(town, town.die.once(8) ? all : open)
   if (one === undefined) return
   const kind = "restriction.lift"

@@ -1,9 +1,10 @@
 /** What the town is told by the feed: every event once, in the order of its number, each where it may come. */
-import { Instant } from "@bursar/engine-core/kernel"
+import { Catalogue, Records } from "@bursar/engine-core"
 import { Feed } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
-import { holds } from "../books.ts"
-import { beginning, type Mode } from "./model.ts"
+import { restrictions } from "../../../packages/engine-core/src/controls/restriction/Restriction.ts"
+import { holds, same } from "../books.ts"
+import { beginning } from "./model.ts"
 import { ends, note, type Town } from "./town.ts"
 
 type Payload = Readonly<Record<string, unknown>>
@@ -49,9 +50,22 @@ export const make = () => {
   const last = new Map<string, string>()
   const counts = new Map<string, number>()
 
+  /** A holder and instrument are recovered once by an operation. */
+  const recoveries = new Set<string>()
+  const recoveredOnce = (payload: Payload, holderId: string, instrumentId: string | null) => {
+    const key = `${String(payload["operationId"])} ${holderId} ${instrumentId}`
+    holds(!recoveries.has(key), `${key} was recovered twice`)
+    recoveries.add(key)
+  }
+
   const one = Effect.fnUntraced(function* (
     town: Town,
-    event: { readonly type: string; readonly resourceId: string; readonly payload: string }
+    event: {
+      readonly type: string
+      readonly resourceId: string
+      readonly instrumentId: string | null
+      readonly payload: string
+    }
   ) {
     const { resourceId, type } = event
     const payload = JSON.parse(event.payload) as Payload
@@ -73,6 +87,12 @@ export const make = () => {
     if (type === "holder.unrestricted") unrestricted(town, payload)
     if (/^(?:subscription\.ended|redemption\.settled|redemption\.withdrawn)$/u.test(type)) {
       town.orders.delete(resourceId)
+    }
+    if (type === "holder.recovered" || type === "holder.forced-transfer") {
+      const from = payload["from"] as { readonly holderId: string }
+      const to = payload["to"] as { readonly holderId: string }
+      holds(from.holderId !== to.holderId, `${from.holderId} was moved to itself`)
+      if (type === "holder.recovered") recoveredOnce(payload, from.holderId, event.instrumentId)
     }
     if (type === "redemption.burned") town.burned.add(resourceId)
     if (type === "dealing-cycle.settled" || type === "dealing-cycle.released") {
@@ -101,7 +121,7 @@ export const make = () => {
 export type Happenings = ReturnType<typeof make>
 
 /** The writes that the engine opens itself: what falls due lets go, and a match is restricted. */
-const engines = ["subscription.release", "dealing-cycle.release", "holder.restrict"]
+const engines = [...Catalogue.timely.map(({ operation }) => operation.kind), "holder.restrict"]
 
 const own = Effect.fnUntraced(function* (town: Town, kind: string, payload: Payload) {
   if (town.ended.has(String(payload["operationId"]))) return
@@ -116,33 +136,34 @@ const own = Effect.fnUntraced(function* (town: Town, kind: string, payload: Payl
 /** One that the books have not asked for: the engine's own of a match, or one that was carried. */
 const restricted = Effect.fnUntraced(function* (town: Town, payload: Payload) {
   const restrictionId = String(payload["restrictionId"])
-  const known = town.model.restrictions.get(restrictionId)
-  if (known !== undefined) return
-  const now = Number((yield* Instant.now) / 1_000_000n)
-  const holderId = String(payload["holderId"])
-  const reason = String(payload["reason"])
-  const endsAt = payload["autoReleaseAt"]
-  const isOwn = reason === "sanctions" && payload["mode"] === "freeze"
-  const holder = town.byId.get(holderId)
-  holds(
-    isOwn || (holder?.predecessor ?? null) !== null,
-    `${holderId} is restricted, and nobody asked for it`
+  if (town.model.restrictions.has(restrictionId)) return
+  const records = yield* Records
+  const { holderId, instrumentId, mode, reason, supersedes } = yield* records.get(
+    restrictions,
+    restrictionId
   )
   const span = beginning(town.step)
   span.from = town.step
+  const endsAt = payload["autoReleaseAt"]
+  const before = supersedes === null ? undefined : town.model.restrictions.get(supersedes)
+  if (supersedes === null) {
+    same([mode, reason, instrumentId], ["freeze", "sanctions", null], `what the engine restricts`)
+  } else {
+    same([mode, reason], [before?.mode, before?.reason], `what ${restrictionId} carries on`)
+    same(town.byId.get(holderId)?.predecessor, before?.holderId, `whose ${restrictionId} was`)
+  }
   town.model.restrict({
     restrictionId,
     holderId,
-    // On what it is is not in the event: the books take the least that it can be on.
-    instrumentId: isOwn ? null : "?",
-    mode: payload["mode"] as Mode,
+    instrumentId,
+    mode,
     reason,
     endsAt: typeof endsAt === "string" ? Date.parse(endsAt) : null,
     span,
+    carried: supersedes !== null,
     ended: null
   })
-  note(town, isOwn ? "restricted by the engine" : "restriction carried")
-  holds(endsAt === null || Date.parse(String(endsAt)) > now - 86_400_000, "carried past its end")
+  note(town, supersedes === null ? "restricted by the engine" : "restriction carried")
 })
 
 const unrestricted = (town: Town, payload: Payload) => {

@@ -1,8 +1,11 @@
 /** How people come to the town: onboarded, accepting or not, signing, admitted, renewed, followed and closed. */
+import type { Caller } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
+import type { Contract } from "./eye.ts"
 import * as People from "./people.ts"
+import * as Precheck from "./precheck.ts"
 import { type Fund, type Holder, submit, type Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
@@ -53,6 +56,13 @@ export const onboards = Effect.fnUntraced(function* (town: Town) {
   enrolled(town, { ...wallet, holderId, told: "pending", predecessor: null, successor: null })
 })
 
+/** Some time before it runs out: the ledger's time is not the wallet's. */
+const isInTime = (one: Contract, now: Instant.Instant): boolean =>
+  ["expiresAt", "validUntil"].every((name) => {
+    const end = Wallets.member(one, name)
+    return end === "" || Instant.of(end) > now + 20_000_000_000n
+  })
+
 /** What has come to a holder's wallet is answered, the first thing first. */
 export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) {
   const { die } = town
@@ -81,7 +91,8 @@ export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) 
     yield* Wallets.act(town, holder, "signs terms", Templates.create(Templates.SignedTerms, terms))
     return true
   }
-  const offer = Wallets.find(town, party, "AdmissionOffer")
+  // A wallet shows what it is too late for as such; nobody accepts it.
+  const offer = Wallets.find(town, party, "AdmissionOffer", (one) => isInTime(one, now))
   if (offer !== undefined) {
     const choice = die.once(12) ? "Decline" : "Accept"
     const said = Templates.exercise(Templates.AdmissionOffer, offer.cid, choice, {})
@@ -92,13 +103,14 @@ export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) 
 })
 
 /** Terms that a holder signed are countersigned. */
-export const countersigns = Effect.fnUntraced(function* (town: Town) {
+export const countersigns = Effect.fnUntraced(function* (town: Town, whose?: Holder) {
   const signed = [...town.eye.all("SignedTerms").values()]
   const one = signed[town.die.roll(Math.max(1, signed.length))]
   const holder =
-    one === undefined || town.die.once(12)
+    whose ??
+    (one === undefined || town.die.once(12)
       ? anyHolder(town)
-      : town.byParty.get(Wallets.member(one, "holder"))
+      : town.byParty.get(Wallets.member(one, "holder")))
   if (holder === undefined) return
   const kind = "accepted-terms.accept"
   yield* submit(town, {
@@ -111,25 +123,30 @@ export const countersigns = Effect.fnUntraced(function* (town: Town) {
 const day = 86_400_000
 
 /** An admission is offered, to whoever has none and to whoever has one. */
-export const offers = Effect.fnUntraced(function* (town: Town) {
-  const holder = anyHolder(town)
+export const offers = Effect.fnUntraced(function* (town: Town, whose?: Holder, which?: string) {
+  const holder = whose ?? anyHolder(town)
   if (holder === undefined) return
   const { die } = town
-  const { instrumentId } = anyFund(town)
+  const instrumentId = which ?? anyFund(town).instrumentId
   const now = Number((yield* Instant.now) / 1_000_000n)
   const kind = "admission.offer"
   const at = (millis: number) => new Date(millis).toISOString()
-  yield* submit(town, {
-    by: People.maker(town, kind),
-    params: { holderId: holder.holderId },
-    body: {
-      instrumentId,
-      ...(die.once(4) ? { expiresAt: at(now + (1 + die.roll(4)) * day) } : {}),
-      ...(die.once(6) ? { validUntil: at(now + (1 + die.roll(9)) * day) } : {}),
-      ...(die.once(20) ? { expiresAt: at(now - day) } : {})
-    },
-    act: { kind, asks: [{ instrumentId, screened: holder.holderId }] }
-  })
+  const terms = {
+    instrumentId,
+    ...(die.once(4) ? { expiresAt: at(now + (1 + die.roll(4)) * day) } : {}),
+    ...(die.once(6) ? { validUntil: at(now + (1 + die.roll(9)) * day) } : {}),
+    ...(die.once(20) ? { expiresAt: at(now - day) } : {})
+  }
+  const { holderId } = holder
+  const acting = (by: Caller.Caller) =>
+    submit(town, {
+      by,
+      params: { holderId },
+      body: terms,
+      act: { kind, asks: [{ instrumentId, screened: holderId }] }
+    })
+  const named = { act: kind, holderId, ...terms }
+  yield* Precheck.looked(town, named, People.maker(town, kind), acting)
 })
 
 export const withdraws = Effect.fnUntraced(function* (town: Town) {
@@ -170,13 +187,15 @@ export const describes = Effect.fnUntraced(function* (town: Town) {
 })
 
 /** Somebody is named to follow a holder: a party of its own, itself, or one that is a holder already. */
-export const names = Effect.fnUntraced(function* (town: Town) {
+export const names = Effect.fnUntraced(function* (town: Town, whose?: Holder) {
   const { die } = town
-  const holder = anyHolder(town)
+  const holder = whose ?? anyHolder(town)
   if (holder === undefined || town.holders.length >= holdersMax) return
   const kind = "holder.register-successor"
   const successorId = `${holder.holderId}s${++town.count}`
-  const other = die.once(8) ? (die.once(2) ? holder : anyHolder(town)) : undefined
+  const drawn = die.once(8) ? (die.once(2) ? holder : anyHolder(town)) : undefined
+  const isThere = drawn !== undefined && Wallets.find(town, drawn.party, "HolderRegistration")
+  const other = isThere ? drawn : undefined
   const wallet = other ?? (yield* Wallets.party(`wallet-${successorId}`))
   const refusal = yield* submit(town, {
     by: People.maker(town, kind),

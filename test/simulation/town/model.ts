@@ -36,6 +36,8 @@ export interface Restriction {
   /** Milliseconds; null: it does not end by itself. */
   readonly endsAt: number | null
   readonly span: Span
+  /** It was another holder's, and came to this one by a recovery. */
+  readonly carried: boolean
   ended: "lifted" | "lapsed" | "carried" | null
 }
 
@@ -66,6 +68,8 @@ export interface Asks {
   /** A live consent of this party to issuer powers on the instrument. */
   readonly consent?: string
   readonly window?: true
+  /** Nobody of this name may have a restriction of its own; what it was carried does not count. */
+  readonly unrestricted?: string
   readonly differs?: readonly [string, string]
 }
 
@@ -140,6 +144,17 @@ export class Model {
     })
   }
 
+  private bound({ instrumentId, unrestricted }: Asks, when: When): boolean {
+    if (unrestricted === undefined) return false
+    return this.of(unrestricted).some(
+      (one) =>
+        !one.carried &&
+        (one.instrumentId === null || one.instrumentId === instrumentId) &&
+        surely(one.span, when) &&
+        (one.endsAt === null || one.endsAt > when.untilAt)
+    )
+  }
+
   private held(asks: Asks, when: When, how: "surely" | "possibly"): boolean {
     const test = how === "surely" ? surely : possibly
     return (
@@ -198,6 +213,7 @@ export class Model {
     if (this.held(asks, when, "surely")) return "hold"
     if (this.stops(asks, when, "surely")) return "restriction"
     const onIt = (one: Contract) => one.payload["instrumentId"] === asks.instrumentId
+    if (this.bound(asks, when)) return "restriction of its own"
     if (this.lacks(asks.admitted, "Credential", when, onIt)) return "admission"
     if (this.unscreened(asks.screened, when)) return "screening"
     const consented = (one: Contract) => {
@@ -213,7 +229,9 @@ export class Model {
   /** Whether a gate can have refused an act while it was judged, as far as the model knows the gate. */
   mayRefuse(gate: string, asks: Asks, when: When): boolean {
     if (gate === "hold") return this.held(asks, when, "possibly")
-    if (gate === "restriction") return this.stops(asks, when, "possibly")
+    if (gate === "restriction" && asks.passing !== undefined) {
+      return this.stops(asks, when, "possibly")
+    }
     return true
   }
 }

@@ -1,4 +1,5 @@
 /** Orders by chance: placed, priced, paid, burned, settled or let go, each next thing by whose turn it is. */
+import type { Caller } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
@@ -8,6 +9,7 @@ import { parts, plain } from "./figures.ts"
 import { anyFund, anyHolder } from "./joining.ts"
 import type { Asks } from "./model.ts"
 import * as People from "./people.ts"
+import * as Precheck from "./precheck.ts"
 import { type Fund, type Holder, type Order, type Outcome, submit, type Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
@@ -122,18 +124,34 @@ export const claims = Effect.fnUntraced(function* (town: Town, order: Order) {
         ? `"units":${plain(ordered ?? 0n, 6)}`
         : `"amount":${plain(amount, 2)}`
   const act = `${kind}.claim`
-  yield* submit(town, {
-    by: People.maker(town, act),
-    body: `{"${kind}Id":"${id}","instrumentId":"${fund.instrumentId}","holderId":"${holder.holderId}","payment":"${payment}",${size}}`,
-    act: {
-      kind: act,
-      asks: [asksOf(order, "claim")],
-      succeeds: (_, result) => {
-        claimedAs(order, result)
-        town.orders.set(id, order)
+  const said =
+    payment === "ledger"
+      ? { orderId: `order-${id}` }
+      : amount === null
+        ? { units: plain(ordered ?? 0n, 6) }
+        : { amount: plain(amount, 2) }
+  const asked = {
+    act,
+    instrumentId: fund.instrumentId,
+    holderId: holder.holderId,
+    [`${kind}Id`]: id,
+    payment,
+    ...said
+  }
+  const acting = (by: Caller.Caller) =>
+    submit(town, {
+      by,
+      body: `{"${kind}Id":"${id}","instrumentId":"${fund.instrumentId}","holderId":"${holder.holderId}","payment":"${payment}",${size}}`,
+      act: {
+        kind: act,
+        asks: [asksOf(order, "claim")],
+        succeeds: (_, result) => {
+          claimedAs(order, result)
+          town.orders.set(id, order)
+        }
       }
-    }
-  })
+    })
+  yield* Precheck.looked(town, asked, People.maker(town, act), acting)
 })
 
 /** One that a holder has signed is claimed by the staff. */
@@ -189,16 +207,22 @@ const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb: strin
     .map(([line, cents]) => `{"statementId":"stmt","line":${line},"amount":${plain(cents, 2)}}`)
     .join(",")
   const closes = verb === "settle" && payment === "wire"
-  yield* submit(town, {
-    by: People.maker(town, act),
-    params: { [`${kind}Id`]: order.id },
-    body: asked && payment === "wire" ? `{"cash":[${cash}]}` : "{}",
-    act: {
-      kind: act,
-      asks: asked ? [asksOf(order, closes ? "close" : "exchange")] : [],
-      ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) })
-    }
-  })
+  const acting = (by: Caller.Caller) =>
+    submit(town, {
+      by,
+      params: { [`${kind}Id`]: order.id },
+      body: asked && payment === "wire" ? `{"cash":[${cash}]}` : "{}",
+      act: {
+        kind: act,
+        asks: asked ? [asksOf(order, closes ? "close" : "exchange")] : [],
+        ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) })
+      }
+    })
+  const { instrumentId } = order.fund
+  const looks = asked && lines.length === 0
+  const by = People.maker(town, act)
+  const named = { act, instrumentId, [`${kind}Id`]: order.id }
+  yield* looks ? Precheck.looked(town, named, by, acting) : acting(by)
 })
 
 /** The cash of an order as its price makes it. */
@@ -431,9 +455,10 @@ export const goesOn = Effect.fnUntraced(function* (town: Town) {
     const delivered = of("DeliveredLot")
     if (delivered !== undefined) return yield* minted(town, order, delivered)
     if (payment === "wire") return yield* moves(town, order, "deliver")
-    return yield* isAllocated(town, order, "USD")
-      ? moves(town, order, "settle")
-      : lays(town, order, "cash")
+    if (!isAllocated(town, order, "USD")) return yield* lays(town, order, "cash")
+    return yield* order.cycleId !== null && !die.once(10)
+      ? Effect.void
+      : moves(town, order, "settle")
   }
   const claim = of("RedemptionClaim")
   if (claim !== undefined) return yield* prices(town, order, claim.cid)
@@ -441,6 +466,7 @@ export const goesOn = Effect.fnUntraced(function* (town: Town) {
     return yield* town.burned.has(order.id) ? moves(town, order, "settle") : burns(town, order)
   }
   if (!isAllocated(town, order, order.fund.instrumentId)) return yield* lays(town, order, "units")
+  if (order.cycleId !== null && !die.once(10)) return
   if (!isAllocated(town, order, "USD")) return yield* lays(town, order, "cash")
   yield* moves(town, order, "settle")
 })

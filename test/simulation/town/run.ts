@@ -12,12 +12,15 @@ import * as Stage from "../../operations/stage.ts"
 import { holds } from "../books.ts"
 import * as Faults from "../faults.ts"
 import * as Audit from "./audit.ts"
+import * as Cycles from "./cycles.ts"
+import * as Powers from "./powers.ts"
 import * as Controls from "./controls.ts"
 import * as Eye from "./eye.ts"
 import { chain, plain } from "./figures.ts"
 import * as Happenings from "./happenings.ts"
 import * as Joining from "./joining.ts"
 import { Model, type Window } from "./model.ts"
+import * as Last from "./last.ts"
 import * as Orders from "./orders.ts"
 import * as People from "./people.ts"
 import * as Town from "./town.ts"
@@ -53,6 +56,25 @@ const foundings: ReadonlyArray<Founding> = [
     fees: { subscription: 0n, redemption: 0n }
   }
 ]
+
+/** Issuer and registrar agree the powers over an instrument from the start. */
+const empowers = Effect.fnUntraced(function* (
+  town: Town.Town,
+  of: { readonly instrumentId: string; readonly fund: Town.Wallet; readonly registrar: Town.Wallet }
+) {
+  const { fund, instrumentId, registrar } = of
+  const powers = ["force-transfer", "recover"]
+  const asked = { issuer: fund.party, powers, consentRevocable: true }
+  yield* Stage.write("issuer-powers-agreement.propose", { instrumentId }, asked)
+  for (const side of [fund, registrar]) {
+    const { cid } = yield* Stage.standing(Templates.IssuerPowersAgreementProposal)
+    const said = Templates.exercise(Templates.IssuerPowersAgreementProposal, cid, "Accept", {
+      party: side.party
+    })
+    yield* Wallets.act(town, side, "agrees", said)
+    yield* Stage.settle
+  }
+})
 
 /** An instrument is recorded, configured, agreed and, where it has one, given a market. */
 const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding) {
@@ -118,10 +140,10 @@ const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding) {
       yield* Wallets.act(town, side, "agrees", said)
       yield* Stage.settle
     }
-  } else {
-    // Without a market the venue needs somebody to attest: its oracle does.
   }
+  // Without a market the venue needs somebody to attest: its oracle does.
   const attests = marketed ? attestor : oracle
+  if (marketed) yield* empowers(town, { instrumentId, fund, registrar })
   return { ...of, registrar, fund, oracle, attestor: attests, bank } satisfies Town.Fund
 })
 
@@ -228,29 +250,45 @@ type Doing = (town: Town.Town) => Effect.Effect<unknown, unknown, Town.Services 
 const walks: Doing = (town) => {
   const holder = Joining.anyHolder(town)
   if (holder === undefined) return Joining.onboards(town)
-  return Effect.flatMap(Joining.answers(town, holder), (done) =>
+  const answered = Effect.flatMap(Joining.answers(town, holder), (done) =>
+    done ? Effect.succeed(true) : Powers.consents(town, holder)
+  )
+  return Effect.flatMap(answered, (done) =>
     done ? Effect.void : town.die.once(12) ? Orders.gives(town) : Orders.places(town, holder)
   )
+}
+
+/** Somebody who has units, on its own way out. */
+const sells: Doing = (town) => {
+  const holder = Powers.owner(town)
+  return holder === undefined ? Effect.void : Orders.places(town, holder)
 }
 
 /** What may happen, and how often of a thousand. */
 const doings: ReadonlyArray<readonly [number, Doing]> = [
   [60, Joining.onboards],
   [240, walks],
-  [60, Joining.countersigns],
-  [25, Joining.offers],
+  [60, (town) => Joining.countersigns(town)],
+  [25, (town) => Joining.offers(town)],
   [4, Joining.withdraws],
   [10, Joining.describes],
-  [6, Joining.names],
+  [4, (town) => Joining.names(town)],
   [2, Joining.closes],
   [40, Orders.takesUp],
   [320, Orders.goesOn],
   [4, Orders.corrects],
-  [10, Controls.restricts],
+  [10, (town) => Controls.restricts(town)],
   [2, Controls.restrictsMany],
   [25, Controls.lifts],
   [2, Controls.pauses],
   [10, Controls.releases],
+  [20, Cycles.goesOn],
+  [12, Powers.agrees],
+  [30, Powers.asksConsent],
+  [14, Powers.forces],
+  [6, (town) => Powers.recovers(town)],
+  [50, Powers.follows],
+  [20, sells],
   [110, Controls.decides],
   [5, sets],
   [60, passes],
@@ -259,14 +297,20 @@ const doings: ReadonlyArray<readonly [number, Doing]> = [
 ]
 const total = doings.reduce((sum, [weight]) => sum + weight, 0)
 
-const does = (town: Town.Town) => {
+const draws = (town: Town.Town): Doing => {
   let at = town.die.roll(total)
   for (const [weight, doing] of doings) {
     at -= weight
-    if (at < 0) return doing(town)
+    if (at < 0) return doing
   }
   throw new Error("nothing to do")
 }
+
+/** One act: where there was nothing to do after all, another one is drawn. */
+const does = Effect.fnUntraced(function* (town: Town.Town) {
+  const before = town.said.head()
+  for (let tries = 0; tries < 20 && town.said.head() === before; tries++) yield* draws(town)(town)
+})
 
 export interface Options {
   readonly seed: number
@@ -363,6 +407,7 @@ const story = Effect.fnUntraced(function* (
   }
   yield* eye.look(0)
   const happenings = Happenings.make()
+  eye.hears(Powers.watches(town))
   // What founded the town is nobody's to audit.
   yield* run(happenings.skip)
   source.current = (holderId) => {
@@ -383,14 +428,18 @@ const story = Effect.fnUntraced(function* (
     yield* happenings.hear(town)
     if (town.step % auditEvery !== 0) return
     yield* settled(town, happenings)
-    yield* Audit.whole(town, happenings)
+    yield* Audit.whole(town)
   })
   for (town.step = 1; town.step <= of.steps; town.step++) {
     yield* run(oneStep).pipe(Effect.catchCause((cause) => Effect.die(finding(town, of, cause))))
   }
-  yield* run(Effect.andThen(settled(town, happenings), Audit.whole(town, happenings))).pipe(
-    Effect.catchCause((cause) => Effect.die(finding(town, of, cause)))
-  )
+  yield* run(
+    Effect.gen(function* () {
+      yield* settled(town, happenings)
+      yield* Audit.whole(town)
+      yield* Last.audit(town)
+    })
+  ).pipe(Effect.catchCause((cause) => Effect.die(finding(town, of, cause))))
   return {
     seed: of.seed,
     steps: of.steps,

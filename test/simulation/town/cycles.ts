@@ -1,0 +1,90 @@
+/** Dealing cycles by chance: opened, their members priced and laid out, settled whole or let go. */
+import type { Caller } from "@bursar/engine-core"
+import { Effect } from "effect"
+import { anyFund } from "./joining.ts"
+import * as People from "./people.ts"
+import * as Precheck from "./precheck.ts"
+import { plain } from "./figures.ts"
+import { type Cycle, type Order, submit, type Town } from "./town.ts"
+import * as Wallets from "./wallets.ts"
+
+export const opens = Effect.fnUntraced(function* (town: Town) {
+  const fund = anyFund(town)
+  const { instrumentId } = fund
+  const cycleId = `c${++town.count}`
+  const kind = "dealing-cycle.open"
+  yield* submit(town, {
+    by: People.maker(town, kind),
+    body: { cycleId, instrumentId },
+    act: {
+      kind,
+      asks: [{ instrumentId, hold: "deal" }],
+      succeeds: () => {
+        town.cycles.set(cycleId, { cycleId, fund })
+      }
+    }
+  })
+})
+
+const membersOf = (town: Town, cycleId: string): ReadonlyArray<Order> =>
+  [...town.orders.values()].filter((order) => order.cycleId === cycleId)
+
+const pick = (town: Town): Cycle | undefined => {
+  const all = [...town.cycles.values()]
+  return all[town.die.roll(Math.max(1, all.length))]
+}
+
+/** The fund sets aside what the members' sales cost beyond what is bought. */
+const setsAside = Effect.fnUntraced(function* (town: Town, { cycleId, fund }: Cycle) {
+  const short = membersOf(town, cycleId).reduce((sum, { amount, kind, priced }) => {
+    const cash = priced?.cash ?? amount ?? 0n
+    return kind === "redemption" ? sum + cash : sum - cash
+  }, 0n)
+  if (short <= 0n) return false
+  const there = Wallets.find(
+    town,
+    fund.fund.party,
+    "Allocation",
+    (one) => Wallets.member(one, "reference") === cycleId
+  )
+  if (there !== undefined) return false
+  const amount = plain(short, 2)
+  if (Wallets.free(town, fund.fund.party, "USD", amount) === undefined) {
+    yield* Wallets.pays(town, fund.fund, short)
+    return true
+  }
+  const to = fund.fund.party
+  return yield* Wallets.allocates(town, fund.fund, {
+    assetId: "USD",
+    amount,
+    to,
+    reference: cycleId
+  })
+})
+
+/** A cycle is settled, or let go; first the fund puts in what it is short of. */
+export const goesOn = Effect.fnUntraced(function* (town: Town) {
+  const { die } = town
+  const cycle = pick(town)
+  if (cycle === undefined || die.once(6)) return yield* opens(town)
+  const { cycleId, fund } = cycle
+  const members = membersOf(town, cycleId)
+  if (members.length > 0 && members.every(({ priced }) => priced !== null)) {
+    if (yield* setsAside(town, cycle)) return
+  }
+  const waits = members.some(({ priced }) => priced === null)
+  if ((waits || members.length === 0) && !die.once(6)) return
+  const verb = die.once(8) ? "release" : "settle"
+  const kind = `dealing-cycle.${verb}`
+  const { instrumentId } = fund
+  const acting = (by: Caller.Caller) =>
+    submit(town, {
+      by,
+      params: { cycleId },
+      act: { kind, asks: verb === "settle" ? [{ instrumentId, hold: "deal" }] : [] }
+    })
+  const by = People.maker(town, kind)
+  yield* verb === "settle"
+    ? Precheck.looked(town, { act: kind, instrumentId, cycleId }, by, acting)
+    : acting(by)
+})

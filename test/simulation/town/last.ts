@@ -1,0 +1,117 @@
+/** What is looked at once, when a town is done: every record is the fold of its facts, every movement left what it says. */
+import { Catalogue, type Collection, Records } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Documents, FactLog, type FactRow } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import {
+  movements,
+  partyMovements
+} from "../../../packages/engine-core/src/instruments/register/Movement.ts"
+import * as Codecs from "../../../packages/engine-core/src/records/Codecs.ts"
+import { holds, same } from "../books.ts"
+import { add, atoms } from "./figures.ts"
+import { note, type Town } from "./town.ts"
+
+const page = 5_000
+
+const factsOf = Effect.fnUntraced(function* (collection: string) {
+  const log = yield* FactLog
+  const byRecord = new Map<string, Array<FactRow>>()
+  let after: { readonly recordId: string; readonly version: number } | undefined
+  for (;;) {
+    const rows = yield* log.scan({
+      collection,
+      limit: page,
+      ...(after === undefined ? {} : { after })
+    })
+    for (const row of rows) {
+      const known = byRecord.get(row.recordId)
+      if (known === undefined) byRecord.set(row.recordId, [row])
+      else known.push(row)
+    }
+    after = rows.at(-1)
+    if (rows.length < page) return byRecord
+  }
+})
+
+/** The body that a record's facts come to, read one after the other. */
+const folded = <R, F>(collection: Collection<R, F>, rows: ReadonlyArray<FactRow>): string => {
+  const codecs = Codecs.of(collection)
+  let self: R | undefined
+  for (const [nth, row] of rows.entries()) {
+    same(row.version, nth + 1, `the versions of ${collection.name} ${row.recordId}`)
+    if (self === undefined) {
+      const opened = /^\{"on":"open","record":(.*)\}$/su.exec(row.fact)
+      self = codecs.decodeRecord(opened?.[1] ?? "")
+    } else self = collection.evolve(self, codecs.decodeFact(row.fact))
+  }
+  if (self === undefined) throw new Error("audit: a record without a fact")
+  return codecs.encodeRecord(self)
+}
+
+const folds = Effect.fnUntraced(function* (town: Town) {
+  const documents = yield* Documents
+  for (const collection of Catalogue.collections) {
+    const facts = yield* factsOf(collection.name)
+    const stored = yield* documents.get({
+      collection: collection.name,
+      recordIds: [...facts.keys()],
+      pin: { by: "latest" }
+    })
+    note(town, "records folded", stored.length)
+    same(stored.length, facts.size, `how many ${collection.name} there are`)
+    for (const { body, recordId } of stored) {
+      const rows = facts.get(recordId) ?? []
+      holds(folded(collection, rows) === body, `${collection.name} ${recordId} is not its facts`)
+    }
+  }
+})
+
+/** Units that came, went, or were only locked, added up by hand: each movement left what it says it did. */
+const moved = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  const limit = 1_000_000
+  const all = (yield* records.list(movements, { limit })).map(({ record }) => record)
+  const supply = new Map<string, bigint>()
+  const held = new Map<string, bigint>()
+  const after = new Map<string, bigint>()
+  const seqs = new Map<string, number>()
+  const inTurn = all.toSorted((a, b) => a.seq - b.seq)
+  for (const { balanceAfter, from, instrumentId, kind, registrar, seq, to, units } of inTurn) {
+    const asset = `${registrar} ${instrumentId}`
+    same(seq, (seqs.get(asset) ?? 0) + 1, `the number of a movement of ${instrumentId}`)
+    seqs.set(asset, seq)
+    const amount = atoms(Decimal.formatPlain(units))
+    if (kind !== "lock" && kind !== "unlock") {
+      if (from === null) add(supply, asset, amount)
+      else add(held, `${asset} ${from}`, -amount)
+      if (to === null) add(supply, asset, -amount)
+      else add(held, `${asset} ${to}`, amount)
+    }
+    const told = atoms(Decimal.formatPlain(balanceAfter))
+    same(told, supply.get(asset) ?? 0n, `what movement ${seq} of ${instrumentId} left (${kind})`)
+    for (const party of new Set([from, to])) {
+      if (party === null) continue
+      const left = held.get(`${asset} ${party}`) ?? 0n
+      holds(left >= 0n, `${party} had ${left} of ${instrumentId} after ${seq}`)
+      after.set(`${asset} ${party} ${seq}`, left)
+    }
+  }
+  for (const { record } of yield* records.list(partyMovements, { limit })) {
+    const { balanceAfter, instrumentId, party, registrar, seq } = record
+    const key = `${registrar} ${instrumentId} ${party} ${seq}`
+    same(atoms(Decimal.formatPlain(balanceAfter)), after.get(key), `what ${key} left`)
+    after.delete(key)
+  }
+  same([...after.keys()].slice(0, 3), [], "movements that a party is not shown")
+  for (const { instrumentId, registrar } of town.funds) {
+    const asset = `${registrar.party} ${instrumentId}`
+    same(supply.get(asset) ?? 0n, town.eye.supply(instrumentId), `${instrumentId} by its movements`)
+  }
+  note(town, "movements added up", all.length)
+})
+
+export const audit = Effect.fnUntraced(function* (town: Town) {
+  yield* folds(town)
+  yield* moved(town)
+})

@@ -1,0 +1,80 @@
+/** An act is looked at before it is made: what the precheck says of it, the act then says too. */
+import { type Caller, Reads } from "@bursar/engine-core"
+import { Effect, Result, Schema } from "effect"
+import * as PrecheckReads from "../../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
+import * as Calls from "../../engine/calls.ts"
+import { holds } from "../books.ts"
+import { note, type Refusal, refusalOf, tell, type Town } from "./town.ts"
+
+const risk = Calls.person("risk-1", "risk")
+const decode = Schema.decodeUnknownSync(PrecheckReads.get.params)
+
+/** What a precheck answered: refused as the act would be, or the first check that does not pass. */
+export type Foreseen =
+  | { readonly is: "refused"; readonly refusal: Refusal }
+  | {
+      readonly is: "judged"
+      readonly first: { readonly gate: string; readonly check: string } | null
+    }
+
+/** Asks, as somebody who may see it whole. */
+export const foresees = Effect.fnUntraced(function* (
+  town: Town,
+  asked: Readonly<Record<string, string>>
+) {
+  const reads = yield* Reads
+  const answer = yield* Effect.result(
+    reads.one(PrecheckReads.get, { caller: risk, params: decode(asked), point: {} })
+  )
+  if (Result.isFailure(answer)) {
+    const refusal = refusalOf(answer.failure)
+    note(town, "precheck refused")
+    return { is: "refused", refusal } satisfies Foreseen
+  }
+  const { allowed, gates } = answer.success.value
+  const bad = gates.find(({ ok }) => !ok)
+  holds(allowed === (bad === undefined), "a precheck allows what one of its checks does not")
+  note(town, `precheck ${allowed ? "allowed" : "not allowed"}`)
+  const first = bad === undefined ? null : { gate: bad.gate, check: bad.check }
+  return { is: "judged", first } satisfies Foreseen
+})
+
+/** What is no gate's, and is asked before or beside what a precheck judges. */
+const beside = new Set(["permission-denied", "invalid-request", "already-exists"])
+
+/** Holds what became of the act against what was foreseen a moment before. */
+export const compare = (town: Town, foreseen: Foreseen, kind: string, refusal: Refusal | null) => {
+  if (refusal !== null && beside.has(refusal.slug)) return
+  const told = refusal === null ? "nothing" : `${refusal.slug} ${refusal.gate} ${refusal.check}`
+  tell(town, `the precheck of ${kind} said the same: ${told}`)
+  if (foreseen.is === "refused") {
+    holds(
+      refusal?.slug === foreseen.refusal.slug,
+      `a precheck of ${kind} was refused ${foreseen.refusal.slug}, the act ${told}`
+    )
+    return
+  }
+  const { first } = foreseen
+  holds(
+    first === null
+      ? refusal === null
+      : refusal?.gate === first.gate && refusal.check === first.check,
+    `a precheck of ${kind} said ${JSON.stringify(first)}, the act ${told}`
+  )
+}
+
+/** One act in three is looked at first. */
+export const looked = Effect.fnUntraced(function* <E, R>(
+  town: Town,
+  asked: Readonly<Record<string, string>> & { readonly act: string },
+  by: Caller.Caller,
+  act: (by: Caller.Caller) => Effect.Effect<Refusal | null, E, R>
+) {
+  const acting = act(by)
+  // An app is told of neither restrictions nor screening, by either.
+  if (by.roles.includes("app") || !town.die.once(3)) return yield* acting
+  const foreseen = yield* foresees(town, asked)
+  const refusal = yield* acting
+  compare(town, foreseen, asked.act, refusal)
+  return refusal
+})

@@ -174,18 +174,20 @@ export const membersOf = (
   const errors = faultsOf(act, given)
   const [first] = errors
   if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
-  const { documentHash, policyVersion: _, price: __, ...members } = Schema.encodeSync(Asked)(given)
+  const { documentHash, policyVersion: _, price: __, ...members } = encode(given)
   const { amount, cash, moves, units } = given
   return Result.succeed({
     ...members,
     ...(amount === undefined ? {} : { amount: number(amount) }),
     ...(units === undefined ? {} : { units: number(units) }),
-    ...(cash === undefined ? {} : { cash: Schema.encodeSync(CashLines)(cash) }),
+    ...(cash === undefined ? {} : { cash: lines(cash) }),
     ...(moves === undefined ? {} : { moves: moves.map((one) => movedAs(one)) }),
     ...(documentHash === undefined ? {} : { order: { ...cited, documentHash } })
   })
 }
 
+const encode = Schema.encodeSync(Asked)
+const lines = Schema.encodeSync(CashLines)
 const number = Schema.encodeSync(Decimal.plain)
 const movedAs = ({ units, ...between }: Move) => ({
   ...between,

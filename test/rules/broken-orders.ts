@@ -1,5 +1,5 @@
 /** The acts of one order, each with a way to make every check of it refuse. */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, type Instant } from "@bursar/engine-core/kernel"
 import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
 import * as Joining from "../../packages/engine-core/src/orders/dealing-cycle/JoiningRules.ts"
 import * as RedemptionGates from "../../packages/engine-core/src/orders/redemption/RedemptionGates.ts"
@@ -8,6 +8,10 @@ import {
   againstSigned,
   type Signed
 } from "../../packages/engine-core/src/orders/SignedOrderReads.ts"
+import {
+  againstSettleBy,
+  withoutPast
+} from "../../packages/engine-core/src/orders/SettleByRules.ts"
 import * as Cash from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
 import * as SubscriptionGates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
 import * as SubscriptionMachine from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
@@ -208,6 +212,10 @@ const exchanging: Exchanging = { lines: [], openCycleId: null, live: Broken.mark
 const exchangeFaults = {
   inCycle: <S extends Exchanging>(of: S): S => ({ ...of, openCycleId: "c1" }),
   ended: <S extends Exchanging>(of: S): S => ({ ...of, live: null }),
+  late: <S extends { readonly self: { readonly settleBy: Instant.Instant | null } }>(of: S): S => ({
+    ...of,
+    self: { ...of.self, settleBy: now }
+  }),
   byBank: <S extends Exchanging>(of: S): S => ({ ...of, lines: [line("1")] })
 }
 
@@ -224,7 +232,11 @@ export const subscriptionExchange = act<SubscriptionGates.Standing & Exchanging 
   },
   rows: (of) =>
     SubscriptionGates.againstUnits(of, [
-      ...SubscriptionMachine.objections(of.self, { on: "exchange", cash: of.lines }),
+      ...SubscriptionMachine.objections(withoutPast(of.self, now), {
+        on: "exchange",
+        cash: of.lines
+      }),
+      againstSettleBy(of.self, now),
       Joining.againstLeaving(of.openCycleId),
       SubscriptionGates.againstMarketEnd(of.live)
     ]),
@@ -238,6 +250,7 @@ export const subscriptionExchange = act<SubscriptionGates.Standing & Exchanging 
     "policy paid-on-ledger": (of) => ({ ...of, self: { ...of.self, payment: "wire" } }),
     "policy in-cycle": exchangeFaults.inCycle,
     "policy primary-market": exchangeFaults.ended,
+    "window settle-by": exchangeFaults.late,
     "cash cash-on-ledger": exchangeFaults.byBank,
     "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } }),
     "ledger on-registry": offRegistry
@@ -330,7 +343,11 @@ export const redemptionExchange = act<RedemptionGates.Standing & Exchanging & Re
   sound: { ...giving, ...exchanging, self: sold },
   rows: (of) =>
     RedemptionGates.againstExchange(of, [
-      ...RedemptionMachine.objections(of.self, { on: "exchange", cash: of.lines }),
+      ...RedemptionMachine.objections(withoutPast(of.self, now), {
+        on: "exchange",
+        cash: of.lines
+      }),
+      againstSettleBy(of.self, now),
       Joining.againstLeaving(of.openCycleId),
       RedemptionGates.againstMarketEnd(of.live)
     ]),
@@ -342,6 +359,7 @@ export const redemptionExchange = act<RedemptionGates.Standing & Exchanging & Re
     "policy paid-on-ledger": (of) => ({ ...of, self: { ...of.self, payment: "wire" } }),
     "policy in-cycle": exchangeFaults.inCycle,
     "policy primary-market": exchangeFaults.ended,
+    "window settle-by": exchangeFaults.late,
     "units units-allocated": (of) => ({ ...of, self: { ...of.self, unitsAllocation: null } }),
     "units burn-requested": (of) => ({ ...of, self: { ...of.self, burnRequestCid: "0006" } }),
     "cash cash-on-ledger": exchangeFaults.byBank,

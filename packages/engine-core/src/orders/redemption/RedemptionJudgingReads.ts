@@ -4,6 +4,7 @@ import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlReads.ts"
+import { againstSettleBy, withoutPast } from "../SettleByRules.ts"
 import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import type * as Cash from "../subscription/CashLine.ts"
 import { named } from "../subscription/CashOperations.ts"
@@ -29,7 +30,7 @@ export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: Op
   const self = yield* load(paying.redemptionId)
   const on = self.payment === "ledger" && self.state !== "burned" ? "exchange" : "settle"
   yield* Effect.fromResult(Machine.admit(RedemptionMachine, self, on))
-  return yield* on === "exchange" ? exchanging(self, paying, now) : payment(self, paying)
+  return yield* on === "exchange" ? exchanging(self, paying, now) : payment(self, paying, now)
 })
 
 const exchanging = Effect.fnUntraced(function* (
@@ -40,7 +41,8 @@ const exchanging = Effect.fnUntraced(function* (
   const standing = yield* standingOf(self, now)
   const market = yield* marketOf(self)
   const rows = Gates.againstExchange(standing, [
-    ...objections(self, { on: "exchange", cash }),
+    ...objections(withoutPast(self, now), { on: "exchange", cash }),
+    againstSettleBy(self, now),
     yield* againstApart(self),
     Gates.againstMarketEnd(market)
   ])
@@ -48,14 +50,18 @@ const exchanging = Effect.fnUntraced(function* (
 })
 
 /** Bank lines pay a wire-paid order alone; on the ledger the fund's own allocation does. */
-const payment = Effect.fnUntraced(function* (self: Redemption, { redemptionId, cash }: Paying) {
+const payment = Effect.fnUntraced(function* (
+  self: Redemption,
+  { redemptionId, cash }: Paying,
+  now: OperationAct["now"]
+) {
   const { instrumentId, holderId } = self
   const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
   const lines =
     self.payment === "wire"
       ? yield* named({ kind: "redemption", orderId: redemptionId }, cash)
       : null
-  const own = objections(self, { on: "settle", cash })
+  const own = objections(withoutPast(self, now), { on: "settle", cash })
   const rows = Gates.againstPayment(self, controls, [
     ...own,
     ...(lines === null ? [] : [lines.against])

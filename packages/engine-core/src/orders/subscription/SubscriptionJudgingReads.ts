@@ -5,6 +5,7 @@ import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlReads.ts"
+import { againstSettleBy, withoutPast } from "../SettleByRules.ts"
 import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import type * as Cash from "./CashLine.ts"
 import { named } from "./CashOperations.ts"
@@ -69,7 +70,8 @@ const exchanging = Effect.fnUntraced(function* (
   const standing = yield* standingOf(self, now)
   const market = yield* marketOf(self)
   const rows = Gates.againstUnits(standing, [
-    ...objections(self, { on: "exchange", cash }),
+    ...objections(withoutPast(self, now), { on: "exchange", cash }),
+    againstSettleBy(self, now),
     yield* againstApart(self),
     Gates.againstMarketEnd(market)
   ])

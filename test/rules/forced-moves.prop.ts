@@ -2,8 +2,10 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { ofAct } from "../../packages/engine-core/src/controls/issuer-powers/ForcedMoveGates.ts"
 import {
   fitting,
+  movesMax,
   pick,
   type Portion,
   type Position,
@@ -31,6 +33,18 @@ const positions = fc
 
 const total = (all: ReadonlyArray<{ readonly amount: Decimal.Decimal }>) =>
   Decimal.sum(all.map(({ amount: one }) => one))
+
+describe("a forced act", () => {
+  it("moves more than a person can look at, or nothing at all", () => {
+    const refused = (asked: number, left: number) =>
+      ofAct({ asked, left }).flatMap(([holds, , { gate, check }]) =>
+        holds ? [`${gate} ${check}`] : []
+      )
+    expect(refused(movesMax, 1)).toEqual([])
+    expect(refused(movesMax + 1, movesMax)).toEqual(["policy moves-few"])
+    expect(refused(0, 0)).toEqual(["units units-held"])
+  })
+})
 
 describe("the holdings of a forced move", () => {
   it("come to more or less than was asked, or to a holding twice or beyond what it holds", () => {

@@ -15,9 +15,9 @@ import type { IssuerPower } from "../../vocabulary/sets.ts"
 import type { Derived, Figure } from "../../writes/Figures.ts"
 import type { CitedOrder } from "../CitedOrder.ts"
 import { ForcedAct, forcedActs } from "./ForcedAct.ts"
-import { against } from "./ForcedMoveGates.ts"
-import { type Asked, movesMax, type Standing, standingOf } from "./ForcedMoveReads.ts"
-import { fitting, type Portion, releasedOf } from "./ForcedMoveRules.ts"
+import { against, ofAct } from "./ForcedMoveGates.ts"
+import { type Asked, type Standing, standingOf } from "./ForcedMoveReads.ts"
+import { fitting, movesMax, type Portion, releasedOf } from "./ForcedMoveRules.ts"
 import { OrderLeft, ordersOf } from "./OrdersLeftReads.ts"
 import { idOf, recoveries, untold } from "./Recovery.ts"
 
@@ -50,26 +50,8 @@ const standing = ({ moves, power }: Asking, { now, operationId }: OperationAct) 
         )
   )
 
-/** What the act as a whole is judged by, beside each of its moves. */
-const ofAll = ({ moves }: Asking, left: ReadonlyArray<Standing>): ReadonlyArray<Objection> => [
-  [
-    moves.length > movesMax,
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "moves-few",
-      recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
-    }
-  ],
-  [
-    left.length === 0,
-    "rule-refused",
-    { gate: "units", check: "units-held", recovery: "Name a holder that holds units." }
-  ]
-]
-
-const rowsOf = (asking: Asking, left: ReadonlyArray<Standing>): ReadonlyArray<Objection> =>
-  inOrder([...ofAll(asking, left), ...against(left)])
+const rowsOf = ({ moves }: Asking, left: ReadonlyArray<Standing>): ReadonlyArray<Objection> =>
+  inOrder([...ofAct({ asked: moves.length, left: left.length }), ...against(left)])
 
 /** Every check of every gate of the act, whether it refuses or not. */
 export const gatesOf = (asking: Asking, act: OperationAct) =>

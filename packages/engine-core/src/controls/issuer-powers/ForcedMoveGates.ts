@@ -8,7 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { IssuerPower } from "../../vocabulary/sets.ts"
 import * as HoldRules from "../hold/HoldRules.ts"
 import * as RestrictionRules from "../restriction/RestrictionRules.ts"
-import type { Picked } from "./ForcedMoveRules.ts"
+import { movesMax, type Picked } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
 import type { IssuerPowersConsent } from "./IssuerPowersConsent.ts"
 
@@ -242,6 +242,29 @@ const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
     ]
   ]
 }
+
+/** What the act as a whole is judged by, beside each of its moves: it moves something, and not too much. */
+export const ofAct = (moves: {
+  /** What was named, or comes to be all of a holder's. */
+  readonly asked: number
+  /** What of it has not moved in an earlier step. */
+  readonly left: number
+}): ReadonlyArray<Objection> => [
+  [
+    moves.asked > movesMax,
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "moves-few",
+      recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
+    }
+  ],
+  [
+    moves.left === 0,
+    "rule-refused",
+    { gate: "units", check: "units-held", recovery: "Name a holder that holds units." }
+  ]
+]
 
 /**
  * Everything that stands in the way of these moves, in the order of the gates (domain.md rule 7 and

@@ -24,7 +24,7 @@ import { inForce } from "../restriction/InForceReads.ts"
 import { type Restriction, restrictions } from "../restriction/Restriction.ts"
 import { forcedActs } from "./ForcedAct.ts"
 import type { Moving } from "./ForcedMoveGates.ts"
-import { type Lock, pick, type Position } from "./ForcedMoveRules.ts"
+import { type Lock, movesMax, pick, type Position } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
 import { agreedOn } from "./IssuerPowersAgreementOperations.ts"
 import {
@@ -32,9 +32,6 @@ import {
   type IssuerPowersConsent,
   issuerPowersConsents
 } from "./IssuerPowersConsent.ts"
-
-/** How many moves one act may name or come to: so many figures a person can still look at. */
-export const movesMax = 100
 
 /** One holder's units of one instrument; without a receiver they go to the holder's successor. */
 export interface Asked {

@@ -2,6 +2,9 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { ReleasedLock } from "../../templates/Powers.ts"
 
+/** How many moves one act may name or come to: so many figures a person can still look at. */
+export const movesMax = 100
+
 /** What keeps a holding locked, and the contract behind it; null where the lock's own time is past. */
 export interface Lock {
   readonly lockedBy: ReleasedLock

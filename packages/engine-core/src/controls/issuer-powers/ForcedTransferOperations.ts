@@ -15,7 +15,8 @@ import {
   gatesOf,
   planOf
 } from "./ForcedActOperations.ts"
-import { heldBy, movesMax } from "./ForcedMoveReads.ts"
+import { heldBy } from "./ForcedMoveReads.ts"
+import { movesMax } from "./ForcedMoveRules.ts"
 
 const above = { expected: "a decimal above zero" }
 const positive = Decimal.plain.check(

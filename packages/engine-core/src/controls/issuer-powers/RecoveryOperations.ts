@@ -14,7 +14,8 @@ import {
   gatesOf,
   planOf
 } from "./ForcedActOperations.ts"
-import { heldBy, movesMax } from "./ForcedMoveReads.ts"
+import { heldBy } from "./ForcedMoveReads.ts"
+import { movesMax } from "./ForcedMoveRules.ts"
 
 const HolderBody = Schema.Struct({
   holderId: HolderId,

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { provisionSettlements } from "../../packages/engine-core/src/distributions/provision-settlement/ProvisionSettlement.ts"
+import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
 import { redemptions } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
 import { standingSettlements } from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlement.ts"
 import * as StandingSettlementReads from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlementReads.ts"
@@ -208,6 +209,34 @@ describe("a standing settlement", () => {
       assert.strictEqual((yield* acts("settle", both)).why, "rule-refused cash committed")
       assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
     }).pipe(engine())
+  )
+
+  it.effect(
+    "gives units to a holder whose registration ran out, or keeps those it gives back",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* opened
+        yield* ordered(stage, { amount: "1000", bought: "1000" })
+        yield* Stage.write(
+          "holder.set-attributes",
+          { holderId: "h1" },
+          {
+            attributes: [
+              { name: "kyc", value: "passed", state: "valid", evidenceHash: "ee".repeat(32) }
+            ],
+            validUntil: "2026-08-01T00:00:00Z"
+          }
+        )
+        yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-01T00:00:00Z")))
+        const records = yield* Records
+        includes(yield* records.get(holders, "h1"), { state: "lapsed" })
+        const why = "rule-refused admission holder-active"
+        assert.strictEqual((yield* acts("settle", both)).why, why)
+        // As it is alone.
+        const alone = yield* Stage.write("subscription.settle", { subscriptionId: "s1" }, {})
+        assert.strictEqual(alone.why, why)
+        assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
+      }).pipe(engine())
   )
 
   it.effect("takes no more orders than one ledger transaction settles", () =>

@@ -11,6 +11,7 @@ import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { inputsOfIteration } from "../dealing-cycle/TransactionSize.ts"
 import { isOpen as isRedeemable, type Redemption } from "../redemption/Redemption.ts"
+import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import type { StandingSettlement } from "./StandingSettlement.ts"
 import { committedBy } from "./StandingSettlementMachine.ts"
@@ -193,7 +194,10 @@ const ofControls = (iteration: Iterating): ReadonlyArray<Objection> => {
   ]
 }
 
-/** Who gets units must be admitted; who gives them back need not be any more. */
+/**
+ * Who gets units must be one who may hold: active and admitted, as for the same order by itself. Who
+ * gives them back need be neither any more.
+ */
 const ofHolders = (iteration: Iterating): ReadonlyArray<Objection> => {
   const { admissions, instrument, now, subscriptions, redemptions } = iteration
   const holders = [...subscriptions, ...redemptions].map(({ holderId }) =>
@@ -208,7 +212,8 @@ const ofHolders = (iteration: Iterating): ReadonlyArray<Objection> => {
   })
   return [
     [
-      holders.some((holder) => holder?.state !== "active" && holder?.state !== "lapsed"),
+      subscriptions.some(({ holderId }) => iteration.holders.get(holderId)?.state !== "active") ||
+        holders.some((holder) => holder === undefined || !mayDeal(holder)),
       "rule-refused",
       {
         gate: "admission",

@@ -12,6 +12,7 @@ const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<
   ["02-run-the-host", "node", "02-run-the-host/main.ts"],
   ["03-your-own-ledger", "vitest", "run", "--root", here, "03-your-own-ledger"],
   ["04-property-test-a-machine", "vitest", "run", "--root", here, "04-property-test-a-machine"],
+  ["05-precheck-an-act", "node", "05-precheck-an-act/main.ts"],
   ["06-outside-parties", "node", "06-outside-parties/main.ts"],
   ["07-call-with-the-client", "node", "07-call-with-the-client/main.ts"]
 ]

@@ -7,7 +7,7 @@ import { Ledger } from "@bursar/engine-core/ports"
 import { Console, Effect } from "effect"
 import * as story from "../story.ts"
 import { layer } from "./engine.ts"
-import { wallet } from "./parties.ts"
+import { configuration, wallet } from "./parties.ts"
 import { anna, approve, done, olive, read, write } from "./people.ts"
 
 const instrumentId = "elf-usd"
@@ -46,16 +46,10 @@ const program = Effect.gen(function* () {
   const ofSubscription = { params: { subscriptionId } }
 
   // The registrar configures the instrument on the ledger; the venue records its terms.
-  yield* registrar.create(Templates.InstrumentConfiguration, {
-    registrar: registrar.party,
-    provider: venue,
-    issuer: fund.party,
-    instrument: { admin: registrar.party, id: instrumentId },
-    defaultIdentifier: { source: "venue", id: instrumentId, scheme: "id" },
-    additionalIdentifiers: [],
-    holderRequirements: [],
-    issuerRequirements: []
-  })
+  yield* registrar.create(
+    Templates.InstrumentConfiguration,
+    configuration({ instrumentId, registrar: registrar.party, venue, fund: fund.party })
+  )
   yield* agreed(olive, "instrument.record", {
     body: story.instrument({
       instrumentId,

@@ -10,6 +10,23 @@ export interface Found<T extends Templates.Template> {
   readonly payload: Templates.Payload<T>
 }
 
+/** What a registrar puts on the ledger of an instrument; without it there is nothing to admit anybody to. */
+export const configuration = (of: {
+  readonly instrumentId: string
+  readonly registrar: Party.Party
+  readonly venue: Party.Party
+  readonly fund: Party.Party
+}): Templates.Payload<typeof Templates.InstrumentConfiguration> => ({
+  registrar: of.registrar,
+  provider: of.venue,
+  issuer: of.fund,
+  instrument: { admin: of.registrar, id: of.instrumentId },
+  defaultIdentifier: { source: "venue", id: of.instrumentId, scheme: "id" },
+  additionalIdentifiers: [],
+  holderRequirements: [],
+  issuerRequirements: []
+})
+
 export class NotFound extends Data.TaggedError("NotFound")<{ readonly message: string }> {}
 
 /** Opens a wallet: a new party, and the token that acts for it and nobody else. */

@@ -22,6 +22,9 @@ const person = (sub: string, role: Caller.Caller["roles"][number]): Caller.Calle
 
 export const olive = person("olive", "operator")
 export const anna = person("anna", "approver")
+export const abel = person("abel", "approver")
+export const carl = person("carl", "compliance")
+export const rita = person("rita", "risk")
 
 type Kind = Parameters<(typeof Operations.Service)["of"]>[0]
 type Params = Readonly<Record<string, string>>
@@ -74,7 +77,8 @@ export const read = (by: Caller.Caller, route: string, params: Params) =>
     const found = Catalogue.reads.find((one) => one.route === `GET /v1/${route}`)
     if (found?.shape !== "one") throw new Error(`no read of one value is declared for ${route}`)
     const reads = yield* Reads
-    const { value } = yield* reads.one(found, { caller: by, params, point: {} })
+    const asked = Schema.decodeUnknownSync(found.params)(params)
+    const { value } = yield* reads.one(found, { caller: by, params: asked, point: {} })
     // What a read answers is JSON once its own schema has written it.
     return Schema.decodeUnknownSync(PlainSchema)(Schema.encodeUnknownSync(found.value)(value))
   })

@@ -25,7 +25,7 @@ const investor = async (stack: Stack, ...words: ReadonlyArray<string>): Promise<
     "--token-file",
     Parties.tokenFile(stack.folder, "investor"),
     "--key-file",
-    Parties.keyFile(stack.folder)
+    Parties.keyFile(stack.folder, "investor")
   ])
   const said: unknown = JSON.parse(stdout.trim().split("\n").at(-1) ?? "null")
   console.log(`the investor's wallet, ${words[0]}: ${JSON.stringify(said).slice(0, 100)} …`)

@@ -73,6 +73,8 @@ export interface Desk {
   ) => Promise<Answer>
   /** A write of one person alone, read until it has succeeded. */
   readonly done: (path: string, body?: PlainJson.Printable) => Promise<PlainJson.Plain>
+  /** A write that must be refused, at once or when it runs: its problem. */
+  readonly refused: (path: string, body?: PlainJson.Printable) => Promise<PlainJson.Plain>
   /** Reads until the answer is as it should be. */
   readonly until: (path: string, is: (json: PlainJson.Plain) => boolean) => Promise<Answer>
 }
@@ -87,7 +89,7 @@ export const open = (venue: Venue, person: Person): Desk => {
     return `Bearer ${token.text}`
   }
 
-  const ask = async (
+  const send = async (
     method: "GET" | "POST",
     path: string,
     body?: PlainJson.Printable,
@@ -104,14 +106,18 @@ export const open = (venue: Venue, person: Person): Desk => {
       ...(body === undefined ? {} : { body: PlainJson.stringify(body) })
     })
     const answer = await response.text()
-    const { status } = response
-    if (status >= 400) throw new NotAnswered(`${method} ${path} answered ${status}: ${answer}`)
     return {
-      status,
+      status: response.status,
       headers: response.headers,
       text: answer,
       json: Result.getOrThrow(PlainJson.parse(answer))
     }
+  }
+
+  const ask = async (...of: Parameters<typeof send>): Promise<Answer> => {
+    const answer = await send(...of)
+    if (answer.status < 400) return answer
+    throw new NotAnswered(`${of[0]} ${of[1]} answered ${answer.status}: ${answer.text}`)
   }
 
   const get: Desk["get"] = (path) => ask("GET", path)
@@ -135,17 +141,25 @@ export const open = (venue: Venue, person: Person): Desk => {
     done: async (path, body) => {
       const { headers } = await post(path, body)
       return finished({ until }, headers.get("location") ?? "")
+    },
+    refused: async (path, body) => {
+      const { headers, json, status } = await send("POST", path, body)
+      if (status >= 400) return json
+      const { json: ended } = await until(headers.get("location") ?? "", isFinal)
+      if (text(ended, "value", "state") === "failed") return member(ended, "value", "problem")
+      throw new NotAnswered(`${path} was not refused: ${brief(ended)}`)
     }
   }
 }
+
+const isFinal = (json: PlainJson.Plain): boolean =>
+  ["succeeded", "failed"].includes(text(json, "value", "state"))
 
 /** The operation at an address, once it has ended; one that failed is told. */
 export const finished = async (
   { until }: Pick<Desk, "until">,
   location: string
 ): Promise<PlainJson.Plain> => {
-  const isFinal = (json: PlainJson.Plain) =>
-    ["succeeded", "failed"].includes(text(json, "value", "state"))
   const { json } = await until(location, isFinal)
   const operation = member(json, "value")
   if (text(operation, "state") === "succeeded") return operation

@@ -22,8 +22,10 @@ export interface Options {
   readonly instruments: ReadonlyArray<Instrument>
   /** Told what a wallet does, as it does it. */
   readonly heard?: (line: Child.Said) => void
-  /** Whether the investor's wallet agrees by itself, or waits for a person's word. */
+  /** Whether the investor's wallets agree by themselves, or wait for a person's word. */
   readonly investor?: "agrees" | "waits"
+  /** How long after it is registered a successor may be used; the host's own time where none is said. */
+  readonly successorCooling?: string
 }
 
 export interface Stack {
@@ -49,7 +51,7 @@ const host = inPackage("@bursar/http-host")
 export const actor = inPackage("@bursar/storage-adapters/simulated-ledger/actors")
 const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 
-/** The terms that the investor's wallet signs: any document's SHA-256. */
+/** The terms that the investor's wallets sign: any document's SHA-256. */
 export const termsHash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 
 /** Starts it all, one process after the other; what fails stops what was started before it. */
@@ -129,7 +131,10 @@ const all = async (starting: Starting): Promise<Stack> => {
       BURSAR_AUDIENCE: audience,
       BURSAR_PORT: String(ports.api),
       BURSAR_MANAGEMENT_PORT: String(ports.management),
-      BURSAR_LEDGER_DOOR_PORT: String(ports.ledger)
+      BURSAR_LEDGER_DOOR_PORT: String(ports.ledger),
+      ...(starting.successorCooling === undefined
+        ? {}
+        : { BURSAR_SUCCESSOR_COOLING: starting.successorCooling })
     }
   })
   const ledgerDoor = text(served, "ledgerDoor")
@@ -157,7 +162,7 @@ const all = async (starting: Starting): Promise<Stack> => {
   }
 }
 
-/** Five programs, each with its own token and nobody else's; what they agree to stands in files. */
+/** A program for each outside party, each with its own token and nobody else's; what they agree to stands in files. */
 const wallets = async (
   { folder, instruments, heard, investor, begin }: Starting,
   parties: Parties.Parties,
@@ -177,19 +182,31 @@ const wallets = async (
     instruments: instruments.map((one) => ({ ...one, pricing: "historic" }))
   })
   await write(file("investor.json"), { terms: termsHash })
+  const holder = (signer: Parties.Signer) =>
+    ["--policy", file("investor.json"), "--key-file", Parties.keyFile(folder, signer)] as const
   const told = {
     registrar: ["--policy", file("registrar.json")],
     fund: [],
     attestor: ["--policy", file("attestor.json")],
     oracle: ["--prices", prices, "--policy", file("attestor.json")],
-    investor: ["--policy", file("investor.json"), "--key-file", Parties.keyFile(folder)]
+    investor: holder("investor"),
+    successor: holder("successor")
   } as const
-  const left = Object.entries(told).filter(([name]) => name !== "investor" || investor !== "waits")
+  const left = Object.entries(told).filter(
+    ([name]) => !Parties.isSigner(name) || investor !== "waits"
+  )
   const opened = left.map(([name, args]) =>
     begin({
       name,
       file: actor,
-      args: [name, "--door", door, "--token-file", file(`${name}.token`), ...args],
+      args: [
+        Parties.isSigner(name) ? "investor" : name,
+        "--door",
+        door,
+        "--token-file",
+        file(`${name}.token`),
+        ...args
+      ],
       ...(heard === undefined ? {} : { heard })
     })
   )

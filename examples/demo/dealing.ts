@@ -42,7 +42,7 @@ export const cycle = async (
     walk,
     `/v1/instruments/${instrumentId}/policy:set`,
     { cutOff: { time: cutOff.time, days, zone: "UTC" } },
-    { "if-match": "1" }
+    { headers: { "if-match": "1" } }
   )
   await desks.operator.done("/v1/dealing-cycles", { cycleId: "cycle-1", instrumentId })
   tell(`${people.operator.name} opens a dealing cycle that takes orders until ${cutOff.time} UTC`)

@@ -1,11 +1,11 @@
-/** `npm run demo`: a subscription, a dealing cycle and a redemption, by HTTP and wallets, in a folder thrown away. */
+/** `npm run demo`: a subscription, a dealing cycle, a redemption and the controls, by HTTP and wallets, in a folder thrown away. */
 import { parseArgs } from "node:util"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { briefly } from "./briefly.ts"
 import { isExpected } from "./failures.ts"
 import { replay } from "./replay.ts"
 import { WrongSetting } from "./Settings.ts"
-import { type Asked, type Outcome, subscription, unitsFor } from "./subscription.ts"
+import { type Asked, halfOf, type Outcome, subscription, unitsFor } from "./subscription.ts"
 import { desks, type Walk } from "./walk.ts"
 
 const usage = `npm run demo -- [--amount 100000] [--price 1.0437] [--unit-decimals 6] [--json]
@@ -31,13 +31,17 @@ const asked = (values: Readonly<Record<"amount" | "price" | "unit-decimals", str
   unitDecimals: Number(matching("unit-decimals", values["unit-decimals"], /^([0-9]|10)$/))
 })
 
-/** An order that buys nothing is never priced, so it is not asked for. */
+/** Half of what is bought goes back and the rest is recovered, so there must be something of both. */
 const buying = (of: Asked): Asked => {
-  if (!Decimal.isZero(unitsFor(of))) return of
+  const units = unitsFor(of)
+  if (!Decimal.isZero(units) && !Decimal.isZero(halfOf(units, of.unitDecimals))) return of
   throw new WrongSetting(
-    `${of.amount} at ${of.price} buys nothing in units of ${of.unitDecimals} places\n${usage}`
+    `${of.amount} at ${of.price} buys nothing to halve in units of ${of.unitDecimals} places\n${usage}`
   )
 }
+
+/** Nobody waits a day for the successor here. */
+const successorCooling = "PT1S"
 
 /** A figure that is off: the folder is kept, and the demo ends with code 1. */
 class WrongFigures extends Error {
@@ -63,7 +67,7 @@ const main = async (): Promise<void> => {
   const { valuation, ...known } = instrument
   tell("starting a venue in a folder that is thrown away")
   const instruments = [{ ...known, ...(valuation === "par" ? { parValue: "1" } : {}) }]
-  const outcome = await briefly({ instruments }, async (stack) => {
+  const outcome = await briefly({ instruments, successorCooling }, async (stack) => {
     tell(`the venue is up: ${stack.venue.api}, the ledger's door at ${stack.ledgerDoor}`)
     const walk: Walk = { stack, desks: desks(stack), instrument, tell }
     const outcome = await (values.replay ? replay(walk) : subscription(walk, of))

@@ -4,8 +4,8 @@ import { createServer, type Server } from "node:http"
 import { parseArgs } from "node:util"
 import { exportJWK, generateKeyPair, type JWK } from "jose"
 import { errors, Provider } from "oidc-provider"
-import { read, readOrMake } from "./keep.ts"
-import { audience, holderId, people, type Person } from "./people.ts"
+import { read, readOrMake, write } from "./keep.ts"
+import { audience, people, type Person } from "./people.ts"
 
 const tokenSeconds = 3600
 
@@ -21,18 +21,27 @@ const make = async (): Promise<Kept> => {
   return {
     key: { ...(await exportJWK(privateKey)), alg: "ES256", use: "sig", kid: "demo-1" },
     cookieKey: randomBytes(32).toString("base64url"),
-    secrets: Object.fromEntries(
-      Object.values(people).map(({ sub }) => [sub, randomBytes(24).toString("base64url")])
-    )
+    secrets: {}
   }
 }
 
+/** A secret for everybody, also for whom an earlier start did not know yet. */
+const withSecrets = (kept: Kept): Kept => ({
+  ...kept,
+  secrets: Object.fromEntries(
+    Object.values(people).map(({ sub }) => [
+      sub,
+      kept.secrets[sub] ?? randomBytes(24).toString("base64url")
+    ])
+  )
+})
+
 /** What a token says of its bearer beside its subject. */
-const claimsOf = async ({ name, email, role }: Person, data: string) => ({
+const claimsOf = async ({ name, email, role, holder }: Person, data: string) => ({
   name,
   email,
   roles: [role],
-  ...(role === "investor" ? { holder: holderId } : {}),
+  ...(holder === undefined ? {} : { holder }),
   // The ledger names its parties when it first starts, which may be later than this provider.
   ...(role === "registrar"
     ? { party: (await read<Parties>(`${data}/parties.json`))?.registrar }
@@ -113,7 +122,9 @@ const main = async (): Promise<void> => {
     }
   })
   if (values.data === undefined) throw new Error("--data names the folder that keeps the secrets")
-  const kept = await readOrMake<Kept>(`${values.data}/identity.json`, make)
+  const file = `${values.data}/identity.json`
+  const kept = withSecrets(await readOrMake<Kept>(file, make))
+  await write(file, kept)
   const server = createServer()
   const port = await listen(server, Number(values.port))
   const issuer = `http://127.0.0.1:${port}`

@@ -9,7 +9,9 @@ import { SigningKey } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer, Redacted } from "effect"
 import { write } from "./keep.ts"
 
-export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | "investor"
+export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | Signer
+/** Who signs with a key that never leaves its wallet; the others act by token. */
+export type Signer = (typeof signers)[number]
 export type Parties = Readonly<Record<Hint, Party.Party>>
 
 /** As the host names its ledger; the first to open a ledger names it. */
@@ -17,7 +19,10 @@ export const ledgerId = "venue-1"
 const participantId = "bursar-sim"
 
 export const tokenFile = (folder: string, hint: Hint): string => join(folder, `${hint}.token`)
-export const keyFile = (folder: string): string => join(folder, "investor.key")
+export const keyFile = (folder: string, signer: Signer): string => join(folder, `${signer}.key`)
+
+const signers = ["investor", "successor"] as const
+export const isSigner = (hint: string): hint is Signer => signers.some((signer) => signer === hint)
 
 /**
  * Makes what is missing, as the ledger's operator would at its own machine, before the node starts:
@@ -36,7 +41,8 @@ export const make = (of: { readonly url: string; readonly folder: string }): Pro
       fund: named("fund"),
       attestor: named("attestor"),
       oracle: named("oracle"),
-      investor: named("investor")
+      investor: named("investor"),
+      successor: named("successor")
     })
     yield* Effect.promise(() => write(join(of.folder, "parties.json"), parties))
     return parties
@@ -59,10 +65,9 @@ const party = Effect.fnUntraced(function* (hint: Hint, folder: string) {
 /** The engine's own user; every other party's is called as the party is. */
 const userOf = (hint: Hint): string => (hint === "venue" ? "bursar-engine" : hint)
 
-/** The investor signs with a key that never leaves its wallet; the others act by token. */
 const keyOf = (hint: Hint, folder: string) => {
-  if (hint !== "investor") return { kind: "local" } as const
-  const file = keyFile(folder)
+  if (!isSigner(hint)) return { kind: "local" } as const
+  const file = keyFile(folder, hint)
   const { publicKey } = existsSync(file) ? SigningKey.read(file) : SigningKey.create(file)
   return { kind: "external", publicKey } as const
 }

@@ -1,4 +1,4 @@
-/** Everybody who signs in at the demo's venue: one client a role, and two more for four eyes. */
+/** Everybody who signs in at the demo's venue: one client a role, more for four eyes, and one who follows the investor. */
 import type { Vocabulary } from "@bursar/engine-core"
 
 export interface Person {
@@ -7,7 +7,13 @@ export interface Person {
   readonly name: string
   readonly email: string
   readonly role: typeof Vocabulary.Role.schema.Type
+  /** The holder that its token names, also before anybody onboards it. */
+  readonly holder?: string
 }
+
+export const holderId = "holder-1"
+/** Whom the investor names to follow it: the same owner under another key. */
+export const successorId = "holder-2"
 
 const person = (sub: string, name: string, role: Person["role"]): Person => ({
   sub,
@@ -24,7 +30,8 @@ export const people = {
   risk: person("risk", "Rita Risk", "risk"),
   compliance: person("compliance", "Carl Compliance", "compliance"),
   auditor: person("auditor", "Ada Auditor", "auditor"),
-  investor: person("investor", "Ines Investor", "investor"),
+  investor: { ...person("investor", "Ines Investor", "investor"), holder: holderId },
+  successor: { ...person("successor", "Ines Investor", "investor"), holder: successorId },
   app: person("app", "Venue app", "app"),
   monitor: person("monitor", "Venue monitor", "monitor"),
   feed: person("feed", "Price feed", "feed"),
@@ -33,6 +40,3 @@ export const people = {
 
 /** What the tokens are for; the host takes no other audience. */
 export const audience = "urn:bursar:engine"
-
-/** The holder that the investor's token names, also before anybody onboards it. */
-export const holderId = "holder-1"

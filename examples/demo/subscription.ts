@@ -1,6 +1,7 @@
-/** The demo's story: a subscription, a dealing cycle, a redemption, then what can be read of it all, each figure checked. */
+/** The demo's story: a subscription, a dealing cycle, a redemption, controls, then what can be read of it all, each figure checked. */
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as Desk from "./Desk.ts"
+import * as controlling from "./controls.ts"
 import * as dealing from "./dealing.ts"
 import { holderId, people } from "./people.ts"
 import * as walking from "./walk.ts"
@@ -42,6 +43,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
   const back = halfOf(wanted, asked.unitDecimals)
   const redeemed = await dealing.redeem(walk, { units: Decimal.formatPlain(back) })
   const left = Decimal.subtract(wanted, back)
+  await controlling.prepare(walk)
 
   const portfolio = await desks.investor.get(`/v1/holders/${holderId}/portfolio`)
   const held = Desk.list(portfolio.json, "value").filter(
@@ -52,6 +54,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
   const register = await desks.operator.get(`/v1/instruments/${instrument.instrumentId}/register`)
   const total = Desk.decimal(register.json, "value", "head", "totalUnits")
   const difference = Desk.decimal(register.json, "value", "head", "difference")
+  const controlled = await controlling.controls(walk, { units: left, amount: asked.amount })
 
   const operations = Desk.list((await desks.auditor.get("/v1/operations")).json, "value")
   tell(`the auditor reads ${operations.length} operations, oldest first:`)
@@ -75,6 +78,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
     price: asked.price,
     unitDecimals: asked.unitDecimals,
     units: Decimal.formatPlain(units),
+    recovered: Decimal.formatPlain(controlled.recovered),
     state: Desk.text(subscription, "state"),
     operations: operations.length,
     approvals: approvals.length,
@@ -94,13 +98,15 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
         Desk.decimal(subscription, "price") === Decimal.of(asked.price),
       "it is closed": Desk.text(subscription, "state") === "closed",
       "the register adds up to the ledger": total === left && Decimal.isZero(difference),
+      ...controlled.checks,
       "every operation succeeded": operations.every(
         (one) => Desk.text(one, "state") === "succeeded"
       ),
       "nobody approved what they made":
-        approvals.length === 5 && approvals.every((one) => isSignedByAnother(one)),
+        approvals.length === 10 && approvals.every((one) => isSignedByAnother(one)),
       "the feed has no gap": events.every((one, i) => Desk.text(one, "seq") === String(i + 1)),
       "the feed tells the order's course": isCourse(events),
+      "the feed tells of each control": controlling.isTold(events),
       "the same list at the same offset is the same bytes":
         withoutNow(again.text) === withoutNow(priced.text)
     }
@@ -140,11 +146,10 @@ const isCourse = (events: ReadonlyArray<PlainJson.Plain>): boolean => {
 /** The moment of the answer is not part of what was read. */
 const withoutNow = (answer: string): string => answer.replace(/"now":"[^"]*"/, "")
 
-/** Half of so many units in the instrument's own places, or all of them where half is none. */
-const halfOf = (units: Decimal.Decimal, unitDecimals: number): Decimal.Decimal => {
+/** Half of so many units in the instrument's own places, rounded down. */
+export const halfOf = (units: Decimal.Decimal, unitDecimals: number): Decimal.Decimal => {
   const smallest = 10n ** BigInt(places - unitDecimals)
-  const half = Decimal.fromAtoms((Decimal.atoms(units) / (2n * smallest)) * smallest)
-  return Decimal.isZero(half) ? units : half
+  return Decimal.fromAtoms((Decimal.atoms(units) / (2n * smallest)) * smallest)
 }
 
 /** ⌊units · price⌋ in cents, counted in whole atoms, apart from the engine. */

@@ -27,27 +27,42 @@ export const desks = ({ venue }: Stack): Walk["desks"] => ({
   compliance: Desk.open(venue, people.compliance),
   auditor: Desk.open(venue, people.auditor),
   investor: Desk.open(venue, people.investor),
+  successor: Desk.open(venue, people.successor),
   app: Desk.open(venue, people.app),
   monitor: Desk.open(venue, people.monitor),
   feed: Desk.open(venue, people.feed),
   registrar: Desk.open(venue, people.registrar)
 })
 
-/** What one person asks for runs only once another has agreed; the action as it was made. */
+/** Who asks, and who else must agree; the operator and one approver where nobody is named. */
+export interface Signing {
+  readonly maker?: keyof typeof people
+  readonly approvers?: ReadonlyArray<keyof typeof people>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What one person asks for runs only once others have agreed; the action as it was made. */
 export const agreed = async (
   { desks, tell }: Walk,
   path: string,
   body: PlainJson.Printable,
-  headers: Readonly<Record<string, string>> = {}
+  { maker = "operator", approvers = ["approver"], headers = {} }: Signing = {}
 ): Promise<PlainJson.Plain> => {
-  const { json: action } = await desks.operator.post(path, body, headers)
+  const { json: action } = await desks[maker].post(path, body, headers)
   const kind = Desk.text(action, "kind")
-  tell(`${people.operator.name} asks for ${kind}: ${Desk.text(action, "state")}`)
-  const signed = await desks.approver.post(
-    `/v1/approvals/${Desk.text(action, "actionKey")}:approve`
-  )
-  await Desk.finished(desks.operator, signed.headers.get("location") ?? "")
-  tell(`${people.approver.name} approves: ${kind} succeeded`)
+  tell(`${people[maker].name} asks for ${kind}: ${Desk.text(action, "state")}`)
+  let location = ""
+  for (const approver of approvers) {
+    const signed = await desks[approver].post(
+      `/v1/approvals/${Desk.text(action, "actionKey")}:approve`
+    )
+    location = signed.headers.get("location") ?? ""
+    if (approver !== approvers.at(-1)) tell(`${people[approver].name} approves ${kind}`)
+    else {
+      await Desk.finished(desks[maker], location)
+      tell(`${people[approver].name} approves: ${kind} succeeded`)
+    }
+  }
   return action
 }
 
@@ -73,7 +88,6 @@ export const openMarket = async (walk: Walk): Promise<void> => {
 
 /** The holder's party accepts registration, terms and admission in its wallet; the venue countersigns. */
 export const onboard = async ({ stack, desks, instrument, tell }: Walk): Promise<void> => {
-  const path = `/v1/holders/${holderId}`
   const body = story.holder({
     holderId,
     party: stack.parties.investor,
@@ -81,19 +95,32 @@ export const onboard = async ({ stack, desks, instrument, tell }: Walk): Promise
   })
   await desks.app.done("/v1/holders:onboard", body)
   tell(`${people.app.name} onboards ${holderId}: invited, and offered its admission`)
+  await countersigned({ desks, tell }, holderId)
+  await admitted({ desks, tell }, holderId)
+}
+
+type Told = Pick<Walk, "desks" | "tell">
+
+/** A holder's wallet accepts its registration and signs the terms; the venue countersigns them. */
+export const countersigned = async ({ desks, tell }: Told, of: string): Promise<void> => {
+  const path = `/v1/holders/${of}`
   await desks.operator.until(path, (json) =>
     Desk.list(json, "value", "waitingOn").some(
       (one) => Desk.text(one, "action") === "accepted-terms.accept"
     )
   )
-  tell("the investor's wallet accepted the registration and signed the terms")
+  tell(`the wallet of ${of} accepted the registration and signed the terms`)
   await desks.operator.done(`${path}/accepted-terms:accept`, {})
   await desks.operator.until(path, (json) => Desk.text(json, "value", "state") === "active")
-  tell(`${people.operator.name} countersigns the terms: ${holderId} is active`)
-  await desks.operator.until(`${path}/admissions`, (json) =>
+  tell(`${people.operator.name} countersigns the terms: ${of} is active`)
+}
+
+/** A holder's wallet takes the admission that it was offered. */
+export const admitted = async ({ desks, tell }: Told, of: string): Promise<void> => {
+  await desks.operator.until(`/v1/holders/${of}/admissions`, (json) =>
     Desk.list(json, "value").some((one) => Desk.text(one, "state") === "admitted")
   )
-  tell(`the investor's wallet accepted the offer: ${holderId} is admitted`)
+  tell(`the wallet of ${of} accepted the offer: ${of} is admitted`)
 }
 
 /** The oracle's wallet publishes what is added to its price file. */

@@ -16,7 +16,7 @@ export const act = async (
   const flags = {
     door: ledgerDoor,
     "token-file": join(folder, `${party}.token`),
-    ...(party === "investor" ? { "key-file": Parties.keyFile(folder) } : {}),
+    ...(Parties.isSigner(party) ? { "key-file": Parties.keyFile(folder, party) } : {}),
     wait: "30",
     ...told
   }

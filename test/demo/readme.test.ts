@@ -1,5 +1,5 @@
 /** What the README shows is what runs: its code is cut from the examples, its links lead somewhere. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 
 const root = new URL("../../", import.meta.url)
@@ -28,6 +28,14 @@ describe("the README", () => {
     const links = [...read("README.md").matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, to]) => to)
     expect(links.length).toBeGreaterThan(10)
     expect(links.filter((to = "") => !existsSync(new URL(to, root)))).toEqual([])
+  })
+
+  it("leaves out an example that is there, or one is never run", () => {
+    const folders = readdirSync(new URL("examples", root)).filter((name) => /^[0-9]/.test(name))
+    const listed = [...read("README.md").matchAll(/^\| \[([^\]]+)\]\(examples\/\1\)/gm)]
+    expect(listed.map(([, name]) => name)).toEqual(folders.toSorted())
+    const run = read("examples/run.ts")
+    expect(folders.filter((name) => !run.includes(`"${name}`))).toEqual([])
   })
 
   it("names a script that package.json does not have", () => {

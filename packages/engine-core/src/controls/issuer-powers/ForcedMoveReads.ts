@@ -7,24 +7,20 @@ import {
   instruments,
   isRecorded
 } from "../../instruments/instrument/Instrument.ts"
-import { assetKeyOf, type Holding, holdings } from "../../instruments/register/Holding.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
-import { contracts, standsOn } from "../../projection/Contract.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { Allocation, BurnRequest, TransferOffer } from "../../templates/Registry.ts"
-import { StandingCommitment } from "../../templates/Standing.ts"
-import { key } from "../../templates/Template.ts"
 import type { IssuerPower } from "../../vocabulary/sets.ts"
 import { openOn } from "../hold/OpenHoldsReads.ts"
 import { inForce } from "../restriction/InForceReads.ts"
 import { type Restriction, restrictions } from "../restriction/Restriction.ts"
 import { forcedActs } from "./ForcedAct.ts"
 import type { Moving } from "./ForcedMoveGates.ts"
-import { type Lock, movesMax, pick, type Position } from "./ForcedMoveRules.ts"
+import { movesMax, pick, type Position } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
 import { agreedOn } from "./IssuerPowersAgreementOperations.ts"
 import {
@@ -32,6 +28,7 @@ import {
   type IssuerPowersConsent,
   issuerPowersConsents
 } from "./IssuerPowersConsent.ts"
+import { grouped, lineOf, positionsOf } from "./PositionReads.ts"
 
 /** One holder's units of one instrument; without a receiver they go to the holder's successor. */
 export interface Asked {
@@ -57,13 +54,8 @@ export interface Standing extends Moving {
 
 const unique = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)]
 
-/** Ids that one look-up names. */
-const idsMax = 500
-
-const grouped = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
-  Array.from({ length: Math.ceil(all.length / idsMax) }, (_, nth) =>
-    all.slice(nth * idsMax, (nth + 1) * idsMax)
-  )
+/** Lines of the register that are looked at in one go. */
+const linesMax = 500
 
 /**
  * What a holder has of this venue's instruments, by their ids; what it has elsewhere is no affair of
@@ -73,7 +65,7 @@ export const heldBy = Effect.fnUntraced(function* ({ party }: Pick<Holder, "part
   const records = yield* Records
   return yield* records.stream(registerEntries, { where: { party: [party] } }).pipe(
     Stream.map(({ record }) => record),
-    Stream.grouped(idsMax),
+    Stream.grouped(linesMax),
     Stream.mapEffect((entries) =>
       Effect.map(
         records.many(
@@ -125,7 +117,7 @@ export const standingOf = Effect.fnUntraced(function* (
     const instrument = known.instrumentOf(one)
     const from = known.holderOf(one)
     const to = known.receiverOf(one)
-    const positions = found.positions.get(`${assetKeyOf(instrument)} ${from.party}`) ?? []
+    const positions = found.positions.get(lineOf(instrument, from.party)) ?? []
     const own = found.restrictions.filter(({ holderId }) => holderId === to?.holderId)
     return {
       power,
@@ -244,7 +236,13 @@ const controlsOf = Effect.fnUntraced(function* (
     origins: yield* originsOf(restricted),
     agreements: yield* agreedOn(traded),
     consents: yield* consentsOf(givers, traded),
-    positions: yield* positionsOf(left, known, now)
+    positions: yield* positionsOf(
+      {
+        owner: unique(left.map((one) => known.holderOf(one).party)),
+        asset: unique(left.map((one) => assetKeyOf(known.instrumentOf(one))))
+      },
+      now
+    )
   }
 })
 
@@ -266,77 +264,4 @@ const consentsOf = Effect.fnUntraced(function* (
   const where = { holderId: holderIds, reach: [...instrumentIds, everything], state: ["granted"] }
   const found = yield* Stream.runCollect(records.stream(issuerPowersConsents, { where }))
   return found.map(({ record }) => record)
-})
-
-/** Every holding that is to move, with what locks it, by instrument and owner. */
-const positionsOf = Effect.fnUntraced(function* (
-  left: ReadonlyArray<Asked>,
-  known: Known,
-  now: Instant.Instant
-) {
-  const records = yield* Records
-  const where = {
-    owner: unique(left.map((one) => known.holderOf(one).party)),
-    asset: unique(left.map((one) => assetKeyOf(known.instrumentOf(one))))
-  }
-  const found = (yield* Stream.runCollect(records.stream(holdings, { where }))).map(
-    ({ record }) => record
-  )
-  const locks = yield* locksOf(
-    found.flatMap(({ contractId, lock }) => (lock === null ? [] : [contractId]))
-  )
-  const positions = new Map<string, Array<Position>>()
-  for (const holding of found) {
-    const line = `${assetKeyOf(holding)} ${holding.owner}`
-    const of = positions.get(line) ?? []
-    positions.set(line, of)
-    const { amount, contractId: holdingCid } = holding
-    of.push({ holdingCid, amount, lock: lockOf(holding, locks.get(holdingCid), now) })
-  }
-  return positions
-})
-
-const lockOf = (
-  { lock }: Holding,
-  behind: Lock | undefined,
-  now: Instant.Instant
-): Position["lock"] => {
-  if (lock === null) return "free"
-  if (behind !== undefined) return behind
-  return lock.expiresAt !== null && lock.expiresAt <= now
-    ? { lockedBy: "lapsed", contractId: null }
-    : "stuck"
-}
-
-const kinds: Readonly<Record<string, Lock["lockedBy"]>> = {
-  [key(Allocation.typeRef)]: "allocation",
-  [key(BurnRequest.typeRef)]: "burn-request",
-  [key(TransferOffer.typeRef)]: "transfer-offer",
-  [key(StandingCommitment.typeRef)]: "standing-commitment"
-}
-
-/** The active contracts that stand on these, by what each stands on. */
-const standingOn = Effect.fnUntraced(function* (contractIds: ReadonlyArray<string>) {
-  const records = yield* Records
-  const found = yield* Effect.forEach(grouped(contractIds), (standsOn) =>
-    Stream.runCollect(records.stream(contracts, { where: { standsOn } }))
-  )
-  return found.flat().map(({ record }) => record)
-})
-
-/** What locks each of these holdings: an allocation that is committed ends with its commitment. */
-const locksOf = Effect.fnUntraced(function* (holdingCids: ReadonlyArray<string>) {
-  const first = yield* standingOn(holdingCids)
-  const behind = yield* standingOn(first.map(({ contractId }) => contractId))
-  const committed = new Map(behind.map((contract) => [standsOn(contract), contract]))
-  return new Map(
-    first.flatMap((contract): ReadonlyArray<readonly [string, Lock]> => {
-      const holdingCid = standsOn(contract)
-      const { contractId, template } = committed.get(contract.contractId) ?? contract
-      const lockedBy = kinds[template]
-      return holdingCid === null || lockedBy === undefined
-        ? []
-        : [[holdingCid, { lockedBy, contractId }]]
-    })
-  )
 })

@@ -9,6 +9,7 @@ import { externalAccounts } from "./external-account/ExternalAccount.ts"
 import * as ExternalAccountOperations from "./external-account/ExternalAccountOperations.ts"
 import * as ExternalAccountReads from "./external-account/ExternalAccountReads.ts"
 import { holderParties, holders } from "./holder/Holder.ts"
+import { holderClaims } from "./holder/HolderClaim.ts"
 import { HolderMachine } from "./holder/HolderMachine.ts"
 import * as HolderOperations from "./holder/HolderOperations.ts"
 import * as HolderReadings from "./holder/HolderReadings.ts"
@@ -23,6 +24,7 @@ export const judged = [] as const
 export const collections = [
   holders,
   holderParties,
+  holderClaims,
   acceptedTerms,
   screenings,
   externalAccounts

@@ -1,5 +1,5 @@
 /** What the venue may do with a holder: register it, or register it with its first admissions. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import {
   idOf as idOfAdmission,
   offer,
@@ -23,9 +23,10 @@ import * as Operation from "../../writes/Operation.ts"
 import * as AttributeRules from "../attribute/AttributeRules.ts"
 import { AttributeMachine } from "../attribute/AttributeMachine.ts"
 import * as Screenings from "../screening/AskRunner.ts"
-import { HolderId, holderParties, holders } from "./Holder.ts"
+import { HolderId, holders } from "./Holder.ts"
 import { type Attribute, Details, type Stated, StatedList } from "./HolderDetails.ts"
 import * as HolderView from "./HolderView.ts"
+import { judgeNew } from "./NewHolderOperations.ts"
 
 const Registering = Schema.Struct({
   /** Made by the engine when the caller names none. */
@@ -134,37 +135,6 @@ const holderIdOf = ({ holderId }: Named): HolderId => {
   if (holderId === null) throw new Error("a holder is registered under an id")
   return holderId
 }
-
-/** A holder id and a party are each taken once, and the venue is no holder of its own. */
-export const judgeNew = Effect.fnUntraced(function* (
-  of: { readonly holderId: HolderId; readonly party: Party.Party },
-  act: Pick<OperationAct, "venue">
-) {
-  const records = yield* Records
-  if (Option.isSome(yield* records.find(holders, of.holderId))) {
-    return yield* Effect.fail(
-      refused("already-exists", { check: "holder-id", detail: "A holder of this id exists." })
-    )
-  }
-  if (Option.isSome(yield* records.find(holderParties, of.party))) {
-    return yield* Effect.fail(
-      refused("already-exists", {
-        check: "party",
-        party: of.party,
-        detail: "The party is a holder already."
-      })
-    )
-  }
-  if (of.party === act.venue) {
-    return yield* Effect.fail(
-      refused("rule-refused", {
-        gate: "policy",
-        check: "holder-is-venue",
-        recovery: "Name the holder's own party."
-      })
-    )
-  }
-})
 
 /** Beside that a registration ends after it begins. */
 const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {

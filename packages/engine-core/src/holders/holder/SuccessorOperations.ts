@@ -13,8 +13,9 @@ import * as Operation from "../../writes/Operation.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { type Holder, HolderId, holderParties, holders } from "./Holder.ts"
 import { decide } from "./HolderMachine.ts"
-import { idOf, judgeNew } from "./HolderOperations.ts"
+import { idOf } from "./HolderOperations.ts"
 import * as HolderView from "./HolderView.ts"
+import { judgeNew } from "./NewHolderOperations.ts"
 
 const Naming = Schema.Struct({
   holderId: HolderId,

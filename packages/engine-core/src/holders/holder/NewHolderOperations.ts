@@ -1,0 +1,81 @@
+/** Taking the id and the party of a new holder: each is one holder's, also while two are registered at once. */
+import { Effect, Option } from "effect"
+import * as Machine from "../../kernel/Machine.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { OperationMachine } from "../../writes/OperationMachine.ts"
+import { operations } from "../../writes/OperationRecord.ts"
+import { type HolderId, holderParties, holders } from "./Holder.ts"
+import { holderClaims } from "./HolderClaim.ts"
+
+interface New {
+  readonly holderId: HolderId
+  readonly party: Party.Party
+}
+
+/**
+ * A holder id and a party are each taken once, and the venue is no holder of its own. Both are
+ * taken in the transaction that plans the registration and has judged it: no other one that is
+ * under way can have them from here on.
+ */
+export const judgeNew = Effect.fnUntraced(function* (of: New, act: OperationAct) {
+  const records = yield* Records
+  const idName = `holder:${of.holderId}`
+  const partyName = `party:${of.party}`
+  const known = yield* records.many(holderClaims, [idName, partyName])
+  const underWay = yield* underWayOf(known, act)
+  if (underWay.has(idName) || Option.isSome(yield* records.find(holders, of.holderId))) {
+    return yield* Effect.fail(
+      refused("already-exists", { check: "holder-id", detail: "A holder of this id exists." })
+    )
+  }
+  if (underWay.has(partyName) || Option.isSome(yield* records.find(holderParties, of.party))) {
+    return yield* Effect.fail(
+      refused("already-exists", {
+        check: "party",
+        party: of.party,
+        detail: "The party is a holder already."
+      })
+    )
+  }
+  if (of.party === act.venue) {
+    return yield* Effect.fail(
+      refused("rule-refused", {
+        gate: "policy",
+        check: "holder-is-venue",
+        recovery: "Name the holder's own party."
+      })
+    )
+  }
+  const { operationId } = act
+  for (const name of [idName, partyName]) {
+    const before = known.find((claim) => claim.name === name)
+    yield* before === undefined
+      ? records
+          .open(holderClaims, { name, operationId }, act)
+          .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
+      : records.record(holderClaims, before, { on: "take", operationId }, act)
+  }
+})
+
+/** Those that another registration holds which has not ended: what it came to is on record then. */
+const underWayOf = Effect.fnUntraced(function* (
+  claims: ReadonlyArray<{ readonly name: string; readonly operationId: string }>,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const others = claims.filter(({ operationId }) => operationId !== act.operationId)
+  const found = yield* records.many(operations, [
+    ...new Set(others.map(({ operationId }) => operationId))
+  ])
+  const running = new Set(
+    found
+      .filter(({ state }) => !Machine.isTerminal(OperationMachine, state))
+      .map(({ operationId }) => operationId as string)
+  )
+  return new Set(
+    others.filter(({ operationId }) => running.has(operationId)).map(({ name }) => name)
+  )
+})

@@ -1,0 +1,119 @@
+/** Registrations of one party or one id, asked for at once: before the ledger shows the first of them. */
+import { FourEyes, Records } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { holderClaims } from "../../packages/engine-core/src/holders/holder/HolderClaim.ts"
+import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Stage from "./stage.ts"
+
+const engine = () => Effect.provide(world())
+
+/** Sent and queued: nothing of it has run yet. */
+const queued = (body: Readonly<Record<string, Stage.Json>>, kind = "holder.register") =>
+  Stage.made(kind, {}, body)
+
+/** `kind state why` of everything that registered somebody, in no order. */
+const outcomes = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* Stream.runCollect(
+    records.stream(operations, {
+      where: { kind: ["holder.register", "holder.onboard", "holder.register-successor"] }
+    })
+  )
+  return found
+    .map(({ record: { kind, problem, state } }) =>
+      [kind, state, (problem as { readonly check?: string } | null)?.check ?? ""].join(" ").trim()
+    )
+    .toSorted()
+})
+
+const holderOf = (party: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* Stream.runCollect(records.stream(holders, { where: { party: [party] } }))
+    return found.map(({ record }) => record)
+  })
+
+describe("two registrations at once", () => {
+  it.effect("of one party make two holders of it", () =>
+    Effect.gen(function* () {
+      yield* Stage.opened()
+      const { party } = yield* Stage.outsider("twice")
+      yield* queued({ holderId: "h1", party })
+      yield* queued({ holderId: "h2", party, taxResidences: [] }, "holder.onboard")
+      yield* Stage.settle
+      assert.strictEqual((yield* holderOf(party)).length, 1)
+      const ended = yield* outcomes
+      assert.strictEqual(ended.filter((one) => one.endsWith("failed party")).length, 1, `${ended}`)
+      assert.strictEqual(ended.filter((one) => one.endsWith("succeeded")).length, 1, `${ended}`)
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("of one id give a holder a successor that is somebody else", () =>
+    Effect.gen(function* () {
+      const { holders: all } = yield* Cycles.opened(["h1"])
+      const [h1] = all
+      if (h1 === undefined) throw new Error("no holder")
+      const next = yield* Stage.outsider("next")
+      const stranger = yield* Stage.outsider("stranger")
+      const key = yield* Stage.made(
+        "holder.register-successor",
+        { holderId: "h1" },
+        { party: next.party, successorId: "h-next" }
+      )
+      const door = yield* FourEyes
+      yield* door.approve({
+        actionKey: String(key),
+        caller: Stage.person("ada", "approver"),
+        identity: { requestId: "req-at-once", traceId: null, keyId: null }
+      })
+      yield* queued({ holderId: "h-next", party: stranger.party })
+      yield* Stage.settle
+      const records = yield* Records
+      const { successor } = yield* records.get(holders, "h1")
+      const named = yield* records.get(holders, "h-next")
+      assert.strictEqual(successor === null ? stranger.party : successor.party, named.party)
+      const ended = yield* outcomes
+      assert.strictEqual(
+        ended.filter((one) => one.endsWith("failed holder-id")).length,
+        1,
+        `${ended}`
+      )
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("keep a party from ever being registered, when the one that took it failed", () =>
+    Effect.gen(function* () {
+      yield* Stage.opened()
+      const first = yield* Stage.outsider("first")
+      yield* queued({ holderId: "h1", party: first.party })
+      yield* queued({ holderId: "h2", party: first.party })
+      yield* Stage.settle
+      const records = yield* Records
+      const ended = yield* Stream.runCollect(
+        records.stream(operations, { where: { kind: ["holder.register"] } })
+      )
+      const failed = ended.find(({ record }) => record.state === "failed")
+      if (failed === undefined) throw new Error("nothing failed")
+      const { operationId } = failed.record
+      const late = yield* Stage.outsider("late")
+      const name = `party:${late.party}`
+      yield* records.transact(
+        records.open(
+          holderClaims,
+          { name, operationId },
+          { cause: { by: "operation", operationId }, now: Instant.of(Stage.start), trace: null }
+        )
+      )
+      const after = yield* Stage.write("holder.register", {}, { holderId: "h3", party: late.party })
+      assert.strictEqual(after.why, "")
+      assert.strictEqual((yield* holderOf(late.party)).length, 1)
+    }).pipe(engine())
+  )
+})

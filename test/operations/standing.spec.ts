@@ -239,6 +239,16 @@ describe("a standing settlement", () => {
       }).pipe(engine())
   )
 
+  it.effect("settles an order whose own time is past", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      yield* ordered(stage, { amount: "1000", bought: "1000" })
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-05T20:00:00Z")))
+      assert.strictEqual((yield* acts("settle", both)).why, "rule-refused window settle-by")
+      yield* Stage.settle
+    }).pipe(engine())
+  )
+
   it.effect("takes no more orders than one ledger transaction settles", () =>
     Effect.gen(function* () {
       const stage = yield* opened

@@ -349,6 +349,7 @@ export const standingSettle = act<Iterating>({
     "policy in-cycle": each({ cycleId: "c1" }),
     "policy priced": each({ state: "delivered" }),
     "policy primary-market": (of) => ({ ...of, market: null }),
+    "window settle-by": each({ settleBy: now }),
     "units committed": without(Broken.units),
     "cash cash-allocated": each({ allocation: allocation("100") }),
     "cash committed": without(Broken.cash),

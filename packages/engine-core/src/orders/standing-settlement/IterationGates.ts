@@ -9,6 +9,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
+import { againstSettleBy } from "../SettleByRules.ts"
 import { inputsOfIteration } from "../dealing-cycle/TransactionSize.ts"
 import { isOpen as isRedeemable, type Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
@@ -118,6 +119,7 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
         recovery: "Name orders that are priced and not settled, with no burn requested."
       }
     ],
+    firstPast(orders, iteration.now),
     [
       [...iteration.subscriptions, ...iteration.redemptions].some(
         ({ allocation }) => allocation !== null
@@ -152,6 +154,14 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
     ]
   ])
 }
+
+/** The row of the first order whose time to settle is past; of none, the same row that lets pass. */
+const firstPast = (
+  orders: ReadonlyArray<Subscription | Redemption>,
+  now: Instant.Instant
+): Objection =>
+  orders.map((order) => againstSettleBy(order, now)).find(([holds]) => holds) ??
+  againstSettleBy({ settleBy: null }, now)
 
 /** Units and cash each have a row: nobody gives more of either than it committed. */
 const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {

@@ -13,6 +13,7 @@ import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { controlsOf } from "../ControlReads.ts"
+import { withoutPast } from "../SettleByRules.ts"
 import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
 import { liveMarket } from "../primary-market/LiveMarketReads.ts"
@@ -71,7 +72,15 @@ const iterating = Effect.fnUntraced(function* (input: Iteration, { now }: Operat
   const self = yield* load(input.standingSettlementId)
   yield* Effect.fromResult(decide(self, "settle"))
   const { inputsMax } = yield* Settings
-  const iteration = { ...(yield* assembled(self, input)), self, inputsMax, now }
+  const { redemptions: sold, subscriptions: bought, ...found } = yield* assembled(self, input)
+  const iteration = {
+    ...found,
+    subscriptions: bought.map((order) => withoutPast(order, now)),
+    redemptions: sold.map((order) => withoutPast(order, now)),
+    self,
+    inputsMax,
+    now
+  }
   return { iteration, rows: Gates.againstIteration(iteration) }
 })
 

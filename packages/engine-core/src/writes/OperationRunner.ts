@@ -100,12 +100,15 @@ const make = Effect.gen(function* () {
 
   const hold = (lease: Lease) => stored(work.hold(lease))
 
-  /** Claims whose submission was sent and not answered: it may commit, whatever became of the claim. */
+  /**
+   * Claims whose submission was taken, or sent and not answered: it may commit, whatever became of
+   * the claim, and whatever the ledger shows of it so far.
+   */
   const unanswered = new WeakSet<Lease>()
   /** The trace of the call behind each claim, for what the claim asks of others. */
   const traces = new WeakMap<Lease, Trace.Trace | null>()
 
-  /** Gives the item back; its payload says that everything this claim sent has been answered. */
+  /** Gives the item back; its payload says that nothing this claim sent has come about, nor will. */
   const release = (lease: Lease, delay: number) =>
     stored(
       work.release(
@@ -385,6 +388,29 @@ const make = Effect.gen(function* () {
       .pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
   })
 
+  /**
+   * Judges a step anew that the ledger has not taken so far: a hold or a restriction may have come
+   * since it was planned, or its figures moved. Nothing of it is kept: what is sent stays what it was,
+   * under its command id. Answers whether it is sent; where its figures moved it has ended.
+   */
+  const stillMay = (operation: OnLedger, lease: Lease, { step }: Step) =>
+    records
+      .transact(
+        Effect.gen(function* () {
+          yield* hold(lease)
+          const now = yield* Instant.now
+          const record = yield* load(lease)
+          const input = Request.decode(operation, record.request)
+          const act = actOf(record, now)
+          if (step === 1 && (yield* movedAtRun(operation, record, { lease, input, act }))) {
+            return false
+          }
+          yield* records.rehearse(operation.plan(input, act, step))
+          return true
+        })
+      )
+      .pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
+
   /** A commit that was seen before the projection came to it. */
   const saw = (lease: Lease, receipt: Ledger.Receipt) =>
     records.transact(
@@ -519,8 +545,8 @@ const make = Effect.gen(function* () {
       return Effect.result(ledger.submit(submission(step, dedup, traceparent)))
     })
     return Effect.flatMap(sent, (answer) => {
-      unanswered.delete(lease)
       if (Result.isSuccess(answer)) return release(lease, projectedWithin)
+      unanswered.delete(lease)
       const error = answer.failure
       switch (error._tag) {
         case "Busy":
@@ -591,11 +617,13 @@ const make = Effect.gen(function* () {
     }
     // A worker that was killed or lost its lease while it sent: its submission may still arrive.
     const isAnswered = lease.payload === `${kindOf(lease)} ${answered(lease.attempt - 1)}`
-    return yield* send(
-      operation,
-      lease,
-      isAnswered ? step : yield* doubt(lease, step, "an earlier claim ended before its answer")
-    )
+    if (!isAnswered) {
+      const doubted = yield* doubt(lease, step, "an earlier claim ended before its answer")
+      return yield* send(operation, lease, doubted)
+    }
+    // What may have come about already is asked for until it is known, whatever has come since.
+    const isAway = step.unknownSince === null
+    if (!isAway || (yield* stillMay(operation, lease, step))) yield* send(operation, lease, step)
   })
 
   // ---- one lease ------------------------------------------------------------------------------

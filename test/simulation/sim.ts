@@ -61,11 +61,13 @@ const spread = () =>
       (_, nth) =>
         new Promise<number>((ends) => {
           const share = Math.ceil((runs - nth) / jobs)
+          // Most of what a step makes is gone with the next: a larger nursery spares the collector.
           const more = [
+            ...["--max-semi-space-size=64", fileURLToPath(import.meta.url)],
             ...["--seed", String(first + nth), "--runs", String(share), "--every", String(jobs)],
             ...["--steps", String(steps)]
           ]
-          spawn(process.execPath, [fileURLToPath(import.meta.url), ...more], {
+          spawn(process.execPath, more, {
             stdio: "inherit"
           }).on("exit", (code) => ends(code ?? 1))
         })

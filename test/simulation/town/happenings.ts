@@ -92,7 +92,11 @@ export const make = () => {
       const from = payload["from"] as { readonly holderId: string }
       const to = payload["to"] as { readonly holderId: string }
       holds(from.holderId !== to.holderId, `${from.holderId} was moved to itself`)
-      if (type === "holder.recovered") recoveredOnce(payload, from.holderId, event.instrumentId)
+      if (type === "holder.recovered") {
+        recoveredOnce(payload, from.holderId, event.instrumentId)
+        const lost = town.byId.get(from.holderId)
+        if (lost !== undefined) lost.told = "succeeded"
+      }
     }
     if (type === "redemption.burned") town.burned.add(resourceId)
     if (type === "dealing-cycle.settled" || type === "dealing-cycle.released") {

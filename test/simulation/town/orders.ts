@@ -475,7 +475,8 @@ export const goesOn = Effect.fnUntraced(function* (town: Town) {
 export const gives = Effect.fnUntraced(function* (town: Town) {
   const holder = anyHolder(town)
   const to = anyHolder(town)
-  if (holder === undefined || to === undefined) return
+  // Whoever lost its key takes nothing more.
+  if (holder === undefined || to === undefined || to.told === "succeeded") return
   const fund = anyFund(town)
   const now = yield* Instant.now
   const offer = Wallets.find(

@@ -1,0 +1,480 @@
+/** What an investor may never notice: two venues that differ in a restriction or a screening answer it alike, byte for byte. */
+import { ScreeningRunner } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import { Clock, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as Cycles from "../operations/cycles.ts"
+import * as Powers from "../operations/powers.ts"
+import * as Stage from "../operations/stage.ts"
+import * as Twins from "./twins.ts"
+
+// ---- a history by chance
+
+type Who = "h1" | "h2"
+type Step =
+  | { readonly does: "subscribe" | "redeem"; readonly who: Who; readonly size: number }
+  | { readonly does: "withdraw"; readonly who: Who }
+  | { readonly does: "price"; readonly price: string }
+  | { readonly does: "cycle" }
+  | { readonly does: "consent"; readonly who: Who }
+  | { readonly does: "wait"; readonly hours: number }
+
+const stepBy = (...people: readonly [Who, ...Who[]]): fc.Arbitrary<Step> => {
+  const who = fc.constantFrom(...people)
+  const size = fc.integer({ min: 1, max: 900 })
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.record({ does: fc.constant("subscribe" as const), who, size }) },
+    { weight: 3, arbitrary: fc.record({ does: fc.constant("redeem" as const), who, size }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant("withdraw" as const), who }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        does: fc.constant("price" as const),
+        price: fc.constantFrom("1.25", "1.5", "0.8")
+      })
+    },
+    { weight: 1, arbitrary: fc.constant({ does: "cycle" as const }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant("consent" as const), who }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        does: fc.constant("wait" as const),
+        hours: fc.integer({ min: 1, max: 30 })
+      })
+    }
+  )
+}
+
+interface Scene {
+  readonly stage: Stage.Stage
+  readonly holders: Readonly<Record<"h1" | "h2" | "decoy", Cycles.Holder>>
+  /** The orders made, by kind and holder. */
+  readonly orders: Array<{ readonly kind: Step["does"]; readonly who: Who; readonly id: string }>
+  readonly cycles: Array<string>
+}
+
+const opened = Effect.gen(function* () {
+  const { stage, holders: all } = yield* Cycles.opened(["h1", "h2", "decoy"])
+  const [h1, h2, decoy] = all
+  if (h1 === undefined || h2 === undefined || decoy === undefined) throw new Error("no holders")
+  yield* Stage.publishes(stage, "1.25", "2026-07-31T11:00:00Z")
+  for (const one of [h1, h2, decoy]) yield* Powers.mints(stage, one, "100000")
+  yield* Powers.agrees(stage)
+  return { stage, holders: { h1, h2, decoy }, orders: [], cycles: [] } satisfies Scene as Scene
+})
+
+const nowText = Effect.map(Clock.currentTimeMillis, (millis) =>
+  Instant.format(Instant.fromEpochMillis(millis))
+)
+
+/** What became of a step, as staff is told. */
+const play = (scene: Scene, step: Step) =>
+  Effect.gen(function* () {
+    const { stage, orders, cycles } = scene
+    switch (step.does) {
+      case "subscribe": {
+        const id = `s${orders.length}`
+        const of = { id, amount: String(step.size) }
+        const { why } = yield* Cycles.subscribes(stage, scene.holders[step.who], of)
+        if (why === "") orders.push({ kind: "subscribe", who: step.who, id })
+        return why
+      }
+      case "redeem": {
+        const id = `r${orders.length}`
+        const of = { id, units: String(step.size) }
+        const { why } = yield* Cycles.redeems(stage, scene.holders[step.who], of)
+        if (why === "") orders.push({ kind: "redeem", who: step.who, id })
+        return why
+      }
+      case "withdraw": {
+        const last = orders.findLast(({ who }) => who === step.who)
+        if (last === undefined) return ""
+        return last.kind === "subscribe"
+          ? (yield* Stage.write("subscription.withdraw", { subscriptionId: last.id }, {})).why
+          : (yield* Stage.write("redemption.withdraw", { redemptionId: last.id }, {})).why
+      }
+      case "price":
+        yield* TestClock.adjust("1 minute")
+        yield* Stage.publishes(stage, step.price, yield* nowText)
+        return ""
+      case "cycle": {
+        const id = `c${cycles.length}`
+        const { why } = yield* Cycles.opens(id)
+        if (why === "") cycles.push(id)
+        return why
+      }
+      case "consent":
+        return (yield* Powers.offers(step.who)).why
+      case "wait":
+        yield* TestClock.adjust(`${step.hours} hours`)
+        yield* Stage.settle
+        return ""
+    }
+  })
+
+// ---- everything an investor may ask
+
+const precheckOf = (holderId: string, orders: Scene["orders"]): ReadonlyArray<string> => [
+  `act=admission.offer&holderId=${holderId}`,
+  `act=subscription.claim&holderId=${holderId}&amount=100`,
+  `act=redemption.claim&holderId=${holderId}&units=10`,
+  `act=redemption.claim&holderId=${holderId}&units=1000000`,
+  `act=dealing-cycle.settle&cycleId=c0`,
+  ...orders.flatMap(({ kind, id }) =>
+    kind === "subscribe"
+      ? [
+          `act=subscription.deliver&subscriptionId=${id}`,
+          `act=subscription.settle&subscriptionId=${id}`
+        ]
+      : [`act=redemption.settle&redemptionId=${id}`]
+  )
+]
+
+const queriesOf = (name: string, of: { readonly holderId: string; readonly scene: Scene }) => {
+  if (name === "instruments.precheck") return precheckOf(of.holderId, of.scene.orders)
+  if (name === "instruments.series") return ["metric=price", "metric=supply"]
+  return [""]
+}
+
+/** Every path of every read of a role: now, page by page, and at a point of before or after. */
+const pathsOf = (
+  role: "investor" | "app",
+  of: { readonly holderId: string; readonly scene: Scene; readonly points: ReadonlyArray<string> }
+): ReadonlyArray<string> => {
+  const { holderId, points, scene } = of
+  let turn = 0
+  return Twins.readsOf(role).flatMap((read) => {
+    const route = read.route.slice("GET ".length)
+    const orders = (kind: Step["does"]) =>
+      scene.orders.filter((one) => one.kind === kind).map(({ id }) => id)
+    const named: Readonly<Record<string, ReadonlyArray<string>>> = {
+      instrumentId: ["fund-a"],
+      holderId: ["h1", "h2", "h1-next"],
+      subscriptionId: orders("subscribe"),
+      redemptionId: orders("redeem"),
+      cycleId: [...scene.cycles, "none"]
+    }
+    const parameter = /\{([A-Za-z]+)\}/u.exec(route)?.[1]
+    const paths =
+      parameter === undefined
+        ? [route]
+        : (named[parameter] ?? ["none"]).map((id) => route.replace(`{${parameter}}`, id))
+    return paths.flatMap((path) =>
+      queriesOf(read.name, { holderId, scene }).flatMap((query) => {
+        const point = read.pinned ? points[turn++ % points.length] : undefined
+        return [
+          [query],
+          ...(point === undefined ? [] : [[query, point]]),
+          ...(read.shape === "list" ? [[query, "limit=1"]] : [])
+        ].map((parts) => {
+          const asked = parts.filter((part) => part !== "").join("&")
+          return asked === "" ? path : `${path}?${asked}`
+        })
+      })
+    )
+  })
+}
+
+interface Told {
+  readonly answers: ReadonlyMap<string, { readonly status: number; readonly text: string }>
+  /** What each had the stores asked for, call by call. */
+  readonly asked: ReadonlyMap<string, string>
+}
+
+/** The answers to a caller, every page of them. */
+const answers = (twin: Twins.Twin, as: string, paths: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const told = new Map<string, { readonly status: number; readonly text: string }>()
+    const asked = new Map<string, string>()
+    for (const path of paths) {
+      for (let page = path; ; ) {
+        const { head, status, text } = yield* Twins.call(twin, { path: page, as })
+        told.set(page, { status, text: `${head}\n\n${text}` })
+        if (!path.includes("limit=1") || status !== 200) break
+        const { next } = JSON.parse(text) as { readonly next: string | null }
+        if (next === null) break
+        page = `${path}&after=${encodeURIComponent(next)}`
+      }
+    }
+    // Asked again, so that it is no matter what a write of before happened to leave in memory.
+    for (const path of paths) {
+      twin.asked.length = 0
+      yield* Twins.call(twin, { path, as })
+      asked.set(path, twin.asked.join("\n"))
+    }
+    return { answers: told, asked } satisfies Told as Told
+  })
+
+// ---- twins
+
+type Holder = "h1" | "h2" | "h1-next"
+interface Played {
+  readonly before: ReadonlyArray<Step>
+  readonly after: ReadonlyArray<Step>
+}
+/** Every history begins with these, so that every read has something to answer. */
+const always: ReadonlyArray<Step> = [
+  { does: "cycle" },
+  ...(["h1", "h2"] as const).flatMap(
+    (who): ReadonlyArray<Step> => [
+      { does: "subscribe", who, size: 500 },
+      { does: "redeem", who, size: 20 }
+    ]
+  )
+]
+
+/** What is done in one of the two and not in the other. */
+type Doing = (
+  scene: Scene,
+  world: 0 | 1,
+  twin: Twins.Twin
+) => Effect.Effect<unknown, unknown, Twins.Services>
+
+/** Which reads were answered with something, over all runs. */
+const answered = new Set<string>()
+
+const playedAs = (
+  world: 0 | 1,
+  { before, after }: Played,
+  of: { readonly doing: Doing; readonly callers: ReadonlyArray<Holder | "app"> }
+) =>
+  Twins.within((twin) =>
+    Effect.gen(function* () {
+      const scene = yield* opened
+      const points: Array<string> = []
+      const mark = Effect.gen(function* () {
+        const as = yield* Twins.token("investor", "h1")
+        const { text } = yield* Twins.call(twin, { path: "/v1/instruments", as })
+        const { offset, now } = JSON.parse(text) as {
+          readonly offset: number
+          readonly now: string
+        }
+        points.push(`at=${offset}`, `asOf=${now}`)
+        yield* TestClock.adjust("1 second")
+      })
+      const became: Array<string> = []
+      for (const step of always) became.push(yield* play(scene, step))
+      for (const step of before) became.push(yield* play(scene, step))
+      yield* mark
+      yield* of.doing(scene, world, twin)
+      yield* mark
+      for (const step of after) became.push(yield* play(scene, step))
+      const told = new Map<string, Told>()
+      for (const caller of of.callers) {
+        const role = caller === "app" ? "app" : "investor"
+        const as = yield* Twins.token(role, caller)
+        const holderId = caller === "app" ? "h1" : caller
+        const paths = pathsOf(role, { holderId, points, scene })
+        const all = caller === "app" ? [...paths, "/v1/events"] : paths
+        told.set(caller, yield* answers(twin, as, all))
+      }
+      return { became, told }
+    })
+  )
+
+/** What whoever may not act is told, and must be to act: that it may not, and to ask the venue. */
+const withoutMay = (text: string): string =>
+  text
+    .replace(/"allowed":(?:true|false)/u, '"allowed":"may"')
+    .replace(
+      /("gate":"admission","check":"standing",)"ok":(?:true|false),"detail":null,"recovery":(?:null|"Ask the venue\.")/u,
+      '$1"may"'
+    )
+    .replace(/content-length: \d+/u, "content-length: of that")
+
+/** The paths that the two answer otherwise than each other. */
+const differing = (
+  [one, other]: readonly [Told | undefined, Told | undefined],
+  same: (path: string, text: string) => string
+): ReadonlyArray<string> => {
+  if (one === undefined || other === undefined) throw new Error("a caller was not asked for")
+  for (const [path, { status }] of one.answers) {
+    if (status === 200) answered.add(path.split("?")[0] ?? "")
+  }
+  const paths = new Set([...one.answers.keys(), ...other.answers.keys()])
+  return [...paths].flatMap((path) => {
+    const [a, b] = [one.answers.get(path), other.answers.get(path)]
+    const isSame =
+      a !== undefined &&
+      b !== undefined &&
+      a.status === b.status &&
+      same(path, a.text) === same(path, b.text)
+    const isAskedSame = one.asked.get(path) === other.asked.get(path)
+    return [
+      ...(isSame ? [] : [`${path}\n${a?.text ?? "nothing"}\n${b?.text ?? "nothing"}`]),
+      ...(isAskedSame ? [] : [`${path} asks ${one.asked.get(path)} and ${other.asked.get(path)}`])
+    ]
+  })
+}
+
+const compare = async (
+  played: Played,
+  of: {
+    readonly doing: Doing
+    readonly callers: ReadonlyArray<Holder | "app">
+    /** Whose prechecks alone say that it may not act. */
+    readonly stopped?: ReadonlyArray<Holder>
+    /** Whether the two permit the same acts: then everything becomes the same too. */
+    readonly permits: "the same" | "not the same"
+  }
+) => {
+  const [one, other] = [await playedAs(0, played, of), await playedAs(1, played, of)]
+  if (of.permits === "the same") expect(one.became).toEqual(other.became)
+  for (const caller of of.callers) {
+    const isStopped = of.stopped?.some((stopped) => stopped === caller) === true
+    const same = (path: string, text: string) =>
+      isStopped && path.includes("/precheck?") ? withoutMay(text) : text
+    expect([caller, ...differing([one.told.get(caller), other.told.get(caller)], same)]).toEqual([
+      caller
+    ])
+  }
+}
+
+const playedBy = (...people: readonly [Who, ...Who[]]): fc.Arbitrary<Played> =>
+  fc.record({
+    before: fc.array(stepBy("h1", "h2"), { maxLength: 4 }),
+    after: fc.array(stepBy(...people), { maxLength: 3 })
+  })
+
+const numRuns = 2
+const within = 240_000
+const check = <A>(arbitrary: fc.Arbitrary<A>, law: (given: A) => Promise<void>) =>
+  fc.assert(fc.asyncProperty(arbitrary, law), { numRuns, endOnFailure: true })
+
+// ---- what differs
+
+const order = {
+  authority: "Bezirksgericht Zug, Kammer 7",
+  reference: "Z 2026/123456",
+  documentHash: "c0ffee".padEnd(64, "0")
+}
+const mode = fc.constantFrom("freeze", "receive-only", "redeem-only")
+/** Why, by whom, on whose order, until when, on one instrument or on all there is. */
+const why = fc.constantFrom(
+  { by: "operator", body: { reason: "sanctions" } },
+  { by: "compliance", body: { reason: "court-order", order } },
+  { by: "risk", body: { reason: "pledge", autoReleaseAt: "2027-01-01T00:00:00Z" } },
+  { by: "compliance", body: { reason: "kyc-expired", instrumentId: "fund-a" } },
+  { by: "risk", body: { reason: "other", restrictionId: "chosen", order } }
+) as fc.Arbitrary<{
+  readonly by: "operator" | "compliance" | "risk"
+  readonly body: Readonly<Record<string, Stage.Json>>
+}>
+type Why = typeof why extends fc.Arbitrary<infer W> ? W : never
+
+const succeeds = (ended: Effect.Effect<Stage.Ended, unknown, Twins.Services>) =>
+  Effect.map(ended, ({ why: refusal }) => expect(refusal).toBe(""))
+const restricts = (holderId: string, of: { readonly mode: string; readonly why: Why }) =>
+  succeeds(
+    Stage.write(
+      "holder.restrict",
+      { holderId },
+      { mode: of.mode, ...of.why.body },
+      Stage.person(of.why.by, of.why.by)
+    )
+  )
+/** One of the two is h1, the other somebody whose investor nobody is here. */
+const oneOf = (world: 0 | 1) => (world === 0 ? "h1" : "decoy")
+
+describe("an investor, any other, or the application that speaks for them", () => {
+  it(
+    "is told why a holder is restricted, on whose order, by whom or until when",
+    () =>
+      check(
+        fc.record({ played: playedBy("h1", "h2"), mode, whys: fc.tuple(why, why) }),
+        ({ played, mode: as, whys }) =>
+          compare(played, {
+            doing: (_, world) => restricts("h1", { mode: as, why: whys[world] }),
+            callers: ["h1", "h2", "app"],
+            permits: "the same"
+          })
+      ),
+    within
+  )
+
+  it(
+    "is told a hit from a restriction, or a hit from a doubt",
+    () =>
+      check(
+        fc.record({ played: playedBy("h1", "h2"), hit: fc.constantFrom("possible", "none"), why }),
+        ({ played, hit, why: reason }) =>
+          compare(played, {
+            doing: (_, world, { found }) =>
+              Effect.gen(function* () {
+                const screener = yield* ScreeningRunner
+                const other = oneOf(world === 0 ? 1 : 0)
+                found.set(oneOf(world), "confirmed").set(other, hit as "possible")
+                for (const one of ["h1", "decoy"]) yield* screener.rescreen(one)
+                yield* Stage.settle
+                // Whom no hit has stopped somebody stops.
+                yield* restricts(other, { mode: "freeze", why: reason })
+              }),
+            callers: ["h1", "h2", "app"],
+            permits: "the same"
+          })
+      ),
+    within
+  )
+})
+
+describe("an investor", () => {
+  it(
+    "learns that a holder is restricted, but by being told that it may not act and no more",
+    () =>
+      check(
+        fc.record({ played: playedBy("h2"), mode, why, lifted: fc.boolean() }),
+        ({ played, mode: as, why: reason, lifted }) =>
+          compare(played, {
+            doing: (_, world) =>
+              Effect.gen(function* () {
+                const of = { ...reason, body: { ...reason.body, restrictionId: "r-1" } }
+                yield* restricts(oneOf(world), { mode: as, why: of })
+                if (!lifted) return
+                const lift = { restrictionId: "r-1" }
+                yield* succeeds(Stage.write("restriction.lift", lift, { reason: "it is over" }))
+              }),
+            callers: ["h1", "h2"],
+            stopped: lifted ? [] : ["h1"],
+            permits: "not the same"
+          })
+      ),
+    within
+  )
+
+  it(
+    "learns that a recovery carried a restriction",
+    () =>
+      check(fc.record({ played: playedBy("h2"), mode, why }), ({ played, mode: as, why: reason }) =>
+        compare(played, {
+          doing: (scene, world) =>
+            Effect.gen(function* () {
+              const both = [scene.holders.h1, scene.holders.decoy]
+              for (const one of both) {
+                yield* Powers.consents(one)
+                yield* Powers.succeeds(scene.stage, one)
+              }
+              yield* restricts(oneOf(world), { mode: as, why: reason })
+              for (const { holderId } of both) yield* succeeds(Powers.recovers(holderId))
+            }),
+          callers: ["h1", "h1-next", "h2"],
+          stopped: ["h1", "h1-next"],
+          permits: "not the same"
+        })
+      ),
+    within
+  )
+
+  it("reads something that none of these asked for", () => {
+    const routes = Twins.readsOf("investor").map(({ route }) => route.slice("GET ".length))
+    const isAnswered = (route: string) => {
+      const pattern = new RegExp(`^${route.replaceAll(/\{[A-Za-z]+\}/gu, "[^/]+")}$`, "u")
+      return [...answered].some((path) => pattern.test(path))
+    }
+    // No standing settlement is open here: whoever asks after one is told that there is none.
+    expect(routes.filter((route) => !isAnswered(route))).toEqual([
+      "/v1/standing-settlements/{standingSettlementId}"
+    ])
+  })
+})

@@ -293,3 +293,15 @@ export const restricted = Effect.gen(function* () {
       `${record.holderId} ${record.mode} ${record.reason} ${record.state}${record.supersedes === null ? "" : " carried-from"}`
   )
 })
+
+/** The restrictions in force that a recovery has brought a holder, by their ids. */
+export const carriedTo = (holderId: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* Stream.runCollect(
+      records.stream(restrictions, { where: { holderId: [holderId], state: ["active"] } })
+    )
+    return found
+      .filter(({ record }) => record.supersedes !== null)
+      .map(({ record }) => record.restrictionId as string)
+  })

@@ -11,7 +11,7 @@ import * as Field from "../../templates/Field.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Screenings from "../screening/AskRunner.ts"
-import { type Holder, HolderId, holderParties, holders } from "./Holder.ts"
+import { type Holder, HolderId, holderParties, holders, isEnded } from "./Holder.ts"
 import { decide } from "./HolderMachine.ts"
 import { idOf } from "./HolderOperations.ts"
 import * as HolderView from "./HolderView.ts"
@@ -91,14 +91,14 @@ const successorOf = ({ successorId }: Naming): HolderId => {
   return successorId
 }
 
-/** Whether a successor is named that may still follow. */
+/** Whether a successor is named that may still follow: one that was succeeded itself receives nothing. */
 const isNamed = Effect.fnUntraced(function* ({ successor }: Holder) {
   if (successor === null) return false
   const records = yield* Records
   const known = yield* records.find(holderParties, successor.party)
   if (Option.isNone(known)) return false
   const named = yield* records.find(holders, known.value.holderId)
-  return Option.isSome(named) && named.value.state !== "closed"
+  return Option.isSome(named) && !isEnded(named.value)
 })
 
 const there = (holderId: string) =>

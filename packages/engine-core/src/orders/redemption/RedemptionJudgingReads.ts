@@ -1,5 +1,6 @@
 /** Everything that settling a redemption is judged by, one row a check. */
 import { Effect } from "effect"
+import { followed } from "../../controls/restriction/FollowedReads.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -49,14 +50,18 @@ const exchanging = Effect.fnUntraced(function* (
   return { on: "exchange" as const, self, lines: null, market, rows }
 })
 
-/** Bank lines pay a wire-paid order alone; on the ledger the fund's own allocation does. */
+/**
+ * Bank lines pay a wire-paid order alone; on the ledger the fund's own allocation does. What a
+ * recovery has carried from its holder stops it still: nobody is paid for having lost a key.
+ */
 const payment = Effect.fnUntraced(function* (
   self: Redemption,
   { redemptionId, cash }: Paying,
   now: OperationAct["now"]
 ) {
-  const { instrumentId, holderId } = self
-  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  const { instrumentId } = self
+  const { holds } = yield* controlsOf({ instrumentId, holderIds: [] })
+  const controls = { holds, restrictions: yield* followed(self) }
   const lines =
     self.payment === "wire"
       ? yield* named({ kind: "redemption", orderId: redemptionId }, cash)

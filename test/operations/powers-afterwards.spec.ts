@@ -1,0 +1,108 @@
+/** What comes after a recovery: what was owed, what still lands on the old wallet, and the next key that is lost. */
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Powers from "./powers.ts"
+import * as Stage from "./stage.ts"
+
+const engine = () => Effect.provide(world())
+const state = (id: string) => Effect.map(Powers.holder(id), (holder) => holder.state)
+
+/** 30 of h1's 100 units are burned and not paid yet. */
+const burned = Effect.gen(function* () {
+  const founded = yield* Powers.founded()
+  const { stage, h1 } = founded
+  yield* Stage.write(
+    "redemption.claim",
+    {},
+    { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 30 }
+  )
+  yield* Cycles.at(Cycles.friday)
+  yield* Stage.publishes(stage, "1.5", Cycles.friday)
+  yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
+  const { cid } = yield* Stage.unlocked(h1.party)
+  yield* h1.act(
+    Templates.exercise(Templates.Holding, cid, "RequestBurn", {
+      amount: Decimal.of("30"),
+      reference: { kind: "redemption", id: "r1" },
+      custodian: null,
+      executeBefore: Instant.of("2026-09-01T00:00:00Z")
+    })
+  )
+  const request = yield* Stage.standing(Templates.BurnRequest)
+  yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {}))
+  assert.strictEqual((yield* Cycles.redemption("r1")).state, "burned")
+  return founded
+})
+
+const pays = Stage.write(
+  "redemption.settle",
+  { redemptionId: "r1" },
+  { cash: [{ statementId: "stmt-1", line: 1, amount: 45 }] }
+)
+
+describe("what a frozen holder is owed for burned units", () => {
+  it.effect("is paid to it once a recovery has carried its freeze to the successor", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* burned
+      const frozen = yield* Powers.restricts("h1", { reason: "sanctions" })
+      assert.strictEqual(frozen.why, "")
+      assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
+      yield* Powers.succeeds(stage, h1)
+      const done = yield* Powers.recovers("h1")
+      assert.strictEqual(done.why, "")
+      assert.strictEqual(yield* state("h1"), "succeeded")
+      assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
+      const [carried] = yield* Powers.carriedTo("h1-next")
+      const lifted = yield* Stage.write(
+        "restriction.lift",
+        { restrictionId: String(carried) },
+        { reason: "cleared" }
+      )
+      assert.strictEqual(lifted.why, "")
+      assert.strictEqual((yield* pays).why, "")
+    }).pipe(engine())
+  )
+})
+
+describe("a successor that loses its key too", () => {
+  it.effect("keeps the first wallet from ever being recovered, or free of what it carried", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      yield* Powers.another(stage, "fund-b")
+      yield* Powers.admits(h1, "fund-b")
+      yield* Powers.mints(stage, h1, "5", "fund-b")
+      yield* Powers.agrees(stage, { instrumentId: "fund-b" })
+      yield* Powers.consents(h1, { instrumentId: "fund-b" })
+      yield* Powers.restricts("h1", { reason: "lost-key" })
+      const both = { admitted: ["fund-a", "fund-b"] }
+      const second = yield* Powers.succeeds(stage, h1, both)
+      assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
+      yield* Powers.consents(second)
+      const third = yield* Powers.succeeds(stage, second, { ...both, id: "h1-third" })
+      assert.strictEqual((yield* Powers.recovers("h1-next")).why, "")
+      assert.strictEqual(yield* state("h1-next"), "succeeded")
+      // What the first still holds has nowhere to go: its successor is no receiver any more.
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "rule-refused admission holder-active")
+      const fourth = yield* Powers.succeeds(stage, h1, { ...both, id: "h1-fourth" })
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      assert.strictEqual(yield* state("h1"), "succeeded")
+      assert.deepEqual(
+        [yield* Cycles.holds(third, "fund-a"), yield* Cycles.holds(fourth, "fund-b")],
+        ["100", "5"]
+      )
+      assert.deepEqual(
+        (yield* Powers.restricted).filter((one) => one.includes(" active")).toSorted(),
+        [
+          "h1-fourth freeze lost-key active carried-from",
+          "h1-third freeze lost-key active carried-from"
+        ]
+      )
+      assert.deepEqual(yield* Powers.books(stage), { register: "100", locked: "0", supply: "100" })
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})

@@ -251,6 +251,28 @@ describe("restriction.lift", () => {
     ])
   })
 
+  it("is signed by people who were not shown what passes again, or though nothing does", async () => {
+    const figuresOf = async (id: string) => {
+      const { value } = await venue().read(`/v1/approvals/${await made(id)}`, "auditor")
+      return (value as { readonly figures: Row }).figures
+    }
+    const holderId = await joins()
+    const pledge = await restricts(holderId, { ...pledged, instrumentId: "fund-a" })
+    const said = { holderId, instrumentId: "fund-a", mode: "freeze", reason: "pledge" }
+    expect(await figuresOf(pledge.restrictionId)).toEqual({
+      ...said,
+      direction: "loosen",
+      "/fund-a/order-in": "loosen",
+      "/fund-a/units-in": "loosen",
+      "/fund-a/units-out": "loosen",
+      "/fund-a/units-back": "loosen",
+      "/fund-a/cash-in": "loosen"
+    })
+    await restricts(holderId, { mode: "redeem-only", reason: "kyc-expired" })
+    const { restrictionId } = await restricts(holderId, { ...pledged, instrumentId: "fund-a" })
+    expect(await figuresOf(restrictionId)).toEqual({ ...said, direction: "none" })
+  })
+
   it("ends another restriction of the holder along with it", async () => {
     const holderId = await joins()
     const { restrictionId } = await restricts(holderId)

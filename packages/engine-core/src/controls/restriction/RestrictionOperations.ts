@@ -2,11 +2,17 @@
 import { Effect, Schema } from "effect"
 import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Direction from "../../kernel/Direction.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import * as Shape from "../../kernel/Shape.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { refused } from "../../kernel/Refusal.ts"
+import type { Figures } from "../../writes/Figures.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
+import { inForce } from "./InForceReads.ts"
+import { everything, type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
+import { changesOf } from "./RestrictionDirection.ts"
 import { decide } from "./RestrictionMachine.ts"
 import * as Request from "./RestrictionRequest.ts"
 import * as RestrictionView from "./RestrictionView.ts"
@@ -195,6 +201,25 @@ const judged = Effect.fnUntraced(function* (
   return asked.flatMap(({ entry, holder }) => (holder === undefined ? [] : [{ entry, holder }]))
 })
 
+/**
+ * What those who sign are shown: what is lifted, and what may pass again once it is. Where another
+ * restriction goes on stopping all of it, that is nothing; where one comes or goes in between, all
+ * sign anew.
+ */
+const liftedOf = (
+  { holderId, instrumentId, mode, reason }: Restriction,
+  changes: ReadonlyArray<Direction.Change>
+): Figures => ({
+  holderId,
+  instrumentId: instrumentId ?? everything,
+  mode,
+  reason,
+  direction: Direction.whole(changes),
+  ...Object.fromEntries(
+    changes.map(({ path, direction }) => [Shape.pointer(path.slice(1)), direction])
+  )
+})
+
 /** How many sign besides the maker (api-v1.md, four eyes, 3). */
 const required = 2
 
@@ -215,6 +240,14 @@ export const lift = Operation.define("restriction.lift", {
   }),
   result: RestrictionView.RestrictionView,
   refuses: ["not-found", "state-conflict"],
+  figures: Effect.fn("restriction.lift.figures")(function* ({ restrictionId }, act) {
+    const records = yield* Records
+    const self = yield* records.get(restrictions, restrictionId)
+    const from = yield* inForce({ holderIds: [self.holderId] })
+    const to = from.filter((one) => one.restrictionId !== restrictionId)
+    const changes = changesOf({ from, to }, act.now)
+    return { figures: liftedOf(self, changes), tolerance: Decimal.zero }
+  }),
   run: Effect.fn("restriction.lift")(function* ({ restrictionId, reason }, act) {
     const records = yield* Records
     const self = yield* records.get(restrictions, restrictionId)

@@ -456,6 +456,28 @@ describe("a hold that a run opened", () => {
     expect(await pointers({ accept: many, reason: "r" })).toEqual(["/body/accept"])
   })
 
+  it("is released for more of a finding than its approvers were shown", async () => {
+    const id = await recorded()
+    const holdId = await found(id, ["register-supply"])
+    const own = `${id}-register-supply`
+    const action = People.actionOf(await asks(holdId, { accept: [own], reason: "known" }))
+    const shown = async () => (await venue.read(`/v1/approvals/${action}`)).value
+    expect(await shown()).toMatchObject({
+      figures: { blocks: "distribution", accepted: "1", [`unexplained ${own}`]: "12.5" }
+    })
+    expect((await signs(action, "anna")).status).toBe(202)
+    const amount = Decimal.of("99.5")
+    const more = { actual: amount, difference: amount, unexplained: amount }
+    await venue.run(moved(own, (seen) => ({ on: "see", seen: { ...seen, ...more } })))
+    const late = await signs(action, "ben")
+    expect([late.status, late.slug]).toEqual([422, "rule-refused"])
+    expect(await hold(holdId)).toMatchObject({ state: "open" })
+    expect(await shown()).toMatchObject({ figures: { [`unexplained ${own}`]: "99.5" } })
+    for (const sub of ["anna", "ben"]) expect((await signs(action, sub)).status).toBe(202)
+    expect(await hold(holdId)).toMatchObject({ state: "released", releasedBy: ["anna", "ben"] })
+    expect(await venue.run(stateOf(own))).toMatchObject({ accepted: { unexplained: amount } })
+  })
+
   it("is released though a finding came back between two signatures", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])

@@ -2,8 +2,10 @@
 import { Effect, Option, Schema } from "effect"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import * as Gates from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Finding, FindingId, findings } from "../../reconciliation/run/Finding.ts"
@@ -120,6 +122,12 @@ export const release = Operation.define("hold.release", {
   gates: Effect.fn("hold.release.gates")(function* (input) {
     const { behind, hold } = yield* standing(input.holdId)
     return Release.against({ hold, findings: behind, accept: input.accept })
+  }),
+  figures: Effect.fn("hold.release.figures")(function* ({ holdId, accept }) {
+    const { behind, hold } = yield* standing(holdId)
+    const { sha256 } = yield* Crypto
+    const figures = Release.figuresOf(hold, Release.overridden(behind, accept), sha256)
+    return { figures, tolerance: Decimal.zero }
   }),
   run: Effect.fn("hold.release")(function* ({ holdId, accept, reason }, act) {
     const records = yield* Records

@@ -1,7 +1,9 @@
 /** What stands in the way of a hold's release: findings behind it that are neither cleared nor named. */
+import * as Decimal from "../../kernel/Decimal.ts"
 import type { Objection } from "../../kernel/Gates.ts"
 import type { Finding } from "../../reconciliation/run/Finding.ts"
 import { blocks } from "../../reconciliation/run/FindingRules.ts"
+import type { Figure } from "../../writes/Figures.ts"
 import type { Hold } from "./Hold.ts"
 
 /** A release as it is asked for, and the findings behind the hold as they stand. */
@@ -22,6 +24,30 @@ export const overridden = <F extends Releasing["findings"][number]>(
 ): ReadonlyArray<F> => {
   const named = new Set(accept)
   return findings.filter((one) => one.state === "open" && named.has(one.findingId))
+}
+
+/**
+ * What those who sign a release are shown: what it lets happen again, how many findings are accepted,
+ * and how much of each nothing explains, since a later run may find more of it (domain.md section 8,
+ * feature 6). More of them than are listed are shown by the hash of them all.
+ */
+export const figuresOf = (
+  { blocks: stopped }: Pick<Hold, "blocks">,
+  accepted: ReadonlyArray<Pick<Finding, "findingId" | "unexplained">>,
+  sha256: (text: string) => string
+): Readonly<Record<string, Figure>> => {
+  const each = accepted
+    .map(({ findingId, unexplained }) => [findingId, unexplained] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return {
+    blocks: stopped.toSorted().join(" "),
+    accepted: Decimal.fromInteger(each.length),
+    ...(each.length <= listedMax
+      ? Object.fromEntries(each.map(([id, amount]) => [`unexplained ${id}`, amount]))
+      : {
+          unexplained: sha256(each.map(([id, one]) => `${id} ${Decimal.format(one)}`).join("\n"))
+        })
+  }
 }
 
 /**

@@ -1,10 +1,14 @@
-/** What is past its time settles nothing: its precheck and its gates say so, not the ledger in the end. */
+/** What is past its time, or too little, settles nothing: precheck and gates say so, not the ledger in the end. */
 import { Reads } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as PrecheckReads from "../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
+import {
+  orderStateAt,
+  redemptions
+} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"
@@ -140,6 +144,7 @@ describe("an order paid on the ledger", () => {
         to: h1,
         reference: "r1"
       })
+      return { stage, h1 }
     })
 
   it.effect("settles on what its holder locked for less time, or is said to", () =>
@@ -150,6 +155,19 @@ describe("an order paid on the ledger", () => {
       yield* Cycles.at(soon)
       yield* agrees("subscription.settle", { subscriptionId: "s1" }, ["cash cash-allocated"])
       yield* agrees("redemption.settle", { redemptionId: "r1" }, ["units units-allocated"])
+    }).pipe(engine())
+  )
+
+  it.effect("does not settle on what its holder locked anew", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* standing({ cash: soon, units: soon })
+      yield* Cycles.at(soon)
+      yield* Cycles.paysIn(stage, h1, "100")
+      yield* locks(stage, h1, { id: "s1", asset: "USD", amount: "100", until: long })
+      yield* locks(stage, h1, { id: "r1", asset: "fund-a", amount: "40", until: long })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+      yield* agrees("subscription.settle", { subscriptionId: "s1" }, [])
+      yield* agrees("redemption.settle", { redemptionId: "r1" }, [])
     }).pipe(engine())
   )
 
@@ -169,6 +187,50 @@ describe("an order paid on the ledger", () => {
       yield* agrees("subscription.settle", { subscriptionId: "s1" }, [])
       yield* agrees("redemption.settle", { redemptionId: "r1" }, [])
     }).pipe(engine())
+  )
+})
+
+describe("an order to be paid an amount", () => {
+  it.effect(
+    "takes units of its holder that are not locked, or is not shown as waiting for them",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* priced
+        yield* h1.act(
+          Templates.create(Templates.RedemptionOrder, {
+            venue: stage.venue,
+            fund: stage.fund.party,
+            holder: h1.party,
+            orderId: "o1",
+            instrument: stage.asset,
+            paymentAsset: Cycles.cash(stage),
+            expiresAt: null,
+            amount: Decimal.of("40"),
+            units: null,
+            custodian: null
+          })
+        )
+        const said = { instrumentId: "fund-a", holderId: "h1", payment: "ledger", orderId: "o1" }
+        const claimed = yield* Stage.write("redemption.claim", {}, { ...said, redemptionId: "r1" })
+        assert.strictEqual(claimed.why, "")
+        const until = "2026-08-20T20:00:00Z"
+        yield* locks(stage, h1, { id: "r1", asset: "fund-a", amount: "39.999999", until })
+        yield* Cycles.paysIn(stage, stage.fund, "40")
+        const cash = { assetId: "USD", amount: "40", to: h1, reference: "r1" }
+        yield* Cycles.allocates(stage, stage.fund, cash)
+        yield* Cycles.at(Cycles.monday)
+        yield* Stage.publishes(stage, "1", Cycles.monday)
+        yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
+        const self = yield* Cycles.redemption("r1")
+        assert.deepStrictEqual(
+          [orderStateAt(self, yield* Instant.now), redemptions.waitingOn(self)],
+          ["awaiting-units", [{ party: h1.party, action: "Holding.Allocate", by: self.settleBy }]]
+        )
+        yield* agrees("redemption.settle", { redemptionId: "r1" }, ["units units-allocated"])
+        yield* locks(stage, h1, { id: "r1", asset: "fund-a", amount: "40", until })
+        assert.deepStrictEqual(yield* Stage.surprises, [])
+        yield* agrees("redemption.settle", { redemptionId: "r1" }, [])
+      }).pipe(engine())
   )
 })
 

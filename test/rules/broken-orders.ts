@@ -8,10 +8,7 @@ import {
   againstSigned,
   type Signed
 } from "../../packages/engine-core/src/orders/SignedOrderReads.ts"
-import {
-  againstSettleBy,
-  withoutPast
-} from "../../packages/engine-core/src/orders/SettleByRules.ts"
+import { againstSettleBy, asServed } from "../../packages/engine-core/src/orders/AllocationRules.ts"
 import * as Cash from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
 import * as SubscriptionGates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
 import * as SubscriptionMachine from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
@@ -232,7 +229,7 @@ export const subscriptionExchange = act<SubscriptionGates.Standing & Exchanging 
   },
   rows: (of) =>
     SubscriptionGates.againstUnits(of, [
-      ...SubscriptionMachine.objections(withoutPast(of.self, now), {
+      ...SubscriptionMachine.objections(asServed(of.self, now), {
         on: "exchange",
         cash: of.lines
       }),
@@ -343,7 +340,7 @@ export const redemptionExchange = act<RedemptionGates.Standing & Exchanging & Re
   sound: { ...giving, ...exchanging, self: sold },
   rows: (of) =>
     RedemptionGates.againstExchange(of, [
-      ...RedemptionMachine.objections(withoutPast(of.self, now), {
+      ...RedemptionMachine.objections(asServed(of.self, now), {
         on: "exchange",
         cash: of.lines
       }),

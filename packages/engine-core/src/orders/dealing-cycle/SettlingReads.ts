@@ -14,7 +14,7 @@ import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { Controls } from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
-import { withoutPast } from "../SettleByRules.ts"
+import { asServed } from "../AllocationRules.ts"
 import { liveMarket } from "../primary-market/LiveMarketReads.ts"
 import { type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
@@ -58,8 +58,8 @@ export const standingOf = (
     const members =
       (yield* ordersOf([cycle], { pin: null, holderId: null })).get(cycle.cycleId) ?? none
     const orders = {
-      subscriptions: members.subscriptions.map((order) => withoutPast(order, now)),
-      redemptions: members.redemptions.map((order) => withoutPast(order, now))
+      subscriptions: members.subscriptions.map((order) => asServed(order, now)),
+      redemptions: members.redemptions.map((order) => asServed(order, now))
     }
     const { point, dealingPrice } = yield* priceOf(cycle, instrument, orders)
     const settlement = Rules.settlementOf({

@@ -7,6 +7,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { Allocation } from "../../templates/Registry.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
+import { asServed } from "../AllocationRules.ts"
 import { holderOrders, nameOf } from "../subscription/HolderOrder.ts"
 import { type Redemption, redemptions } from "./Redemption.ts"
 import type { Fact } from "./RedemptionMachine.ts"
@@ -34,7 +35,8 @@ const allocation = TypedReading.of(Allocation, {
     // What the venue executes for something else is not a redemption's.
     if (order === null) return
     const leg = legOf(order, payload)
-    const misfit = misfitOf(order, payload, leg)
+    // One that serves no more is followed by another, whether or not it has been taken back yet.
+    const misfit = misfitOf(asServed(order, node.effectiveAt), payload, leg)
     if (misfit !== null) {
       return yield* Unexpected.keep(node, {
         resourceKind: "redemption",

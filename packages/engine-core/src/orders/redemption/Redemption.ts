@@ -16,6 +16,7 @@ import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
 import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import { unitsStand } from "../AllocationRules.ts"
 import * as OpenOrder from "../OpenOrder.ts"
 import { CashLine } from "../subscription/CashLine.ts"
 import { Allocated, evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
@@ -107,7 +108,7 @@ export const orderStateAt = (self: Redemption, now: Instant.Instant) =>
   RedemptionOrder.RedemptionOrder.judge({
     state: self.state,
     payment: self.payment,
-    unitsAllocated: self.unitsAllocation !== null,
+    unitsAllocated: unitsStand(self),
     burnRequested: self.burnRequestCid !== null,
     // In a cycle the fund pays on balance: it allocates nothing for one order. One that was burned by
     // itself has left it, and is owed its own cash.
@@ -203,7 +204,7 @@ const ofCustodian = (self: Redemption): Collection.WaitingOn => ({
 /** Paid on the ledger: units first, then cash, then the venue; a custodian may have them burned instead. */
 const ofAllocated = (self: Redemption): ReadonlyArray<Collection.WaitingOn> => {
   const by = self.settleBy
-  if (self.unitsAllocation === null) {
+  if (!unitsStand(self)) {
     return [{ party: self.party, action: "Holding.Allocate", by }]
   }
   return [

@@ -5,7 +5,7 @@ import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlReads.ts"
-import { againstSettleBy, withoutPast } from "../SettleByRules.ts"
+import { againstSettleBy, asServed } from "../AllocationRules.ts"
 import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import type * as Cash from "../subscription/CashLine.ts"
 import { named } from "../subscription/CashOperations.ts"
@@ -42,7 +42,7 @@ const exchanging = Effect.fnUntraced(function* (
   const standing = yield* standingOf(self, now)
   const market = yield* marketOf(self)
   const rows = Gates.againstExchange(standing, [
-    ...objections(withoutPast(self, now), { on: "exchange", cash }),
+    ...objections(asServed(self, now), { on: "exchange", cash }),
     againstSettleBy(self, now),
     yield* againstApart(self),
     Gates.againstMarketEnd(market)
@@ -66,7 +66,7 @@ const payment = Effect.fnUntraced(function* (
     self.payment === "wire"
       ? yield* named({ kind: "redemption", orderId: redemptionId }, cash)
       : null
-  const own = objections(withoutPast(self, now), { on: "settle", cash })
+  const own = objections(asServed(self, now), { on: "settle", cash })
   const rows = Gates.againstPayment(self, controls, [
     ...own,
     ...(lines === null ? [] : [lines.against])

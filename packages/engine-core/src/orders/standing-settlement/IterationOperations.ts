@@ -13,7 +13,7 @@ import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { controlsOf } from "../ControlReads.ts"
-import { withoutPast } from "../SettleByRules.ts"
+import { asServed } from "../AllocationRules.ts"
 import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
 import { liveMarket } from "../primary-market/LiveMarketReads.ts"
@@ -75,8 +75,8 @@ const iterating = Effect.fnUntraced(function* (input: Iteration, { now }: Operat
   const { redemptions: sold, subscriptions: bought, ...found } = yield* assembled(self, input)
   const iteration = {
     ...found,
-    subscriptions: bought.map((order) => withoutPast(order, now)),
-    redemptions: sold.map((order) => withoutPast(order, now)),
+    subscriptions: bought.map((order) => asServed(order, now)),
+    redemptions: sold.map((order) => asServed(order, now)),
     self,
     inputsMax,
     now

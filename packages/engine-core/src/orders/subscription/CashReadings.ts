@@ -9,6 +9,7 @@ import { Allocation } from "../../templates/Registry.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { redemptions } from "../redemption/Redemption.ts"
+import { asServed } from "../AllocationRules.ts"
 import { holderOrders, nameOf } from "./HolderOrder.ts"
 import { type Subscription, subscriptions } from "./Subscription.ts"
 import type { Fact } from "./SubscriptionMachine.ts"
@@ -37,7 +38,8 @@ const allocation = TypedReading.of(Allocation, {
     const order = yield* referredTo(payload)
     // Cash for something else that the venue executes is not an order's.
     if (order === null) return
-    const misfit = misfitOf(order, payload)
+    // One that serves no more is followed by another, whether or not it has been taken back yet.
+    const misfit = misfitOf(asServed(order, node.effectiveAt), payload)
     if (misfit !== null) {
       return yield* Unexpected.keep(node, {
         resourceKind: "subscription",

@@ -5,7 +5,7 @@ import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlReads.ts"
-import { againstSettleBy, withoutPast } from "../SettleByRules.ts"
+import { againstSettleBy, asServed } from "../AllocationRules.ts"
 import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import type * as Cash from "./CashLine.ts"
 import { named } from "./CashOperations.ts"
@@ -70,7 +70,7 @@ const exchanging = Effect.fnUntraced(function* (
   const standing = yield* standingOf(self, now)
   const market = yield* marketOf(self)
   const rows = Gates.againstUnits(standing, [
-    ...objections(withoutPast(self, now), { on: "exchange", cash }),
+    ...objections(asServed(self, now), { on: "exchange", cash }),
     againstSettleBy(self, now),
     yield* againstApart(self),
     Gates.againstMarketEnd(market)

@@ -150,7 +150,7 @@ const recover = async (walk: Walk, units: Decimal.Decimal) => {
     units: after,
     checks: {
       "the successor holds all that was left, to the last place": after === units,
-      "the lost key holds nothing": Decimal.isZero(before),
+      "the lost key holds no units": Decimal.isZero(before),
       "what was recovered is what moved":
         Decimal.sum(moves.map((one) => Desk.decimal(one, "units"))) === units,
       "a recovery makes no units and loses none":

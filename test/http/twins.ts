@@ -1,5 +1,12 @@
 /** Two venues alike to the last byte but for what was done to a holder: what its investor may notice is compared. */
-import { Catalogue, Engine, type Read, Settings, settingsDefaults } from "@bursar/engine-core"
+import {
+  Catalogue,
+  Engine,
+  type Read,
+  Settings,
+  settingsDefaults,
+  type Vocabulary
+} from "@bursar/engine-core"
 import { Base32, Instant, Offset } from "@bursar/engine-core/kernel"
 import {
   Documents,
@@ -110,6 +117,13 @@ const noted = (asked: Asked) =>
     })
   ).pipe(Layer.provideMerge(Memory.layer))
 
+/** A court's order, as a restriction cites it. */
+export const order = {
+  authority: "Bezirksgericht Zug, Kammer 7",
+  reference: "Z 2026/123456",
+  documentHash: "c0ffee".padEnd(64, "0")
+}
+
 /** What the screening source says of a holder; of all others that nothing was found. */
 export type Found = Map<string, "none" | "possible" | "confirmed">
 
@@ -168,7 +182,10 @@ const readiness = Layer.succeed(Host.Readiness.Readiness, {
 export type Services = Engine.Services | SimulatedLedger.Participant | HttpServer.HttpServer
 
 /** A venue of its own, on a clock of its own, for as long as it is looked at. */
-export const within = <A>(use: (twin: Twin) => Effect.Effect<A, unknown, Services>): Promise<A> => {
+export const within = <A>(
+  use: (twin: Twin) => Effect.Effect<A, unknown, Services>,
+  settings: Partial<typeof settingsDefaults> = {}
+): Promise<A> => {
   const found: Found = new Map()
   const asked: Asked = []
   const layer = host.pipe(
@@ -178,7 +195,7 @@ export const within = <A>(use: (twin: Twin) => Effect.Effect<A, unknown, Service
       Layer.mergeAll(noted(asked), NodeCrypto.layerCrypto, Layer.succeed(Ids, ids()), ledger)
     ),
     Layer.provide(Layer.succeed(ScreeningSource.ScreeningSource, screening(found))),
-    Layer.provide(Layer.succeed(Settings, settingsDefaults)),
+    Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...settings })),
     Layer.provideMerge(Logger.layer([])),
     Layer.provideMerge(TestClock.layer())
   )
@@ -222,7 +239,7 @@ export const readsOf = (role: "investor" | "app"): ReadonlyArray<Read.Read> =>
   Catalogue.reads.filter((read) => role in read.audience)
 
 /** A token that holds at any time a test may play in. */
-export const token = (role: "investor" | "app" | "compliance", holder?: string) =>
+export const token = (role: Vocabulary.Role, holder?: string) =>
   Effect.promise(() =>
     Venue.bearer([role], {
       exp: Instant.toEpochMillis(Instant.of("2030-01-01T00:00:00Z")) / 1000,

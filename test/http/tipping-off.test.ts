@@ -1,0 +1,182 @@
+/** What the application that speaks for investors is told of a restriction or a screening: one neutral refusal, and nothing else. */
+import { ScreeningRunner } from "@bursar/engine-core"
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import * as Cycles from "../operations/cycles.ts"
+import * as Stage from "../operations/stage.ts"
+import * as Twins from "./twins.ts"
+
+interface Refusal {
+  readonly status: number
+  readonly gate: string | null
+  readonly check: string | null
+  readonly detail: string
+  readonly recovery: string | null
+  readonly party: string | null
+}
+interface Written {
+  readonly state: string
+  readonly operationId: string
+  readonly problem: Refusal | null
+}
+interface Event {
+  readonly type: string
+  readonly resourceId: string
+  readonly payload: { readonly kind?: string }
+}
+
+const neutral = {
+  type: "urn:bursar:problem:rule-refused",
+  title: "A business rule refuses this.",
+  status: 422,
+  detail: "A business rule refuses this.",
+  requestId: "the-same",
+  gate: "admission",
+  check: "standing",
+  recovery: "Ask the venue.",
+  packageName: null,
+  party: null,
+  contractId: null,
+  reason: null,
+  retryAfter: null,
+  retryable: false,
+  projectionOffset: null,
+  ledgerEnd: null,
+  code: null,
+  policyVersion: null,
+  errors: null
+}
+
+const claim = (holderId: string, subscriptionId: string) => ({
+  path: "/v1/subscriptions",
+  key: subscriptionId,
+  body: { subscriptionId, instrumentId: "fund-a", holderId, amount: 100 }
+})
+const frozen = { mode: "freeze", reason: "court-order", order: Twins.order }
+
+/** As somebody reads it: its envelope's value, or the whole of a refusal. */
+const read = <A>(twin: Twins.Twin, as: string, path: string) =>
+  Effect.map(
+    Twins.call(twin, { as, path }),
+    ({ text }) => (JSON.parse(text) as { readonly value: A }).value
+  )
+
+const opened = Effect.gen(function* () {
+  yield* Cycles.opened(["h1", "h2", "h3"])
+  const [app, auditor, operator, compliance] = [
+    yield* Twins.token("app"),
+    yield* Twins.token("auditor"),
+    yield* Twins.token("operator"),
+    yield* Twins.token("compliance")
+  ]
+  return { app, auditor, operator, compliance }
+})
+
+/** h1 is restricted, h2 is on a list: which restricts it too; h3 is being looked at. */
+const stopped = (twin: Twins.Twin) =>
+  Effect.gen(function* () {
+    yield* Stage.write("holder.restrict", { holderId: "h1" }, frozen)
+    twin.found.set("h2", "confirmed").set("h3", "possible")
+    const screener = yield* ScreeningRunner
+    for (const holderId of ["h2", "h3"]) yield* screener.rescreen(holderId)
+    yield* Stage.settle
+  })
+
+describe("an application", () => {
+  // Seen red without `refusalFor` at the door.
+  it("is refused otherwise for a restriction than for a hit or a doubt, or staff as vaguely as it", () =>
+    Twins.within((twin) =>
+      Effect.gen(function* () {
+        const { app, operator } = yield* opened
+        yield* stopped(twin)
+        const told: Array<string> = []
+        for (const holderId of ["h1", "h2", "h3"]) {
+          const of = claim(holderId, "sub-1")
+          const { head, status, text } = yield* Twins.call(twin, { ...of, as: app })
+          expect(status).toBe(422)
+          expect(JSON.parse(text)).toEqual(neutral)
+          // What is left of a caller's calls goes down with each of them.
+          told.push(`${head.replaceAll(/^x-ratelimit-.*$/gmu, "")}\n${text}`)
+        }
+        expect(new Set(told).size).toBe(1)
+        const gates: Array<unknown> = []
+        for (const holderId of ["h1", "h2", "h3"]) {
+          const of = claim(holderId, "sub-2")
+          const { text } = yield* Twins.call(twin, { ...of, as: operator })
+          const { check, gate } = JSON.parse(text) as Refusal
+          gates.push([gate, check])
+        }
+        expect(gates).toEqual([
+          ["restriction", "may-subscribe"],
+          ["restriction", "may-subscribe"],
+          ["screening", "screening-clear"]
+        ])
+      })
+    ))
+
+  // Seen red without `operationFor` in the list, in the read of one, and in the repeated call.
+  it("reads in its operation what stopped it, or staff reads less than was kept", () =>
+    Twins.within(
+      (twin) =>
+        Effect.gen(function* () {
+          const { app, auditor, compliance } = yield* opened
+          // The restriction is queued before the claim: it is let in at the door and refused as it runs.
+          yield* Twins.call(twin, {
+            path: "/v1/holders/h1:restrict",
+            key: "restrict",
+            as: compliance,
+            body: frozen
+          })
+          const made = yield* Twins.call(twin, { ...claim("h1", "sub-1"), as: app })
+          expect(made.status).toBe(202)
+          yield* Stage.settle
+          const { operationId } = JSON.parse(made.text) as Written
+          const path = `/v1/operations/${operationId}`
+          const one = yield* read<Written>(twin, app, path)
+          expect(one).toMatchObject({ state: "failed", problem: neutral })
+          const [listed, ...more] = yield* read<ReadonlyArray<Written>>(twin, app, "/v1/operations")
+          expect([listed, more]).toEqual([one, []])
+          const again = yield* Twins.call(twin, { ...claim("h1", "sub-1"), as: app })
+          expect([again.status, JSON.parse(again.text)]).toEqual([200, one])
+          const kept = yield* read<Written>(twin, auditor, path)
+          expect(kept.problem).toMatchObject({ gate: "restriction", check: "may-subscribe" })
+          expect(kept.problem?.party).not.toBeNull()
+        }),
+      { operationsAtOnce: 1 }
+    ))
+
+  // Seen red without `isShownTo` on the feed, and with the whole view of a holder.
+  it("learns of a restriction from the feed, or of a screening from its holder", () =>
+    Twins.within((twin) =>
+      Effect.gen(function* () {
+        const { app, auditor, operator } = yield* opened
+        const before = yield* read<object>(twin, app, "/v1/holders/h2")
+        yield* stopped(twin)
+        const restrictionId = "chosen"
+        yield* Stage.write("holder.restrict", { holderId: "h1" }, { ...frozen, restrictionId })
+        yield* Stage.write("restriction.lift", { restrictionId }, { reason: "it is over" })
+        const seen = (as: string) =>
+          Effect.map(read<ReadonlyArray<Event>>(twin, as, "/v1/events?limit=500"), (events) =>
+            events.filter(
+              ({ type, payload }) => /restrict/u.test(type) || /restrict/u.test(payload.kind ?? "")
+            )
+          )
+        const types = (yield* seen(operator)).map(({ type }) => type)
+        expect(new Set(types)).toEqual(
+          new Set([
+            "approval.approved",
+            "approval.requested",
+            "approval.signed",
+            "holder.restricted",
+            "holder.unrestricted",
+            "operation.succeeded"
+          ])
+        )
+        expect(yield* seen(app)).toEqual([])
+        expect(yield* read(twin, app, "/v1/holders/h2")).toEqual(before)
+        expect(yield* read(twin, auditor, "/v1/holders/h2")).toMatchObject({
+          screening: { state: "match" }
+        })
+      })
+    ))
+})

@@ -53,6 +53,7 @@ const offered: IssuerPowersConsent = {
   holderId: id("h1"),
   party: party("h1"),
   instrumentId: null,
+  issuers: [party("fund")],
   powers: ["recover"],
   revocable: true,
   state: "offered",

@@ -106,3 +106,75 @@ describe("a successor that loses its key too", () => {
     }).pipe(engine())
   )
 })
+
+describe("units that land on the old wallet when its holder is succeeded", () => {
+  it.effect("stay there, with a key that is lost", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      const next = yield* Powers.succeeds(stage, h1)
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      yield* Powers.mints(stage, h1, "7")
+      const again = yield* Powers.recovers("h1")
+      assert.strictEqual(again.why, "")
+      assert.deepEqual(again.result["succeeded"], ["h1"])
+      assert.deepEqual(
+        [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(next, "fund-a")],
+        ["0", "107"]
+      )
+      assert.deepEqual(yield* Powers.summed, [
+        "holder.recovered h1 fund-a to h1-next 100",
+        "holder.recovered h1 fund-a to h1-next 7"
+      ])
+      assert.deepEqual(yield* Powers.books(stage), { register: "107", locked: "0", supply: "107" })
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})
+
+describe("a consent to an issuer whose agreement has ended", () => {
+  it.effect("counts for another issuer until the ledger refuses the move", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded()
+      const { cid } = yield* Powers.saying(Templates.IssuerPowersAgreement, {})
+      yield* stage.fund.act(
+        Templates.exercise(Templates.IssuerPowersAgreement, cid, "End", {
+          party: stage.fund.party
+        })
+      )
+      yield* Powers.proposes(stage, { issuer: stage.registrar.party })
+      const proposal = yield* Powers.saying(Templates.IssuerPowersAgreementProposal, {})
+      yield* stage.registrar.act(
+        Templates.exercise(Templates.IssuerPowersAgreementProposal, proposal.cid, "Accept", {
+          party: stage.registrar.party
+        })
+      )
+      assert.strictEqual(
+        (yield* Powers.forces("h1", "h2")).why,
+        "rule-refused consent issuer-powers-consent"
+      )
+      // What was granted to the one before does not stand in the way of asking anew.
+      yield* Powers.consents(h1)
+      assert.strictEqual(
+        (yield* Powers.offers("h1")).why,
+        "state-conflict IssuerPowersConsentState"
+      )
+      assert.strictEqual((yield* Powers.forces("h1", "h2")).why, "")
+      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "100")
+    }).pipe(engine())
+  )
+})
+
+describe("a holder that takes its consent back", () => {
+  it.effect("while an order against it is open surprises nobody", () =>
+    Effect.gen(function* () {
+      const { h1 } = yield* Powers.founded()
+      yield* Stage.made(
+        "holder.force-transfer",
+        { holderId: "h1" },
+        { toHolderId: "h2", order: Powers.order }
+      )
+      yield* Stage.revokesPowers(h1)
+      assert.strictEqual((yield* Stage.surprises).length, 1)
+    }).pipe(engine())
+  )
+})

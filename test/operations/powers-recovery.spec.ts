@@ -122,7 +122,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       const again = yield* Powers.recovers("h1")
       assert.strictEqual(again.why, "rule-refused units units-held")
       const named_ = yield* Powers.recovers("h1", { instruments: ["fund-a"] })
-      assert.strictEqual(named_.why, "state-conflict HolderState")
+      assert.strictEqual(named_.why, "rule-refused units units-held")
       assert.strictEqual((yield* Powers.offers("h1")).why, "state-conflict HolderState")
     }).pipe(engine())
   )

@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { HolderMachine } from "../../holders/holder/HolderMachine.ts"
-import { holders } from "../../holders/holder/Holder.ts"
+import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { inOrder, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -39,15 +39,20 @@ export const ForcedActView = Schema.Struct({
 })
 export type ForcedActView = typeof ForcedActView.Type
 
+/**
+ * A holder that is succeeded already has nothing to move but what has come to it since, such as units
+ * that a registrar minted late: that goes to its successor too.
+ */
+const recoverable = (from: Holder) =>
+  from.state === "succeeded"
+    ? Effect.void
+    : Effect.asVoid(Effect.fromResult(Machine.admit(HolderMachine, from, "succeed")))
+
 const standing = ({ moves, power }: Asking, { now, operationId }: OperationAct) =>
   Effect.tap(standingOf(moves.slice(0, movesMax), { power, operationId, now }), (all) =>
     power === "force-transfer"
       ? Effect.void
-      : Effect.forEach(
-          all,
-          ({ from }) => Effect.fromResult(Machine.admit(HolderMachine, from, "succeed")),
-          { discard: true }
-        )
+      : Effect.forEach(all, ({ from }) => recoverable(from), { discard: true })
   )
 
 const rowsOf = ({ moves }: Asking, left: ReadonlyArray<Standing>): ReadonlyArray<Objection> =>

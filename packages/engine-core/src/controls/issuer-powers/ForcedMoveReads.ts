@@ -26,7 +26,8 @@ import { agreedOn } from "./IssuerPowersAgreementOperations.ts"
 import {
   everything,
   type IssuerPowersConsent,
-  issuerPowersConsents
+  issuerPowersConsents,
+  isTo
 } from "./IssuerPowersConsent.ts"
 import { grouped, lineOf, positionsOf } from "./PositionReads.ts"
 
@@ -119,6 +120,7 @@ export const standingOf = Effect.fnUntraced(function* (
     const to = known.receiverOf(one)
     const positions = found.positions.get(lineOf(instrument, from.party)) ?? []
     const own = found.restrictions.filter(({ holderId }) => holderId === to?.holderId)
+    const agreement = found.agreements.get(one.instrumentId) ?? null
     return {
       power,
       instrument,
@@ -141,10 +143,12 @@ export const standingOf = Effect.fnUntraced(function* (
           holderId === from.holderId &&
           (instrumentId === null || instrumentId === one.instrumentId)
       ),
-      agreement: found.agreements.get(one.instrumentId) ?? null,
+      agreement,
       consents: found.consents.filter(
-        ({ holderId, instrumentId }) =>
-          holderId === from.holderId && (instrumentId === null || instrumentId === one.instrumentId)
+        (consent) =>
+          consent.holderId === from.holderId &&
+          (consent.instrumentId === null || consent.instrumentId === one.instrumentId) &&
+          (agreement === null || isTo(consent, agreement.issuer))
       ),
       positions,
       asked: one.units,

@@ -18,6 +18,8 @@ export const IssuerPowersConsent = Schema.Struct({
   party: Party.schema,
   /** Null: every instrument, also one that comes later. */
   instrumentId: NullOr(Text),
+  /** Of one instrument, the one issuer whose powers it lets in; of all, those who are told of it. */
+  issuers: Schema.Array(Party.schema),
   /** What the holder consents to: an agreement that is widened later does not widen it. */
   powers: Schema.Array(IssuerPower.schema),
   /** Whether the holder may take it back by itself. */
@@ -49,6 +51,12 @@ export const endsAt = ({ state, expiresAt, validUntil }: IssuerPowersConsent) =>
     ? (expiresAt ?? validUntil)
     : Instant.min(expiresAt, validUntil)
 }
+
+/** Whether it lets this issuer's powers in: for one instrument it names its issuer. */
+export const isTo = (
+  { instrumentId, issuers }: Pick<IssuerPowersConsent, "instrumentId" | "issuers">,
+  issuer: Party.Party
+): boolean => instrumentId === null || issuers.includes(issuer)
 
 /** The value of `reach` of a consent on all; no instrument is called so. */
 export const everything = "*"

@@ -14,7 +14,12 @@ import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposingOperations.ts"
 import { type IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
 import { powers } from "./IssuerPowersAgreementOperations.ts"
-import { everything, IssuerPowersConsent, issuerPowersConsents } from "./IssuerPowersConsent.ts"
+import {
+  everything,
+  IssuerPowersConsent,
+  issuerPowersConsents,
+  isTo
+} from "./IssuerPowersConsent.ts"
 import { IssuerPowersConsentMachine } from "./IssuerPowersConsentMachine.ts"
 
 const standing = {
@@ -84,6 +89,13 @@ const rows = (
   ]
 ]
 
+/** Without one that was granted to an issuer who has no agreement any more: it lets nobody in. */
+const counting = <C extends IssuerPowersConsent>(
+  found: C | null,
+  agreed: ReadonlyArray<IssuerPowersAgreement>
+): C | null =>
+  found?.state === "granted" && !agreed.some(({ issuer }) => isTo(found, issuer)) ? null : found
+
 /**
  * One consent stands for a holder and an instrument, and one for all instruments: while it is granted
  * nothing is asked for, and a newer offer takes the place of an unanswered one in the same transaction
@@ -113,7 +125,7 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
       reach: [body.instrumentId ?? everything]
     })
     const { replaces } = yield* Effect.fromResult(
-      Proposing.decide(standing, found, "The holder's consent is granted.")
+      Proposing.decide(standing, counting(found, agreed), "The holder's consent is granted.")
     )
     yield* Effect.fromResult(judge(rows(body, agreed, act.now)))
     const all = new Set(agreed.flatMap((one) => one.powers))

@@ -1,6 +1,7 @@
 /** What a holder answers to the powers it is asked to consent to, and how its consent ends. */
 import { Effect, Option } from "effect"
 import { inForce } from "../restriction/InForceReads.ts"
+import { isUnderOrder } from "./CitedOrdersReads.ts"
 import { holders } from "../../holders/holder/Holder.ts"
 import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
@@ -67,6 +68,7 @@ const opened = Effect.fnUntraced(function* (
       holderId: holder.value.holderId,
       party: payload.holder,
       instrumentId: payload.instrument?.id ?? null,
+      issuers: payload.issuers,
       powers: payload.powers,
       revocable: payload.revocable,
       validUntil: payload.validUntil,
@@ -123,10 +125,16 @@ const expected = Effect.fnUntraced(function* (self: Stored<IssuerPowersConsent>,
     holderIds: [holderId],
     ...(instrumentId === null ? {} : { instrumentId })
   })
-  if (standing.length === 0) return
+  const why =
+    standing.length > 0
+      ? "it is restricted"
+      : (yield* isUnderOrder(holderId))
+        ? "an order against it is open"
+        : null
+  if (why === null) return
   yield* consent.surprise(node, issuerPowersConsentId, {
     on: "revoke",
-    detail: "The holder revoked its consent while it is restricted."
+    detail: `The holder revoked its consent while ${why}.`
   })
 })
 

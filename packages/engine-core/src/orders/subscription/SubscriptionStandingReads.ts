@@ -51,7 +51,8 @@ const pointsMax = 100
  * The points among which the one that prices an order is chosen, and the one it was priced at. Where
  * that could be right, these are all that could be chosen before it: valued from the cut-off up to it,
  * or from it up to the claim. Where it could not, the latest ones show which would have been. Those of
- * the very batch that prices it are not listed yet; the named one is found all the same.
+ * the very batch that prices it are not listed yet; the named one is found all the same, and those
+ * that are listed are read as this transaction leaves them: one may have been corrected in it.
  */
 export const pointsFor = Effect.fnUntraced(function* (
   of: Ordered & { readonly instrumentId: string; readonly oracle: string | null },
@@ -75,7 +76,11 @@ export const pointsFor = Effect.fnUntraced(function* (
     mayPrice && listed.length === pointsMax
       ? yield* Stream.runCollect(records.stream(pricePoints, query))
       : listed
-  const known = new Map(rows.map(({ record }) => [record.contractId, record]))
+  const now = yield* records.many(
+    pricePoints,
+    rows.map(({ record }) => record.contractId)
+  )
+  const known = new Map(now.map((point) => [point.contractId, point]))
   if (named !== null) known.set(pointCid, named)
   return [...known.values()]
 })

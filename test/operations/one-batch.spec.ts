@@ -1,0 +1,73 @@
+/** What happened on the ledger while nobody read it is read as if it had been read one by one. */
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Stage from "./stage.ts"
+
+/** Acts on the ledger and leaves it to be read later; what it created. */
+const acts = Effect.fnUntraced(function* (by: Stage.Outsider, command: Ledger.Command) {
+  const participant = yield* SimulatedLedger.Participant
+  const user = {
+    userId: by.party,
+    tokenHash: null,
+    rights: [{ kind: "CanActAs" as const, party: by.party }],
+    expiresAt: null,
+    active: true
+  }
+  const { nodes } = yield* participant.submit(user, {
+    commandId: `unread-${JSON.stringify(command).length}`,
+    actAs: [by.party],
+    readAs: [],
+    commands: [command],
+    dedup: null,
+    submissionId: "unread",
+    workflowId: null,
+    disclosed: [],
+    minLedgerTime: null,
+    traceparent: null
+  })
+  return nodes.find(({ _tag }) => _tag === "Create")?.contractId ?? ""
+})
+
+describe("a price that is corrected", () => {
+  it.effect(
+    "is held against an order that was priced at the correction, read in the same batch",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* Cycles.opened(["h1"])
+        const order = { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", amount: 1000 }
+        yield* Stage.write("subscription.claim", {}, order)
+        yield* Cycles.at(Cycles.friday)
+        yield* Stage.publishes(stage, "1.05", Cycles.friday)
+        const claim = yield* Stage.standing(Templates.SubscriptionClaim)
+        const point = yield* Stage.standing(Templates.OraclePoint)
+        const pointCid = yield* acts(
+          stage.oracle,
+          Templates.exercise(Templates.OraclePoint, point.cid, "Correct", {
+            value: Decimal.of("1"),
+            valuationTime: Instant.of(Cycles.friday),
+            period: null,
+            withholdingRate: null,
+            statementRef: null
+          })
+        )
+        yield* acts(
+          stage.attestor,
+          Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
+            attestor: stage.attestor.party,
+            pointCid,
+            price: Decimal.of("1"),
+            units: Decimal.of("1000")
+          })
+        )
+        yield* Stage.settle
+        assert.strictEqual((yield* Cycles.subscription("s1")).state, "priced")
+        assert.deepStrictEqual(yield* Stage.surprises, [])
+      }).pipe(Effect.provide(world()))
+  )
+})

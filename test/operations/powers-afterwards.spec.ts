@@ -165,16 +165,45 @@ describe("a consent to an issuer whose agreement has ended", () => {
 })
 
 describe("a holder that takes its consent back", () => {
+  const byInstrument = (holderId: string) =>
+    Stage.made(
+      "instrument.force-transfer",
+      { instrumentId: "fund-a" },
+      { moves: [{ holderId, toHolderId: "h3" }], order: Powers.order }
+    )
+  const breach =
+    "issuer-powers-consent revoke: The holder revoked its consent while an order against it is open."
+
   it.effect("while an order against it is open surprises nobody", () =>
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
-      yield* Stage.made(
-        "holder.force-transfer",
-        { holderId: "h1" },
-        { toHolderId: "h2", order: Powers.order }
-      )
+      yield* byInstrument("h1")
       yield* Stage.revokesPowers(h1)
-      assert.strictEqual((yield* Stage.surprises).length, 1)
+      assert.deepEqual(yield* Stage.surprises, [breach])
+    }).pipe(engine())
+  )
+
+  it.effect("between two steps of a forced transfer surprises nobody", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded("1")
+      for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
+      const started = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(started.state, "running")
+      yield* Stage.revokesPowers(h1)
+      assert.deepEqual(yield* Stage.surprises, [breach])
+    }).pipe(Effect.provide(world({ settings: { inputsMax: 16 } })))
+  )
+
+  it.effect("surprises somebody for another holder's order, or once its own is done", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded()
+      yield* Powers.mints(stage, h2, "1")
+      yield* Powers.consents(h2)
+      yield* Powers.forces("h1", "h3", { instruments: [{ instrumentId: "fund-a", units: 1 }] })
+      yield* byInstrument("h2")
+      const { cid } = yield* Powers.saying(Templates.IssuerPowersConsent, { holder: h1.party })
+      yield* h1.act(Templates.exercise(Templates.IssuerPowersConsent, cid, "Withdraw", {}))
+      assert.deepEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )
 })

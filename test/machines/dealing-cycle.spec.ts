@@ -147,8 +147,10 @@ describe("what a fact leaves behind", () => {
   })
 
   test("an allocation counts after it was taken back, or once it has ended", () => {
-    const allocate: Fact = { on: "allocate", cid: "0005", amount: d("7") }
-    expect(cycle(allocate).allocations).toEqual([{ cid: "0005", amount: d("7") }])
+    const allocate: Fact = { on: "allocate", cid: "0005", amount: d("7"), settleBefore: null }
+    expect(cycle(allocate).allocations).toEqual([
+      { cid: "0005", amount: d("7"), settleBefore: null }
+    ])
     expect(cycle(allocate, { on: "unallocate", cid: "0005" }).allocations).toEqual([])
     expect(cycle(joined, allocate, settled).allocations).toEqual([])
   })

@@ -255,6 +255,29 @@ describe("a dealing cycle", () => {
   )
 })
 
+describe("a fund", () => {
+  it.effect("pays for a cycle with cash that it set aside for less time than the cycle has", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* priced
+      yield* Cycles.opens("c2")
+      yield* Cycles.redeems(stage, h1, { id: "r1", units: "40" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
+      const until = "2026-08-04T20:00:00Z"
+      yield* Cycles.paysIn(stage, stage.fund, "40")
+      yield* locks(stage, stage.fund, { id: "c2", asset: "USD", amount: "40", until })
+      assert.deepStrictEqual(yield* refusing("dealing-cycle.settle", { cycleId: "c2" }), [])
+      yield* Cycles.at(until)
+      yield* agrees("dealing-cycle.settle", { cycleId: "c2" }, ["cash fund-cash"])
+      const long = "2026-08-08T20:00:00Z"
+      yield* Cycles.paysIn(stage, stage.fund, "40")
+      yield* locks(stage, stage.fund, { id: "c2", asset: "USD", amount: "40", until: long })
+      yield* agrees("dealing-cycle.settle", { cycleId: "c2" }, [])
+    }).pipe(engine())
+  )
+})
+
 const signsToBuy = (stage: Stage.Stage, by: Cycles.Holder) =>
   Effect.gen(function* () {
     yield* by.act(

@@ -66,7 +66,14 @@ export const DealingCycle = Schema.Struct({
   unitDecimals: Integer.schema,
   cashDecimals: Integer.schema,
   /** What the fund has set aside on the ledger for what it owes on balance. */
-  allocations: Schema.Array(Schema.Struct({ cid: Field.contractId, amount: Decimal.schema })),
+  allocations: Schema.Array(
+    Schema.Struct({
+      cid: Field.contractId,
+      amount: Decimal.schema,
+      /** Until when the ledger lets it be moved; null: nobody knows any more. */
+      settleBefore: Field.optional(Instant.schema)
+    })
+  ),
   /** The contract it stands on; null once it has ended. */
   cycleCid: NullOr(Field.contractId)
 }).annotate({

@@ -83,7 +83,8 @@ const Count = Schema.Struct({
 const Allocate = Schema.Struct({
   on: Schema.Literal("allocate"),
   cid: Field.contractId,
-  amount: Decimal.schema
+  amount: Decimal.schema,
+  settleBefore: Field.optional(Instant.schema)
 })
 const Unallocate = Schema.Struct({ on: Schema.Literal("unallocate"), cid: Field.contractId })
 /** The clock passed the cut-off: nothing joins any more. */
@@ -174,9 +175,9 @@ export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
         fundNet: netOf(summed)
       }
     })
-    .with({ on: "allocate" }, ({ cid, amount }) => ({
+    .with({ on: "allocate" }, ({ cid, amount, settleBefore }) => ({
       ...self,
-      allocations: [...self.allocations, { cid, amount }]
+      allocations: [...self.allocations, { cid, amount, settleBefore }]
     }))
     .with({ on: "unallocate" }, ({ cid }) => ({
       ...self,

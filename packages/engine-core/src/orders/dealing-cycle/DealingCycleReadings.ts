@@ -58,7 +58,8 @@ const allocation = TypedReading.of(Allocation, {
     yield* dealing.noted(self, node, {
       on: "allocate",
       cid: node.contractId,
-      amount: payload.amount
+      amount: payload.amount,
+      settleBefore: payload.settleBefore
     })
   }),
   exercised: {

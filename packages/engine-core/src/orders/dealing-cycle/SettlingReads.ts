@@ -14,7 +14,7 @@ import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { Controls } from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
-import { asServed } from "../AllocationRules.ts"
+import * as AllocationRules from "../AllocationRules.ts"
 import { liveMarket } from "../primary-market/LiveMarketReads.ts"
 import { type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
@@ -47,19 +47,20 @@ export interface Standing extends Controls, Around {
 }
 
 export const standingOf = (
-  cycle: Stored<DealingCycle>,
+  self: Stored<DealingCycle>,
   now: Instant.Instant
 ): Effect.Effect<Standing, Refused<"not-found" | "rule-refused"> | Unavailable, Records> =>
   Effect.gen(function* () {
     const records = yield* Records
+    const cycle = asServed(self, now)
     const found = yield* records.get(instruments, cycle.instrumentId)
     const instrument = yield* Effect.fromResult(recorded(found))
     const terms = yield* inForce(instrument, now)
     const members =
       (yield* ordersOf([cycle], { pin: null, holderId: null })).get(cycle.cycleId) ?? none
     const orders = {
-      subscriptions: members.subscriptions.map((order) => asServed(order, now)),
-      redemptions: members.redemptions.map((order) => asServed(order, now))
+      subscriptions: members.subscriptions.map((order) => AllocationRules.asServed(order, now)),
+      redemptions: members.redemptions.map((order) => AllocationRules.asServed(order, now))
     }
     const { point, dealingPrice } = yield* priceOf(cycle, instrument, orders)
     const settlement = Rules.settlementOf({
@@ -92,6 +93,17 @@ export const standingOf = (
       now
     }
   })
+
+/** The cycle with what its fund has set aside and the ledger still lets be moved. */
+const asServed = <C extends Pick<DealingCycle, "allocations">>(
+  cycle: C,
+  now: Instant.Instant
+): C => ({
+  ...cycle,
+  allocations: cycle.allocations.filter(
+    ({ settleBefore }) => settleBefore === null || Instant.isBefore(now, settleBefore)
+  )
+})
 
 /** The open cycles of an instrument next to one of them, by their cut-offs. */
 export interface Around {

@@ -1,8 +1,9 @@
 /** What a recovery takes along of a holder's restrictions: nothing gets loose, and nothing is carried twice. */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
+import type * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import {
@@ -16,8 +17,9 @@ import {
 } from "../../packages/engine-core/src/controls/restriction/RestrictionRules.ts"
 import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
 import * as sets from "../../packages/engine-core/src/vocabulary/sets.ts"
+import * as TestDatabase from "../../packages/storage-adapters/src/embedded/TestDatabase.ts"
 import { world } from "../engine/world.ts"
-import { activeOf, all, founded, lifts, one, restricts, told } from "./restricting.ts"
+import { activeOf, all, founded, foundedNow, lifts, one, restricts, told } from "./restricting.ts"
 
 const isIn = (self: object, members: object) => assert.deepInclude(self, members)
 
@@ -179,6 +181,46 @@ describe("a restriction", () => {
       )
       isIn(yield* one("on-all~op-2"), { supersedes: "on-all~op-1" })
     }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a restriction in the moment of a recovery", () => {
+  // Switched off to see it red: `inTurn` of InForceReads.ts, in either of the two. In memory one
+  // transaction runs at a time, so that this takes a database.
+  it.live(
+    "stays on a holder that has ended by it, and nobody else has it",
+    () =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        yield* foundedNow(3)
+        const from = yield* records.get(holders, "h1")
+        const to = yield* records.get(holders, "h2")
+        const at = yield* Instant.now
+        const operationId = "op-1"
+        const act = { cause: { by: "operation" as const, operationId }, now: at }
+        const carrying = { from, to, instrumentId: "fund-a", left: "nothing" as const, operationId }
+        const carried = yield* Deferred.make<void>()
+        const tried = yield* Deferred.make<string>()
+        const recovering = records.transactAlone(
+          Effect.gen(function* () {
+            yield* carry({ ...carrying, by: "olga" }, act)
+            yield* Deferred.succeed(carried, undefined)
+            // The other has all the time it needs, unless it waits for this very transaction.
+            yield* Effect.timeoutOption(Deferred.await(tried), "1 second")
+            // These holders are pending, and a pending one ends by closing only.
+            yield* records.record(holders, from, { on: "close", at }, act)
+          })
+        )
+        const restricting = Effect.gen(function* () {
+          yield* Deferred.await(carried)
+          const { why } = yield* restricts("h1", "late")
+          yield* Deferred.succeed(tried, why)
+        })
+        yield* Effect.all([recovering, restricting], { concurrency: 2 })
+        assert.strictEqual(yield* Deferred.await(tried), "state-conflict HolderState")
+        assert.deepStrictEqual(yield* activeOf("h1"), [])
+      }).pipe(Effect.provide(world({ storage: TestDatabase.layer as typeof Memory.layer }))),
+    60_000
   )
 })
 

@@ -4,7 +4,7 @@ import type { Holder } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { inForce } from "./InForceReads.ts"
+import { inForce, inTurn } from "./InForceReads.ts"
 import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
 import { RestrictionMachine } from "./RestrictionMachine.ts"
 
@@ -40,6 +40,7 @@ export interface Carrying {
  */
 export const carry = Effect.fn("restriction.carry")(function* (carrying: Carrying, act: Act) {
   const records = yield* Records
+  yield* inTurn
   const { from, instrumentId, left } = carrying
   const bearing = yield* inForce({
     holderIds: [from.holderId],

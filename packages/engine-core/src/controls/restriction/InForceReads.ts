@@ -47,3 +47,10 @@ export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pi
   const rows = yield* Effect.forEach(groups, (group) => found({ ...at, where: whereOf(of, group) }))
   return rows.flat().map(({ record }) => record)
 })
+
+/**
+ * Whoever restricts and whoever carries restrictions along wait for one another, of whichever holder:
+ * else what comes in force on a predecessor in the very moment that it is succeeded would be carried
+ * by nobody. Only inside `transact`, before anything is read.
+ */
+export const inTurn = Effect.flatMap(Records, (records) => records.lock("restrictions"))

@@ -10,7 +10,7 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import type { Figures } from "../../writes/Figures.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { inForce } from "./InForceReads.ts"
+import { inForce, inTurn } from "./InForceReads.ts"
 import { everything, type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
 import { changesOf } from "./RestrictionDirection.ts"
 import { decide } from "./RestrictionMachine.ts"
@@ -80,6 +80,7 @@ export const restrict = Operation.define("holder.restrict", {
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   run: Effect.fn("holder.restrict")(function* (input, act) {
     const records = yield* Records
+    yield* inTurn
     const { holderId, instrumentId } = input
     const [holder] = yield* records.many(holders, [holderId])
     const named = yield* records.many(instruments, instrumentId === null ? [] : [instrumentId])
@@ -145,6 +146,7 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
   refuses: ["already-exists", "rule-refused"],
   run: Effect.fn("holder.restrict-batch")(function* (input, act) {
     const records = yield* Records
+    yield* inTurn
     const first = idOf(input.restrictionId)
     const asked = yield* judged(input.entries, act)
     const drafts = asked.map(({ entry, holder }, nth) =>

@@ -447,4 +447,75 @@ describe("a forced transfer is refused", () => {
       )
     }).pipe(engine())
   )
+
+  it.effect("by no limit of its request: units, lists, ids, members", () =>
+    Effect.gen(function* () {
+      const { h1 } = yield* Powers.founded()
+      const why = (of: Readonly<Record<string, Stage.Json>>) =>
+        Effect.map(Powers.forces("h1", "h2", of), (ended) => ended.why)
+      const named = (...units: ReadonlyArray<Stage.Json>) => ({
+        instruments: units.map((one) => ({ instrumentId: "fund-a", units: one }))
+      })
+      for (const units of [0, -1, "1.00000000001", "1e3", "", "ten", true]) {
+        assert.strictEqual(yield* why(named(units)), "invalid-request", String(units))
+      }
+      assert.strictEqual(yield* why({ instruments: [] }), "invalid-request")
+      assert.strictEqual(yield* why(named(1, 2)), "invalid-request")
+      const many = Array.from({ length: 101 }, (_, nth) => ({ instrumentId: `i-${nth}` }))
+      assert.strictEqual(yield* why({ instruments: many }), "invalid-request")
+      assert.strictEqual(yield* why({ instruments: many.slice(1) }), "not-found")
+      for (const instrumentId of ["", "*", "fund a", "fund-a/..", "x".repeat(300)]) {
+        assert.strictEqual(yield* why({ instruments: [{ instrumentId }] }), "invalid-request")
+      }
+      for (const documentHash of ["", "CD".repeat(32), "cd".repeat(31), "zz".repeat(32)]) {
+        const order = { ...Powers.order, documentHash }
+        assert.strictEqual(yield* why({ order }), "invalid-request", documentHash)
+      }
+      assert.strictEqual(yield* why({ nobodyKnows: 1 }), "invalid-request")
+      const byInstrument = (moves: Stage.Json) =>
+        Effect.map(
+          Stage.write(
+            "instrument.force-transfer",
+            { instrumentId: "fund-a" },
+            { moves, order: Powers.order }
+          ),
+          (ended) => ended.why
+        )
+      assert.strictEqual(yield* byInstrument([]), "invalid-request")
+      const all = Array.from({ length: 101 }, (_, nth) => ({
+        holderId: `h-${nth}`,
+        toHolderId: "h2"
+      }))
+      assert.strictEqual(yield* byInstrument(all), "invalid-request")
+      assert.strictEqual(yield* byInstrument(all.slice(1)), "not-found")
+      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "100")
+    }).pipe(engine())
+  )
+})
+
+describe("a forced transfer of the units of", () => {
+  const forced = (holderId: string, who: (stage: Stage.Stage) => Stage.Outsider) =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      const side = yield* Cycles.joinsAs(stage, holderId, who(stage))
+      yield* Powers.mints(stage, side, "5")
+      yield* Powers.consents(side)
+      assert.strictEqual((yield* Powers.forces(holderId, "h2")).why, "")
+      // And the other way round: what is taken from a holder goes to one of the two that agreed to it.
+      assert.strictEqual((yield* Powers.forces("h1", holderId)).why, "")
+      assert.deepEqual(
+        [yield* Cycles.holds(side, "fund-a"), yield* Cycles.holds(h1, "fund-a")],
+        ["100", "0"]
+      )
+      assert.deepEqual(yield* Powers.books(stage), { register: "105", locked: "0", supply: "105" })
+      assert.deepEqual(yield* Stage.surprises, [])
+    })
+
+  it.effect("the issuer itself fails, since it signs twice", () =>
+    forced("h-fund", ({ fund }) => fund).pipe(engine())
+  )
+
+  it.effect("the registrar itself fails, since it signs twice", () =>
+    forced("h-registrar", ({ registrar }) => registrar).pipe(engine())
+  )
 })

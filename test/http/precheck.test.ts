@@ -395,6 +395,11 @@ describe("a precheck as it would be", () => {
     expect(refusing(both)).toEqual(["policy maximum-subscription"])
     expect(both.figures).toMatchObject({ price: "1.2", cash: "1200", policyVersion: "2" })
     expect((await asks(`${claim}&policyVersion=9`)).slug).toBe("not-found")
+    // The other instrument has no such version, whatever this one has.
+    const offer = "act=admission.offer&holderId=h1"
+    expect((await asks(`${offer}&policyVersion=2`)).status).toBe(200)
+    const foreign = await asks(`${offer}&policyVersion=2`, "operator", {}, "fund-b")
+    expect([foreign.status, foreign.slug]).toEqual([404, "not-found"])
     // An order that dealt is asked what it would have come to.
     const deliver = "act=subscription.deliver&subscriptionId=sub-4"
     expect((await asks(`${deliver}&price=2`)).figures).toMatchObject({ price: "2", units: "500" })
@@ -426,6 +431,21 @@ describe("a precheck that is asked amiss", () => {
     ["neither amount nor units", "act=subscription.claim&holderId=h1", ["/query"]],
     ["an amount below zero", "act=subscription.claim&holderId=h1&amount=-1", ["/query/amount"]],
     ["a price of zero", "act=subscription.claim&holderId=h1&amount=1&price=0", ["/query/price"]],
+    [
+      "a price below zero",
+      "act=subscription.claim&holderId=h1&amount=1&price=-0.01",
+      ["/query/price"]
+    ],
+    [
+      "a price of eleven places",
+      "act=subscription.claim&holderId=h1&amount=1&price=1.00000000001",
+      ["/query/price"]
+    ],
+    [
+      "a version that is no whole number",
+      "act=subscription.claim&holderId=h1&amount=1&policyVersion=1.5",
+      ["/query/policyVersion"]
+    ],
     [
       "a version of none",
       "act=subscription.claim&holderId=h1&amount=1&policyVersion=0",

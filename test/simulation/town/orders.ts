@@ -388,9 +388,12 @@ const burns = Effect.fnUntraced(function* (town: Town, order: Order) {
     (one) => (one.payload["reference"] as { readonly id?: unknown }).id === order.id
   )
   if (request !== undefined) {
-    const choice = town.die.once(10) ? "Reject" : "Accept"
+    // A registrar burns for an order once, however often it is asked.
+    const choice = town.die.once(10) || town.burnt.has(order.id) ? "Reject" : "Accept"
     const said = Templates.exercise(Templates.BurnRequest, request.cid, choice, {})
-    return yield* Wallets.act(town, fund.registrar, `${choice} burn`, said)
+    const done = yield* Wallets.act(town, fund.registrar, `${choice} burn`, said)
+    if (done && choice === "Accept") town.burnt.add(order.id)
+    return done
   }
   const amount = plain(order.priced?.units ?? 0n, 6)
   const holding = Wallets.free(town, holder.party, fund.instrumentId, amount)

@@ -186,7 +186,9 @@ export const follows = Effect.fnUntraced(function* (town: Town) {
   if (Wallets.find(town, successor.party, "SignedTerms") !== undefined) {
     return yield* Joining.countersigns(town, successor)
   }
-  if (town.die.once(6)) return yield* Controls.restricts(town, holder)
+  if (town.die.once(6)) {
+    return yield* Controls.restricts(town, town.die.once(2) ? holder : successor)
+  }
   if (has(town, successor.party, "Credential", instrumentId)) return yield* recovers(town, holder)
   yield* Joining.offers(town, successor, instrumentId)
 })

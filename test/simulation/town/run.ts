@@ -387,6 +387,7 @@ const story = Effect.fnUntraced(function* (
     orders: new Map(),
     signed: [],
     burned: new Set(),
+    burnt: new Set(),
     published: new Set(),
     requested: new Set(),
     cycles: new Map(),

@@ -132,6 +132,8 @@ export interface Town {
   readonly signed: Array<Order>
   /** Redemptions whose units the registrar has burned on request. */
   readonly burned: Set<string>
+  /** The same as the registrar itself knows it. */
+  readonly burnt: Set<string>
   /** Days of funds that an oracle has published a price of. */
   readonly published: Set<string>
   /** Parties for whom a registrar minted on request, whenever it did. */

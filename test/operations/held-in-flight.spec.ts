@@ -9,6 +9,7 @@ import { operations } from "../../packages/engine-core/src/writes/OperationRecor
 import { world } from "../engine/world.ts"
 import { sets } from "./controlled.ts"
 import * as Cycles from "./cycles.ts"
+import * as Powers from "./powers.ts"
 import * as Stage from "./stage.ts"
 
 /** A ledger that takes nothing while `away`: what is sent to it has not come about. */
@@ -37,13 +38,10 @@ const priced = Effect.gen(function* () {
 })
 
 const stateOf = Effect.map(Cycles.subscription("s1"), ({ state }) => state)
-/** How every delivery ended. */
-const ends = Effect.gen(function* () {
+/** How every operation of a kind ended. */
+const ends = Effect.fnUntraced(function* (kind = "subscription.deliver") {
   const records = yield* Records
-  const found = yield* records.list(operations, {
-    where: { kind: ["subscription.deliver"] },
-    limit: 10
-  })
+  const found = yield* records.list(operations, { where: { kind: [kind] }, limit: 10 })
   return found.map(({ record }) => {
     const { gate = null, check = null } = record.problem ?? {}
     return [record.state, gate, check].filter((one) => one !== null).join(" ")
@@ -63,7 +61,7 @@ const afterAway = (
     yield* later
     ledger.at.away = false
     yield* later
-    return [yield* stateOf, ...(yield* ends)]
+    return [yield* stateOf, ...(yield* ends())]
   }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
 }
 
@@ -86,6 +84,28 @@ describe("what was judged while the ledger was away", () => {
   )
 })
 
+describe("a forced transfer that was signed while the ledger was away", () => {
+  it.effect("moves units that have come since, or is signed for what is there no more", () => {
+    const ledger = remote()
+    return Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded("10")
+      ledger.at.away = true
+      const body = { toHolderId: "h2", order: Powers.order }
+      const action = yield* Stage.made("holder.force-transfer", { holderId: "h1" }, body)
+      assert.strictEqual((yield* Stage.approved(action)).state, "running")
+      yield* Powers.mints(stage, h1, "5")
+      yield* later
+      ledger.at.away = false
+      yield* later
+      const failed = "failed four-eyes figures-moved"
+      assert.deepStrictEqual(yield* ends("holder.force-transfer"), [failed])
+      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "15")
+      assert.strictEqual((yield* Stage.approved(action)).why, "")
+      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "15")
+    }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
+  })
+})
+
 describe("what the ledger has taken", () => {
   it.effect("is failed by a hold that came before it was seen there", () => {
     const faults = SimulatedLedger.Faults.make()
@@ -95,9 +115,9 @@ describe("what the ledger has taken", () => {
       assert.strictEqual((yield* delivers).state, "running")
       yield* sets("hold")
       yield* later
-      assert.deepStrictEqual(yield* ends, ["running"])
+      assert.deepStrictEqual(yield* ends(), ["running"])
       yield* Effect.all([later, later])
-      assert.deepStrictEqual([yield* stateOf, ...(yield* ends)], ["delivered", "succeeded"])
+      assert.deepStrictEqual([yield* stateOf, ...(yield* ends())], ["delivered", "succeeded"])
     }).pipe(Effect.provide(world({ faults })))
   })
 })

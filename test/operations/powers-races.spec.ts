@@ -1,7 +1,8 @@
 /** Forced acts beside other acts on the same units: whichever comes first, no unit is made, lost or left unsaid. */
 import { FourEyes, Records } from "@bursar/engine-core"
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -201,6 +202,86 @@ describe("a forced act and an order's settlement at once", () => {
       assert.strictEqual((yield* Cycles.redemption("r2")).state, "settled")
       // h1's 100 and h2's 10, of which h2's have burned.
       assert.deepEqual(yield* Powers.books(stage), whole)
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})
+
+describe("an order of a holder that is recovered on its way", () => {
+  it.effect("stays funded by a burn request that is gone, or is never let go", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      const next = yield* Powers.succeeds(stage, h1)
+      yield* Stage.write(
+        "redemption.claim",
+        {},
+        { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 30 }
+      )
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1.5", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
+      const { cid } = yield* Stage.unlocked(h1.party)
+      yield* h1.act(
+        Templates.exercise(Templates.Holding, cid, "RequestBurn", {
+          amount: Decimal.of("30"),
+          reference: { kind: "redemption", id: "r1" },
+          custodian: null,
+          executeBefore: Instant.of("2026-09-01T00:00:00Z")
+        })
+      )
+      assert.strictEqual((yield* Cycles.redemption("r1")).state, "funded")
+      const done = yield* Powers.recovers("h1")
+      assert.strictEqual(done.why, "")
+      assert.strictEqual(yield* Stage.count(Templates.BurnRequest), 0)
+      assert.strictEqual((yield* Cycles.redemption("r1")).burnRequestCid, null)
+      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
+      const released = yield* Stage.write("redemption.release", { redemptionId: "r1" }, {})
+      assert.strictEqual(released.why, "")
+      assert.deepEqual(yield* Powers.books(stage), whole)
+      assert.deepEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("delivers to the old wallet what nobody can fetch from there", () =>
+    Effect.gen(function* () {
+      // Without a market the registrar is asked to mint, and answers when it likes.
+      const stage = yield* Stage.opened({ holderCap: 100 })
+      const h1 = yield* Cycles.joins(stage, "h1")
+      yield* Powers.mints(stage, h1, "100")
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(h1)
+      const next = yield* Powers.succeeds(stage, h1)
+      const claimed = yield* Stage.write(
+        "subscription.claim",
+        {},
+        { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", payment: "wire", amount: 9 }
+      )
+      assert.strictEqual(claimed.why, "")
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Stage.attests(stage.oracle, "9", "1")
+      const cash = [{ statementId: "stmt-1", line: 1, amount: 9 }]
+      const asked = yield* Stage.write("subscription.deliver", { subscriptionId: "s1" }, { cash })
+      assert.strictEqual(asked.why, "")
+      const request = yield* Powers.saying(Templates.MintRequest, {})
+      const done = yield* Powers.recovers("h1")
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(done.result["succeeded"], ["h1"])
+      const credential = yield* Powers.saying(Templates.Credential, { holder: h1.party })
+      yield* stage.registrar.act(
+        Templates.exercise(Templates.MintRequest, request.cid, "Accept", {
+          credentialCid: credential.cid,
+          configurationCid: null
+        })
+      )
+      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "9")
+      assert.strictEqual(yield* state("h1"), "succeeded")
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      assert.deepEqual(
+        [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(next, "fund-a")],
+        ["0", "109"]
+      )
+      assert.strictEqual((yield* Cycles.subscription("s1")).state, "delivered")
       assert.deepEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )

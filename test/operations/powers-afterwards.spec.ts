@@ -207,3 +207,81 @@ describe("a holder that takes its consent back", () => {
     }).pipe(engine())
   )
 })
+
+describe("a registration that ran out", () => {
+  const kyc = { name: "kyc", value: "passed", state: "valid", evidenceHash: "ee".repeat(32) }
+  const until = (holderId: string, validUntil: string) =>
+    Stage.write("holder.set-attributes", { holderId }, { attributes: [kyc], validUntil })
+
+  it.effect("of the holder keeps its units from its successor", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
+      assert.strictEqual((yield* until("h1", "2026-08-01T12:00:00Z")).why, "")
+      yield* Cycles.at("2026-08-02T12:00:00Z")
+      assert.strictEqual(yield* state("h1"), "lapsed")
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      assert.strictEqual(yield* state("h1"), "succeeded")
+      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
+    }).pipe(engine())
+  )
+
+  it.effect("of the successor lets it receive, at the very instant and after", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
+      assert.strictEqual((yield* until("h1-next", "2026-08-02T12:00:00Z")).why, "")
+      yield* Cycles.at("2026-08-02T12:00:00Z")
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "rule-refused admission holder-active")
+      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "0")
+      assert.strictEqual((yield* until("h1-next", "2026-09-02T12:00:00Z")).why, "")
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+    }).pipe(engine())
+  )
+})
+
+describe("the very instant at which", () => {
+  it.effect("a consent or an agreement ends still lets units move", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      const one = [{ instrumentId: "fund-a", units: 1 }]
+      const why = Effect.map(Powers.forces("h1", "h2", { instruments: one }), (ended) => ended.why)
+      yield* Powers.mints(stage, h1, "10")
+      yield* Powers.agrees(stage, { until: "2026-08-05T12:00:00Z" })
+      yield* Powers.consents(h1, { instrumentId: "fund-a", validUntil: "2026-08-04T12:00:00Z" })
+      yield* Cycles.at("2026-08-04T11:59:59.999Z")
+      assert.strictEqual(yield* why, "")
+      yield* Cycles.at("2026-08-04T12:00:00Z")
+      assert.strictEqual(yield* why, "rule-refused consent issuer-powers-consent")
+      yield* Powers.consents(h1)
+      yield* Cycles.at("2026-08-05T11:59:59.999Z")
+      assert.strictEqual(yield* why, "")
+      yield* Cycles.at("2026-08-05T12:00:00Z")
+      assert.strictEqual(yield* why, "rule-refused consent issuer-powers-agreement")
+    }).pipe(engine())
+  )
+
+  it.effect("a restriction ends by its own date still stops or follows units", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded()
+      const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
+      const autoReleaseAt = "2026-08-05T12:00:00Z"
+      yield* Powers.restricts("h1", { autoReleaseAt })
+      yield* Powers.restricts("h1-next", { autoReleaseAt })
+      yield* Cycles.at("2026-08-05T11:59:59.999Z")
+      assert.strictEqual(
+        (yield* Powers.recovers("h1")).why,
+        "rule-refused restriction successor-unrestricted"
+      )
+      yield* Cycles.at(autoReleaseAt)
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
+      assert.deepEqual((yield* Powers.restricted).toSorted(), [
+        "h1 freeze compliance-review lapsed",
+        "h1-next freeze compliance-review lapsed"
+      ])
+    }).pipe(engine())
+  )
+})

@@ -387,6 +387,61 @@ describe("an order that its holder signed for more than anything is worth", () =
   )
 })
 
+// ---- of what no manifest holds
+
+describe("a precheck of a claim to what the registrar configured and the venue never recorded", () => {
+  it.effect("tells one refusal where there are three, or more of it than there is", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* Cycles.opened(["h1"])
+      yield* stage.registrar.act(
+        Templates.create(Templates.InstrumentConfiguration, {
+          registrar: stage.registrar.party,
+          provider: stage.venue,
+          issuer: stage.fund.party,
+          instrument: { admin: stage.registrar.party, id: "fund-z" },
+          defaultIdentifier: { source: "venue", id: "fund-z", scheme: "internal" },
+          additionalIdentifiers: [],
+          holderRequirements: [],
+          issuerRequirements: []
+        })
+      )
+      const instrumentId = "fund-z"
+      for (const act of ["subscription.claim", "redemption.claim"] as const) {
+        const asked = { instrumentId, holderId: "h1", units: d("1") }
+        const told = yield* precheck(act, asked)
+        assert.deepStrictEqual(refusing(told), ["policy in-manifest"])
+        assert.deepStrictEqual(
+          told.gates.map(({ gate }) => gate),
+          ["hold", "restriction", "policy"]
+        )
+      }
+      const risk = Stage.person("rita", "risk")
+      const paused = yield* Stage.write(
+        "instrument.pause",
+        { instrumentId },
+        { reason: "audit" },
+        risk
+      )
+      assert.strictEqual(paused.why, "")
+      yield* Powers.restricts("h1")
+      for (const [act, check] of [
+        ["subscription.claim", "may-subscribe"],
+        ["redemption.claim", "may-redeem"]
+      ] as const) {
+        const asked = { instrumentId, holderId: "h1" }
+        const told = yield* precheck(act, { ...asked, units: d("1") })
+        assert.deepStrictEqual(refusing(told), [
+          "hold not-held",
+          `restriction ${check}`,
+          "policy in-manifest"
+        ])
+        const { why } = yield* Stage.write(act, {}, { ...asked, units: 1 })
+        assert.strictEqual(why, "rule-refused hold not-held")
+      }
+    }).pipe(engine())
+  )
+})
+
 // ---- the acts
 
 describe("the acts of the API", () => {

@@ -4,6 +4,18 @@ import { judge, type Objection } from "../../kernel/Gates.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { type Instrument, isRecorded, type Recorded } from "./Instrument.ts"
 
+/** The row of an instrument without terms; no act has any row of the gates after it. */
+export const notRecorded = [
+  true,
+  "rule-refused",
+  {
+    gate: "policy",
+    check: "in-manifest",
+    detail: "The venue's manifest does not hold this instrument.",
+    recovery: "Record the instrument first."
+  }
+] as const satisfies Objection
+
 /**
  * The instrument with its terms, or the refusal that the manifest does not hold it. Without its terms
  * nothing more can be asked, so what the gates before the policy's say is told first
@@ -15,11 +27,4 @@ export const recorded = <I extends Instrument>(
 ): Result.Result<I & Recorded, Refused<"rule-refused">> =>
   isRecorded(instrument)
     ? Result.succeed(instrument)
-    : Result.flatMap(judge(before), () =>
-        refuse("rule-refused", {
-          gate: "policy",
-          check: "in-manifest",
-          detail: "The venue's manifest does not hold this instrument.",
-          recovery: "Record the instrument first."
-        })
-      )
+    : Result.flatMap(judge(before), () => refuse(notRecorded[1], notRecorded[2]))

@@ -1,8 +1,13 @@
 /** How a redemption is placed: its gates, and what it makes on the ledger. */
 import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
-import { assetOf, instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import {
+  assetOf,
+  instruments,
+  isRecorded,
+  type Recorded
+} from "../../instruments/instrument/Instrument.ts"
+import { notRecorded, recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import { judge } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -58,9 +63,13 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
       : input,
   result: RedemptionView.RedemptionView,
   refuses: ["already-exists", "not-found", "rule-refused"],
-  gates: (input, act) => Effect.map(gathered(input, act), ({ rows }) => rows),
+  gates: Effect.fn("redemption.claim.gates")(function* (input, act) {
+    const named = yield* namedBy(input)
+    if (!isRecorded(named.found)) return [...named.before, notRecorded]
+    return (yield* gathered(input, named, act)).rows
+  }),
   plan: Effect.fn("redemption.claim.plan")(function* (input, act) {
-    const judged = yield* gathered(input, act)
+    const judged = yield* gathered(input, yield* namedBy(input), act)
     yield* Effect.fromResult(judge(judged.rows))
     const { order, market, cutOffAt, cycle } = judged
     if (order === null || market === null) {
@@ -91,10 +100,9 @@ interface Judged {
   readonly oracle: Party.Party | null
 }
 
-/** Everything a claim is judged by, as the records say it now, and one row a check. */
-const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAct) {
+/** Whose claim it is, of what, and what is asked of it before any terms; its id is taken by nobody. */
+const namedBy = Effect.fnUntraced(function* ({ holderId, instrumentId, redemptionId }: Claim) {
   const records = yield* Records
-  const { holderId, instrumentId, payment, redemptionId } = input
   if (redemptionId !== null && Option.isSome(yield* records.find(redemptions, redemptionId))) {
     return yield* Effect.fail(
       refused("already-exists", { detail: "A redemption of this id exists." })
@@ -104,7 +112,16 @@ const gathered = Effect.fnUntraced(function* (input: Claim, { now }: OperationAc
   const found = yield* records.get(instruments, instrumentId)
   const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
   const controlled = { holder, instrumentId, passing: "units-back" } as const
-  const before = ControlGates.against(controls, controlled)
+  return { holder, found, controls, before: ControlGates.against(controls, controlled) }
+})
+
+/** Everything a claim is judged by, as the records say it now, and one row a check. */
+const gathered = Effect.fnUntraced(function* (
+  input: Claim,
+  { before, controls, found, holder }: Effect.Success<ReturnType<typeof namedBy>>,
+  { now }: OperationAct
+) {
+  const { instrumentId, payment } = input
   const instrument = yield* Effect.fromResult(recorded(found, before))
   const standing = yield* standingMarket(instrumentId)
   const market = standing?.state === "agreed" ? standing : null

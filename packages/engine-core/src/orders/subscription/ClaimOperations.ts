@@ -2,8 +2,13 @@
 import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { latest } from "../../instruments/admission/AdmissionOperations.ts"
-import { assetOf, instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import {
+  assetOf,
+  instruments,
+  isRecorded,
+  type Recorded
+} from "../../instruments/instrument/Instrument.ts"
+import { notRecorded, recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
@@ -63,9 +68,13 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
       : input,
   result: SubscriptionView.SubscriptionView,
   refuses: ["already-exists", "not-found", "rule-refused"],
-  gates: (input, act) => Effect.map(gathered(input, act), ({ rows }) => rows),
+  gates: Effect.fn("subscription.claim.gates")(function* (input, act) {
+    const named = yield* namedBy(input)
+    if (!isRecorded(named.found)) return [...named.before, notRecorded]
+    return (yield* gathered(input, named, act)).rows
+  }),
   plan: Effect.fn("subscription.claim.plan")(function* (input, act) {
-    const judged = yield* gathered(input, act)
+    const judged = yield* gathered(input, yield* namedBy(input), act)
     yield* Effect.fromResult(judge(judged.rows))
     const { order, market, cutOffAt, cycle } = judged
     if (order === null || market === null) {
@@ -89,10 +98,9 @@ const idOf = ({ subscriptionId }: Pick<Claim, "subscriptionId">): SubscriptionId
   return subscriptionId
 }
 
-/** Everything a claim is judged by, as the records say it now, and one row a check. */
-const gathered = Effect.fnUntraced(function* (input: Claim, act: OperationAct) {
+/** Whose claim it is, of what, and what is asked of it before any terms; its id is taken by nobody. */
+const namedBy = Effect.fnUntraced(function* ({ holderId, instrumentId, subscriptionId }: Claim) {
   const records = yield* Records
-  const { holderId, instrumentId, payment, subscriptionId } = input
   if (
     subscriptionId !== null &&
     Option.isSome(yield* records.find(subscriptions, subscriptionId))
@@ -105,7 +113,16 @@ const gathered = Effect.fnUntraced(function* (input: Claim, act: OperationAct) {
   const found = yield* records.get(instruments, instrumentId)
   const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
   const controlled = { holder, instrumentId, passing: "order-in" } as const
-  const before = ControlGates.against(controls, controlled)
+  return { holder, found, controls, before: ControlGates.against(controls, controlled) }
+})
+
+/** Everything a claim is judged by, as the records say it now, and one row a check. */
+const gathered = Effect.fnUntraced(function* (
+  input: Claim,
+  { before, controls, found, holder }: Effect.Success<ReturnType<typeof namedBy>>,
+  act: OperationAct
+) {
+  const { instrumentId, payment } = input
   const instrument = yield* Effect.fromResult(recorded(found, before))
   const terms = yield* inForce(instrument, act.now)
   const market = yield* agreedMarket(instrumentId)

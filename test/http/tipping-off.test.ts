@@ -173,6 +173,9 @@ describe("an application", () => {
           ])
         )
         expect(yield* seen(app)).toEqual([])
+        // Whoever is of the staff besides is told as staff is.
+        const both = yield* Twins.token(["app", "operator"])
+        expect((yield* seen(both)).map(({ type }) => type)).toEqual(types)
         expect(yield* read(twin, app, "/v1/holders/h2")).toEqual(before)
         expect(yield* read(twin, auditor, "/v1/holders/h2")).toMatchObject({
           screening: { state: "match" }

@@ -239,9 +239,9 @@ export const readsOf = (role: "investor" | "app"): ReadonlyArray<Read.Read> =>
   Catalogue.reads.filter((read) => role in read.audience)
 
 /** A token that holds at any time a test may play in. */
-export const token = (role: Vocabulary.Role, holder?: string) =>
+export const token = (roles: Vocabulary.Role | ReadonlyArray<Vocabulary.Role>, holder?: string) =>
   Effect.promise(() =>
-    Venue.bearer([role], {
+    Venue.bearer([roles].flat(), {
       exp: Instant.toEpochMillis(Instant.of("2030-01-01T00:00:00Z")) / 1000,
       ...(holder === undefined ? {} : { holder })
     })

@@ -34,13 +34,16 @@ export const EventParams = Schema.Struct({
 })
 export type EventParams = typeof EventParams.Type
 
-/** Who reads the feed, and who of them a redacted one. */
+/**
+ * Who reads the feed, and who of them a redacted one. An app speaks for investors, and is shown nothing
+ * that is about a restriction; whoever is of the staff besides reads as staff, and so stands first.
+ */
 export const audience = {
-  app: "all",
   approver: "all",
   auditor: "all",
   operator: "all",
   risk: "all",
+  app: "all",
   monitor: "redacted"
 } as const
 

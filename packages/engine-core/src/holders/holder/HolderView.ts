@@ -1,4 +1,4 @@
-/** A holder as the API shows it. An investor's view is built without what its screening found. */
+/** A holder as the API shows it. An investor's view, and an app's, is built without what its screening found. */
 import { Schema } from "effect"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -18,7 +18,7 @@ export const of = (holder: Stored<Holder>): HolderView => {
 }
 
 /**
- * What the holder itself may see: nothing of the venue's screening, not even that something moved,
+ * What the holder itself may see, and an app that speaks for it: nothing of the venue's screening, not even that something moved,
  * and nobody's name (domain.md section 8, feature 11).
  */
 export const ofOwn = (holder: Stored<Holder>): HolderView =>

@@ -12,13 +12,20 @@ import * as Cycles from "./cycles.ts"
 import * as Powers from "./powers.ts"
 import * as Stage from "./stage.ts"
 
-/** A ledger that takes nothing while `away`: what is sent to it has not come about. */
+/** A ledger that takes nothing while it is `away`, and says not even that much while it is `mute`. */
 const remote = () => {
-  const at: { away: boolean } = { away: false }
-  const gone = new Ledger.Unreachable({ detail: "away", retryAfter: Duration.seconds(1) })
+  const at: { away: boolean; mute: boolean } = { away: false, mute: false }
+  const retryAfter = Duration.seconds(1)
+  const gone = new Ledger.Unreachable({ detail: "away", retryAfter })
   const tamper = (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
     ...port,
-    submit: (submission) => (at.away ? Effect.fail(gone) : port.submit(submission))
+    submit: (submission) => {
+      const { commandId } = submission
+      if (at.mute) {
+        return Effect.fail(new Ledger.OutcomeUnknown({ commandId, why: "mute", retryAfter }))
+      }
+      return at.away ? Effect.fail(gone) : port.submit(submission)
+    }
   })
   return { at, tamper }
 }
@@ -82,6 +89,30 @@ describe("what was judged while the ledger was away", () => {
       assert.deepStrictEqual(yield* afterAway(Effect.void), ["delivered", "succeeded"])
     })
   )
+})
+
+describe("what may have come about", () => {
+  it.effect("is failed by a hold before it is known that it has not, or done under it then", () => {
+    const ledger = remote()
+    return Effect.gen(function* () {
+      yield* priced
+      ledger.at.mute = true
+      assert.strictEqual((yield* delivers).state, "running")
+      ledger.at.mute = false
+      ledger.at.away = true
+      yield* sets("hold")
+      yield* TestClock.adjust("100 seconds")
+      yield* Stage.settle
+      assert.deepStrictEqual(yield* ends(), ["running"])
+      yield* later
+      ledger.at.away = false
+      yield* later
+      assert.deepStrictEqual(
+        [yield* stateOf, ...(yield* ends())],
+        ["priced", "failed hold not-held"]
+      )
+    }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
+  })
 })
 
 describe("a forced transfer that was signed while the ledger was away", () => {

@@ -622,8 +622,8 @@ const make = Effect.gen(function* () {
       return yield* send(operation, lease, doubted)
     }
     // What may have come about already is asked for until it is known, whatever has come since.
-    const isAway = step.unknownSince === null
-    if (!isAway || (yield* stillMay(operation, lease, step))) yield* send(operation, lease, step)
+    const mayHave = !(yield* isAbsent(step))
+    if (mayHave || (yield* stillMay(operation, lease, step))) yield* send(operation, lease, step)
   })
 
   // ---- one lease ------------------------------------------------------------------------------

@@ -193,9 +193,7 @@ export const names = Effect.fnUntraced(function* (town: Town, whose?: Holder) {
   if (holder === undefined || town.holders.length >= holdersMax) return
   const kind = "holder.register-successor"
   const successorId = `${holder.holderId}s${++town.count}`
-  const drawn = die.once(8) ? (die.once(2) ? holder : anyHolder(town)) : undefined
-  const isThere = drawn !== undefined && Wallets.find(town, drawn.party, "HolderRegistration")
-  const other = isThere ? drawn : undefined
+  const other = die.once(8) ? (die.once(2) ? holder : anyHolder(town)) : undefined
   const wallet = other ?? (yield* Wallets.party(`wallet-${successorId}`))
   const refusal = yield* submit(town, {
     by: People.maker(town, kind),

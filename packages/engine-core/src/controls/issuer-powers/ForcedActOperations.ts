@@ -59,7 +59,7 @@ const rowsOf = ({ moves }: Asking, left: ReadonlyArray<Standing>): ReadonlyArray
   inOrder([...ofAct({ asked: moves.length, left: left.length }), ...against(left)])
 
 /** Every check of every gate of the act, whether it refuses or not. */
-export const gatesOf = (asking: Asking, act: OperationAct) =>
+const gatesOf = (asking: Asking, act: OperationAct) =>
   Effect.map(standing(asking, act), (left) => rowsOf(asking, left))
 
 /** What is too long to be shown to whoever signs is shown by its hash. */
@@ -70,10 +70,7 @@ const shownMax = 200
  * many units they hold, which restrictions will go along, which orders stay open, and the digest of
  * the order. Nothing of it may move before all have signed it again.
  */
-export const figuresOf = Effect.fn("forced-act.figures")(function* (
-  asking: Asking,
-  act: OperationAct
-) {
+const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act: OperationAct) {
   const left = yield* standing(asking, act)
   const { sha256 } = yield* Crypto
   const orders = yield* ordersOf([...new Set(left.map(({ from }) => from.holderId))])
@@ -111,7 +108,7 @@ export const figuresOf = Effect.fn("forced-act.figures")(function* (
  * As much as one transaction may use contracts, and the rest in further steps: each is judged again by
  * every gate, and goes on where the one before has got to.
  */
-export const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: OperationAct) {
+const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: OperationAct) {
   const left = yield* standing(asking, act)
   yield* Effect.fromResult(judge(rowsOf(asking, left)))
   const { inputsMax } = yield* Settings
@@ -154,7 +151,7 @@ const missing = (what: string): never => {
 }
 
 /** The act as it was read off the ledger; what of a recovery has not been announced yet is, now. */
-export const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct) {
+const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct) {
   const records = yield* Records
   const found = Option.getOrNull(yield* records.find(forcedActs, act.operationId))
   if (found === null) return yield* Effect.die(new Error("the forced moves were not read"))
@@ -188,3 +185,30 @@ const toldOf = Effect.fnUntraced(function* (
   if (Decimal.isPositive(units))
     yield* records.record(recoveries, found, { on: "tell", units }, act)
 })
+
+/** What a forced act does, once it is said how its body names the moves. */
+export const actingOn = <B, E>(askingOf: (body: B) => Effect.Effect<Asking, E, Records>) => ({
+  gates: (body: B, act: OperationAct) =>
+    Effect.flatMap(askingOf(body), (asking) => gatesOf(asking, act)),
+  figures: (body: B, act: OperationAct) =>
+    Effect.flatMap(askingOf(body), (asking) => figuresOf(asking, act)),
+  plan: (body: B, act: OperationAct) =>
+    Effect.flatMap(askingOf(body), (asking) => planOf(asking, act)),
+  finish: (_: B, act: OperationAct) => finishOf(act)
+})
+
+/** The holder whose units move. */
+export const ofOneHolder = {
+  kind: "holder",
+  id: ({ holderId }: { readonly holderId: string }) => holderId,
+  href: ({ holderId }: { readonly holderId: string }) => `/v1/holders/${holderId}`,
+  holderId: ({ holderId }: { readonly holderId: string }) => holderId
+} as const
+
+/** The instrument whose units move, of whichever holders. */
+export const ofOneInstrument = {
+  kind: "instrument",
+  id: ({ instrumentId }: { readonly instrumentId: string }) => instrumentId,
+  href: ({ instrumentId }: { readonly instrumentId: string }) => `/v1/instruments/${instrumentId}`,
+  instrumentId: ({ instrumentId }: { readonly instrumentId: string }) => instrumentId
+} as const

@@ -8,12 +8,11 @@ import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { CitedOrder } from "../CitedOrder.ts"
 import {
+  actingOn,
   type Asking,
-  figuresOf,
-  finishOf,
   ForcedActView,
-  gatesOf,
-  planOf
+  ofOneHolder,
+  ofOneInstrument
 } from "./ForcedActOperations.ts"
 import { heldBy } from "./ForcedMoveReads.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
@@ -80,11 +79,12 @@ const ofHolder = Effect.fnUntraced(function* (body: HolderBody) {
   } satisfies Asking
 })
 
-const ofInstrument = ({ instrumentId, moves, order }: InstrumentBody): Asking => ({
-  power: "force-transfer",
-  moves: moves.map((one) => ({ ...one, instrumentId })),
-  order
-})
+const ofInstrument = ({ instrumentId, moves, order }: InstrumentBody) =>
+  Effect.succeed<Asking>({
+    power: "force-transfer",
+    moves: moves.map((one) => ({ ...one, instrumentId })),
+    order
+  })
 
 const shared = {
   makers: ["operator", "compliance"],
@@ -103,17 +103,9 @@ export const byHolder = Operation.defineOnLedger("holder.force-transfer", {
   ...shared,
   doc: "Moves a consenting holder's units to another holder under a cited order.",
   route: "POST /v1/holders/{holderId}:force-transfer",
-  resource: {
-    kind: "holder",
-    id: ({ holderId }) => holderId,
-    href: ({ holderId }) => `/v1/holders/${holderId}`,
-    holderId: ({ holderId }) => holderId
-  },
+  resource: ofOneHolder,
   input: HolderBody,
-  gates: (body, act) => Effect.flatMap(ofHolder(body), (asking) => gatesOf(asking, act)),
-  figures: (body, act) => Effect.flatMap(ofHolder(body), (asking) => figuresOf(asking, act)),
-  plan: (body, act) => Effect.flatMap(ofHolder(body), (asking) => planOf(asking, act)),
-  finish: (_, act) => finishOf(act)
+  ...actingOn(ofHolder)
 })
 
 /** The same of one instrument and several holders, each to a receiver of its own. */
@@ -121,17 +113,9 @@ export const byInstrument = Operation.defineOnLedger("instrument.force-transfer"
   ...shared,
   doc: "Moves consenting holders' units of an instrument to other holders under a cited order.",
   route: "POST /v1/instruments/{instrumentId}:force-transfer",
-  resource: {
-    kind: "instrument",
-    id: ({ instrumentId }) => instrumentId,
-    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
-    instrumentId: ({ instrumentId }) => instrumentId
-  },
+  resource: ofOneInstrument,
   input: InstrumentBody,
-  gates: (body, act) => gatesOf(ofInstrument(body), act),
-  figures: (body, act) => figuresOf(ofInstrument(body), act),
-  plan: (body, act) => planOf(ofInstrument(body), act),
-  finish: (_, act) => finishOf(act)
+  ...actingOn(ofInstrument)
 })
 
 export const operations = [byHolder, byInstrument] as const

@@ -7,12 +7,11 @@ import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { CitedOrder } from "../CitedOrder.ts"
 import {
+  actingOn,
   type Asking,
-  figuresOf,
-  finishOf,
   ForcedActView,
-  gatesOf,
-  planOf
+  ofOneHolder,
+  ofOneInstrument
 } from "./ForcedActOperations.ts"
 import { heldBy } from "./ForcedMoveReads.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
@@ -59,11 +58,12 @@ const ofHolder = Effect.fnUntraced(function* ({ holderId, instruments, order }: 
   } satisfies Asking
 })
 
-const ofInstrument = ({ holderIds, instrumentId, order }: InstrumentBody): Asking => ({
-  power: "recover",
-  moves: holderIds.map((holderId) => ({ holderId, instrumentId, toHolderId: null, units: null })),
-  order
-})
+const ofInstrument = ({ holderIds, instrumentId, order }: InstrumentBody) =>
+  Effect.succeed<Asking>({
+    power: "recover",
+    moves: holderIds.map((holderId) => ({ holderId, instrumentId, toHolderId: null, units: null })),
+    order
+  })
 
 const shared = {
   makers: ["operator", "compliance"],
@@ -76,23 +76,16 @@ const shared = {
  * All units of each instrument, locked ones too, to the successor that the holder has registered and
  * that has been usable for a while. What restricts the holder is carried along, so that nobody gets
  * free by losing a key; a successor with a restriction of its own receives nothing. With the last
- * instrument the holder is succeeded (domain.md sections 2.3, 2.7, 2.8).
+ * instrument the holder is succeeded (domain.md sections 2.3, 2.7, 2.8); what lands on its wallet
+ * after that is recovered by the same act again.
  */
 export const byHolder = Operation.defineOnLedger("holder.recover", {
   ...shared,
   doc: "Moves a consenting holder's units to its registered successor.",
   route: "POST /v1/holders/{holderId}:recover",
-  resource: {
-    kind: "holder",
-    id: ({ holderId }) => holderId,
-    href: ({ holderId }) => `/v1/holders/${holderId}`,
-    holderId: ({ holderId }) => holderId
-  },
+  resource: ofOneHolder,
   input: HolderBody,
-  gates: (body, act) => Effect.flatMap(ofHolder(body), (asking) => gatesOf(asking, act)),
-  figures: (body, act) => Effect.flatMap(ofHolder(body), (asking) => figuresOf(asking, act)),
-  plan: (body, act) => Effect.flatMap(ofHolder(body), (asking) => planOf(asking, act)),
-  finish: (_, act) => finishOf(act)
+  ...actingOn(ofHolder)
 })
 
 /** The same of one instrument and several holders, each to its own successor. */
@@ -100,17 +93,9 @@ export const byInstrument = Operation.defineOnLedger("instrument.recover", {
   ...shared,
   doc: "Moves consenting holders' units of an instrument to their registered successors.",
   route: "POST /v1/instruments/{instrumentId}:recover",
-  resource: {
-    kind: "instrument",
-    id: ({ instrumentId }) => instrumentId,
-    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
-    instrumentId: ({ instrumentId }) => instrumentId
-  },
+  resource: ofOneInstrument,
   input: InstrumentBody,
-  gates: (body, act) => gatesOf(ofInstrument(body), act),
-  figures: (body, act) => figuresOf(ofInstrument(body), act),
-  plan: (body, act) => planOf(ofInstrument(body), act),
-  finish: (_, act) => finishOf(act)
+  ...actingOn(ofInstrument)
 })
 
 export const operations = [byHolder, byInstrument] as const

@@ -118,6 +118,18 @@ describe("a decimal as text", () => {
 })
 
 describe("a rounding", () => {
+  it("changes what fits its places, or nothing of what does not", () => {
+    const few = fc
+      .tuple(fc.bigInt({ min: -(10n ** 6n), max: 10n ** 6n }), places)
+      .map(([count, n]) => Decimal.fromAtoms(count * 10n ** BigInt(10 - n)))
+    fc.assert(
+      fc.property(fc.oneof(modest, few), to, (x, rounding) => {
+        expect(Decimal.fits(x, rounding.places)).toBe(Decimal.round(x, rounding) === x)
+      })
+    )
+    expect([Decimal.fits(d("-1.20"), 1), Decimal.fits(d("1.21"), 1)]).toEqual([true, false])
+  })
+
   it("differs from the schoolbook in a product", () => {
     fc.assert(
       fc.property(modest, modest, to, (a, b, to) => {

@@ -136,6 +136,9 @@ export const round = (self: Decimal, to: RoundTo): Decimal => {
   return bounded(quotient(self, unit, to.rounding) * unit)
 }
 
+/** Whether it has no more than so many places: nothing of it would be rounded away. */
+export const fits = (self: Decimal, places: number): boolean => self % unitAt(places) === 0n
+
 export const sum = (decimals: Iterable<Decimal>): Decimal => {
   let total = 0n
   for (const decimal of decimals) total += decimal

@@ -219,9 +219,7 @@ const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
       { gate: "units", check: "enough-units", detail, recovery: "Name no more than is held." }
     ],
     [
-      asked !== null &&
-        unitDecimals !== null &&
-        !Decimal.equals(Decimal.round(asked, { places: unitDecimals, rounding: "floor" }), asked),
+      asked !== null && unitDecimals !== null && !Decimal.fits(asked, unitDecimals),
       "rule-refused",
       {
         gate: "units",

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { judge, type Objection } from "../../kernel/Gates.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
-import { type Instrument, isRecorded, type Recorded } from "./Instrument.ts"
+import { type Instrument, isOnRegistry, isRecorded, type Recorded } from "./Instrument.ts"
 
 /** The row of an instrument without terms; no act has any row of the gates after it. */
 export const notRecorded = [
@@ -28,3 +28,15 @@ export const recorded = <I extends Instrument>(
   isRecorded(instrument)
     ? Result.succeed(instrument)
     : Result.flatMap(judge(before), () => refuse(notRecorded[1], notRecorded[2]))
+
+/** The row of every act that needs the instrument's contract on the ledger: its registrar configures it. */
+export const onRegistry = (instrument: Recorded): Objection => [
+  !isOnRegistry(instrument),
+  "rule-refused",
+  {
+    gate: "ledger",
+    check: "on-registry",
+    party: instrument.registrar,
+    recovery: "Have the registrar configure the instrument."
+  }
+]

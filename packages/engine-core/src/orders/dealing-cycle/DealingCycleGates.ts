@@ -1,5 +1,6 @@
 /** What outside a cycle itself stands in the way of opening and of settling it, gate by gate. */
-import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { inOrder, type Objection } from "../../kernel/Gates.ts"
@@ -54,17 +55,6 @@ export const againstOpening = (
       }
     ]
   ])
-
-const onRegistry = (instrument: Recorded): Objection => [
-  !isOnRegistry(instrument),
-  "rule-refused",
-  {
-    gate: "ledger",
-    check: "on-registry",
-    party: instrument.registrar,
-    recovery: "Have the registrar configure the instrument."
-  }
-]
 
 /**
  * Everything that stands in the way of settling, in the order of the gates: the cycle's own, its

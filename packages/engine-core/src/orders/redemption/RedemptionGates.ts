@@ -1,7 +1,8 @@
 /** What outside the order itself stands in the way of a redemption's acts, gate by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { inOrder, type Objection } from "../../kernel/Gates.ts"
@@ -66,16 +67,7 @@ const ofStanding = ({ holder, instrument, ...controls }: Standing): ReadonlyArra
     "rule-refused",
     { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
   ],
-  [
-    !isOnRegistry(instrument),
-    "rule-refused",
-    {
-      gate: "ledger",
-      check: "on-registry",
-      party: instrument.registrar,
-      recovery: "Have the registrar configure the instrument."
-    }
-  ]
+  onRegistry(instrument)
 ]
 
 const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
@@ -172,7 +164,7 @@ const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
   const taken = takes(claiming)
   return [
     [
-      units !== null && !fits(units, unitDecimals),
+      units !== null && !Decimal.fits(units, unitDecimals),
       "rule-refused",
       {
         gate: "units",
@@ -191,7 +183,7 @@ const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
       }
     ],
     [
-      amount !== null && !fits(amount, cashDecimals),
+      amount !== null && !Decimal.fits(amount, cashDecimals),
       "rule-refused",
       {
         gate: "cash",
@@ -201,9 +193,6 @@ const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
     ]
   ]
 }
-
-const fits = (decimal: Decimal.Decimal, places: number): boolean =>
-  Decimal.equals(Decimal.round(decimal, { places, rounding: "floor" }), decimal)
 
 /** Everything that stands in a claim's way, in the order of the gates; `own` is the order's. */
 export const againstClaim = (

@@ -2,7 +2,8 @@
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Admission } from "../../instruments/admission/Admission.ts"
-import { assetOf, isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -246,15 +247,6 @@ const ofHolders = (iteration: Iterating): ReadonlyArray<Objection> => {
       "rule-refused",
       { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
     ],
-    [
-      !isOnRegistry(instrument),
-      "rule-refused",
-      {
-        gate: "ledger",
-        check: "on-registry",
-        party: instrument.registrar,
-        recovery: "Have the registrar configure the instrument."
-      }
-    ]
+    onRegistry(instrument)
   ]
 }

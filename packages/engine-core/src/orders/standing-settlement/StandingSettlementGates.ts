@@ -23,9 +23,6 @@ export interface Opening extends Pick<ControlGates.Controls, "holds"> {
 const isAsset = (one: Field.Asset, other: Field.Asset): boolean =>
   one.admin === other.admin && one.id === other.id
 
-const fits = (amount: Decimal.Decimal, places: number): boolean =>
-  Decimal.equals(Decimal.round(amount, { places, rounding: "floor" }), amount)
-
 /** Everything that stands in the way of opening one, in the order of the gates. */
 export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
   const { instrument, market, funding, deadline, now } = opening
@@ -70,7 +67,7 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
       }
     ],
     [
-      units.some(({ amount }) => !fits(amount, manifest.unitDecimals)),
+      units.some(({ amount }) => !Decimal.fits(amount, manifest.unitDecimals)),
       "rule-refused",
       {
         gate: "units",
@@ -79,7 +76,7 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
       }
     ],
     [
-      cash.some(({ amount }) => !fits(amount, Currency.decimals(manifest.currency))),
+      cash.some(({ amount }) => !Decimal.fits(amount, Currency.decimals(manifest.currency))),
       "rule-refused",
       {
         gate: "cash",

@@ -2,7 +2,8 @@
 import type { Admission } from "../../instruments/admission/Admission.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import { isOnRegistry, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { inOrder, type Objection } from "../../kernel/Gates.ts"
@@ -79,16 +80,7 @@ const ofStanding = (
       "rule-refused",
       { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
     ],
-    [
-      !isOnRegistry(instrument),
-      "rule-refused",
-      {
-        gate: "ledger",
-        check: "on-registry",
-        party: instrument.registrar,
-        recovery: "Have the registrar configure the instrument."
-      }
-    ]
+    onRegistry(instrument)
   ]
 }
 
@@ -138,7 +130,7 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
       }
     ],
     [
-      units !== null && !fits(units, manifest.unitDecimals),
+      units !== null && !Decimal.fits(units, manifest.unitDecimals),
       "rule-refused",
       {
         gate: "units",
@@ -147,7 +139,7 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
       }
     ],
     [
-      amount !== null && !fits(amount, cashDecimals),
+      amount !== null && !Decimal.fits(amount, cashDecimals),
       "rule-refused",
       {
         gate: "cash",
@@ -196,9 +188,6 @@ const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Objection> => {
 export const isWithin = ({ opensAt, closesAt }: Terms["window"], now: Instant.Instant): boolean =>
   (opensAt === null || Instant.atOrAfter(now, opensAt)) &&
   (closesAt === null || Instant.isBefore(now, closesAt))
-
-const fits = (decimal: Decimal.Decimal, places: number): boolean =>
-  Decimal.equals(Decimal.round(decimal, { places, rounding: "floor" }), decimal)
 
 /** Everything that stands in a claim's way, in the order of the gates; `own` is the order's. */
 export const againstClaim = (

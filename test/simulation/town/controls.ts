@@ -5,7 +5,8 @@ import * as Calls from "../../engine/calls.ts"
 import { anyFund, anyHolder } from "./joining.ts"
 import { beginning, type Hold, type Mode, type Restriction } from "./model.ts"
 import * as People from "./people.ts"
-import { drop, type Holder, note, refusalOf, signs, submit, tell, type Town } from "./town.ts"
+import { drop, refusalOf, signs, submit } from "./asking.ts"
+import { type Holder, note, tell, type Town } from "./town.ts"
 
 const modes = ["freeze", "receive-only", "redeem-only"] as const
 const reasons = [

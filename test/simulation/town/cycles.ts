@@ -5,7 +5,8 @@ import { anyFund } from "./joining.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { plain } from "./figures.ts"
-import { type Cycle, type Order, submit, type Town } from "./town.ts"
+import { submit } from "./asking.ts"
+import type { Cycle, Order, Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
 export const opens = Effect.fnUntraced(function* (town: Town) {

@@ -5,7 +5,8 @@ import { Effect } from "effect"
 import { restrictions } from "../../../packages/engine-core/src/controls/restriction/Restriction.ts"
 import { holds, same } from "../books.ts"
 import { beginning } from "./model.ts"
-import { ends, note, type Town } from "./town.ts"
+import { ends } from "./asking.ts"
+import { note, type Town } from "./town.ts"
 
 type Payload = Readonly<Record<string, unknown>>
 

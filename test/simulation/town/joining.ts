@@ -6,7 +6,8 @@ import { Effect } from "effect"
 import type { Contract } from "./eye.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
-import { type Fund, type Holder, submit, type Town } from "./town.ts"
+import { submit } from "./asking.ts"
+import type { Fund, Holder, Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
 /** So many holders that a town has hundreds, and their world is not built before it begins. */

@@ -1,7 +1,8 @@
 /** Who works at the venue, and who of them takes an act up: now and then one who may not. */
 import type { Caller } from "@bursar/engine-core"
 import * as Calls from "../../engine/calls.ts"
-import { type Town, writeOf } from "./town.ts"
+import { writeOf } from "./asking.ts"
+import type { Town } from "./town.ts"
 
 const many = (name: string, count: number, ...roles: Caller.Caller["roles"]) =>
   Array.from({ length: count }, (_, nth) => Calls.person(`${name}-${nth + 1}`, ...roles))

@@ -10,7 +10,8 @@ import * as Joining from "./joining.ts"
 import { anyFund, anyHolder } from "./joining.ts"
 import type { Asks, When } from "./model.ts"
 import * as People from "./people.ts"
-import { type Holder, note, type Outcome, submit, type Town } from "./town.ts"
+import { submit } from "./asking.ts"
+import { type Holder, note, type Outcome, type Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
 /** What the ledger shows of a forced move is looked at by itself: whose consent, and to whom. */

@@ -4,7 +4,8 @@ import { Effect, Result, Schema } from "effect"
 import * as PrecheckReads from "../../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
 import * as Calls from "../../engine/calls.ts"
 import { holds } from "../books.ts"
-import { note, type Refusal, refusalOf, tell, type Town } from "./town.ts"
+import { type Refusal, refusalOf } from "./asking.ts"
+import { note, tell, type Town } from "./town.ts"
 
 const risk = Calls.person("risk-1", "risk")
 const decode = Schema.decodeUnknownSync(PrecheckReads.get.params)

@@ -1,0 +1,125 @@
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import { bodyOf } from "../../operations/instrumentBody.ts"
+import * as Stage from "../../operations/stage.ts"
+import { plain } from "./figures.ts"
+import type * as Town from "./town.ts"
+import * as Wallets from "./wallets.ts"
+
+interface Founding {
+  readonly instrumentId: string
+  readonly valuation: "accumulating" | "par"
+  readonly marketed: boolean
+  readonly fees: { readonly subscription: bigint; readonly redemption: bigint }
+}
+
+export const foundings: ReadonlyArray<Founding> = [
+  {
+    instrumentId: "fund-a",
+    valuation: "accumulating",
+    marketed: true,
+    fees: { subscription: 50n, redemption: 35n }
+  },
+  {
+    instrumentId: "fund-b",
+    valuation: "accumulating",
+    marketed: false,
+    fees: { subscription: 0n, redemption: 0n }
+  },
+  {
+    instrumentId: "fund-p",
+    valuation: "par",
+    marketed: true,
+    fees: { subscription: 0n, redemption: 0n }
+  }
+]
+
+/** Issuer and registrar agree the powers over an instrument from the start. */
+const empowers = Effect.fnUntraced(function* (
+  town: Town.Town,
+  of: { readonly instrumentId: string; readonly fund: Town.Wallet; readonly registrar: Town.Wallet }
+) {
+  const { fund, instrumentId, registrar } = of
+  const powers = ["force-transfer", "recover"]
+  const asked = { issuer: fund.party, powers, consentRevocable: true }
+  yield* Stage.write("issuer-powers-agreement.propose", { instrumentId }, asked)
+  for (const side of [fund, registrar]) {
+    const { cid } = yield* Stage.standing(Templates.IssuerPowersAgreementProposal)
+    const said = Templates.exercise(Templates.IssuerPowersAgreementProposal, cid, "Accept", {
+      party: side.party
+    })
+    yield* Wallets.act(town, side, "agrees", said)
+    yield* Stage.settle
+  }
+})
+
+/** An instrument is recorded, configured, agreed and, where it has one, given a market. */
+export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding) {
+  const { instrumentId, marketed } = of
+  const bank = town.bankParty
+  const [registrar, fund, oracle, attestor] = yield* Effect.forEach(
+    ["registrar", "fund", "oracle", "attestor"],
+    (name) => Wallets.party(`${name}-${instrumentId}`)
+  )
+  if (!registrar || !fund || !oracle || !attestor) throw new Error("no parties")
+  const rate = (tenThousandths: bigint) => Number(plain(tenThousandths, 4))
+  yield* Stage.write(
+    "instrument.record",
+    {},
+    {
+      ...bodyOf(),
+      instrumentId,
+      valuation: of.valuation,
+      registrar: registrar.party,
+      oracle: oracle.party,
+      holderCap: 250,
+      fees: { subscription: rate(of.fees.subscription), redemption: rate(of.fees.redemption) }
+    }
+  )
+  const instrument = { admin: registrar.party, id: instrumentId }
+  yield* Wallets.act(
+    town,
+    registrar,
+    "configures",
+    Templates.create(Templates.InstrumentConfiguration, {
+      registrar: registrar.party,
+      provider: town.venue,
+      issuer: fund.party,
+      instrument,
+      defaultIdentifier: { source: "venue", id: instrumentId, scheme: "internal" },
+      additionalIdentifiers: [],
+      holderRequirements: [],
+      issuerRequirements: []
+    })
+  )
+  yield* Stage.settle
+  const asked = { fund: fund.party, terms: "consent" }
+  yield* Stage.write("admission-consent.propose", { instrumentId }, asked)
+  const proposal = yield* Stage.standing(Templates.AdmissionConsentProposal)
+  const accepts = Templates.exercise(Templates.AdmissionConsentProposal, proposal.cid, "Accept", {})
+  yield* Wallets.act(town, registrar, "agrees", accepts)
+  yield* Stage.settle
+  if (marketed) {
+    yield* Stage.write(
+      "primary-market.propose",
+      { instrumentId },
+      {
+        fund: fund.party,
+        paymentAsset: { admin: bank.party, id: "USD" },
+        terms: { attestors: [attestor.party], required: 1 }
+      }
+    )
+    for (const side of [fund, registrar]) {
+      const { cid } = yield* Stage.standing(Templates.PrimaryMarketProposal)
+      const said = Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", {
+        party: side.party
+      })
+      yield* Wallets.act(town, side, "agrees", said)
+      yield* Stage.settle
+    }
+  }
+  // Without a market the venue needs somebody to attest: its oracle does.
+  const attests = marketed ? attestor : oracle
+  if (marketed) yield* empowers(town, { instrumentId, fund, registrar })
+  return { ...of, registrar, fund, oracle, attestor: attests, bank } satisfies Town.Fund
+})

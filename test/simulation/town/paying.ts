@@ -1,0 +1,108 @@
+/** How orders are paid: by bank lines, or with what is locked for them on the ledger; then they are moved on. */
+import type { Caller } from "@bursar/engine-core"
+import { Effect } from "effect"
+import * as B from "../books.ts"
+import { plain } from "./figures.ts"
+import * as People from "./people.ts"
+import * as Precheck from "./precheck.ts"
+import { submit } from "./asking.ts"
+import type { Order, Town } from "./town.ts"
+import { asksOf } from "./placing.ts"
+import * as Wallets from "./wallets.ts"
+
+/** Bank lines that pay an order: mostly exactly; too little, or a line of another's, now and then. */
+const linesOf = (town: Town, cents: bigint): ReadonlyArray<readonly [number, bigint]> => {
+  const { bank, die } = town
+  const line = () => ++bank.lines
+  switch (die.roll(10)) {
+    case 0:
+      return []
+    case 1:
+      return cents > 1n ? [[line(), cents - 1n]] : []
+    case 2:
+      return cents > 1n
+        ? [
+            [line(), cents / 2n],
+            [line(), cents - cents / 2n]
+          ]
+        : [[line(), cents]]
+    case 3:
+      return [[1 + die.roll(Math.max(1, bank.lines)), cents]]
+    default:
+      return [[line(), cents]]
+  }
+}
+
+/** A line of a bank's statement pays one order, once. */
+const pays = (town: Town, order: Order, lines: ReadonlyArray<readonly [number, bigint]>) => () => {
+  for (const [line] of lines) {
+    const other = town.bank.used.get(String(line))
+    B.holds(other === undefined || other === order.id, `line ${line} paid ${other} and ${order.id}`)
+    town.bank.used.set(String(line), order.id)
+  }
+}
+
+export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb: string) {
+  const { kind, payment } = order
+  const act = `${kind}.${verb}`
+  const asked = verb === "deliver" || verb === "settle"
+  const paidLater = kind === "subscription" && verb === "settle"
+  const lines = asked && payment === "wire" && !paidLater ? linesOf(town, dueOf(order)) : []
+  const cash = lines
+    .map(([line, cents]) => `{"statementId":"stmt","line":${line},"amount":${plain(cents, 2)}}`)
+    .join(",")
+  const closes = verb === "settle" && payment === "wire"
+  const acting = (by: Caller.Caller) =>
+    submit(town, {
+      by,
+      params: { [`${kind}Id`]: order.id },
+      body: asked && payment === "wire" ? `{"cash":[${cash}]}` : "{}",
+      act: {
+        kind: act,
+        asks: asked ? [asksOf(order, closes ? "close" : "exchange")] : [],
+        ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) })
+      }
+    })
+  const { instrumentId } = order.fund
+  const looks = asked && lines.length === 0
+  const by = People.maker(town, act)
+  const named = { act, instrumentId, [`${kind}Id`]: order.id }
+  yield* looks ? Precheck.looked(town, named, by, acting) : acting(by)
+})
+
+/** The cash of an order as its price makes it. */
+const dueOf = ({ amount, priced }: Order): bigint => priced?.cash ?? amount ?? 0n
+
+const settlesFor = (order: Order) =>
+  order.kind === "subscription" ? order.fund.fund : order.holder
+
+/** Cash or units of an order are put in place for the venue to move. */
+export const lays = Effect.fnUntraced(function* (town: Town, order: Order, what: "cash" | "units") {
+  const { fund, holder, kind } = order
+  const by = what === "units" || kind === "subscription" ? holder : fund.fund
+  const due = what === "units" ? (order.priced?.units ?? 0n) : dueOf(order)
+  const amount = what === "units" ? plain(due, 6) : plain(due, 2)
+  if (due === 0n) return
+  const assetId = what === "units" ? fund.instrumentId : "USD"
+  if (what === "cash" && Wallets.free(town, by.party, "USD", amount) === undefined) {
+    return yield* Wallets.pays(town, by, due)
+  }
+  const to = what === "units" ? fund.fund.party : settlesFor(order).party
+  yield* Wallets.allocates(town, by, { assetId, amount, to, reference: order.id })
+})
+
+export const isAllocated = (town: Town, order: Order, assetId: string): boolean =>
+  [
+    ...town.eye
+      .of(
+        order.kind === "subscription" || assetId !== "USD"
+          ? order.holder.party
+          : order.fund.fund.party
+      )
+      .values()
+  ].some(
+    (one) =>
+      one.entity === "Allocation" &&
+      Wallets.member(one, "reference") === order.id &&
+      Wallets.assetOf(one) === assetId
+  )

@@ -1,0 +1,165 @@
+/** Orders as they are placed and claimed. */
+import type { Caller } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import { parts, plain } from "./figures.ts"
+import { anyFund, anyHolder } from "./joining.ts"
+import type { Asks } from "./model.ts"
+import * as People from "./people.ts"
+import * as Precheck from "./precheck.ts"
+import { submit } from "./asking.ts"
+import type { Fund, Holder, Order, Outcome, Town } from "./town.ts"
+import * as Wallets from "./wallets.ts"
+
+const verbs = {
+  claim: { subscription: "order-in", redemption: "units-back" },
+  exchange: { subscription: "units-in", redemption: "units-back" },
+  // Closing a subscription moves nothing of its holder.
+  close: { subscription: null, redemption: "cash-in" }
+} as const
+
+export const asksOf = (order: Order, how: "claim" | "exchange" | "close"): Asks => {
+  const { fund, holder, kind } = order
+  const asks = { instrumentId: fund.instrumentId, hold: "deal" as const }
+  const what = verbs[how][kind]
+  const passing = what === null ? {} : { passing: { holderId: holder.holderId, what } }
+  if (how === "close") return { ...asks, ...passing }
+  return {
+    ...asks,
+    ...passing,
+    screened: holder.holderId,
+    ...(kind === "subscription" ? { admitted: holder.party } : {}),
+    ...(how === "claim" ? { window: true as const } : {})
+  }
+}
+
+const claimedAs = (order: Order, { cutOffAt, cycleId }: Outcome) => {
+  order.cutOffAt = typeof cutOffAt === "string" ? Instant.of(cutOffAt) : null
+  order.cycleId = typeof cycleId === "string" ? cycleId : null
+}
+
+const cashOf = (town: Town): bigint => BigInt(100 + town.die.roll(5_000_000))
+
+/** What a holder could give back: a part of one of its free holdings, in millionths. */
+export const spare = (town: Town, holder: Holder, instrumentId: string): bigint => {
+  const holding = Wallets.free(town, holder.party, instrumentId, "0.0001")
+  if (holding === undefined) return 0n
+  const amount = parts(Wallets.member(holding, "amount"), 10) / 10_000n
+  return (amount * BigInt(1 + town.die.roll(100))) / 100n
+}
+
+/** One of the funds that a holder has a credential for. */
+const admittedTo = (town: Town, holder: Holder): Fund | undefined => {
+  const may = town.funds.filter(({ instrumentId }) =>
+    Wallets.find(
+      town,
+      holder.party,
+      "Credential",
+      (one) => Wallets.member(one, "instrumentId") === instrumentId
+    )
+  )
+  return may[town.die.roll(Math.max(1, may.length))]
+}
+
+/** An order is placed: by wire through the staff, on the ledger by the holder's own hand first. */
+export const places = Effect.fnUntraced(function* (town: Town, holder: Holder) {
+  const { die } = town
+  const fund = die.once(8) ? anyFund(town) : admittedTo(town, holder)
+  if (fund === undefined) return
+  const held = spare(town, holder, fund.instrumentId)
+  const kind = held > 0n && !die.once(3) ? "redemption" : "subscription"
+  const payment = fund.marketed && die.once(2) ? "ledger" : "wire"
+  const byUnits = kind === "redemption" ? !die.once(4) : die.once(5)
+  const units = kind === "redemption" ? held : BigInt(1 + die.roll(900_000_000))
+  // An amount that at any price of ours takes fewer units than there are.
+  const cents = kind === "redemption" ? held / 20_000n : cashOf(town)
+  if (byUnits ? units === 0n : cents === 0n) return
+  const order: Order = {
+    id: `${kind === "subscription" ? "s" : "r"}${++town.count}`,
+    kind,
+    payment,
+    holder,
+    fund,
+    amount: byUnits ? null : cents,
+    ordered: byUnits ? units : null,
+    cutOffAt: null,
+    cycleId: null,
+    priced: null
+  }
+  if (payment === "ledger") {
+    const size = {
+      amount: byUnits ? null : Decimal.of(plain(cents, 2)),
+      units: byUnits ? Decimal.of(plain(units, 6)) : null
+    }
+    const said = {
+      venue: town.venue,
+      fund: fund.fund.party,
+      holder: holder.party,
+      orderId: `order-${order.id}`,
+      instrument: Wallets.assetFor(fund),
+      paymentAsset: Wallets.cash(town),
+      ...size,
+      expiresAt: null
+    }
+    const command =
+      kind === "subscription"
+        ? Templates.create(Templates.SubscriptionOrder, said)
+        : Templates.create(Templates.RedemptionOrder, { ...said, custodian: null })
+    yield* Wallets.act(town, holder, `orders a ${kind}`, command)
+    town.signed.push(order)
+    return
+  }
+  yield* claims(town, order)
+})
+
+/** An order that a holder signed, or that came by wire, is claimed. */
+export const claims = Effect.fnUntraced(function* (town: Town, order: Order) {
+  const { amount, fund, holder, id, kind, ordered, payment } = order
+  const size =
+    payment === "ledger"
+      ? `"orderId":"order-${id}"`
+      : amount === null
+        ? `"units":${plain(ordered ?? 0n, 6)}`
+        : `"amount":${plain(amount, 2)}`
+  const act = `${kind}.claim`
+  const said =
+    payment === "ledger"
+      ? { orderId: `order-${id}` }
+      : amount === null
+        ? { units: plain(ordered ?? 0n, 6) }
+        : { amount: plain(amount, 2) }
+  const asked = {
+    act,
+    instrumentId: fund.instrumentId,
+    holderId: holder.holderId,
+    [`${kind}Id`]: id,
+    payment,
+    ...said
+  }
+  const acting = (by: Caller.Caller) =>
+    submit(town, {
+      by,
+      body: `{"${kind}Id":"${id}","instrumentId":"${fund.instrumentId}","holderId":"${holder.holderId}","payment":"${payment}",${size}}`,
+      act: {
+        kind: act,
+        asks: [asksOf(order, "claim")],
+        succeeds: (_, result) => {
+          claimedAs(order, result)
+          town.orders.set(id, order)
+        }
+      }
+    })
+  yield* Precheck.looked(town, asked, People.maker(town, act), acting)
+})
+
+/** One that a holder has signed is claimed by the staff. */
+export const takesUp = Effect.fnUntraced(function* (town: Town) {
+  const { die, signed } = town
+  const at = die.roll(Math.max(1, signed.length))
+  const order = signed[at]
+  const holder = anyHolder(town)
+  if (order === undefined) return holder === undefined ? undefined : yield* places(town, holder)
+  if (!die.once(4)) signed.splice(at, 1)
+  yield* claims(town, order)
+})

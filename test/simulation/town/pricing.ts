@@ -1,0 +1,124 @@
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import * as B from "../books.ts"
+import { parts, plain } from "./figures.ts"
+import type { Order, Town } from "./town.ts"
+import { moves } from "./paying.ts"
+import * as Wallets from "./wallets.ts"
+
+/** The point that prices an order, as the oracle has it on the ledger. */
+const pointOf = (town: Town, order: Order) => {
+  const { cutOffAt, fund } = order
+  if (cutOffAt === null) return undefined
+  for (const one of town.eye.all("OraclePoint").values()) {
+    if (Wallets.member(one, "instrumentId") !== fund.instrumentId) continue
+    if (Instant.of(Wallets.member(one, "valuationTime")) === cutOffAt) return one
+  }
+  return undefined
+}
+
+/** The oracle publishes what a day's orders deal at; their cut-off has come, or it waits. */
+const publishes = Effect.fnUntraced(function* (town: Town, order: Order) {
+  const { cutOffAt, fund } = order
+  const now = yield* Instant.now
+  // An oracle knows what it has published, whoever sees it when.
+  const day = `${fund.instrumentId} ${cutOffAt}`
+  if (cutOffAt === null || cutOffAt > now || town.published.has(day)) return
+  const par = fund.valuation === "par"
+  const price = par ? 10_000n : BigInt(9_000 + town.die.roll(2_000))
+  const done = yield* Wallets.act(
+    town,
+    fund.oracle,
+    "publishes",
+    Templates.create(Templates.OraclePoint, {
+      oracle: fund.oracle.party,
+      venue: town.venue,
+      fund: fund.fund.party,
+      registrar: fund.registrar.party,
+      attestors: [fund.attestor.party],
+      instrumentId: fund.instrumentId,
+      metric: "price",
+      value: Decimal.of(plain(price, 4)),
+      valuationTime: Instant.fromNanos(cutOffAt),
+      period: null,
+      withholdingRate: null,
+      statementRef: null,
+      corrects: null
+    })
+  )
+  if (done) town.published.add(day)
+})
+
+/** The oracle corrects a point of its own. */
+export const corrects = Effect.fnUntraced(function* (town: Town) {
+  const { die } = town
+  const points = [...town.eye.all("OraclePoint").values()]
+  const point = points[die.roll(Math.max(1, points.length))]
+  const fund = town.funds.find(
+    ({ instrumentId }) =>
+      point !== undefined && Wallets.member(point, "instrumentId") === instrumentId
+  )
+  if (point === undefined || fund === undefined || fund.valuation === "par") return
+  yield* Wallets.act(
+    town,
+    fund.oracle,
+    "corrects",
+    Templates.exercise(Templates.OraclePoint, point.cid, "Correct", {
+      value: Decimal.of(plain(BigInt(9_000 + die.roll(2_000)), 4)),
+      valuationTime: Instant.of(Wallets.member(point, "valuationTime")),
+      period: null,
+      withholdingRate: null,
+      statementRef: null
+    })
+  )
+})
+
+/** What an order comes to at a price, by the books' own arithmetic. */
+const comesTo = (order: Order, price: bigint) => {
+  const { amount, fund, kind, ordered } = order
+  const feeRate = fund.fees[kind]
+  if (kind === "subscription") {
+    if (amount !== null) return { units: B.bought(amount, price, feeRate), cash: amount }
+    const units = ordered ?? 0n
+    return { units, cash: B.costs(units, price, feeRate) }
+  }
+  if (amount !== null) return { units: B.sold(amount, price, feeRate), cash: amount }
+  return { units: ordered ?? 0n, cash: B.paid(ordered ?? 0n, price, feeRate) }
+}
+
+export const prices = Effect.fnUntraced(function* (town: Town, order: Order, claimCid: string) {
+  const point = pointOf(town, order)
+  if (point === undefined) return yield* publishes(town, order)
+  const text = Wallets.member(point, "value")
+  const priced = comesTo(order, parts(text, 10))
+  if (priced.units === 0n || priced.cash === 0n) return yield* moves(town, order, "withdraw")
+  const { fund, kind } = order
+  const price = Decimal.of(text)
+  const units = Decimal.of(plain(priced.units, 6))
+  const pointCid = point.cid
+  const done = yield* kind === "subscription"
+    ? Wallets.act(
+        town,
+        fund.attestor,
+        "attests",
+        Templates.exercise(Templates.SubscriptionClaim, claimCid, "Attest", {
+          attestor: fund.attestor.party,
+          pointCid,
+          price,
+          units
+        })
+      )
+    : Wallets.act(
+        town,
+        fund.oracle,
+        "prices",
+        Templates.exercise(Templates.RedemptionClaim, claimCid, "Price", {
+          pointCid,
+          price,
+          units,
+          proceeds: Decimal.of(plain(priced.cash, 2))
+        })
+      )
+  if (done) order.priced = priced
+})

@@ -1,3 +1,4 @@
+/** How a town begins: its instruments, what is agreed about them, and whose they are. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { bodyOf } from "../../operations/instrumentBody.ts"

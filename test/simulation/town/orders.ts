@@ -1,3 +1,4 @@
+/** Orders by chance, each next thing by whose turn it is: burned, minted, settled or let go. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"

@@ -1,3 +1,4 @@
+/** How orders are priced: points published and corrected, and what an order comes to at one. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"

@@ -2,13 +2,9 @@
 import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
 import { type Admission, admissions, pairOf } from "../../instruments/admission/Admission.ts"
-import {
-  type Instrument,
-  instruments,
-  isRecorded
-} from "../../instruments/instrument/Instrument.ts"
+import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
-import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { instrumentsOf } from "../../instruments/register/HeldReads.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -55,36 +51,9 @@ export interface Standing extends Moving {
 
 const unique = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)]
 
-/** Lines of the register that are looked at in one go. */
-const linesMax = 500
-
-/**
- * What a holder has of this venue's instruments, by their ids; what it has elsewhere is no affair of
- * the venue's. More than an act may come to is told by one too many.
- */
-export const heldBy = Effect.fnUntraced(function* ({ party }: Pick<Holder, "party">) {
-  const records = yield* Records
-  return yield* records.stream(registerEntries, { where: { party: [party] } }).pipe(
-    Stream.map(({ record }) => record),
-    Stream.grouped(linesMax),
-    Stream.mapEffect((entries) =>
-      Effect.map(
-        records.many(
-          instruments,
-          entries.map(({ instrumentId }) => instrumentId)
-        ),
-        (known) =>
-          known
-            .filter((one) => isRecorded(one))
-            .filter((one) => entries.some((entry) => assetKeyOf(entry) === assetKeyOf(one)))
-            .map(({ instrumentId }) => instrumentId as string)
-      )
-    ),
-    Stream.flatMap((ids) => Stream.fromIterable(ids)),
-    Stream.take(movesMax + 1),
-    Stream.runCollect
-  )
-})
+/** The instruments a holder has units of; more than an act may come to is told by one too many. */
+export const heldBy = (holder: Pick<Holder, "party">) =>
+  instrumentsOf(holder).pipe(Stream.take(movesMax + 1), Stream.runCollect)
 
 /** These records by their ids, all of them there. */
 const allOf = Effect.fnUntraced(function* <R, F>(

@@ -3,8 +3,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { inForce } from "../../controls/restriction/InForceReads.ts"
 import { admissions, placed } from "../../instruments/admission/Admission.ts"
 import { ending } from "../../instruments/admission/AdmissionOperations.ts"
-import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
-import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { instrumentsOf } from "../../instruments/register/HeldReads.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { RedemptionMachine } from "../../orders/redemption/RedemptionMachine.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
@@ -23,9 +22,6 @@ import * as HolderView from "./HolderView.ts"
 
 /** How many admissions end in one transaction with a holder; those of a holder of more end before. */
 const endingsMax = 50
-
-/** Positions that are looked at in one go. */
-const positionsMax = 100
 
 /**
  * The holder's admissions end with it: an offer is withdrawn, a credential revoked, so that no place
@@ -56,7 +52,7 @@ export const close = Operation.defineOnLedger("holder.close", {
     const [restriction] = yield* inForce({ holderIds: [holderId] })
     const closing = {
       restriction: restriction?.restrictionId ?? null,
-      holds: yield* heldBy(holder),
+      holds: Option.getOrNull(yield* Stream.runHead(instrumentsOf(holder))),
       openOrder: yield* openOrderOf(holderId)
     }
     yield* Effect.fromResult(judge(closing))
@@ -110,34 +106,6 @@ const closingOf = (holder: Holder, act: OperationAct) => {
   }
   return createAndExercise(HolderInvitation, invitation, "Withdraw", {})
 }
-
-/** An instrument of this venue that the holder has units of; its cash and the like are its own affair. */
-const heldBy = Effect.fnUntraced(function* ({ party }: Holder) {
-  const records = yield* Records
-  const held = yield* records.stream(registerEntries, { where: { party: [party] } }).pipe(
-    Stream.map(({ record }) => record),
-    Stream.grouped(positionsMax),
-    Stream.mapEffect((entries) =>
-      Effect.map(
-        records.many(
-          instruments,
-          entries.map(({ instrumentId }) => instrumentId)
-        ),
-        (known) =>
-          known
-            .filter((one) => isRecorded(one))
-            .find(({ instrumentId, registrar }) =>
-              entries.some(
-                (entry) => entry.instrumentId === instrumentId && entry.registrar === registrar
-              )
-            )?.instrumentId
-      )
-    ),
-    Stream.filter((instrumentId) => instrumentId !== undefined),
-    Stream.runHead
-  )
-  return Option.getOrNull(held)
-})
 
 const openStates = {
   subscription: SubscriptionMachine.schema.literals.filter(

@@ -1,9 +1,10 @@
 /** What other contexts ask of the register: what a party holds, and how many hold an instrument. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
+import { instruments, isRecorded } from "../instrument/Instrument.ts"
 import { assetKeyOf } from "./Holding.ts"
 import { idOf, registerEntries } from "./RegisterEntry.ts"
 import { supplies } from "./Supply.ts"
@@ -30,6 +31,37 @@ export const heldBy = Effect.fnUntraced(function* (
     onSome: ({ units, locked }): Held => ({ units, locked })
   })
 })
+
+/** Lines of the register that are looked at in one go. */
+const linesMax = 500
+
+/**
+ * The instruments of this venue that a party holds units of, locked ones too, by their ids; what it
+ * has elsewhere, its cash and the like, is no affair of the venue's. It reads what is committed.
+ */
+export const instrumentsOf = ({ party }: { readonly party: Party.Party }) =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records.stream(registerEntries, { where: { party: [party] } }).pipe(
+        Stream.map(({ record }) => record),
+        Stream.grouped(linesMax),
+        Stream.mapEffect((entries) =>
+          Effect.map(
+            records.many(
+              instruments,
+              entries.map(({ instrumentId }) => instrumentId)
+            ),
+            (known) =>
+              known
+                .filter((one) => isRecorded(one))
+                .filter((one) => entries.some((entry) => assetKeyOf(entry) === assetKeyOf(one)))
+                .map(({ instrumentId }) => instrumentId as string)
+          )
+        ),
+        Stream.flatMap((ids) => Stream.fromIterable(ids))
+      )
+    )
+  )
 
 /**
  * How many parties hold units of each of these instruments at the pin, by the instrument's name on

@@ -123,5 +123,31 @@ describe("a batch of a thousand", () => {
         }).pipe(engine({ storage })),
       60_000
     )
+
+    it.live(
+      `and single ones of its holders at the same time lose one, wait for ever, or mix, on ${name}`,
+      () =>
+        Effect.gen(function* () {
+          yield* foundedNow(200)
+          const holderIds = Array.from({ length: 200 }, (_, nth) => `h${nth + 1}`)
+          const entries = holderIds.map((holderId) => ({ ...frozen, holderId }))
+          const batch = (restrictionId: string) =>
+            Stage.write("holder.restrict-batch", {}, { restrictionId, entries })
+          const singles = holderIds
+            .slice(0, 20)
+            .map((holderId) => restricts(holderId, `one-${holderId}`))
+          const ended = yield* Effect.all([batch("first"), ...singles, batch("second")], {
+            concurrency: "unbounded"
+          })
+          yield* Stage.settle
+          assert.deepStrictEqual([...new Set(ended.map(({ why }) => why))], [""])
+          const found = yield* inForce({ holderIds })
+          assert.strictEqual(found.length, 420)
+          assert.sameMembers(yield* activeOf("h20"), ["first-20", "one-h20", "second-20"])
+          const made = new Set(found.map(({ operationId }) => operationId))
+          assert.strictEqual(made.size, 22)
+        }).pipe(engine({ storage })),
+      60_000
+    )
   }
 })

@@ -1,4 +1,5 @@
 /** What holds stop, what their release takes, and which findings come to hold an instrument again. */
+import { createHash } from "node:crypto"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -22,8 +23,11 @@ import {
   type Seen
 } from "../../packages/engine-core/src/reconciliation/run/Finding.ts"
 import * as Rules from "../../packages/engine-core/src/reconciliation/run/FindingRules.ts"
+import * as Figures from "../../packages/engine-core/src/writes/Figures.ts"
 import type { HoldSource } from "../../packages/engine-core/src/vocabulary/sets.ts"
 import { id } from "../machines/subscriptions.ts"
+
+const hashed = (text: string) => createHash("sha256").update(text).digest("hex")
 
 const sources = ["manual", "reconciliation", "cover"] as const
 const acts = ["deal", "distribution", "mint"] as const
@@ -172,6 +176,30 @@ describe("a hold's release", () => {
             .filter(({ state, isNamed }) => state === "open" && isNamed)
             .map(({ findingId }) => findingId)
         )
+      })
+    )
+  })
+
+  it("is signed by the same figures though more of a finding is accepted, or by others for the same", () => {
+    const sizes = fc.array(fc.integer({ min: -900, max: 900 }), { minLength: 1, maxLength: 60 })
+    const shown = (all: ReadonlyArray<number>, order: 1 | -1 = 1) => {
+      const accepted = all.map((size, nth) => ({
+        findingId: id<"FindingId">(`f${nth}`),
+        unexplained: cents(size)
+      }))
+      const sorted = order === 1 ? accepted : accepted.toReversed()
+      const figures = Release.figuresOf({ blocks: ["distribution"] }, sorted, hashed)
+      return Figures.shown({ figures, tolerance: Decimal.zero })
+    }
+    fc.assert(
+      fc.property(sizes, fc.nat(), (all, at) => {
+        const before = shown(all)
+        expect(shown(all, -1)).toEqual(before)
+        const more = all.map((size, nth) => (nth === at % all.length ? size + 1 : size))
+        expect(shown(more)).not.toEqual(before)
+        expect(shown([...all, 1])).not.toEqual(before)
+        // Nobody reads a thousand figures before signing: many are one figure, their hash.
+        expect(Object.keys(before)).toHaveLength(all.length <= 50 ? 2 + all.length : 3)
       })
     )
   })

@@ -63,6 +63,34 @@ describe("what a frozen holder is owed for burned units", () => {
         { reason: "cleared" }
       )
       assert.strictEqual(lifted.why, "")
+      // A holder that is succeeded is restricted no more: its successor is, and is the same person.
+      const later = yield* Powers.restricts("h1-next", { reason: "other" })
+      assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
+      const restrictionId = String(later.result["restrictionId"])
+      yield* Stage.write("restriction.lift", { restrictionId }, { reason: "cleared" })
+      assert.strictEqual((yield* pays).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("is paid once that one instrument was recovered, or not for its successor's own", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* burned
+      yield* Powers.another(stage, "fund-b")
+      yield* Powers.admits(h1, "fund-b")
+      yield* Powers.mints(stage, h1, "5", "fund-b")
+      yield* Powers.restricts("h1", { instrumentId: "fund-a" })
+      yield* Powers.succeeds(stage, h1)
+      const own = yield* Powers.restricts("h1-next", { reason: "other" })
+      const lift = (restrictionId: string) =>
+        Stage.write("restriction.lift", { restrictionId }, { reason: "cleared" })
+      yield* lift(String(own.result["restrictionId"]))
+      assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
+      assert.strictEqual(yield* state("h1"), "active")
+      assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
+      const [carried] = yield* Powers.carriedTo("h1-next")
+      assert.strictEqual((yield* lift(String(carried))).why, "")
+      // The successor follows nobody yet whom this one restricts.
+      yield* Powers.restricts("h1-next", { reason: "other" })
       assert.strictEqual((yield* pays).why, "")
     }).pipe(engine())
   )

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { provisionSettlements } from "../../packages/engine-core/src/distributions/provision-settlement/ProvisionSettlement.ts"
 import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import { holdings } from "../../packages/engine-core/src/instruments/register/Holding.ts"
 import { redemptions } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
 import { standingSettlements } from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlement.ts"
 import * as StandingSettlementReads from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlementReads.ts"
@@ -236,6 +237,41 @@ describe("a standing settlement", () => {
         const alone = yield* Stage.write("subscription.settle", { subscriptionId: "s1" }, {})
         assert.strictEqual(alone.why, why)
         assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
+      }).pipe(engine())
+  )
+
+  it.effect(
+    "does not settle out of what is committed once its holder's own units ran out of time",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* opened
+        yield* ordered(stage, { amount: "1000", bought: "1000" })
+        const records = yield* Records
+        const found = yield* records.list(holdings, {
+          where: { owner: [stage.holder.party] },
+          limit: 100
+        })
+        const free = found.find(
+          ({ record }) => record.lock === null && record.instrumentId === "fund-a"
+        )
+        const until = Instant.of("2026-08-02T00:00:00Z")
+        yield* stage.holder.act(
+          Templates.exercise(Templates.Holding, free?.record.contractId ?? "", "Allocate", {
+            allocationId: "r1",
+            executor: stage.venue,
+            receiver: stage.fund.party,
+            amount: Decimal.of("200"),
+            settleBefore: until
+          })
+        )
+        assert.isNotNull((yield* records.get(redemptions, "r1")).unitsAllocation)
+        yield* TestClock.setTime(Instant.toEpochMillis(until))
+        assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
+        const { committed } = yield* standing
+        assert.deepStrictEqual(
+          committed.map(({ amount }) => Decimal.formatPlain(amount)).toSorted(),
+          ["1800", "300", "3000"]
+        )
       }).pipe(engine())
   )
 

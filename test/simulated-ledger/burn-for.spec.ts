@@ -1,9 +1,11 @@
 /** What the market burns on the word of venue and holder: units of its own instrument that this holder gave to its fund, and no others. */
+import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { SimulatedUnderTest } from "@bursar/storage-adapters/conformance"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import * as Dealing from "./dealing.ts"
 import * as World from "./world.ts"
 
@@ -113,6 +115,16 @@ describe("the market burns for a redemption", () => {
       const allocation = yield* at.put(yield* other(at))
       const units = asked.units === undefined ? {} : { units: decimal(asked.units) }
       expect(yield* Effect.flip(at.burn(allocation, units))).toMatchObject(Dealing.aborts(message))
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("but would burn units that their holder gave for less time than this took", () =>
+    Effect.gen(function* () {
+      const { put, burn } = yield* scene
+      const allocation = yield* put()
+      yield* TestClock.setTime(Instant.toEpochMillis(Dealing.later))
+      const told = Dealing.aborts("the allocation is past its time")
+      expect(yield* Effect.flip(burn(allocation))).toMatchObject(told)
     }).pipe(Effect.provide(ledger))
   )
 })

@@ -215,6 +215,7 @@ const burn = (
       [allocation.sender === holder, "the units are another holder's"],
       [allocation.executor === self.venue, "the venue does not execute the allocation"],
       [allocation.receiver === self.fund, "the units are not allocated to the fund"],
+      [scope.now < allocation.settleBefore, "the allocation is past its time"],
       [sameAsset(allocation.instrument, self.instrument), "the units are of another instrument"],
       [Decimal.isPositive(units), "nothing to burn"],
       [Decimal.atMost(units, allocation.amount), "fewer units are allocated"]

@@ -67,7 +67,7 @@ const restricted = Effect.gen(function* () {
 
 describe("a restriction", () => {
   it.effect(
-    "of the units that stay behind ends with those that were moved, or those are free",
+    "of one instrument ends with its units, and its holder orders that instrument anew unrestricted",
     () =>
       Effect.gen(function* () {
         yield* restricted
@@ -86,7 +86,7 @@ describe("a restriction", () => {
         assert.sameMembers(
           [...(yield* shown)],
           [
-            "on-a h1 fund-a carried",
+            "on-a h1 fund-a active",
             "on-a~op-1 h2 fund-a active",
             "on-all h1 all active",
             "on-all~op-1 h2 all active",
@@ -137,6 +137,26 @@ describe("a restriction", () => {
       yield* carries({ instrumentId: "fund-b", left: "nothing", operationId: "op-2" })
       assert.sameMembers([...(yield* activeOf("h2"))], ["on-a~op-1", "on-all~op-1", "on-b~op-2"])
       assert.deepStrictEqual(yield* activeOf("h1"), [])
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("that was lifted of one instrument comes back with the units of another", () =>
+    Effect.gen(function* () {
+      yield* restricted
+      yield* carries({ left: "other-instruments" })
+      assert.strictEqual((yield* lifts("on-a~op-1")).why, "")
+      yield* carries({ instrumentId: "fund-b", left: "nothing", operationId: "op-2" })
+      assert.sameMembers(
+        [...(yield* shown)],
+        [
+          "on-a h1 fund-a carried",
+          "on-a~op-1 h2 fund-a lifted",
+          "on-all h1 all carried",
+          "on-all~op-1 h2 all active",
+          "on-b h1 fund-b carried",
+          "on-b~op-2 h2 fund-b active"
+        ]
+      )
     }).pipe(Effect.provide(world()))
   )
 

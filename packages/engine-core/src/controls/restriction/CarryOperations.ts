@@ -1,5 +1,5 @@
 /** How a recovery takes the restrictions of a holder along to its successor: nothing gets loose. */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Act } from "../../records/Act.ts"
@@ -30,11 +30,12 @@ export interface Carrying {
  * called inside the transaction that notes the move, once for each instrument that moved, with what
  * is left by then; called again for the same move it changes nothing. It answers what it opened.
  *
- * - A restriction on the moved instrument is carried with it, and ends as `carried` once none of
- *   those units are left behind; until then both stand.
- * - One on everything is copied with the first move and stays on the predecessor until nothing is
- *   left there. Should the successor's have been lifted when a further instrument follows, that one
- *   brings it along again: its units were not what the lift was about.
+ * - What bears on the moved instrument is copied with it, and ends on the predecessor as `carried`
+ *   once nothing is left there of any instrument; until then both stand. Did it end with its own
+ *   instrument, the predecessor could order that one anew, and nobody would have lifted anything.
+ * - Should the successor's copy of one on everything have been lifted when a further instrument
+ *   follows, that one brings it along again: its units were not what the lift was about. A lifted
+ *   copy of one on a single instrument comes again with units of that instrument alone.
  * - With the last instrument everything else that is in force follows, on whichever instrument: the
  *   successor is the same person.
  */
@@ -52,11 +53,7 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carryin
     bearing.map(({ restrictionId }) => restrictionId)
   )).filter(({ state }) => Machine.allows(RestrictionMachine, state, "carry"))
   const opened = yield* opening(sources, carrying, act)
-  const gone = sources.filter(
-    (one) =>
-      left === "nothing" ||
-      (left === "other-instruments" && one.instrumentId === carrying.instrumentId)
-  )
+  const gone = left === "nothing" ? sources : []
   for (const one of gone) {
     yield* records.record(restrictions, one, { on: "carry", at: act.now }, act)
   }
@@ -66,11 +63,23 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carryin
 /** Opens the successor's own of those that it does not have yet. */
 const opening = Effect.fnUntraced(function* (
   sources: ReadonlyArray<Stored<Restriction>>,
-  { to, operationId, by }: Carrying,
+  { to, operationId, by, instrumentId: moved }: Carrying,
   act: Act
 ) {
   const records = yield* Records
   const has = new Set((yield* inForce({ holderIds: [to.holderId] })).map((one) => one.supersedes))
+  const elsewhere = sources.filter(
+    ({ instrumentId }) => instrumentId !== null && instrumentId !== moved
+  )
+  if (elsewhere.length > 0) {
+    const supersedes = elsewhere.map(({ restrictionId }) => restrictionId)
+    const followed = records.stream(restrictions, {
+      where: { holderId: [to.holderId], supersedes }
+    })
+    yield* Stream.runForEach(followed, ({ record }) =>
+      Effect.sync(() => has.add(record.supersedes))
+    )
+  }
   const drafts = sources
     .filter(({ restrictionId }) => !has.has(restrictionId))
     .map((source) => ({

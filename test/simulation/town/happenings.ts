@@ -6,7 +6,7 @@ import { restrictions } from "../../../packages/engine-core/src/controls/restric
 import { holds, same } from "../books.ts"
 import { beginning } from "./model.ts"
 import { ends } from "./asking.ts"
-import { note, type Town } from "./town.ts"
+import { type Holder, note, type Town } from "./town.ts"
 
 type Payload = Readonly<Record<string, unknown>>
 
@@ -96,7 +96,7 @@ export const make = () => {
       if (type === "holder.recovered") {
         recoveredOnce(payload, from.holderId, event.instrumentId)
         const lost = town.byId.get(from.holderId)
-        if (lost !== undefined) lost.told = "succeeded"
+        if (lost !== undefined) carried(town, lost)
       }
     }
     if (type === "redemption.burned") town.burned.add(resourceId)
@@ -170,6 +170,15 @@ const restricted = Effect.fnUntraced(function* (town: Town, payload: Payload) {
   })
   note(town, supersedes === null ? "restricted by the engine" : "restriction carried")
 })
+
+/** Once nothing is left with it, a holder is followed, and what restricted it may have gone along. */
+const carried = (town: Town, lost: Holder) => {
+  lost.told = "succeeded"
+  if (town.funds.some(({ instrumentId }) => town.eye.units(instrumentId, lost.party) > 0n)) return
+  for (const { span } of town.model.of(lost.holderId)) {
+    span.maybeUntil = Math.min(span.maybeUntil, town.step)
+  }
+}
 
 const unrestricted = (town: Town, payload: Payload) => {
   const restrictionId = String(payload["restrictionId"])

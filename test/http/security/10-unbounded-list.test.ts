@@ -82,13 +82,16 @@ describe("two hundred thousand instruments without a limit", () => {
         response.setEncoding("utf8")
         response.on("data", (chunk: string) => {
           const text = rest + chunk
-          for (const [, id] of text.matchAll(/\{"instrumentId":"i([0-9]{6})"/g)) {
+          let counted = 0
+          for (const { 0: whole, 1: id, index } of text.matchAll(
+            /\{"instrumentId":"i([0-9]{6})"/g
+          )) {
             records += 1
             inOrder &&= Number(id) === records
+            counted = index + whole.length
           }
-          // What may be the beginning of the next id is looked at again, without what was counted.
-          const begun = text.lastIndexOf('{"ins')
-          rest = text.length - begun < 26 && begun >= 0 ? text.slice(begun) : ""
+          // What may be the beginning of the next one, however little, is looked at again.
+          rest = text.slice(Math.max(counted, text.length - 24))
           end = (end + chunk).slice(-600)
         })
         response.on("error", reject)

@@ -108,7 +108,41 @@ const known: Readonly<Record<string, Known>> = {
   resourceKind: { description: "Only what is about such a record; repeated, about any of them." },
   resourceId: { description: "Only what is about that record; with its resourceKind." },
   actor: { description: "Only what that subject did.", example: "svc-operator" },
-  action: { description: "Only records of that act." }
+  action: { description: "Only records of that act." },
+  // What an act is asked with, where it is judged and not done; and what is supposed of the rest.
+  act: { description: "The act that is judged." },
+  payment: { description: "How the order would be paid." },
+  amount: { description: "The cash that the order would be for." },
+  units: { description: "The units that the order would be for." },
+  orderId: { description: "The order that its holder signed on the ledger." },
+  cash: {
+    description: "A bank line that pays it, as statementId:line:amount; repeated, all of them.",
+    example: ["camt-7:1:1000.00"]
+  },
+  moves: {
+    description:
+      "A move, as holderId:toHolderId or holderId:toHolderId:units; repeated, all of them.",
+    example: ["holder-1:holder-2:1.5"]
+  },
+  holderIds: {
+    description: "A holder whose units would move; repeated, all of them.",
+    example: ["holder-1"]
+  },
+  documentHash: {
+    description: "The SHA-256 of the order's document, in hex.",
+    example: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+  },
+  validFrom: { description: "When what is offered would come into force." },
+  validUntil: { description: "When what is offered would end." },
+  expiresAt: { description: "Until when the offer would wait for its answer." },
+  policyVersion: {
+    description: "Answers as under that version of the policy; nothing is written.",
+    example: "3"
+  },
+  price: {
+    description: "Answers as at that price; nothing is written.",
+    example: "1.0437"
+  }
 }
 
 /** Path parameters and own query parameters, those that reads share, and the headers. */

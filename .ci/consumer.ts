@@ -43,7 +43,10 @@ try {
     throw new Error("the packed packages answer something else")
   }
   const bin = join(folder, "node_modules", ".bin", "bursar")
-  const document = execFileSync(process.execPath, [bin, "openapi"], { encoding: "utf8" })
+  const document = execFileSync(process.execPath, [bin, "openapi"], {
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024
+  })
   if (!document.startsWith("{")) throw new Error("the bin prints no document")
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { briefly } from "../../examples/demo/briefly.ts"
 import * as Desk from "../../examples/demo/Desk.ts"
-import { holderId, people } from "../../examples/demo/people.ts"
+import { holderId, people, successorId } from "../../examples/demo/people.ts"
 import type { Stack } from "../../examples/demo/Stack.ts"
 import { subscription } from "../../examples/demo/subscription.ts"
 import { desks, type Walk } from "../../examples/demo/walk.ts"
@@ -73,10 +73,10 @@ const paused = async (stack: Stack): Promise<string> => {
   return Desk.text(done, "result", "holdId")
 }
 
-/** So is its holder restricted. */
+/** And whoever holds its units by then restricted. */
 const restricted = async (stack: Stack): Promise<string> => {
   const operator = Desk.open(stack.venue, people.operator)
-  const done = await operator.done(`/v1/holders/${holderId}:restrict`, {
+  const done = await operator.done(`/v1/holders/${successorId}:restrict`, {
     mode: "freeze",
     reason: "other"
   })
@@ -140,7 +140,7 @@ Object.assign(process.env, {
 })
 const folder = await mkdtemp(join(tmpdir(), "bursar-judged-"))
 try {
-  await briefly({ instruments: [instrument] }, async (stack) => {
+  await briefly({ instruments: [instrument], successorCooling: "PT1S" }, async (stack) => {
     const served = await (await fetch(`${stack.venue.api}/v1/openapi.json`)).text()
     const file = join(folder, "openapi.json")
     await writeFile(file, served)

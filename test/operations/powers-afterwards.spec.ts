@@ -78,7 +78,7 @@ describe("what a frozen holder is owed for burned units", () => {
       yield* Powers.another(stage, "fund-b")
       yield* Powers.admits(h1, "fund-b")
       yield* Powers.mints(stage, h1, "5", "fund-b")
-      yield* Powers.restricts("h1", { instrumentId: "fund-a" })
+      const first = yield* Powers.restricts("h1", { instrumentId: "fund-a" })
       yield* Powers.succeeds(stage, h1)
       const own = yield* Powers.restricts("h1-next", { reason: "other" })
       const lift = (restrictionId: string) =>
@@ -88,6 +88,9 @@ describe("what a frozen holder is owed for burned units", () => {
       assert.strictEqual(yield* state("h1"), "active")
       assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
       const [carried] = yield* Powers.carriedTo("h1-next")
+      // It stays with the first as well, until a recovery has left it nothing.
+      assert.strictEqual((yield* lift(String(first.result["restrictionId"]))).why, "")
+      assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
       assert.strictEqual((yield* lift(String(carried))).why, "")
       // The successor follows nobody yet whom this one restricts.
       yield* Powers.restricts("h1-next", { reason: "other" })

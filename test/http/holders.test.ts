@@ -230,6 +230,8 @@ describe("what is shown", () => {
   it("an account's number is shown to anybody, or the account to an investor", async () => {
     await joins("h1", alice)
     const number = "CH93 0076 2011 6238 5295 7"
+    // Two groups of it side by side: one alone stands in a digest now and then.
+    const any = /0076 ?2011|2011 ?6238|6238 ?5295/
     const mapped = await venue.write("/v1/external-accounts", {
       externalAccountId: "a1",
       kind: "cash",
@@ -248,11 +250,11 @@ describe("what is shown", () => {
       "/v1/approvals",
       "/v1/holders"
     ]) {
-      expect((await venue.read(path)).text).not.toMatch(/0076|6238/)
+      expect((await venue.read(path)).text).not.toMatch(any)
     }
     expect((await venue.read("/v1/external-accounts", "investor", { holder: "h1" })).status).toBe(
       403
     )
-    expect(venue.logs.join()).not.toMatch(/0076|6238/)
+    expect(venue.logs.join()).not.toMatch(any)
   })
 })

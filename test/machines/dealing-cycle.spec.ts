@@ -16,43 +16,12 @@ import {
   nothing
 } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
 import * as Day from "../../packages/engine-core/src/orders/dealing-cycle/DealingDay.ts"
-import { id, party } from "./subscriptions.ts"
+import { cutOffAt as cutOff, opened, settleBy } from "./dealing-cycles.ts"
+import { id } from "./subscriptions.ts"
 
 const d = Decimal.of
-const cutOff = Instant.of("2026-07-31T20:00:00Z")
-const settleBy = Instant.of("2026-08-05T20:00:00Z")
 const between = Instant.of("2026-08-01T00:00:00Z")
 
-const opened: DealingCycle = {
-  cycleId: id("c1"),
-  instrumentId: id("fund-1"),
-  state: "open",
-  endedAs: null,
-  cutOffAt: cutOff,
-  acceptsOrders: true,
-  settleBy,
-  pointCid: null,
-  price: null,
-  swungPrice: null,
-  orders: { subscriptions: [], redemptions: [] },
-  members: { subscriptions: 0, redemptions: 0 },
-  gross: nothing,
-  fundNet: { cash: Decimal.zero, units: Decimal.zero },
-  gate: null,
-  fills: [],
-  policyVersion: null,
-  uid: null,
-  openedAt: Instant.of("2026-07-31T12:00:00Z"),
-  endedAt: null,
-  fund: party("fund"),
-  paymentAsset: { admin: party("bank"), id: "USD" },
-  registrar: party("registrar"),
-  currency: "USD",
-  unitDecimals: 6,
-  cashDecimals: 2,
-  allocations: [],
-  cycleCid: "0001"
-}
 const count = (
   members: { readonly subscriptions: number; readonly redemptions: number },
   gross: Partial<typeof nothing> = {}

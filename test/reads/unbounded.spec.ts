@@ -10,7 +10,6 @@ import {
   type DealingCycle,
   dealingCycles
 } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
-import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
 import { provisionOf } from "../../packages/engine-core/src/orders/dealing-cycle/ProvisionReads.ts"
 import { aroundOf } from "../../packages/engine-core/src/orders/dealing-cycle/SettlingReads.ts"
 import { provisionSettlements } from "../../packages/engine-core/src/distributions/provision-settlement/ProvisionSettlement.ts"
@@ -22,6 +21,7 @@ import {
 } from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlement.ts"
 import * as StandingSettlementReads from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlementReads.ts"
 import { world } from "../engine/world.ts"
+import { opened } from "../machines/dealing-cycles.ts"
 import { id, party } from "../machines/subscriptions.ts"
 import { person } from "../operations/stage.ts"
 
@@ -45,34 +45,14 @@ const fund = party("fund")
 const paymentAsset = { admin: party("bank"), id: "USD" }
 
 const cycle = (cycleId: string, cutOffAt: Instant.Instant): DealingCycle => ({
+  ...opened,
   cycleId: id(cycleId),
   instrumentId,
-  state: "open",
-  endedAs: null,
   cutOffAt,
-  acceptsOrders: true,
   settleBy: Instant.of("2999-01-02T00:00:00Z"),
-  pointCid: null,
-  price: null,
-  swungPrice: null,
-  orders: { subscriptions: [], redemptions: [] },
-  members: { subscriptions: 0, redemptions: 0 },
-  gross: nothing,
-  fundNet: { cash: Decimal.zero, units: Decimal.zero },
-  gate: null,
-  fills: [],
-  policyVersion: null,
-  uid: null,
   openedAt: t0,
-  endedAt: null,
   fund,
-  paymentAsset,
-  registrar: party("registrar"),
-  currency: "USD",
-  unitDecimals: 6,
-  cashDecimals: 2,
-  allocations: [],
-  cycleCid: "0001"
+  paymentAsset
 })
 
 describe("among more than are looked at in one go", () => {

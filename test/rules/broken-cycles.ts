@@ -8,6 +8,7 @@ import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/Dea
 import * as Iterations from "../../packages/engine-core/src/orders/standing-settlement/IterationGates.ts"
 import * as Standing from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlementGates.ts"
 import type { Subscription } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import { opened } from "../machines/dealing-cycles.ts"
 import * as redeemed from "../machines/redemptions.ts"
 import { claimed, id, party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"
@@ -15,7 +16,6 @@ import * as Broken from "./broken.ts"
 const d = Decimal.of
 const { act, free, frozen, held, instrument, kept, later, now, offRegistry, past, settleBy } =
   Broken
-const cutOffAt = Instant.of("2026-07-31T20:00:00Z")
 
 type Opening = Cycles.Opening & {
   readonly cut: Parameters<typeof openingOf>[0]
@@ -64,34 +64,13 @@ export const cycleOpen = act<Opening>({
 type Settling = Parameters<typeof Cycles.againstSettling>[0]
 
 const cycle: Settling["cycle"] = {
-  cycleId: id("c1"),
+  ...opened,
   instrumentId: Broken.instrumentId,
-  state: "open",
-  endedAs: null,
-  cutOffAt,
   acceptsOrders: false,
   settleBy,
-  pointCid: null,
-  price: null,
-  swungPrice: null,
-  orders: { subscriptions: [], redemptions: [] },
   members: { subscriptions: 1, redemptions: 1 },
-  gross: nothing,
-  fundNet: { cash: Decimal.zero, units: Decimal.zero },
-  gate: null,
-  fills: [],
-  policyVersion: null,
-  uid: null,
   openedAt: now,
-  endedAt: null,
-  fund: party("fund"),
-  paymentAsset: Broken.cash,
-  registrar: party("registrar"),
-  currency: "USD",
-  unitDecimals: 6,
-  cashDecimals: 2,
-  allocations: [],
-  cycleCid: "0001"
+  paymentAsset: Broken.cash
 }
 
 /** One buys, another gives back: each can be restricted by itself. */

@@ -10,14 +10,13 @@ import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
 import * as Gates from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleGates.ts"
 import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
 import { inputsOf } from "../../packages/engine-core/src/orders/dealing-cycle/TransactionSize.ts"
+import { opened, settleBy } from "../machines/dealing-cycles.ts"
 import { claimed, id, party } from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 type Standing = Parameters<typeof Gates.againstSettling>[0]
 
 const d = Decimal.of
-const cutOffAt = Instant.of("2026-07-31T20:00:00Z")
-const settleBy = Instant.of("2026-08-05T20:00:00Z")
 const now = Instant.of("2026-08-01T00:00:00Z")
 const kept = { version: 1, createdAt: now, updatedAt: now }
 
@@ -36,34 +35,10 @@ const instrument = (): Standing["instrument"] => {
 }
 
 const cycle: Standing["cycle"] = {
-  cycleId: id("c1"),
-  instrumentId: id("fund-1"),
-  state: "open",
-  endedAs: null,
-  cutOffAt,
+  ...opened,
   acceptsOrders: false,
-  settleBy,
-  pointCid: null,
-  price: null,
-  swungPrice: null,
-  orders: { subscriptions: [], redemptions: [] },
   members: { subscriptions: 1, redemptions: 0 },
-  gross: nothing,
-  fundNet: { cash: Decimal.zero, units: Decimal.zero },
-  gate: null,
-  fills: [],
-  policyVersion: null,
-  uid: null,
-  openedAt: now,
-  endedAt: null,
-  fund: party("fund"),
-  paymentAsset: { admin: party("bank"), id: "USD" },
-  registrar: party("registrar"),
-  currency: "USD",
-  unitDecimals: 6,
-  cashDecimals: 2,
-  allocations: [],
-  cycleCid: "0001"
+  openedAt: now
 }
 
 const order = {

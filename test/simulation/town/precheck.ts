@@ -75,7 +75,13 @@ export const looked = Effect.fnUntraced(function* <E, R>(
   // An app is told of neither restrictions nor screening, by either.
   if (by.roles.includes("app") || !town.die.once(3)) return yield* acting
   const foreseen = yield* foresees(town, asked)
+  const { length } = town.awaiting
+  const mayRepeat = town.awaiting.some(
+    ({ act: { kind }, maker }) => kind === asked.act && maker === by.sub
+  )
   const refusal = yield* acting
+  // Who repeats a call is answered the action that awaits already: nothing was judged anew.
+  if (refusal === null && mayRepeat && town.awaiting.length === length) return refusal
   compare(town, foreseen, asked.act, refusal)
   return refusal
 })

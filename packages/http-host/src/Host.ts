@@ -1,4 +1,5 @@
 /** The host: the interface, what answers it, and the listener it is served on. */
+import { RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -45,7 +46,10 @@ export const layer = (options: Options) => {
   const cors = Cors.make(options.origins)
   return Layer.effectDiscard(
     Effect.gen(function* () {
-      const router = yield* HttpRouter.toHttpEffect(app)
+      const router = yield* HttpRouter.toHttpEffect(app).pipe(
+        // An id that RawPath.ts found is one that the router finds again: left to itself it stops at 100.
+        Effect.provideService(HttpRouter.RouterConfig, { maxParamLength: RecordId.lengthMax })
+      )
       const page = yield* Docs.make(Document.make(routes))
       yield* HttpServer.serveEffect(front({ routes, page, cors, app: router }))
     })

@@ -2,6 +2,9 @@
 import { type Brand, Result, Schema } from "effect"
 import * as Codec from "./Codec.ts"
 
+/** The most characters of an id, wherever one is taken: the record's own, the router's, the document's. */
+export const lengthMax = 128
+
 /** 1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or digit; never a colon. */
 export type RecordId<Name extends string> = string & Brand.Brand<Name>
 
@@ -16,7 +19,9 @@ export const parse = <Name extends string>(
 ): Result.Result<RecordId<Name>, Codec.Fault> =>
   isRecordId(text)
     ? Result.succeed(text as RecordId<Name>)
-    : Codec.fault("a record id is 1 to 128 of A-Z a-z 0-9 . _ ~ -, starting with a letter or digit")
+    : Codec.fault(
+        `a record id is 1 to ${lengthMax} of A-Z a-z 0-9 . _ ~ -, starting with a letter or digit`
+      )
 
 /** The schema of one kind of record's names; `name` is the brand and the title. */
 export const make = <const Name extends string>(name: Name): Schema.Codec<RecordId<Name>, string> =>

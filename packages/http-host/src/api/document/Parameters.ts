@@ -1,5 +1,6 @@
 /** The parameters of the document: what each means, what it takes, and one value such as it takes. */
 import { Catalogue } from "@bursar/engine-core"
+import { RecordId } from "@bursar/engine-core/kernel"
 import type { OpenApi } from "effect/http-api"
 import * as Params from "../Params.ts"
 import type { Route } from "../Route.ts"
@@ -17,7 +18,7 @@ interface Parameter {
 type Known = Pick<Parameter, "description"> & Partial<Pick<Parameter, "schema" | "example">>
 
 const instant = { type: "string", format: "date-time" }
-const id = { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$" }
+const id = { type: "string", pattern: RecordId.pattern.source }
 
 const header = (
   name: string,

@@ -1,9 +1,10 @@
 /** The tables of contract.md sections 1 and 4, row by row. */
 import { type Caller, Engine, FourEyes, type Operation, Records } from "@bursar/engine-core"
-import { PlainJson } from "@bursar/engine-core/kernel"
+import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
+import * as Approval from "../../packages/engine-core/src/writes/Approval.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
 
@@ -270,7 +271,9 @@ describe("a four-eyes write", () => {
       const first = yield* approve(keyOf(made), ann)
       assert.strictEqual(first.status, 202)
       assert.strictEqual(field(first, "state"), "awaiting")
-      assert.strictEqual((yield* approve(keyOf(made), ann)).status, 200)
+      const again = yield* approve(keyOf(made), ann)
+      assert.deepStrictEqual([again.status, again.replayed], [200, true])
+      assert.strictEqual(field(again, "state"), "awaiting")
       yield* settle
       assert.strictEqual(yield* count(), 0)
       const second = yield* approve(keyOf(made), bob)
@@ -280,6 +283,26 @@ describe("a four-eyes write", () => {
       assert.strictEqual((yield* approve(keyOf(made), ann)).status, 200)
       assert.strictEqual(yield* slug(reject(keyOf(made), ann)), "approval-decided")
     }).pipe(engine())
+  )
+
+  it.effect(
+    "is dated by no offset: at any point it reads as it stands, from its maker's call",
+    () =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        yield* TestClock.adjust(1_000)
+        const made = yield* call(Toys.triple, maker)
+        const instant = yield* Instant.now
+        yield* TestClock.adjust(1_000)
+        yield* approve(keyOf(made), ann)
+        const latest = yield* records.get(Approval.approvals, keyOf(made))
+        assert.strictEqual(latest.createdAt, instant)
+        assert.strictEqual(Approval.signedBy(latest).length, 1)
+        for (const by of [{ by: "instant", instant }, { by: "offset" }] as const) {
+          const pin = { offset: Offset.zero, ledgerTime: null, judgedAt: instant, select: by }
+          assert.deepStrictEqual(yield* records.get(Approval.approvals, keyOf(made), pin), latest)
+        }
+      }).pipe(engine())
   )
 
   it.effect("made twice by one person under two keys is one action", () =>

@@ -1,6 +1,6 @@
 /** The follower's edges: one writer, one participant, a pruned ledger, order, and what it must never lose. */
 import { Engine, Follower, Records } from "@bursar/engine-core"
-import type { Offset } from "@bursar/engine-core/kernel"
+import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
@@ -300,6 +300,49 @@ describe("what a stream may do", () => {
       assert.strictEqual((yield* head).offset, a.offset + 2)
     }).pipe(engine({ tamper: script.tamper }))
   })
+})
+
+/** A tail that breaks after so many milliseconds, connection by connection; `began` is when each was made. */
+const breaking = (lasts: ReadonlyArray<number>) => {
+  const began: Array<number> = []
+  return {
+    began,
+    tamper: (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+      ...port,
+      updates: (query) =>
+        query.through !== undefined
+          ? port.updates(query)
+          : Stream.unwrap(
+              Effect.gen(function* () {
+                const last = lasts[began.length] ?? 0
+                began.push(Instant.toEpochMillis(yield* Instant.now))
+                yield* Effect.sleep(last)
+                return Stream.die(new Error("the connection to the ledger broke"))
+              })
+            )
+    })
+  }
+}
+
+describe("a tail that breaks again and again", () => {
+  const lasts = [...Array.from({ length: 9 }, () => 0), 61_000, 0, 0]
+  const broken = breaking(lasts)
+  it.effect("is taken up ever more rarely, half a minute apart at most, until it has held", () =>
+    Effect.gen(function* () {
+      yield* Passing.working
+      // Second by second: each step of the clock wakes at most one try.
+      for (let passed = 0; passed < 400 && broken.began.length < lasts.length; passed += 0.25) {
+        yield* TestClock.adjust(250)
+        yield* Passing.breathe
+      }
+      const pauses = broken.began
+        .slice(1)
+        .map((at, nth) => at - (broken.began[nth] ?? 0) - (lasts[nth] ?? 0))
+      const doubling = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]
+      assert.deepStrictEqual(pauses.slice(0, doubling.length), doubling)
+      assert.deepStrictEqual(pauses.slice(doubling.length), [500, 1_000])
+    }).pipe(engine({ tamper: broken.tamper }))
+  )
 })
 
 describe("what a reading does not expect", () => {

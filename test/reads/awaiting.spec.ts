@@ -1,11 +1,13 @@
 /** A record with an action that awaits shows its key in waitingOn, to those who read approvals: domain.md 2.2. */
-import { type Caller, type Operation, Read, Reads, Records } from "@bursar/engine-core"
+import { type Caller, Follower, type Operation, Read, Reads, Records } from "@bursar/engine-core"
+import { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
-import { Instant } from "@bursar/engine-core/kernel"
+import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as RecordView from "../../packages/engine-core/src/reads/RecordView.ts"
 import * as Calls from "../engine/calls.ts"
+import * as Notes from "../engine/ledger-toys.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
 
@@ -48,19 +50,32 @@ const all = Read.list({
 const keys = (view: { readonly waitingOn: ReadonlyArray<RecordView.Waiting> }) =>
   view.waitingOn.map(({ actionKey }) => actionKey)
 
-const read = (caller: Caller.Caller, point: { readonly asOf?: Instant.Instant } = {}) =>
+const read = (caller: Caller.Caller, point: { readonly at?: Offset.Offset } = {}) =>
   Effect.gen(function* () {
     const reads = yield* Reads
     const { value } = yield* reads.one(one, { caller, params: { counterId: "c1" }, point })
     return value
   })
-const listed = (caller: Caller.Caller) =>
+const listed = (caller: Caller.Caller, point: { readonly at?: Offset.Offset } = {}) =>
   Effect.gen(function* () {
     const reads = yield* Reads
-    const { value } = yield* reads.page(all, { caller, params: {}, point: {}, page: { limit: 9 } })
-    const whole = yield* reads.all(all, { caller, params: {}, point: {}, page: {} })
+    const { value } = yield* reads.page(all, { caller, params: {}, point, page: { limit: 9 } })
+    const whole = yield* reads.all(all, { caller, params: {}, point, page: {} })
     assert.deepStrictEqual(yield* Stream.runCollect(whole.value), [...value])
     return value.map((view) => [view.counterId, keys(view)])
+  })
+
+/** An update of the ledger, followed: its offset. */
+const toldByTheLedger = (noteId: string) =>
+  Effect.gen(function* () {
+    const ledger = yield* Ledger.Ledger
+    const { offset } = yield* ledger.submit({
+      commandId: noteId,
+      commands: [Notes.proposal(ledger.venue, { noteId, registrar: ledger.venue })],
+      dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
+    })
+    yield* Effect.flatMap(Follower, (follower) => follower.catchUp)
+    return offset
   })
 
 const make = (counterId: string, by: number, write: Operation.Operation = Toys.double) =>
@@ -69,7 +84,11 @@ const make = (counterId: string, by: number, write: Operation.Operation = Toys.d
   )
 
 const inWorld = Effect.provide(
-  world({ operations: Toys.toys, settings: { approvalExpiry: 3_600_000 } })
+  world({
+    operations: Toys.toys,
+    readings: Notes.readings,
+    settings: { approvalExpiry: 3_600_000 }
+  })
 )
 
 describe("a record with an action that awaits", () => {
@@ -112,6 +131,22 @@ describe("a record with an action that awaits", () => {
       assert.deepStrictEqual(keys(yield* read(olga)), [second])
       yield* TestClock.adjust("2 hours")
       assert.deepStrictEqual(keys(yield* read(olga)), [])
+    }).pipe(inWorld)
+  )
+
+  it.effect("is read at a point of the past without the actions that await it now", () =>
+    Effect.gen(function* () {
+      yield* Calls.submit(Toys.single, olga, { params: { counterId: "c1" }, body: '{"by":1}' })
+      yield* Calls.settle
+      // The ledger goes on, so that the present offset is one of the past.
+      const at = yield* toldByTheLedger("n1")
+      yield* toldByTheLedger("n2")
+      const action = yield* make("c1", 1)
+      const past = { at }
+      assert.deepStrictEqual(keys(yield* read(olga)), [action])
+      assert.deepStrictEqual(keys(yield* read(olga, past)), [])
+      assert.deepStrictEqual(yield* listed(olga), [["c1", [action]]])
+      assert.deepStrictEqual(yield* listed(olga, past), [["c1", []]])
     }).pipe(inWorld)
   )
 })

@@ -322,6 +322,25 @@ describe("a cursor", () => {
     }).pipe(Effect.provide(ports()))
   )
 
+  it.effect("of more than 512 characters is neither written nor read, of 512 it is both", () =>
+    Effect.gen(function* () {
+      const crypto = yield* Crypto
+      const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
+      const of = { list: "l", bound: "b" }
+      const written = (length: number) =>
+        cursors.write({ ...of, offset: 0 as Offset.Offset, keys: ["x".repeat(length)] })
+      // 44 bytes around a key of 340 are 384, which are 512 characters.
+      const text = written(340)
+      assert.strictEqual(text.length, 512)
+      assert.strictEqual(cursors.read({ ...of, count: 1, text })._tag, "Success")
+      assert.throws(() => written(341), "too long")
+      // Longer than any list's is refused before a byte of it is decoded or verified.
+      const counted = { ...crypto, equal: () => assert.fail("a long text was verified") }
+      const long = Cursor.make(counted, [{ id: 0, secret: new Uint8Array(32) }])
+      assert.strictEqual(long.read({ ...of, count: 1, text: `${text}AAAA` })._tag, "Failure")
+    }).pipe(Effect.provide(ports()))
+  )
+
   it.effect("has the bytes that contract.md section 6 lays out", () =>
     Effect.gen(function* () {
       const crypto = yield* Crypto

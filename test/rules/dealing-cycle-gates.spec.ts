@@ -5,12 +5,13 @@ import { describe, expect, test } from "vitest"
 import { Body } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
 import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
 import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
-import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
+import { judge, shown } from "../../packages/engine-core/src/kernel/Gates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
 import * as Gates from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleGates.ts"
 import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
 import { inputsOf } from "../../packages/engine-core/src/orders/dealing-cycle/TransactionSize.ts"
 import { opened, settleBy } from "../machines/dealing-cycles.ts"
+import * as redeemed from "../machines/redemptions.ts"
 import { claimed, id, party } from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
@@ -55,6 +56,19 @@ const order = {
   ...kept
 }
 const other = { ...order, subscriptionId: id<"SubscriptionId">("sub-2"), pointCid: "0008" }
+const sold = {
+  ...redeemed.claimedOnLedger({
+    state: "priced",
+    cycleId: "c1",
+    price: d("1"),
+    pointCid: "0009",
+    units: d("50"),
+    proceeds: d("50"),
+    pricedCid: "0004",
+    unitsAllocation: { cid: "0005", amount: d("50"), settleBefore: settleBy }
+  }),
+  ...kept
+}
 const holder = { state: "active" as const, screening: null, party: party("holder") }
 const screening = { state: "review" as const, screenedAt: now, listVersion: "1", validUntil: null }
 
@@ -159,6 +173,29 @@ test("a sound cycle is refused", () => {
 
 test.each(faults)("%s lets a fault through, or is another's", (check, change) => {
   expect(outcome({ ...sound, ...change })).toBe(check)
+})
+
+const refusing = (standing: Standing): ReadonlyArray<string> =>
+  shown(Gates.againstSettling(standing)).flatMap(({ ok, gate, check }) =>
+    ok ? [] : [`${gate} ${check}`]
+  )
+
+describe("orders that no point has priced", () => {
+  test("a redemption without a price stops the cycle, alone and beside priced orders", () => {
+    const unpriced = { ...sold, price: null, pointCid: null }
+    const orders = { subscriptions: [order], redemptions: [sold, unpriced] }
+    expect(outcome({ ...sound, orders: { ...orders, redemptions: [sold] } })).toBe("admitted")
+    expect(refusing({ ...sound, orders })).toEqual(["nav-feed orders-priced"])
+    expect(refusing({ ...sound, orders: { subscriptions: [], redemptions: [unpriced] } })).toEqual([
+      "nav-feed orders-priced"
+    ])
+  })
+
+  test("a cycle of which no order is priced yet is told of its orders, not of its price", () => {
+    const unpriced = { ...sound, ...withOrder({ price: null, pointCid: null }) }
+    expect(refusing({ ...unpriced, dealingPrice: null })).toEqual(["nav-feed orders-priced"])
+    expect(refusing({ ...unpriced, dealingPrice: d("2") })).toEqual(["nav-feed orders-priced"])
+  })
 })
 
 describe("of two faults the earlier gate answers", () => {

@@ -1,5 +1,5 @@
 /** Rule 7 of the domain: of all checks of an order or a move that refuse at once, the earliest gate's is told. */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -97,6 +97,23 @@ test("of several moves the first that a gate stops is told, though a later gate 
     ({ ok }) => !ok
   )
   expect(first?.detail).toContain("other-1")
+})
+
+test("units are recovered to a successor from the instant on from which it is usable", () => {
+  const { moving } = BrokenMoves
+  const { successor } = moving.from
+  if (successor === null) throw new Error("the move has no successor")
+  const usableFrom = (instant: Instant.Instant) => ({
+    ...moving,
+    power: "recover" as const,
+    from: { ...moving.from, successor: { ...successor, usableFrom: instant } }
+  })
+  const nextInstant = Instant.fromNanos(moving.now + 1n)
+  expect(refusing(Moves.against([usableFrom(moving.now)]))).toEqual([])
+  expect(refusing(Moves.against([usableFrom(nextInstant)]))).toEqual(["policy successor-usable"])
+  // A forced transfer goes to whom it names: the successor's cooling time is none of its gates.
+  const transferred = { ...usableFrom(nextInstant), power: "force-transfer" as const }
+  expect(refusing(Moves.against([transferred]))).toEqual([])
 })
 
 test("an act asks no hold first, or a restriction of nobody", () => {

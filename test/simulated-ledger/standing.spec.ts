@@ -128,6 +128,22 @@ describe("a standing settlement", () => {
     }).pipe(Effect.provide(ledger))
   )
 
+  it.effect("is paused once and resumed once: neither does anything a second time", () =>
+    Effect.gen(function* () {
+      const { of, standing } = yield* committed
+      const choice = (on: string, name: "Pause" | "Resume") =>
+        Templates.exercise(Templates.StandingSettlement, on, name, {})
+      expect(yield* Effect.flip(World.act(of("venue"), choice(standing, "Resume")))).toMatchObject(
+        aborts("it is not paused")
+      )
+      const pause = choice(standing, "Pause")
+      const paused = yield* World.make(of("venue"), "StandingSettlement", pause)
+      expect(yield* Effect.flip(World.act(of("venue"), choice(paused, "Pause")))).toMatchObject(
+        aborts("it is paused")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
   it.effect("would let the venue alone take what a party committed", () =>
     Effect.gen(function* () {
       const { of, alice } = yield* committed

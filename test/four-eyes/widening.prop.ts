@@ -375,6 +375,7 @@ const permitted = Effect.gen(function* () {
           amount: size,
           units: null,
           worth: size,
+          buys: size,
           attestors: ["attestor"]
         } as const
         add(

@@ -12,6 +12,7 @@ import {
   subscriptions
 } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
 import { readings as mintReadings } from "../../packages/engine-core/src/orders/subscription/SubscriptionReadings.ts"
+import * as PrecheckReads from "../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
 import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
 import { world } from "../engine/world.ts"
 import * as Stage from "./stage.ts"
@@ -745,6 +746,63 @@ describe("the gates of a claim", () => {
       assert.strictEqual(yield* why({}), "already-exists")
       assert.isString(stage.venue)
     }).pipe(engine())
+  )
+
+  it.effect.each(["forward", "historic"])(
+    "refuse an amount that buys no atom of units at the price it will get, priced %s",
+    (pricing) =>
+      Effect.gen(function* () {
+        const fees = { subscription: 0.01, redemption: 0 }
+        const stage = yield* withMarket({ unitDecimals: 0, fees, pricing })
+        const why = (subscriptionId: string, amount: number) =>
+          Effect.map(claims({ subscriptionId, amount }), (ended) => ended.why)
+        // A cent is its own fee, rounded up: it buys nothing at any price.
+        assert.strictEqual(yield* why("s1", 0.01), "rule-refused units too-small")
+        // Before any price nobody knows what two cents buy.
+        assert.strictEqual(yield* why("s1", 0.02), "")
+        yield* Stage.publishes(stage, "13.37", Stage.start)
+        yield* TestClock.adjust(1_000)
+        yield* Stage.settle
+        // 13.50 less a fee of 0.14 is one cent short of a unit; 13.51 buys one.
+        assert.strictEqual(yield* why("s2", 13.5), "rule-refused units too-small")
+        assert.strictEqual(yield* why("s2", 13.51), "")
+        const signed = (orderId: string, amount: string) =>
+          stage.holder.act(
+            Templates.create(Templates.SubscriptionOrder, {
+              venue: stage.venue,
+              fund: stage.fund.party,
+              holder: stage.holder.party,
+              orderId,
+              instrument: stage.asset,
+              paymentAsset: { admin: stage.bank.party, id: "USD" },
+              amount: Decimal.of(amount),
+              units: null,
+              expiresAt: null
+            })
+          )
+        yield* signed("o1", "13.5")
+        const onLedger = { payment: "ledger", amount: null, orderId: "o1" }
+        assert.strictEqual(
+          (yield* claims({ subscriptionId: "s3", ...onLedger })).why,
+          "rule-refused units too-small"
+        )
+        const reads = yield* Reads
+        const asked = (amount: string) =>
+          reads.one(PrecheckReads.get, {
+            caller: Stage.operator,
+            params: {
+              instrumentId: "fund-a" as never,
+              act: "subscription.claim",
+              holderId: "h1" as never,
+              amount: Decimal.of(amount)
+            },
+            point: {}
+          })
+        const refusing = (told: Effect.Success<ReturnType<typeof asked>>) =>
+          told.value.gates.filter(({ ok }) => !ok).map(({ gate, check }) => `${gate} ${check}`)
+        assert.deepStrictEqual(refusing(yield* asked("13.5")), ["units too-small"])
+        assert.deepStrictEqual(refusing(yield* asked("13.51")), [])
+      }).pipe(engine())
   )
 
   it.effect("let an unregistered, unadmitted or unconfigured order through", () =>

@@ -85,6 +85,7 @@ export const subscriptionClaim = act<Subscribing>({
     units: null,
     terms,
     worth: d("100"),
+    buys: d("100"),
     cashDecimals: 2,
     market: Broken.market,
     attestors: [party("attestor")]
@@ -118,12 +119,19 @@ export const subscriptionClaim = act<Subscribing>({
       terms: { ...of.terms, window: { opensAt: later, closesAt: null } }
     }),
     "units unit-decimals": (of) => ({ ...of, amount: null, units: d("1.0000001") }),
+    "units too-small": (of) => ({
+      ...of,
+      units: null,
+      amount: of.amount ?? d("0.01"),
+      buys: Decimal.zero
+    }),
     "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
     "ledger on-registry": offRegistry,
     "ledger transaction-size": full
   },
   never: [
     ["consent order-signed", "consent order-fits"],
+    ["units unit-decimals", "units too-small"],
     ["units unit-decimals", "cash currency-decimals"]
   ]
 })

@@ -144,6 +144,7 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
               amount: size,
               units: null,
               worth: size,
+              buys: size,
               attestors: [party("attestor")]
             },
             []

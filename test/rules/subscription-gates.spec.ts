@@ -51,6 +51,7 @@ const sound: Gates.Claiming = {
   units: null,
   terms: terms(),
   worth: Decimal.of("100"),
+  buys: Decimal.of("100"),
   cashDecimals: 2,
   market: null,
   attestors: [party("attestor")]
@@ -80,6 +81,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["window window-open", { terms: terms({}, { window: { opensAt: later, closesAt: null } }) }],
   ["window window-open", { terms: terms({}, { window: { opensAt: null, closesAt: at } }) }],
   ["units unit-decimals", { amount: null, units: Decimal.of("1.0000001") }],
+  ["units too-small", { buys: Decimal.zero }],
   ["cash currency-decimals", { amount: Decimal.of("100.001") }],
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
 ]
@@ -104,6 +106,7 @@ describe("a claim", () => {
       "of units on an agreed market",
       { payment: "ledger", market: { state: "agreed" }, amount: null, units: Decimal.one }
     ],
+    ["of an amount that no price tells the units of", { buys: null }],
     [
       "of units that no price tells the worth of",
       {

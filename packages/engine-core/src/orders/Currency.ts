@@ -1,4 +1,25 @@
-/** How many places an amount of a currency has: its minor units by ISO 4217. */
+/** The currencies an instrument may be in, and how many places an amount of each has: by ISO 4217. */
+
+/**
+ * Those that count in a minor unit. What the standard lists without one is no currency to pay in:
+ * metals, units of account, the codes for tests and for no currency.
+ */
+const codes: ReadonlySet<string> = new Set(
+  `
+  AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN
+  BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD
+  FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS
+  KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK
+  MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR
+  SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH
+  UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
+`
+    .trim()
+    .split(/\s+/u)
+)
+
+/** Whether the standard lists it as a currency with a minor unit. */
+export const isCurrency = (code: string): boolean => codes.has(code)
 
 /** Only where it is not two. */
 const exceptions: Readonly<Record<string, number>> = {
@@ -30,5 +51,5 @@ const exceptions: Readonly<Record<string, number>> = {
   UYW: 4
 }
 
-/** A code that ISO 4217 does not list, such as a token's, counts in hundredths too. */
+/** An asset's name that the standard does not list, such as a token's, counts in hundredths too. */
 export const decimals = (currency: string): number => exceptions[currency] ?? 2

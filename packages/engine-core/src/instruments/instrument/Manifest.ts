@@ -7,6 +7,7 @@ import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import { isCurrency } from "../../orders/Currency.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as PolicyTerms from "../policy/PolicyTerms.ts"
@@ -16,7 +17,12 @@ export const InstrumentId = RecordId.make("InstrumentId")
 export type InstrumentId = typeof InstrumentId.Type
 
 const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
-const currency = Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/))
+const currency = Schema.String.check(
+  Schema.isPattern(/^[A-Z]{3}$/),
+  Schema.makeFilter((code) => (isCurrency(code) ? undefined : "a currency code of ISO 4217"), {
+    expected: "a currency code of ISO 4217"
+  })
+)
 const places = Integer.between({ minimum: 0, maximum: 10 })
 
 const holds =

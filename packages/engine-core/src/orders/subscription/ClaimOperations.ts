@@ -11,8 +11,7 @@ import {
 import { notRecorded, recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
-import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
-import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
@@ -30,12 +29,15 @@ import * as Operation from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
 import * as Currency from "../Currency.ts"
+import { dayPriceOf } from "../DayPriceReads.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { isSized } from "../OrderSize.ts"
 import { againstSigned, signedOrder } from "../SignedOrderReads.ts"
+import { dealingDays, idOf as dayOf } from "../dealing-cycle/DealingDay.ts"
 import { joining } from "../dealing-cycle/JoiningReads.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { lastPriceOf } from "../redemption/RedemptionStandingReads.ts"
 import type { HolderOrder } from "./HolderOrder.ts"
 import { SubscriptionId, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
@@ -129,6 +131,7 @@ const gathered = Effect.fnUntraced(function* (
   const order = yield* signedOrder("subscription", input, holder.party)
   const attesting = attestingOf(instrument, market)
   const ordered = order !== null && isSized(order) ? order : input
+  const cutOffAt = Rules.nextCutOff(terms.cutOff, act.now).at
   const claiming: Gates.Claiming = {
     ...controls,
     instrument,
@@ -139,12 +142,11 @@ const gathered = Effect.fnUntraced(function* (
     amount: ordered.amount,
     units: ordered.units,
     terms,
-    worth: yield* worthOf(ordered, terms, { ...input, oracle: attesting.oracle }),
+    ...(yield* comingOf(ordered, terms, { ...attesting, instrument, cutOffAt, now: act.now })),
     attestors: attesting.parties,
     cashDecimals: Currency.decimals(terms.manifest.currency),
     now: act.now
   }
-  const cutOffAt = Rules.nextCutOff(terms.cutOff, act.now).at
   const joins =
     payment === "ledger" ? yield* joining({ instrumentId, cutOffAt }, "subscriptions") : null
   const judged = { instrument, terms, holder, market, order, cutOffAt, cycle: joins?.cycle ?? null }
@@ -178,27 +180,56 @@ export const attestingOf = (
   return { parties: oracle === null ? [] : [oracle], required: 1, oracle }
 }
 
-/** What an order comes to at the last price of its oracle; an amount comes to itself. */
-const worthOf = Effect.fnUntraced(function* (
+/** The cash that an order costs and the units that it buys; null where no price tells them yet. */
+interface Coming {
+  readonly worth: Decimal.Decimal | null
+  readonly buys: Decimal.Decimal | null
+}
+
+/**
+ * What an order comes to at the price it will get, or at the last price of its oracle where its own is
+ * to come. A day that has dealt swings its orders' price for all of them alike. An amount that its fee
+ * takes whole buys nothing at any price.
+ */
+const comingOf = Effect.fnUntraced(function* (
   {
     amount,
     units
   }: { readonly amount: Decimal.Decimal | null; readonly units: Decimal.Decimal | null },
   { fees, manifest }: Terms,
-  of: { readonly instrumentId: string; readonly oracle: Party.Party | null }
+  of: {
+    readonly instrument: Recorded
+    readonly oracle: Party.Party | null
+    readonly cutOffAt: Instant.Instant
+    readonly now: Instant.Instant
+  }
 ) {
-  if (amount !== null || units === null || of.oracle === null) return amount
+  const { cutOffAt, instrument, now, oracle } = of
+  const feeRate = fees.subscription
+  const { residual, unitDecimals } = manifest
+  const cashDecimals = Currency.decimals(manifest.currency)
+  const isEaten =
+    amount !== null && Decimal.atLeast(Rules.feeOf(amount, { feeRate, cashDecimals }), amount)
+  const last = isEaten ? null : yield* lastPriceOf(instrument, oracle)
+  if (last === null || manifest.valuation === "rebasing") {
+    return { worth: amount, buys: isEaten ? Decimal.zero : units } satisfies Coming
+  }
+  const day = { ...instrument, cutOffAt }
+  const price = (yield* hasDealt(day)) ? yield* dayPriceOf(day, last, { instrument, now }) : last
+  const dealing = { price, feeRate, unitDecimals, cashDecimals, residual }
+  if (amount !== null) {
+    return { worth: amount, buys: Rules.byAmount(amount, dealing).units } satisfies Coming
+  }
+  return {
+    worth: units === null ? null : Rules.byUnits(units, dealing).due,
+    buys: units
+  } satisfies Coming
+})
+
+const hasDealt = Effect.fnUntraced(function* (of: Parameters<typeof dayOf>[0]) {
   const records = yield* Records
-  const { instrumentId, oracle: source } = of
-  const quote = Option.getOrNull(yield* records.find(quotes, quoteIdOf({ source, instrumentId })))
-  if (quote === null || !quote.isLive) return null
-  return Rules.byUnits(units, {
-    price: quote.price,
-    feeRate: fees.subscription,
-    unitDecimals: manifest.unitDecimals,
-    cashDecimals: Currency.decimals(manifest.currency),
-    residual: manifest.residual
-  }).due
+  const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(of)))
+  return day !== null && day.dealt !== null
 })
 
 interface Judged {

@@ -30,6 +30,8 @@ export interface Claiming extends Standing {
   readonly terms: Pick<Terms, "policyVersion" | "window" | "limits" | "manifest">
   /** What the order costs: its amount, or its units at the last price; null before any price. */
   readonly worth: Decimal.Decimal | null
+  /** The units it buys at that price; null before any price. */
+  readonly buys: Decimal.Decimal | null
   readonly cashDecimals: number
   readonly market: Pick<PrimaryMarket, "state"> | null
   /** Whether anybody can attest its price. */
@@ -85,7 +87,7 @@ const ofStanding = (
 }
 
 const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
-  const { amount, attestors, cashDecimals, market, payment, terms, units } = claiming
+  const { amount, attestors, buys, cashDecimals, market, payment, terms, units } = claiming
   const { manifest, policyVersion } = terms
   return [
     [
@@ -136,6 +138,17 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
         gate: "units",
         check: "unit-decimals",
         recovery: `Order units with at most ${manifest.unitDecimals} places.`
+      }
+    ],
+    // Its holder would pay and get nothing.
+    [
+      amount !== null && buys !== null && !Decimal.isPositive(buys),
+      "rule-refused",
+      {
+        gate: "units",
+        check: "too-small",
+        detail: `The amount less its fee buys less than one unit of ${manifest.unitDecimals} places.`,
+        recovery: "Order an amount that buys at least the smallest part of a unit."
       }
     ],
     [

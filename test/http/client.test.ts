@@ -63,7 +63,7 @@ describe("the client", () => {
       operator.write(Business.setPolicy, { instrumentId: id("i-1") })
     )
     expect([made.state, made.required]).toEqual(["awaiting", 1])
-    const ran = await Effect.runPromise(approver.approve(made.actionKey ?? ""))
+    const ran = await Effect.runPromise(approver.approve(made))
     expect(ran.state).toBe("queued")
     const other = await Effect.runPromise(
       operator.write(Business.setPolicy, { instrumentId: id("i-2") })

@@ -1,6 +1,7 @@
 /** Approving figures over the wire: what an approver is shown, what If-Match says, what a move refuses. */
 import { Operation } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
+import * as Client from "@bursar/http-host/client"
 import { Effect, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { actionOf, became, operationsOf, write } from "./people.ts"
@@ -189,5 +190,28 @@ describe("the figures of an action", () => {
       problem: refusal
     })
     expect((await approve(action, "ann")).status).toBe(202)
+  })
+
+  it("signed with the client are those that were seen, and no others", async () => {
+    const action = await make()
+    const clientOf = (authorization = "") =>
+      Client.overFetch({ baseUrl: venue.url, authorization: Effect.succeed(authorization) })
+    const [ann, bob] = [clientOf(of["ann"]), clientOf(of["bob"])]
+    const get = Client.read("approvals.get")
+    const seen = (await Effect.runPromise(bob.one(get, { actionKey: action }))).value
+    await Effect.runPromise(ann.approve(seen))
+    price = 101
+    const refused = await Effect.runPromise(Effect.flip(bob.approve(seen)))
+    expect(refused).toMatchObject({ slug: "rule-refused", problem: refusal })
+    const moved = (await Effect.runPromise(bob.one(get, { actionKey: action }))).value
+    expect(moved.signedBy).toEqual([])
+    // One who saw the figures before they moved does not sign those of now either.
+    expect(await Effect.runPromise(Effect.flip(ann.approve(seen)))).toMatchObject({
+      problem: refusal
+    })
+    const signed = await Effect.runPromise(ann.approve(moved, { key: null }))
+    expect([signed.state, signed.signedBy]).toEqual(["awaiting", ["ann"]])
+    const last = await Effect.runPromise(bob.approve(moved))
+    expect(last).toMatchObject({ state: "queued", figuresHash: moved.figuresHash })
   })
 })

@@ -9,14 +9,14 @@ import {
   type Read,
   WriteAnswer
 } from "@bursar/engine-core"
-import { Instant, Offset, type PlainJson } from "@bursar/engine-core/kernel"
-import { type Cause, Duration, Effect, Option, Schema, Stream } from "effect"
+import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
+import { type Cause, Duration, Effect, Option, Result, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { answerOf } from "./api/fromOperation.ts"
 import * as Params from "./api/Params.ts"
 import * as Verb from "./api/Verb.ts"
 import * as Call from "./client/Call.ts"
-import { type CallError, InputInvalid } from "./client/Errors.ts"
+import { AnswerUnreadable, type CallError, InputInvalid } from "./client/Errors.ts"
 import { patiently } from "./client/Patience.ts"
 import type { Seen, Told } from "./client/Seen.ts"
 import * as Waiting from "./client/Waiting.ts"
@@ -58,11 +58,17 @@ export interface FeedPage {
 export type Written<R> = Omit<Seen<WriteAnswer>, "result"> & { readonly result: Seen<R | null> }
 
 export interface Client {
-  /** Makes a write; the answer is an operation, or an action that awaits its approvers. */
+  /**
+   * Makes a write; the answer is an operation, or an action that awaits its approvers. Another's
+   * action is approved by the same write under its maker's key, or under none (`key: null`).
+   */
   readonly write: <K extends Operation.Operation["kind"], I, R>(
     operation: Writable<K, I, R>,
     input: Told<NoInfer<I>>,
-    of?: { readonly key?: string }
+    of?: Keyed & {
+      /** What the caller saw and means to replace, where the write takes an If-Match. */
+      readonly ifMatch?: string | null
+    }
   ) => Effect.Effect<Written<R>, CallError>
   /**
    * What became of a write: waits until the operation has ended, as often as the service says; an
@@ -104,11 +110,26 @@ export interface Client {
     params: EventReads.EventParams,
     of?: FeedAsked
   ) => Stream.Stream<FeedPage, CallError>
-  readonly approve: (actionKey: string) => Effect.Effect<Seen<WriteAnswer>, CallError>
+  /**
+   * Signs an action as it was seen: for those of its figures and no others. Once they have moved it is
+   * refused (`rule-refused`, check `figures-moved`), and the action has to be read again.
+   */
+  readonly approve: (action: Approvable, of?: Keyed) => Effect.Effect<Seen<WriteAnswer>, CallError>
   readonly reject: (
     actionKey: string,
-    of?: { readonly reason?: string; readonly key?: string }
+    of?: Keyed & { readonly reason?: string }
   ) => Effect.Effect<Seen<ApprovalView>, CallError>
+}
+
+/** How a write is told from others: absent: a new key; null: none is sent, its body names it. */
+export interface Keyed {
+  readonly key?: string | null
+}
+
+/** An action as its maker was answered, or as it was read; without figures it has none to sign. */
+export interface Approvable {
+  readonly actionKey: string | null
+  readonly figuresHash: string | null
 }
 
 export interface FeedAsked {
@@ -121,7 +142,7 @@ export interface FeedAsked {
 
 type Writable<K extends Operation.Operation["kind"], I, R> = Pick<
   Operation.Declared<K, I, R, never>,
-  "kind" | "doc" | "route" | "input" | "result"
+  "kind" | "doc" | "route" | "input" | "ifMatch" | "result"
 >
 type Readable<P> = Pick<Read.One<P>, "name" | "route" | "params">
 
@@ -161,6 +182,8 @@ const waitedWithin = "1 day"
 export const make = (options: Call.Options): Client => {
   const ask = Call.make(options)
   const makeKey = options.makeKey ?? (() => crypto.randomUUID())
+  const keyed = ({ key = makeKey() }: Keyed = {}): Pick<Call.Asked, "key"> =>
+    key === null ? {} : { key }
   const call: Plain = (schema, asked) => Effect.map(ask(schema, asked), ({ value }) => value)
 
   const list: Client["list"] = (declared, params, of = {}) => {
@@ -191,12 +214,24 @@ export const make = (options: Call.Options): Client => {
     )
 
   return {
-    write: (declared, input, of) =>
-      Effect.flatMap(encode(declared.input, input), (encoded) => {
+    write: <K extends Operation.Operation["kind"], I, R>(
+      declared: Writable<K, I, R>,
+      input: Told<I>,
+      of: Parameters<Client["write"]>[2]
+    ) =>
+      Effect.gen(function* () {
         const path = Verb.parse(declared.route)
-        const { params, rest } = split(path, encoded)
-        const key = of?.key ?? makeKey()
-        return call(answerOf(declared), { name: declared.kind, path, params, body: rest, key })
+        const { params, rest } = split(path, yield* encode(declared.input, input))
+        const { body, ifMatch } = yield* Effect.fromResult(matched(declared, rest, of?.ifMatch))
+        const asked = { name: declared.kind, path, params, body, ...ifMatch, ...keyed(of) }
+        const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), asked)
+        if (value !== null) return value as Written<R>
+        // A removal that this call finished has nothing to show but where it can be read.
+        const operationId = location?.split("/").at(-1)
+        if (operationId === undefined) {
+          return yield* new AnswerUnreadable({ status: 204, detail: "no Location" })
+        }
+        return (yield* operationOf(operationId)).value as Written<R>
       }),
     wait: (written, of = {}) =>
       Waiting.wait(
@@ -221,14 +256,22 @@ export const make = (options: Call.Options): Client => {
     records: (declared, params, of) =>
       Stream.flatMap(pages(declared, params, of), ({ value }) => Stream.fromIterable(value)),
     events: (params, of = {}) => feed(call, params, of),
-    approve: (actionKey) =>
-      call(WriteAnswer, { ...approvePath, params: { actionKey }, body: {}, key: makeKey() }),
+    approve: ({ actionKey, figuresHash }, of) =>
+      actionKey === null
+        ? Effect.fail(new InputInvalid({ detail: "a write of one person awaits no approval" }))
+        : call(WriteAnswer, {
+            ...approvePath,
+            params: { actionKey },
+            body: {},
+            ...(figuresHash === null ? {} : { ifMatch: figuresHash }),
+            ...keyed(of)
+          }),
     reject: (actionKey, of) =>
       call(ApprovalView, {
         ...rejectPath,
         params: { actionKey },
         body: { reason: of?.reason ?? null },
-        key: of?.key ?? makeKey()
+        ...keyed(of)
       })
   }
 }
@@ -315,8 +358,15 @@ const encode = <A>(
 ): Effect.Effect<Readonly<Record<string, unknown>>, InputInvalid> =>
   // Whether a text may stand where it does is judged by the schema itself.
   Schema.encodeEffect(schema)(value as A).pipe(
-    Effect.map((encoded) => ({ ...(encoded as object) })),
-    Effect.mapError(({ message }) => new InputInvalid({ detail: message }))
+    Effect.mapError(({ message }) => new InputInvalid({ detail: message })),
+    Effect.tap((encoded) =>
+      Effect.try({
+        // What JSON cannot carry whole, such as half a character, is not sent as something else.
+        try: () => PlainJson.stringify(encoded as PlainJson.Printable),
+        catch: (error) => new InputInvalid({ detail: String(error) })
+      })
+    ),
+    Effect.map((encoded) => ({ ...(encoded as object) }))
   )
 
 /** What the path names, apart from the rest of the input. */
@@ -328,6 +378,32 @@ const split = ({ names }: Verb.Path, input: Readonly<Record<string, unknown>>) =
     else if (value !== undefined) rest[name] = value as PlainJson.Plain
   }
   return { params, rest }
+}
+
+/**
+ * What the If-Match header names, apart from the body, which does not name it again. A write that
+ * takes none is not made with one: it would not be judged by what its caller saw.
+ */
+const matched = (
+  { ifMatch: member, kind }: Pick<Operation.Operation, "ifMatch" | "kind">,
+  rest: Readonly<Record<string, PlainJson.Plain>>,
+  option: string | null = null
+): Result.Result<
+  { readonly body: PlainJson.Plain; readonly ifMatch: Pick<Call.Asked, "ifMatch"> },
+  InputInvalid
+> => {
+  const refuse = (detail: string) => Result.fail(new InputInvalid({ detail }))
+  if (member === undefined) {
+    return option === null
+      ? Result.succeed({ body: rest, ifMatch: {} })
+      : refuse(`${kind} takes no If-Match`)
+  }
+  const { [member]: said = null, ...body } = rest
+  if (option !== null && said !== null && option !== said) {
+    return refuse(`${member} is ${String(said)} in the input and ${option} in If-Match`)
+  }
+  const seen = option ?? said
+  return Result.succeed({ body, ifMatch: seen === null ? {} : { ifMatch: String(seen) } })
 }
 
 const texts = (rest: Readonly<Record<string, unknown>>): Call.Texts =>

@@ -38,12 +38,18 @@ export interface Asked {
   readonly params: Readonly<Record<string, string>>
   readonly query?: Texts
   readonly body?: PlainJson.Plain
+  /** The Idempotency-Key. */
   readonly key?: string
+  /** What the caller saw, as a tag without its quotes. */
+  readonly ifMatch?: string
 }
 
-/** An answer that was understood, and after how many seconds it may be asked for again. */
+/** An answer that was understood; one without a body (204) reads as null. */
 export interface Answered<A> {
   readonly value: Seen.Seen<A>
+  /** Where the record it is about is read. */
+  readonly location: string | null
+  /** After how many seconds it may be asked for again. */
   readonly retryAfter: number | null
 }
 
@@ -108,7 +114,10 @@ const sendOf = (httpClient: HttpClient.HttpClient) => {
   ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
     const { name, path, params } = asked
     const parts = { name, path, success: {}, query: Schema.Unknown, input: Schema.Unknown }
-    const headers = asked.key === undefined ? {} : { "idempotency-key": asked.key }
+    const headers = {
+      ...(asked.key === undefined ? {} : { "idempotency-key": asked.key }),
+      ...(asked.ifMatch === undefined ? {} : { "if-match": `"${asked.ifMatch}"` })
+    }
     const on = { ...of, endpoint: name }
     switch (path.method) {
       case "GET":
@@ -137,8 +146,8 @@ const read = <A>(
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<Answered<A>, CallError> =>
   Effect.flatMap(response.text, (text) => {
-    const json = PlainJson.parse(text, answerLimits)
     const { headers, status } = response
+    const json = status === 204 ? Result.succeed(null) : PlainJson.parse(text, answerLimits)
     const unreadable = (detail: string) => Effect.fail(new AnswerUnreadable({ status, detail }))
     if (Result.isFailure(json)) return unreadable(json.failure.detail)
     const decode = <B>(to: Schema.Codec<B, unknown>) =>
@@ -146,7 +155,8 @@ const read = <A>(
     if (status < 400) {
       const seconds = headers["retry-after"]
       const retryAfter = seconds === undefined ? null : Number(seconds)
-      return Effect.map(decode(schema), (value) => ({ value, retryAfter }))
+      const location = headers["location"] ?? null
+      return Effect.map(decode(schema), (value) => ({ value, location, retryAfter }))
     }
     return Effect.flatMap(decode(Problem), (problem) => Effect.fail(new CallRefused({ problem })))
   })

@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream"
 import * as ProblemBody from "./api/Problem.ts"
 import * as Answer from "./middleware/Answer.ts"
 import * as Limits from "./middleware/Limits.ts"
+import * as Owed from "./middleware/Owed.ts"
 import type { Strangers } from "./middleware/Strangers.ts"
 import * as Body from "./wire/Body.ts"
 import { Times } from "./wire/Times.ts"
@@ -81,22 +82,32 @@ const makeServer = (of: Making): Server => {
     // An answer is an answer, whatever else the caller would like to speak.
     shouldUpgradeCallback: () => false
   })
+  // Whoever has sent all it had to say may still listen: a request that came whole is answered.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  const owed = Owed.make()
   const parting = new WeakSet<Duplex>()
   const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable) => {
     parting.add(socket)
-    refuseRaw({ socket, refused, requestId: makeRequestId(), within: times.partingWithin })
+    socket.on("error", () => socket.destroy())
+    owed.inTurn(socket, (last) => {
+      const text = last === "answered" ? "" : rawText(refused, makeRequestId())
+      leave({ socket, text, within: times.partingWithin })
+    })
   }
   server.on("clientError", (error: ParserError, socket) => {
-    // Whatever comes after a refusal is not looked at any more.
-    if (parting.has(socket)) return
-    if (!socket.writable || error.code === "ECONNRESET") socket.destroy()
-    else part(socket, refusedBy(error))
+    if (error.code === "ECONNRESET") socket.destroy()
+    // Whatever comes after a refusal, or after the last answer, is not looked at any more.
+    else if (!parting.has(socket) && socket.writable) part(socket, refusedBy(error))
   })
   server.on("connect", (_, socket) => part(socket, tunnelled))
   // Whoever expects anything but 100-continue is answered as if it did not.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   const longest = times.requestWithin + times.firstByteWithin + times.takenWithin
-  server.on("request", (_, response) => dropWhenNotTaken(response, longest))
+  // Before any other listener, which may answer at once.
+  server.prependListener("request", (request, response) => {
+    owed.begin(request, response)
+    dropWhenNotTaken(response, longest)
+  })
   admitOnly(server, of.strangers, (socket) => part(socket, overloaded))
   return server
 }
@@ -130,18 +141,9 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-/**
- * What never becomes a request is answered on the socket, which then ends: also where the other side
- * would rather keep it.
- */
-const refuseRaw = (of: {
-  readonly socket: Duplex
-  readonly refused: Refusal.Refused | Refusal.Unavailable
-  readonly requestId: string
-  readonly within: number
-}): void => {
-  const { socket, requestId } = of
-  const problem = Problem.from(of.refused, requestId)
+/** What never becomes a request is answered on the socket: the whole of that answer. */
+const rawText = (refused: Refusal.Refused | Refusal.Unavailable, requestId: string): string => {
+  const problem = Problem.from(refused, requestId)
   const text = Answer.problemText(problem)
   const headers = {
     connection: "close",
@@ -154,8 +156,17 @@ const refuseRaw = (of: {
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const line = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}`
-  socket.on("error", () => socket.destroy())
-  socket.end([line, ...lines, "", text].join("\r\n"))
+  return [line, ...lines, "", text].join("\r\n")
+}
+
+/** The last text on a socket, which then ends: also where the other side would rather keep it. */
+const leave = (of: {
+  readonly socket: Duplex
+  readonly text: string
+  readonly within: number
+}): void => {
+  const { socket } = of
+  socket.end(of.text)
   socket.resume()
   const timer = setTimeout(() => socket.destroy(), of.within).unref()
   socket.once("close", () => clearTimeout(timer))
@@ -170,7 +181,7 @@ const refusedBy = ({ code, rawPacket }: ParserError): Refusal.Refused => {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return Refusal.refused("request-timeout")
     default:
-      return Refusal.refused("invalid-request", { detail: "The request is not HTTP/1.1." })
+      return Limits.notHttp
   }
 }
 

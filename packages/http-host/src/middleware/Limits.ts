@@ -65,6 +65,7 @@ export const scan = (of: {
   }
   const refused =
     sizes(of, { total, longest, count: rawHeaders.length / 2 }) ??
+    spoken(of) ??
     framing(values) ??
     addressed(of, values)
   return { values, refused }
@@ -83,6 +84,17 @@ const unsent = (): Record<Watched, Array<string>> => ({
   signatureNonces: [],
   transferEncodings: [],
   signatureTimestamps: []
+})
+
+const versions = new Set(["1.0", "1.1"])
+
+/** The parser takes a few more versions for its own, and would answer them as if they were 1.1. */
+const spoken = ({ version }: { readonly version: string }): Scanned["refused"] =>
+  versions.has(version) ? undefined : notHttp
+
+/** What a request is that no reader of HTTP/1.1 would take for one. */
+export const notHttp = Refusal.refused("invalid-request", {
+  detail: "The request is not HTTP/1.1."
 })
 
 /** A body whose end two readers could see in different places is not read at all. */

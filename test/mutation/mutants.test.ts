@@ -1,0 +1,71 @@
+/** Which small faults a source can have planted into it, and that a fault changes what runs. */
+import { describe, expect, it } from "vitest"
+import { sources } from "../architecture/sources.ts"
+import { mutantsOf, planted } from "./mutants.ts"
+import { nearestBy } from "./nearest.ts"
+
+const becoming = (text: string): ReadonlyArray<string> =>
+  mutantsOf("x.ts", text).map((mutant) => planted(text, mutant))
+
+describe("the faults of a source", () => {
+  it.each<[text: string, faults: ReadonlyArray<string>]>([
+    ["const a = b === c", ["const a = b !== c"]],
+    ["const a = b < c", ["const a = b <= c", "const a = b >= c"]],
+    ["const a = b && !c", ["const a = b || !c", "const a = b && c"]],
+    ["const a = b ? c : d", ["const a = (c)", "const a = (d)"]],
+    ["if (a) b()", ["if (false) b()", "if (true) b()", "if (a) ;"]],
+    ["const a = [b, c]", ["const a = [c]", "const a = [b]"]],
+    ["const a = true", ["const a = false"]],
+    ["const a = 0", ["const a = 1"]],
+    ["const a = 5n", ["const a = 5n + 1n"]],
+    ["const a = b.some(c)", ["const a = b.every(c)"]],
+    [
+      'const a = ["open", "shut"]',
+      [
+        'const a = ["shut"]',
+        'const a = ["shut", "shut"]',
+        'const a = ["open"]',
+        'const a = ["open", "open"]'
+      ]
+    ]
+  ])("%s", (text, faults) => {
+    expect(becoming(text).toSorted()).toEqual(faults.toSorted())
+  })
+
+  it.each([
+    "type A = 1 | 2",
+    "interface A { readonly of: 'open' | 'shut' }",
+    "const a: Array<1> = b as 2",
+    'import { a } from "b"',
+    'export { a } from "b"',
+    'const a = { "open": b, shut: c }',
+    'throw new Error("what a person reads")'
+  ])("%s has none: nothing that runs would change", (text) => {
+    expect(becoming(text)).toEqual([])
+  })
+
+  it("every one of the project's own is of the text it says, and changes it", () => {
+    const wrong = sources.flatMap(({ path, text }) =>
+      mutantsOf(path, text).filter(
+        (mutant) =>
+          text.slice(mutant.start, mutant.end) !== mutant.was || planted(text, mutant) === text
+      )
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+describe("the tests that are asked of a fault", () => {
+  it("are for every source some, those of its own kind first", () => {
+    const nearest = nearestBy()
+    const asked = (path: string) => nearest(`packages/engine-core/src/${path}`)
+    expect(
+      sources.filter(({ path, text }) => text.includes("=>") && nearest(path).length === 0)
+    ).toEqual([])
+    expect(asked("orders/dealing-cycle/DealingCycleGates.ts")[0]).toBe(
+      "test/rules/dealing-cycle-gates.spec.ts"
+    )
+    expect(asked("reads/Cursor.ts")[0]).toBe("test/reads/cursors.spec.ts")
+    expect(asked("kernel/Decimal.ts")[0]).toBe("test/kernel/Decimal.test.ts")
+  })
+})

@@ -1,0 +1,210 @@
+/**
+ * `npm run mutate -- --seed N --mutants M`: plants M small faults by chance, one at a time, into a
+ * copy of the tree, and says which of them no test notices. A line of the sources is as likely as
+ * any other; the same seed over the same tree plants the same faults. Of each fault the tests that
+ * run its source are asked, the nearest first and at most `--tests`, until one is red; a fault
+ * that none notices goes to the compiler. `--limit` is how many seconds a batch of tests may take:
+ * a fault that makes one run for longer counts as noticed, apart.
+ *
+ * Everything lies in `.data/mutation/N`: the copy, the faults and what came of each. A run that
+ * was stopped goes on there; with more `--tests` the faults that lived are looked for again. Remove
+ * the folder to begin anew on the present tree.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { parseArgs } from "node:util"
+import { root, sources } from "../architecture/sources.ts"
+import { dice } from "../simulation/faults.ts"
+import { type Mutant, mutantsOf, planted } from "./mutants.ts"
+import { nearestBy } from "./nearest.ts"
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    mutants: { type: "string", default: "200" },
+    tests: { type: "string", default: "24" },
+    limit: { type: "string", default: "240" }
+  }
+})
+const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed)
+const [count, testsMax, limit] = [values.mutants, values.tests, values.limit].map(Number) as [
+  number,
+  number,
+  number
+]
+
+const folder = join(root, ".data/mutation", String(seed))
+const tree = join(folder, "tree")
+const drawnFile = join(folder, "mutants.json")
+const endedFile = join(folder, "ended.jsonl")
+
+/** What came of a fault. `asked` counts the tests that were asked in vain, so that more can be. */
+type Ended = { readonly nth: number; readonly asked: number } & (
+  | { readonly how: "killed"; readonly by: string }
+  | { readonly how: "hung" | "refused" | "lived" }
+)
+
+/** The tree as it stands, without its history; of the packages from outside there are only links. */
+const copyTree = (): void => {
+  const listed = spawnSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root })
+  for (const path of listed.stdout.toString().split("\n")) {
+    if (path !== "" && existsSync(join(root, path))) {
+      cpSync(join(root, path), join(tree, path), { verbatimSymlinks: true })
+    }
+  }
+  const modules = join(root, "node_modules")
+  mkdirSync(join(tree, "node_modules"))
+  for (const name of readdirSync(modules)) {
+    // The packages of the project are those of the copy; what is kept between runs is its own.
+    if (name === "@bursar") {
+      cpSync(join(modules, name), join(tree, "node_modules", name), {
+        recursive: true,
+        verbatimSymlinks: true
+      })
+    } else if (!name.startsWith(".") || name === ".bin") {
+      symlinkSync(join(modules, name), join(tree, "node_modules", name))
+    }
+  }
+}
+
+/** Faults by chance, at most one a line, so that a line counts the same however much it says. */
+const draw = (): ReadonlyArray<Mutant> => {
+  const { roll } = dice(seed)
+  const lines = [
+    ...Map.groupBy(
+      sources.flatMap(({ path, text }) => mutantsOf(path, text)),
+      ({ line, path }) => `${path}:${line}`
+    ).values()
+  ]
+  return Array.from({ length: Math.min(count, lines.length) }, () => {
+    const [line = []] = lines.splice(roll(lines.length), 1)
+    return line[roll(line.length)]
+  }).filter((mutant) => mutant !== undefined)
+}
+
+if (!existsSync(drawnFile)) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(tree, { recursive: true })
+  copyTree()
+  writeFileSync(drawnFile, JSON.stringify(draw(), null, 1))
+}
+const mutants: ReadonlyArray<Mutant> = JSON.parse(readFileSync(drawnFile, "utf8"))
+const ended = new Map<number, Ended>(
+  (existsSync(endedFile) ? readFileSync(endedFile, "utf8").split("\n") : [])
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Ended)
+    .map((one) => [one.nth, one])
+)
+
+/** A program in the copy: its exit code, or `hung` once it was ended with all that it started. */
+const run = (program: string, args: ReadonlyArray<string>): Promise<number | "hung"> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(join(root, "node_modules/.bin", program), args, {
+      cwd: tree,
+      stdio: "ignore",
+      detached: true
+    })
+    const timer = setTimeout(() => {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
+      resolve("hung")
+    }, limit * 1_000)
+    child.on("error", reject)
+    child.on("exit", (code) => {
+      clearTimeout(timer)
+      resolve(code ?? 1)
+    })
+  })
+
+interface Report {
+  readonly testResults: ReadonlyArray<{ readonly name: string; readonly status: string }>
+}
+
+/** The first of these tests that is red; null: none is. */
+const firstRed = async (tests: ReadonlyArray<string>): Promise<string | "hung" | null> => {
+  const report = join(folder, "report.json")
+  rmSync(report, { force: true })
+  const asked = ["run", "--config", "test/vitest.config.ts", "--bail", "1", "--maxWorkers", "1"]
+  const told = ["--reporter", "json", "--outputFile", report]
+  const code = await run("vitest", [...asked, ...told, ...tests])
+  if (code === 0 || code === "hung") return code === 0 ? null : code
+  if (!existsSync(report)) return "the start of the tests"
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report
+  const red = testResults.find(({ status }) => status === "failed")?.name
+  return red === undefined ? "an error outside of tests" : red.slice(tree.length + 1)
+}
+
+/** Whether a test is red without a fault too, and so notices nothing; not every one is asked yet. */
+const unsound = new Map<string, boolean>()
+
+/** What came of one fault: the tests in batches, a few near ones, then more at a time. */
+const judge = async (mutant: Mutant, tests: ReadonlyArray<string>) => {
+  const path = join(tree, mutant.path)
+  const sound = readFileSync(path, "utf8")
+  const plant = () => writeFileSync(path, planted(sound, mutant))
+  const mend = () => writeFileSync(path, sound)
+  const batches = [tests.slice(0, 2), tests.slice(2, 8), tests.slice(8)]
+  try {
+    for (const batch of batches) {
+      let left = batch.filter((test) => unsound.get(test) !== true)
+      while (left.length > 0) {
+        plant()
+        const red = await firstRed(left)
+        if (red === null) {
+          for (const test of left) unsound.set(test, false)
+          break
+        }
+        if (red === "hung") return { how: "hung" } as const
+        mend()
+        if (tests.includes(red) && !unsound.has(red))
+          unsound.set(red, (await firstRed([red])) !== null)
+        if (unsound.get(red) !== true) return { how: "killed", by: red } as const
+        console.log(`${red} is red without a fault: left out`)
+        left = left.filter((test) => test !== red)
+      }
+    }
+    plant()
+    return { how: (await run("tsc", ["-p", "tsconfig.json"])) === 0 ? "lived" : "refused" } as const
+  } finally {
+    mend()
+  }
+}
+
+const said = ({ becomes, line, path, was }: Mutant): string =>
+  `${path}:${line}  ${JSON.stringify(was)} -> ${JSON.stringify(becomes)}`
+
+if ((await run("tsc", ["-p", "tsconfig.json"])) !== 0) {
+  throw new Error(`the copy in ${dirname(tree)} does not type-check without a fault`)
+}
+const nearest = nearestBy()
+for (const [nth, mutant] of mutants.entries()) {
+  const before = ended.get(nth)
+  const tests = nearest(mutant.path).slice(before?.asked ?? 0, testsMax)
+  if (before !== undefined && (before.how !== "lived" || tests.length === 0)) continue
+  const asked = (before?.asked ?? 0) + tests.length
+  const one: Ended = { nth, asked, ...(await judge(mutant, tests)) }
+  ended.set(nth, one)
+  appendFileSync(endedFile, `${JSON.stringify(one)}\n`)
+  console.log(`${nth + 1}/${mutants.length} ${one.how} ${said(mutant)}`)
+}
+
+const by = Map.groupBy(ended.values(), ({ how }) => how)
+const lived = by.get("lived") ?? []
+const judged = ended.size - (by.get("refused")?.length ?? 0)
+console.log(`\nseed ${seed}: ${ended.size} faults`)
+for (const [how, all] of by) console.log(`  ${how}: ${all.length}`)
+console.log(`noticed of those that compile: ${judged - lived.length} of ${judged}`)
+for (const { asked, nth } of lived) {
+  const mutant = mutants[nth]
+  if (mutant !== undefined) console.log(`lived, ${asked} tests asked: ${said(mutant)}`)
+}

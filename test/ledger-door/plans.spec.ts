@@ -100,6 +100,7 @@ const redemption = {
   oracle,
   cycleId: null,
   remainderOf: null,
+  cutOffAt: null,
   units: decimal("100"),
   price: decimal("2"),
   proceeds: decimal("200"),

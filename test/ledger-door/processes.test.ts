@@ -344,7 +344,8 @@ describe("outside parties as processes", () => {
         orderedAmount: null,
         oracle,
         cycleId: null,
-        remainderOf: null
+        remainderOf: null,
+        cutOffAt: null
       })
     )
     const acts = () =>

@@ -263,7 +263,8 @@ describe("orders by the unit", () => {
         orderedAmount: Decimal.of("50"),
         oracle,
         cycleId: null,
-        remainderOf: null
+        remainderOf: null,
+        cutOffAt: null
       })
     )
     const { payload, contractId } = await scene.await(

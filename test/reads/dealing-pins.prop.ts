@@ -19,7 +19,7 @@ interface Order {
   state: string
   units: string | null
   /** The cycle it is in, and the order it is left over of. */
-  readonly cycleId: string | null
+  cycleId: string | null
   readonly remainderOf: string | null
 }
 interface Cycle {
@@ -54,7 +54,9 @@ const read = (told: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
 const created = (told: Told, entity: string, payload: Payload) => {
   const order = (id: unknown, orders: Map<string, Order>, units: string | null) => {
     const known = orders.get(String(id))
-    if (known === undefined) {
+    // What a gate left over is claimed anew by joining a cycle.
+    if (known !== undefined) known.cycleId = text(payload["cycleId"])
+    else {
       orders.set(String(id), {
         state: "claimed",
         units,

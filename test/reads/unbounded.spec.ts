@@ -68,12 +68,13 @@ describe("among more than are looked at in one go", () => {
         }))
         yield* all(dealingCycles, cycles)
         const around = (nth: number) =>
-          Effect.map(aroundOf({ instrumentId, cutOffAt: at(nth) }), ({ earlier, next }) => [
-            earlier?.cutOffAt ?? null,
-            next?.cutOffAt ?? null
-          ])
+          Effect.map(
+            aroundOf({ instrumentId, cutOffAt: at(nth) }, at(nth + 1)),
+            ({ earlier, next }) => [earlier?.cutOffAt ?? null, next?.cutOffAt ?? null]
+          )
         expect(yield* around(0)).toEqual([null, at(1)])
-        expect(yield* around(599)).toEqual([at(0), at(601)])
+        // The next one's cut-off has passed: what is left over joins no other.
+        expect(yield* around(599)).toEqual([at(0), null])
         expect(yield* around(650)).toEqual([at(0), at(651)])
         expect(yield* around(699)).toEqual([at(0), null])
       })

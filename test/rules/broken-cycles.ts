@@ -167,6 +167,7 @@ export const cycleSettle = act<Settling>({
     shortfall: Decimal.zero,
     provision: null,
     earlier: null,
+    nextCutOffAt: Broken.later,
     next: null,
     inputsMax: 2_000,
     now

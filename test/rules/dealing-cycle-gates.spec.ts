@@ -93,6 +93,7 @@ const sound: Standing = {
   shortfall: Decimal.zero,
   provision: null,
   earlier: null,
+  nextCutOffAt: Instant.of("2026-08-04T20:00:00Z"),
   next: null,
   inputsMax: 2_000,
   now

@@ -132,7 +132,8 @@ const claimed = ({ of, instrument, cash }: Scene) =>
     orderedAmount: null,
     oracle: of("oracle").party,
     cycleId: null,
-    remainderOf: null
+    remainderOf: null,
+    cutOffAt: null
   }) as const
 const priced = (at: Scene) =>
   ({
@@ -148,6 +149,7 @@ const lotOf = (at: Scene) => {
     orderedUnits: _,
     orderedAmount: __,
     remainderOf: ___,
+    cutOffAt: ______,
     redemptionId: ____,
     ...rest
   } = priced(at)

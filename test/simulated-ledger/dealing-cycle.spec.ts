@@ -112,6 +112,7 @@ describe("a dealing cycle", () => {
         units: decimal("10000"),
         proceeds: decimal("10437"),
         remainderId: "red-1-rest",
+        cutOffAt: Dealing.later,
         cycleCid: null
       }
       const receipt = yield* settle({ ...whole, redemptions: [{ ...redemption, fill }] })
@@ -506,6 +507,100 @@ describe("a dealing cycle with one bad leg is settled in no part:", () => {
       const twice = { ...at.whole, lots: [...at.whole.lots, ...at.whole.lots] }
       expect(yield* Effect.flip(at.settle(twice))).toMatchObject({ code: "CONTRACT_NOT_ACTIVE" })
       expect(yield* seen(at.of)).toEqual(before)
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("what a gate left over", () => {
+  const nextDay = Instant.of("1970-01-06T00:00:00Z")
+  const settleBy = Instant.of("1970-01-09T00:00:00Z")
+  const leaving = (at: At, change: Partial<Templates.Fill> = {}) => {
+    const [redemption] = at.whole.redemptions
+    if (redemption === undefined) throw new Error("the cycle has a redemption")
+    const fill = {
+      units: decimal("10000"),
+      proceeds: decimal("10437"),
+      remainderId: "rest",
+      cutOffAt: nextDay,
+      cycleCid: null,
+      ...change
+    }
+    return at.settle({ ...at.whole, redemptions: [{ ...redemption, fill }] })
+  }
+  const left = Effect.gen(function* () {
+    const at = yield* G11
+    const [claim = ""] = World.created(yield* leaving(at), "RedemptionClaim")
+    return { ...at, claim }
+  })
+  const opens = (
+    { of, market }: Pick<At, "of" | "market">,
+    terms: { readonly cutOffAt: Instant.Instant; readonly remainders: ReadonlyArray<string> }
+  ) =>
+    World.act(
+      of("venue"),
+      Templates.exercise(Templates.PrimaryMarket, market, "OpenCycle", {
+        cycleId: "cycle-2",
+        settleBy,
+        ...terms
+      })
+    )
+  const prices = ({ of }: Pick<At, "of">, claim: string, pointCid: string) =>
+    World.act(
+      of("oracle"),
+      Templates.exercise(Templates.RedemptionClaim, claim, "Price", {
+        pointCid,
+        price: Dealing.price,
+        units: decimal("20000"),
+        proceeds: decimal("20874")
+      })
+    )
+
+  it.effect("deals on a day to come, and in no other day's cycle", () =>
+    Effect.gen(function* () {
+      const at = yield* G11
+      const refused = Dealing.aborts("what is left over deals on a day to come")
+      const past = Instant.of("1970-01-01T00:00:00Z")
+      expect(yield* Effect.flip(leaving(at, { cutOffAt: null }))).toMatchObject(refused)
+      expect(yield* Effect.flip(leaving(at, { cutOffAt: past }))).toMatchObject(refused)
+      // The open one is of the second of January.
+      const other = yield* Dealing.openCycle(at.floor, "cycle-2")
+      expect(yield* Effect.flip(leaving(at, { cycleCid: other }))).toMatchObject(
+        Dealing.aborts("the cycle is of another day")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("is priced from its cut-off on, by a point of that day", () =>
+    Effect.gen(function* () {
+      const at = yield* left
+      expect(yield* Effect.flip(prices(at, at.claim, at.point))).toMatchObject(
+        Dealing.aborts("the order's cut-off is still to come")
+      )
+      yield* TestClock.setTime(Instant.toEpochMillis(nextDay))
+      // Valued on the fifth, before the cut-off.
+      expect(yield* Effect.flip(prices(at, at.claim, at.point))).toMatchObject(
+        Dealing.aborts("the point is valued before the order's cut-off")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("joins the cycle of its day when that is opened, once", () =>
+    Effect.gen(function* () {
+      const at = yield* left
+      const remainders = [at.claim]
+      const early = Instant.of("1970-01-05T00:00:00Z")
+      expect(yield* Effect.flip(opens(at, { cutOffAt: early, remainders }))).toMatchObject(
+        Dealing.aborts("the cycle is of another day")
+      )
+      const receipt = yield* opens(at, { cutOffAt: nextDay, remainders })
+      const [joined = ""] = World.created(receipt, "RedemptionClaim")
+      expect(
+        yield* Effect.flip(opens(at, { cutOffAt: nextDay, remainders: [joined] }))
+      ).toMatchObject(Dealing.aborts("the order is in a cycle"))
+      const own = yield* Dealing.redeem(at.floor, { holder: "carol", id: "red-2", units: "1" })
+      expect(yield* Effect.flip(opens(at, { cutOffAt: nextDay, remainders: [own] }))).toMatchObject(
+        Dealing.aborts("only what a gate left over joins a cycle later")
+      )
     }).pipe(Effect.provide(ledger))
   )
 })

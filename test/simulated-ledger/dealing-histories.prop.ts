@@ -115,7 +115,7 @@ const fillOf = (redemption: Templates.Payload<typeof Templates.PricedRedemption>
     rounding: "floor"
   })
   const proceeds = proceedsOf(units)
-  return { units, proceeds, remainderId: `${name}-rest`, cycleCid: null }
+  return { units, proceeds, remainderId: `${name}-rest`, cutOffAt: Dealing.later, cycleCid: null }
 }
 
 const acts = {

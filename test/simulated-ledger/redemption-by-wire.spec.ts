@@ -33,7 +33,8 @@ const byWire = ({ of, instrument }: Dealing.Floor) =>
       orderedAmount: null,
       oracle: of("oracle").party,
       cycleId: null,
-      remainderOf: null
+      remainderOf: null,
+      cutOffAt: null
     })
   )
 
@@ -108,6 +109,7 @@ describe("a redemption paid by wire", () => {
         units: decimal("10"),
         proceeds: decimal("10"),
         remainderId: "rest",
+        cutOffAt: Instant.of("2030-01-01T00:00:00Z"),
         cycleCid: null
       }
       const paid = aborts("the redemption is paid by wire")

@@ -201,7 +201,13 @@ const otherCash = (at: Scene, by: Partial<By>) =>
   both({ ...at, fromFund: { ...at.fromFund, ...by } })
 
 const fill = (units: string, proceeds: string, remainderId = "red-1-rest") => ({
-  fill: { units: decimal(units), proceeds: decimal(proceeds), remainderId, cycleCid: null }
+  fill: {
+    units: decimal(units),
+    proceeds: decimal(proceeds),
+    remainderId,
+    cutOffAt: Dealing.later,
+    cycleCid: null
+  }
 })
 /** A part, with the cash of that part. */
 const part =

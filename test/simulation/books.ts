@@ -13,7 +13,7 @@ export interface Order {
   readonly holderId: string
   /** The dealing day it is of, counted from the first. */
   readonly day: number
-  readonly cycleId: string | null
+  cycleId: string | null
   readonly amount: Cents | null
   readonly ordered: Micros | null
   readonly feeRate: Rate

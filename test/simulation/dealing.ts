@@ -611,6 +611,21 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
 const entries = (amounts: ReadonlyMap<string, bigint>) =>
   [...amounts].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
+/** Millionths of a unit that are worth a cent at every price of the days, whatever the fee. */
+const payable = 20_000n
+
+/** What gates left over and can be paid is in the cycle of its day from its opening on. */
+const takesIn = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
+  const remainders = sim.books.of(sim.day).filter(({ state }) => state === "claimed")
+  for (const order of remainders) {
+    order.cycleId = (yield* Cycles.redemption(order.id)).cycleId
+    B.holds(
+      order.cycleId === cycleId || (order.ordered ?? 0n) < payable,
+      `${order.id} waits outside of ${cycleId}`
+    )
+  }
+})
+
 /** A dealing day: its orders until the cut-off, its price, and what becomes of them. */
 const dealingDay = Effect.fnUntraced(function* (sim: Sim) {
   const { books, die } = sim
@@ -625,6 +640,7 @@ const dealingDay = Effect.fnUntraced(function* (sim: Sim) {
     const opened = yield* write(sim, "dealing-cycle.open", { body })
     B.same(opened.state, "succeeded", `opening ${cycleId}: ${opened.why}`)
     sim.cycleId = cycleId
+    yield* takesIn(sim, cycleId)
   }
   for (let taken = 2 + die.roll(4); taken > 0; taken--) {
     yield* sim.day > 0 && !die.once(3) ? redeems(sim) : subscribes(sim)

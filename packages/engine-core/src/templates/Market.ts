@@ -93,7 +93,9 @@ export const PrimaryMarket = define({
       argument: Schema.Struct({
         cycleId: Field.text,
         cutOffAt: Field.instant,
-        settleBy: Field.instant
+        settleBy: Field.instant,
+        /** What gates left over and waits for this cut-off: it joins the cycle. */
+        remainders: Schema.optionalKey(Schema.NullOr(Field.list(cid)))
       }),
       result: created
     },

@@ -65,7 +65,9 @@ const claimed = {
   /** The dealing cycle that settles it together with others. */
   cycleId: Field.optional(Field.text),
   /** The redemption of which this is what a gate left over. */
-  remainderOf: Field.optional(Field.text)
+  remainderOf: Field.optional(Field.text),
+  /** The cut-off of the dealing day that what a gate left over waits for: no earlier point prices it. */
+  cutOffAt: Field.optional(Field.instant)
 } as const
 
 /** What of an order is to be let go: its units, its cash and the venue's request for them. */
@@ -89,6 +91,8 @@ export const RedemptionClaim = define({
       }),
       result: created
     },
+    /** What a gate left over joins the cycle of its day, which was opened after it. */
+    Join: { consuming: true, argument: Schema.Struct({ cycleCid: cid }), result: created },
     Withdraw: { consuming: true, argument: put, result: Field.unit }
   }
 })
@@ -98,7 +102,9 @@ export const Fill = Schema.Struct({
   units: Field.decimal,
   proceeds: Field.decimal,
   remainderId: Field.text,
-  /** The open cycle that the rest joins. */
+  /** The cut-off of the next dealing day, at which the rest deals. */
+  cutOffAt: Field.optional(Field.instant),
+  /** The cycle of that day, where it is open: the rest joins it at once. */
   cycleCid: Field.optional(cid)
 })
 export type Fill = typeof Fill.Type

@@ -207,6 +207,15 @@ export const soldAt = (
   return { id, units: asked, proceeds: paid.proceeds, price, feeRate }
 }
 
+/** Whether a redemption's units come to any cash at all at this price. */
+export const isPayable = (
+  order: Pick<Asked, "units" | "feeRate" | "unitDecimals" | "cashDecimals">,
+  price: Decimal.Decimal
+): boolean =>
+  Decimal.isPositive(
+    soldAt({ ...order, id: "one that is asked about", amount: null }, price).proceeds
+  )
+
 const nothingAsked = (id: string): never => {
   throw new Error(`the order ${id} asks for neither an amount nor units`)
 }

@@ -57,7 +57,11 @@ const lot = TypedReading.of(Lot, {
 const redemptionClaim = TypedReading.of(RedemptionClaim, {
   created: ({ redemptionId }, node) =>
     counted(redemptions, redemptionId, (self) =>
-      self.version === 1 && self.claimCid === node.contractId ? came(sold(self), node) : nothing
+      self.claimCid === node.contractId
+        ? self.version === 1
+          ? came(sold(self), node)
+          : joined(sold(self), node)
+        : nothing
     ),
   exercised: {
     Withdraw: ({ payload }, node) =>
@@ -169,6 +173,10 @@ const came = Effect.fnUntraced(function* (order: Order, node: Node) {
   yield* countInDay(order, node, { orders: 1, ordered: order.ordered })
   yield* countInCycle(order, node, { members: 1, gross: order.gross })
 })
+
+/** A cycle that was opened after it has taken it in; its day has counted it since it came. */
+const joined = (order: Order, node: Node) =>
+  countInCycle(order, node, { members: 1, gross: order.gross })
 
 const priced = Effect.fnUntraced(function* (
   { pointCid }: { readonly pointCid: string | null },

@@ -1,10 +1,11 @@
 /** How a dealing cycle is opened: for which cut-off, and that nobody else opens it too. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -16,13 +17,18 @@ import { operations } from "../../writes/OperationRecord.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { redemptions } from "../redemption/Redemption.ts"
+import { lastPriceOf } from "../redemption/RedemptionStandingReads.ts"
 import { openingOf } from "./CutOffRules.ts"
 import { CycleId, dealtAt, dealingCycles } from "./DealingCycle.ts"
 import * as Gates from "./DealingCycleGates.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import { cycleSlots } from "./CycleSlot.ts"
+import { isPayable } from "./DealingCycleRules.ts"
 import { openCycleOf } from "./JoiningReads.ts"
+import { shown } from "./SettleOperations.ts"
+import { inputsOf } from "./TransactionSize.ts"
 
 const Body = Schema.Struct({
   /** Made by the engine when the caller names none. */
@@ -63,19 +69,14 @@ export const open = Operation.defineOnLedger("dealing-cycle.open", {
         exercise(PrimaryMarket, contractOf(market), "OpenCycle", {
           cycleId,
           cutOffAt: opened.cutOffAt,
-          settleBy: opened.settleBy
+          settleBy: opened.settleBy,
+          remainders: yield* waitingFor(market, { ...input, ...opened })
         })
       ],
       last: true
     }
   }),
-  finish: (input) =>
-    Effect.flatMap(Records, (records) => records.get(dealingCycles, idOf(input))).pipe(
-      Effect.catchTag("Refused", () =>
-        Effect.die(new Error("an opened cycle was not read off the ledger"))
-      ),
-      Effect.map((record) => DealingCycleView.of(record, record.orders))
-    )
+  finish: (input) => shown(idOf(input))
 })
 
 const idOf = ({ cycleId }: Pick<Body, "cycleId">): CycleId => {
@@ -89,6 +90,31 @@ const contractOf = (market: { readonly marketCid: string | null } | null): strin
   }
   return market.marketCid
 }
+
+/**
+ * What gates left over and waits for this cut-off, as far as one transaction settles it: it joins the
+ * cycle. What is too little to be paid at the last price gets none, and no cycle waits for it.
+ */
+const waitingFor = Effect.fnUntraced(function* (
+  market: { readonly terms: { readonly oracle: Party.Party } } | null,
+  of: { readonly instrumentId: InstrumentId; readonly cutOffAt: Instant.Instant }
+) {
+  const records = yield* Records
+  const { inputsMax } = yield* Settings
+  const lastPrice = yield* lastPriceOf(of, market?.terms.oracle ?? null)
+  const found = yield* Stream.runCollect(
+    records.stream(redemptions, { where: { waiting: [dealtAt(of)] } })
+  )
+  const payable = found
+    .map(({ record }) => record)
+    .filter((order) => lastPrice === null || isPayable(order, lastPrice))
+  const room = payable.findIndex(
+    (_, index) => inputsOf({ subscriptions: 0, redemptions: index + 1 }) > inputsMax
+  )
+  return payable
+    .slice(0, room === -1 ? payable.length : room)
+    .flatMap(({ claimCid }) => (claimCid === null ? [] : [claimCid]))
+})
 
 /** Everything that opening is judged by: what is there already, which is no gate, then one row a check. */
 const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {

@@ -15,10 +15,12 @@ import * as Operation from "../../writes/Operation.ts"
 import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Gates from "./DealingCycleGates.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
-import { idsOf } from "./DealingCycleOrders.ts"
+import { idsOf, none } from "./DealingCycleOrders.ts"
 import type { Fill } from "./DealingCycleRules.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
+import type { Redemption } from "../redemption/Redemption.ts"
+import { ordersOf } from "./MemberReads.ts"
 import { type Standing, standingOf } from "./SettlingReads.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
@@ -74,10 +76,15 @@ const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
   return cycleCid
 }
 
+/** The cycle as it stands, with the ids of its orders. */
 export const shown = (cycleId: CycleId) =>
   Effect.flatMap(Records, (records) => records.get(dealingCycles, cycleId)).pipe(
     Effect.catchTag("Refused", () => Effect.die(new Error(`dealing cycle ${cycleId} vanished`))),
-    Effect.map((record) => DealingCycleView.of(record))
+    Effect.flatMap((record) =>
+      Effect.map(ordersOf([record], { pin: null, holderId: null }), (orders) =>
+        DealingCycleView.of(record, idsOf(orders.get(cycleId) ?? none))
+      )
+    )
   )
 
 /** What its approver signs: the price, both sides, the fund's net, the gate, and who is in it. */
@@ -127,7 +134,7 @@ const lotsOf = ({ orders, admissions, instrument }: Standing): Settling["lots"] 
     intentCid
   }))
 
-/** Each with what the gate lets through of it; what is left over joins the next open cycle. */
+/** Each with what the gate lets through of it; what is left over deals on the next dealing day. */
 const redemptionsOf = (standing: Standing, act: OperationAct): Settling["redemptions"] => {
   const { fills } = standing.settlement
   const next = nextOf(standing)
@@ -146,7 +153,9 @@ const redemptionsOf = (standing: Standing, act: OperationAct): Settling["redempt
               units: fill.units,
               proceeds: fill.proceeds,
               remainderId: remainderIdOf(act.operationId, index),
-              cycleCid: isPayable(fill, order) ? next : null
+              cutOffAt: standing.nextCutOffAt,
+              // Too little to be paid at this price gets none at the next: no cycle waits for it.
+              cycleCid: isRestPayable(fill, order) ? next : null
             }
     }
   })
@@ -156,21 +165,10 @@ const redemptionsOf = (standing: Standing, act: OperationAct): Settling["redempt
 const remainderIdOf = (operationId: string, index: number): string =>
   `${operationId.replace(/^op_/, "red_")}.${index}`
 
-/** A rest that is worth less than can be paid has no price yet to wait for: it joins no cycle. */
-const isPayable = (
-  { rest }: Fill,
-  order: { readonly redemptionId: string; readonly price: Decimal.Decimal | null } & Pick<
-    Rules.Asked,
-    "feeRate" | "unitDecimals" | "cashDecimals"
-  >
-): boolean =>
-  order.price !== null &&
-  Decimal.isPositive(
-    Rules.soldAt({ ...order, id: order.redemptionId, amount: null, units: rest }, order.price)
-      .proceeds
-  )
+const isRestPayable = ({ rest }: Fill, order: Redemption): boolean =>
+  order.price !== null && Rules.isPayable({ ...order, units: rest }, order.price)
 
-/** The contract of the next open cycle that takes orders and has room for what is left over. */
+/** The contract of the next dealing day's cycle, if it is open and has room for what is left over. */
 const nextOf = ({ next, settlement, inputsMax }: Standing): string | null => {
   if (next === null) return null
   const { subscriptions, redemptions } = next.members

@@ -16,7 +16,9 @@ import type { Controls } from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
 import * as AllocationRules from "../AllocationRules.ts"
 import { liveMarket } from "../primary-market/LiveMarketReads.ts"
+import { nextCutOff } from "../subscription/SubscriptionRules.ts"
 import { type DealingCycle, dealingCycles } from "./DealingCycle.ts"
+import { openCycleOf } from "./JoiningReads.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import { boughtOf, none, type Orders, soldOf } from "./DealingCycleOrders.ts"
@@ -88,7 +90,7 @@ export const standingOf = (
       settlement,
       shortfall,
       provision: yield* provisionOf(cycle, { amount: shortfall, most: inputsMax }),
-      ...(yield* aroundOf(cycle)),
+      ...(yield* aroundOf(cycle, nextCutOff(terms.cutOff, Instant.max(now, cycle.cutOffAt)).at)),
       inputsMax,
       now
     }
@@ -109,28 +111,26 @@ const asServed = <C extends Pick<DealingCycle, "allocations">>(
 export interface Around {
   /** The first of those that settle before it; null: it is the next to settle. */
   readonly earlier: Stored<DealingCycle> | null
-  /** The first of those after it that still take orders. */
+  /** The cut-off of the next dealing day, at which what a gate leaves over deals. */
+  readonly nextCutOffAt: Instant.Instant
+  /** The cycle of that day, where it takes orders. */
   readonly next: Stored<DealingCycle> | null
 }
 
 export const aroundOf = Effect.fnUntraced(function* (
-  cycle: Pick<DealingCycle, "instrumentId" | "cutOffAt">
+  { cutOffAt, instrumentId }: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
+  nextCutOffAt: Instant.Instant
 ) {
   const records = yield* Records
-  const open = { instrumentId: [cycle.instrumentId], state: ["open"] }
-  return yield* records.stream(dealingCycles, { where: open }).pipe(
-    Stream.runFold(
-      (): Around => ({ earlier: null, next: null }),
-      ({ earlier, next }, { record }) => {
-        const isEarlier = Instant.isBefore(record.cutOffAt, cycle.cutOffAt)
-        const isNext = record.acceptsOrders && Instant.isAfter(record.cutOffAt, cycle.cutOffAt)
-        return {
-          earlier: isEarlier ? sooner(earlier, record) : earlier,
-          next: isNext ? sooner(next, record) : next
-        }
-      }
-    )
+  const open = { instrumentId: [instrumentId], state: ["open"] }
+  const earlier = yield* records.stream(dealingCycles, { where: open }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.filter((record) => Instant.isBefore(record.cutOffAt, cutOffAt)),
+    Stream.runFold((): Stored<DealingCycle> | null => null, sooner)
   )
+  const found = yield* openCycleOf({ instrumentId, cutOffAt: nextCutOffAt })
+  const next = found?.acceptsOrders === true ? found : null
+  return { earlier, nextCutOffAt, next } satisfies Around
 })
 
 const sooner = (one: Stored<DealingCycle> | null, other: Stored<DealingCycle>) =>

@@ -18,6 +18,7 @@ import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { unitsStand } from "../AllocationRules.ts"
 import * as OpenOrder from "../OpenOrder.ts"
+import { dealtAt } from "../dealing-cycle/DealingCycle.ts"
 import { CashLine } from "../subscription/CashLine.ts"
 import { Allocated, evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import * as RedemptionOrder from "./RedemptionOrder.ts"
@@ -135,6 +136,9 @@ export const isPledging = (self: Redemption): boolean =>
 export const pledgedOf = (self: Redemption): Decimal.Decimal =>
   isPledging(self) ? (self.units ?? Decimal.zero) : Decimal.zero
 
+const isWaiting = ({ cycleId, remainderOf, state }: Redemption): boolean =>
+  remainderOf !== null && cycleId === null && state === "claimed"
+
 /** A holder's units of an instrument, as the orders that take them name them. */
 export const pairOf = (of: Pick<Redemption, "holderId" | "instrumentId">): string =>
   `${of.holderId}/${of.instrumentId}`
@@ -157,6 +161,8 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
     cycleId: (self) => self.cycleId,
     open: (self) => OpenOrder.open(standingOf(self)),
     openUntil: (self) => OpenOrder.openUntil(standingOf(self)),
+    /** What gates left over, by the cut-off at which it deals: a cycle of that day takes it in. */
+    waiting: (self) => (isWaiting(self) ? dealtAt(self) : null),
     /** Orders that take units which are still their holder's. */
     giving: (self) => (unburned(self) ? pairOf(self) : null)
   },

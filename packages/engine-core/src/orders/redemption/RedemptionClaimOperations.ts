@@ -176,7 +176,8 @@ const byWire = (input: Claim, { instrument, holder, oracle }: Judged, act: Opera
     orderedAmount: input.amount,
     oracle,
     cycleId: null,
-    remainderOf: null
+    remainderOf: null,
+    cutOffAt: null
   })
 }
 

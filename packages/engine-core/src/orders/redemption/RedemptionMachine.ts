@@ -84,6 +84,12 @@ const RequestBurn = Schema.Struct({
   on: Schema.Literal("request-burn"),
   burnRequestCid: Schema.NullOr(Field.contractId)
 })
+/** What a gate left over joined the cycle of its day, which was opened after it. */
+const Join = Schema.Struct({
+  on: Schema.Literal("join"),
+  claimCid: Field.contractId,
+  cycleId: Schema.String
+})
 /** The venue named bank lines as this order's cash. */
 const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
 
@@ -119,6 +125,7 @@ export const Fact = Schema.Union([
   Allocate,
   Pledge,
   RequestBurn,
+  Join,
   Match,
   Price,
   Fund,
@@ -227,6 +234,7 @@ export const evolve = (self: Redemption, fact: Fact): Redemption =>
     .with({ on: "allocate-cash" }, ({ allocation }) => ({ ...self, allocation }))
     .with({ on: "allocate-units" }, ({ allocation }) => ({ ...self, unitsAllocation: allocation }))
     .with({ on: "request-burn" }, ({ burnRequestCid }) => ({ ...self, burnRequestCid }))
+    .with({ on: "join" }, ({ claimCid, cycleId }) => ({ ...self, claimCid, cycleId }))
     .with({ on: "match" }, ({ lines }) => ({
       ...self,
       cash: {

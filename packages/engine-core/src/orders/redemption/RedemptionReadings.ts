@@ -38,6 +38,14 @@ const claim = TypedReading.of(RedemptionClaim, {
     const records = yield* Records
     const known = yield* records.find(redemptions, payload.redemptionId)
     if (Option.isNone(known)) return yield* opened(payload, node)
+    if (isJoining(known.value, payload)) {
+      const { cycleId } = payload
+      return yield* order.noted(known.value, node, {
+        on: "join",
+        claimCid: node.contractId,
+        cycleId
+      })
+    }
     yield* order.surprise(node, payload.redemptionId, {
       on: "claim",
       detail: "A redemption of this id exists."
@@ -140,7 +148,8 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
       claimedAt: node.effectiveAt,
       remainderOf: payload.remainderOf,
-      pricing: manifest.pricing,
+      // What a gate left over waits for the point of its day, whatever its instrument's rule.
+      pricing: payload.cutOffAt === null ? manifest.pricing : "forward",
       feeRate: terms.fees.redemption,
       unitDecimals: manifest.unitDecimals,
       cashDecimals: Currency.decimals(payload.currency),
@@ -156,19 +165,28 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   )
 })
 
-/** An order deals at its cycle's cut-off: what a gate left over may have joined one that is not the next. */
+/** An order deals at the cut-off that it names or that its cycle has, else at the next. */
 const cutOffOf = Effect.fnUntraced(function* (
-  { cycleId }: Claim,
+  { cutOffAt: named, cycleId }: Claim,
   rule: Parameters<typeof nextCutOff>[0],
   node: Node
 ) {
   const records = yield* Records
   const cycle = cycleId === null ? Option.none() : yield* records.find(dealingCycles, cycleId)
-  return Option.match(cycle, {
-    onNone: () => nextCutOff(rule, node.effectiveAt),
-    onSome: ({ cutOffAt }) => ({ at: cutOffAt, date: Zone.dateAt(rule.zone, cutOffAt) })
-  })
+  const at = named ?? Option.getOrNull(cycle)?.cutOffAt ?? null
+  return at === null ? nextCutOff(rule, node.effectiveAt) : { at, date: Zone.dateAt(rule.zone, at) }
 })
+
+/** What a gate left over is claimed anew by joining the cycle of its day. */
+const isJoining = (
+  { cutOffAt, cycleId, state }: Redemption,
+  payload: Claim
+): payload is Claim & { readonly cycleId: string } =>
+  state === "claimed" &&
+  cycleId === null &&
+  payload.cycleId !== null &&
+  payload.remainderOf !== null &&
+  (payload.cutOffAt ?? cutOffAt) === cutOffAt
 
 const unpriced = {
   state: RedemptionMachine.initial,

@@ -109,6 +109,8 @@ export interface Claimed {
   /** Who prices after another goes by the same point. */
   readonly pointCid: string | null
   readonly claimedAt: Instant.Instant
+  /** The cut-off that what a gate left over waits for; every other order's follows from its claim. */
+  readonly cutOffAt?: Instant.Instant | null
 }
 
 /** The point that prices the claim by its instrument's rule; undefined while there is none. */
@@ -124,7 +126,12 @@ export const pointFor = (world: World.World, claim: Claimed, terms: Terms): Poin
   const inTime = points.toSorted((left, right) =>
     Instant.compare(left.payload.valuationTime, right.payload.valuationTime)
   )
-  const { claimedAt } = claim
+  const { claimedAt, cutOffAt = null } = claim
+  if (cutOffAt !== null) {
+    return Instant.isBefore(world.now, cutOffAt)
+      ? undefined
+      : inTime.find(({ payload }) => Instant.atOrAfter(payload.valuationTime, cutOffAt))
+  }
   switch (terms.pricing ?? "latest") {
     case "latest":
       return inTime.at(-1)

@@ -1,5 +1,5 @@
 /** How a market is agreed, and what its parties' word given beforehand lets the venue do: claim, open, mint and burn. */
-import { Decimal, type Party } from "@bursar/engine-core/kernel"
+import { Decimal, type Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { define, demand, distinct, type Scope } from "../Entity.ts"
@@ -98,13 +98,18 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { venue, fund, registrar, instrument, cash } = self
+          const { remainders, ...opened } = argument
           yield* demand(
             [isOpen(self, scope), "the market is past its time"],
             [scope.now < argument.cutOffAt, "the cut-off is past"],
             [argument.cutOffAt <= argument.settleBy, "it would settle before its cut-off"]
           )
-          const cycle = { venue, fund, registrar, instrument, cash, ...argument }
-          return { contractId: yield* scope.create(Templates.DealingCycle, cycle) }
+          const cycle = { venue, fund, registrar, instrument, cash, ...opened }
+          const cycleCid = yield* scope.create(Templates.DealingCycle, cycle)
+          for (const claimCid of remainders ?? []) {
+            yield* scope.exercise(Templates.RedemptionClaim, claimCid, "Join", { cycleCid })
+          }
+          return { contractId: cycleCid }
         })
     },
     OpenStanding: {
@@ -185,10 +190,16 @@ const takes = (
     [sameAsset(order.paymentAsset, self.cash), "the order pays in another asset"]
   )
 
-/** The name of the cycle that an order joins: of its market's instrument, and before its cut-off. */
+/**
+ * The name of the cycle that an order joins: of its market's instrument, before its cut-off, and of
+ * the order's own day where it names one.
+ */
 export const joined = (
   scope: Scope,
-  order: Pick<Market, "venue" | "instrument"> & { readonly fund: Party.Party | null },
+  order: Pick<Market, "venue" | "instrument"> & {
+    readonly fund: Party.Party | null
+    readonly cutOffAt?: Instant.Instant | null
+  },
   cycleCid: string | null
 ) =>
   Result.gen(function* () {
@@ -197,7 +208,8 @@ export const joined = (
     yield* demand(
       [cycle.venue === order.venue && cycle.fund === order.fund, "the cycle is another market's"],
       [sameAsset(cycle.instrument, order.instrument), "the cycle is of another instrument"],
-      [scope.now < cycle.cutOffAt, "the cycle takes no more orders"]
+      [scope.now < cycle.cutOffAt, "the cycle takes no more orders"],
+      [(order.cutOffAt ?? cycle.cutOffAt) === cycle.cutOffAt, "the cycle is of another day"]
     )
     return cycle.cycleId
   })

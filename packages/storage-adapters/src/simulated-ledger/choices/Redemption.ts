@@ -67,7 +67,8 @@ export const redemptionOrder = define(Templates.RedemptionOrder, {
             mode: "ledger",
             orderedUnits: units,
             orderedAmount: amount,
-            remainderOf: null
+            remainderOf: null,
+            cutOffAt: null
           } as const
           return { contractId: yield* scope.create(Templates.RedemptionClaim, claim) }
         })
@@ -96,6 +97,7 @@ export const redemptionClaim = define(Templates.RedemptionClaim, {
             [point.oracle === self.oracle, "the point is another oracle's"],
             [point.instrumentId === self.instrument.id, "the point is of another instrument"],
             [point.registrar === self.instrument.admin, "the point is of another register"],
+            ...ofItsDay(self, point, scope),
             [
               Decimal.isPositive(price) && Decimal.isPositive(units),
               "price and units are positive"
@@ -114,12 +116,39 @@ export const redemptionClaim = define(Templates.RedemptionClaim, {
           return { contractId: yield* scope.create(Templates.PricedRedemption, priced) }
         })
     },
+    Join: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { cycleCid } }, scope) =>
+        Result.gen(function* () {
+          yield* demand(
+            [self.remainderOf !== null, "only what a gate left over joins a cycle later"],
+            [self.cycleId === null, "the order is in a cycle"]
+          )
+          const cycleId = yield* joined(scope, self, cycleCid)
+          return {
+            contractId: yield* scope.create(Templates.RedemptionClaim, { ...self, cycleId })
+          }
+        })
+    },
     Withdraw: {
       controllers: (self) => [self.venue],
       body: ({ self, argument }, scope) => release(scope, self, argument)
     }
   }
 })
+
+/** What a gate left over is priced on its own dealing day, by a point of that day or a later one. */
+const ofItsDay = (
+  { cutOffAt }: Claim,
+  { valuationTime }: Templates.Payload<typeof Templates.OraclePoint>,
+  { now }: Scope
+): ReadonlyArray<readonly [boolean, string]> =>
+  cutOffAt === null
+    ? []
+    : [
+        [now >= cutOffAt, "the order's cut-off is still to come"],
+        [valuationTime >= cutOffAt, "the point is valued before the order's cut-off"]
+      ]
 
 const isWithin = (of: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): boolean =>
   Rational.atMost(Rational.of(proceeds), worth(of))
@@ -304,14 +333,20 @@ const payFrom = (
     return { cash: received, change: change === null ? [] : [change] }
   })
 
-/** What a gate left over is claimed again, unpriced, under a name of its own. */
+/** What a gate left over is claimed again, unpriced, under a name of its own, for a later day. */
 const leaveOver = (scope: Scope, self: Priced, fill: Templates.Fill) =>
   Result.gen(function* () {
     const { units, price: _, proceeds: __, pointCid: ___, valuationTime: ____, ...claim } = self
-    const cycleId = yield* joined(scope, self, fill.cycleCid)
+    const { cutOffAt, cycleCid } = fill
+    yield* demand([
+      cutOffAt !== null && scope.now < cutOffAt,
+      "what is left over deals on a day to come"
+    ])
+    const cycleId = yield* joined(scope, { ...self, cutOffAt }, cycleCid)
     return yield* scope.create(Templates.RedemptionClaim, {
       ...claim,
       redemptionId: fill.remainderId,
+      cutOffAt,
       orderedUnits: Decimal.subtract(units, fill.units),
       orderedAmount: null,
       cycleId,

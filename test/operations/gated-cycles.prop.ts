@@ -1,0 +1,234 @@
+/** What a gate leaves over waits for its own dealing day, in its cycle, at that day's point; nothing of it is lost. */
+import { Reads } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Exit } from "effect"
+import * as fc from "fast-check"
+import { assert, test } from "vitest"
+import type { Redemption } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import { figuresAt } from "../../packages/engine-core/src/orders/redemption/RedemptionPricing.ts"
+import * as RedemptionReads from "../../packages/engine-core/src/orders/redemption/RedemptionReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Stage from "./stage.ts"
+
+const d = Decimal.of
+const holderIds = ["a", "b", "c"] as const
+
+/** The cut-offs after the Friday on which everybody bought. */
+const days = [Cycles.monday, "2026-08-04T20:00:00Z", "2026-08-05T20:00:00Z", "2026-08-06T20:00:00Z"]
+
+interface Case {
+  readonly unitDecimals: 0 | 2 | 6
+  readonly pricing: "forward" | "historic"
+  /** What each holder has and gives back, in atoms of units. */
+  readonly ordered: readonly [number, number, number]
+  /** What one cycle lets through on each day but the last, in atoms of units. */
+  readonly capacities: ReadonlyArray<number>
+  /** Whether the cycle of the next day is open before this day's settles. */
+  readonly isOpenBefore: ReadonlyArray<boolean>
+}
+
+const cases: fc.Arbitrary<Case> = fc.record({
+  unitDecimals: fc.constantFrom(0, 2, 6),
+  pricing: fc.constantFrom("forward", "historic"),
+  ordered: fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60), fc.nat(60)),
+  capacities: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3 }),
+  isOpenBefore: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 })
+})
+
+const minute = 60_000_000_000n
+
+const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Case) =>
+  Effect.gen(function* () {
+    const atom = Decimal.fromAtoms(10n ** BigInt(10 - unitDecimals))
+    const atoms = (count: number) => Decimal.fromAtoms(Decimal.atoms(atom) * BigInt(count))
+    // One atom of units is always worth a whole number of currency: the smallest rest is payable.
+    const par = 10 ** unitDecimals
+    const { stage, holders } = yield* Cycles.opened(holderIds, { unitDecimals, pricing })
+    const orders = holders.flatMap((holder, index) => {
+      const units = ordered[index] ?? 0
+      return units === 0 ? [] : [{ holder, id: `r-${holder.holderId}`, units }]
+    })
+
+    // ---- everybody buys at the Friday's price
+    if (pricing === "historic") {
+      yield* Stage.publishes(stage, String(par), "2026-07-31T11:00:00Z")
+    }
+    yield* Cycles.opens("c0")
+    for (const { holder, units } of orders) {
+      const bought = yield* Cycles.subscribes(stage, holder, {
+        id: `s-${holder.holderId}`,
+        amount: String(units)
+      })
+      assert.strictEqual(bought.why, "")
+    }
+    yield* Cycles.at(Cycles.friday)
+    if (pricing === "forward") yield* Stage.publishes(stage, String(par), Cycles.friday)
+    for (const { holder, units } of orders) {
+      yield* Cycles.attests(stage, {
+        id: `s-${holder.holderId}`,
+        units: Decimal.formatPlain(atoms(units)),
+        price: String(par)
+      })
+    }
+    assert.strictEqual((yield* Cycles.settles("c0")).why, "")
+
+    // ---- and gives all of it back, day after day as the gates let it
+    yield* Cycles.opens("c1")
+    for (const { holder, id, units } of orders) {
+      const size = Decimal.formatPlain(atoms(units))
+      assert.strictEqual((yield* Cycles.redeems(stage, holder, { id, units: size })).why, "")
+    }
+    const priceOf = (id: string, price: string) =>
+      Effect.gen(function* () {
+        const self: Redemption = yield* Cycles.redemption(id)
+        const { units, proceeds } = figuresAt(self, d(price))
+        yield* Cycles.pays(stage, {
+          id,
+          price,
+          units: Decimal.formatPlain(units),
+          proceeds: Decimal.formatPlain(proceeds)
+        })
+        return proceeds
+      })
+    let owed = new Map(orders.map(({ id, units }) => [id, atoms(units)]))
+    const filled: Array<Decimal.Decimal> = []
+    // By the order that a gate left them over of: whose units they are.
+    let holderOf = new Map(orders.map(({ holder, id }) => [id, holder]))
+    for (const [index, cutOffAt] of days.entries()) {
+      const cycleId = `c${index + 1}`
+      const isFirst = index === 0
+      const isLast = index === capacities.length
+      const price = String(par * (index + 2))
+      const members = [...owed.keys()]
+      if (isFirst && pricing === "historic") {
+        for (const id of members) yield* priceOf(id, String(par))
+      }
+      yield* Cycles.at(cutOffAt)
+      // No point of an earlier day prices what a gate left over, whatever the instrument's rule.
+      if (!isFirst) {
+        for (const id of members) {
+          const early = yield* Effect.exit(priceOf(id, String(par * (index + 1))))
+          assert.isTrue(Exit.isFailure(early), `${id} is priced by the point of an earlier day`)
+        }
+      }
+      yield* Stage.publishes(stage, price, cutOffAt)
+      const isPriced = isFirst && pricing === "historic"
+      const proceeds = []
+      for (const id of members) {
+        proceeds.push(
+          isPriced ? ((yield* Cycles.redemption(id)).proceeds ?? d("0")) : yield* priceOf(id, price)
+        )
+        const holder = holderOf.get(id)
+        if (isFirst || holder === undefined) continue
+        const units = Decimal.formatPlain(owed.get(id) ?? d("0"))
+        yield* Cycles.locksUnits(stage, holder, { id, units })
+      }
+      const capacity = isLast ? null : atoms(capacities[index] ?? 1)
+      const limits = {
+        cycleCapacity: capacity === null ? null : Number(Decimal.formatPlain(capacity))
+      }
+      assert.strictEqual((yield* Cycles.changes(index + 1, { limits })).why, "")
+      if (isOpenBefore[index] === true) yield* Cycles.opens(`c${index + 2}`)
+      const cash = Decimal.formatPlain(Decimal.sum(proceeds))
+      yield* Cycles.paysIn(stage, stage.fund, cash)
+      yield* Cycles.allocates(stage, stage.fund, {
+        assetId: "USD",
+        amount: cash,
+        to: stage.fund,
+        reference: cycleId
+      })
+      assert.strictEqual((yield* Cycles.settles(cycleId)).why, "", cycleId)
+
+      const settled = yield* Cycles.cycle(cycleId)
+      assert.deepStrictEqual([...settled.orders.redemptions], members.toSorted())
+      const next = new Map<string, Decimal.Decimal>()
+      const nextHolder = new Map<string, Cycles.Holder>()
+      for (const id of members) {
+        const order = yield* Cycles.redemption(id)
+        const rest = Decimal.subtract(owed.get(id) ?? d("0"), order.units ?? d("0"))
+        filled.push(order.units ?? d("0"))
+        if (order.remainderOf !== null) {
+          assert.isTrue(Instant.atOrAfter(order.pricedAt ?? order.claimedAt, order.cutOffAt))
+          assert.strictEqual(order.price, d(price), `${id} deals at its day's price`)
+        }
+        const child = settled.fills.find(({ redemptionId }) => redemptionId === id)?.remainderId
+        assert.strictEqual(child != null, Decimal.isPositive(rest), id)
+        if (child == null) continue
+        next.set(child, rest)
+        const holder = holderOf.get(id)
+        if (holder !== undefined) nextHolder.set(child, holder)
+      }
+      if (next.size === 0) break
+      // It waits, unpriced, for the next dealing day, and is a member of that day's cycle.
+      if (isOpenBefore[index] !== true) {
+        yield* Cycles.at(Instant.format(Instant.fromNanos(Instant.of(cutOffAt) + minute)))
+        for (const id of next.keys()) {
+          assert.strictEqual((yield* Cycles.redemption(id)).cycleId, null)
+        }
+        yield* Cycles.opens(`c${index + 2}`)
+      }
+      const reads = yield* Reads
+      for (const [id, units] of next) {
+        const { value: shown } = yield* reads.one(RedemptionReads.get, {
+          caller: Stage.operator,
+          params: { redemptionId: id as never },
+          point: {}
+        })
+        assert.deepInclude(shown, {
+          state: "claimed",
+          orderState: "awaiting-price",
+          price: null,
+          pointCid: null,
+          units,
+          cycleId: `c${index + 2}`,
+          cutOffAt: Instant.of(days[index + 1] ?? ""),
+          waitingOn: [
+            {
+              party: stage.oracle.party,
+              role: null,
+              action: "RedemptionClaim.Price",
+              by: null,
+              actionKey: null
+            }
+          ]
+        })
+        const alone = yield* Stage.write("redemption.settle", { redemptionId: id }, {})
+        assert.strictEqual(alone.why, "state-conflict RedemptionState")
+      }
+      assert.deepInclude(yield* Cycles.cycle(`c${index + 2}`), {
+        members: { subscriptions: 0, redemptions: next.size }
+      })
+      owed = next
+      holderOf = nextHolder
+    }
+    assert.strictEqual(
+      Decimal.formatPlain(Decimal.sum(filled)),
+      Decimal.formatPlain(Decimal.sum(orders.map(({ units }) => atoms(units))))
+    )
+    assert.strictEqual(yield* Stage.count(Templates.RedemptionClaim), 0)
+    assert.deepStrictEqual(yield* Stage.surprises, [])
+  }).pipe(Effect.provide(world()))
+
+test("what gates leave over deals on its own days, and all of it is filled in the end", async () => {
+  await fc.assert(
+    fc.asyncProperty(cases, (one) => Calls.runCase(dealt(one))),
+    {
+      numRuns: 6,
+      examples: [
+        // Two gates in a row, priced historically, with the cycles opened after and before.
+        [
+          {
+            unitDecimals: 6,
+            pricing: "historic",
+            ordered: [30, 31, 39],
+            capacities: [10, 49],
+            isOpenBefore: [false, true, false]
+          }
+        ]
+      ]
+    }
+  )
+}, 180_000)

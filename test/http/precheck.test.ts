@@ -214,6 +214,7 @@ describe("a precheck of an act that may be done", () => {
       units: "958.12973",
       cash: "1000",
       fee: "0",
+      refund: "0",
       policyVersion: "1"
     })
     const canonical = JSON.stringify(

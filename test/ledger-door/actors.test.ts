@@ -222,7 +222,8 @@ describe("an order paid on the ledger", () => {
         allocationCid: allocation.contractId,
         credentialCid: credential.contractId,
         configurationCid: null,
-        intentCid: (await scene.await(Templates.SettlementIntent)).contractId
+        intentCid: (await scene.await(Templates.SettlementIntent)).contractId,
+        refund: null
       })
     )
     const held = async (name: string) => {

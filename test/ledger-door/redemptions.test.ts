@@ -184,7 +184,8 @@ describe("orders by the unit", () => {
         allocationCid: cash.contractId,
         credentialCid: credentials.get(scene.holder.party) ?? "",
         configurationCid: null,
-        intentCid: null
+        intentCid: null,
+        refund: null
       })
     )
     expect(await heldBy("holder")).toEqual(["BOND-1 1000", "EUR 951.08"])

@@ -36,8 +36,14 @@ const settled: Fact = {
   pointCid: "0009",
   price: d("1.0437"),
   swungPrice: null,
-  gross: { subscribed: d("100"), redeemed: d("30"), minted: d("95"), burned: d("28") },
-  fundNet: { cash: d("70"), units: d("67") },
+  gross: {
+    subscribed: d("100"),
+    refunded: d("3"),
+    redeemed: d("30"),
+    minted: d("95"),
+    burned: d("28")
+  },
+  fundNet: { cash: d("67"), units: d("67") },
   gate: null,
   fills: []
 }
@@ -101,7 +107,7 @@ describe("what a fact leaves behind", () => {
       acceptsOrders: false,
       policyVersion: 3,
       members: { subscriptions: 1, redemptions: 2 },
-      fundNet: { cash: d("70"), units: d("67") },
+      fundNet: { cash: d("67"), units: d("67") },
       cycleCid: null
     })
   })

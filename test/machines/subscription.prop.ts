@@ -3,9 +3,16 @@ import { Date, Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
+import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
 import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
 import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
 import {
+  againstSettling,
+  nameOf,
+  unrefunded
+} from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
+import {
+  owesRefund,
   type Subscription,
   subscriptions
 } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
@@ -35,14 +42,27 @@ const price: Fact = {
   fee: Decimal.zero,
   expected: Decimal.of("100000"),
   residual: Decimal.of("0.0000005788"),
-  refund: Decimal.zero,
+  refund: Decimal.of("9.89"),
   attestors: [attestor, other],
   at
 }
 
+type Lines = ReadonlyArray<ReturnType<typeof line>>
+/** Bank lines, of which some repeat and some come to too much. */
+const lines = (first: number, amounts: ReadonlyArray<string>): fc.Arbitrary<Lines> =>
+  fc.array(
+    fc
+      .record({
+        number: fc.integer({ min: first, max: first + 3 }),
+        amount: fc.constantFrom(...amounts)
+      })
+      .map(({ number, amount }) => line(number, amount)),
+    { maxLength: 2 }
+  )
+
 /** What happens next: the venue asks, or somebody outside acts. */
 type Step =
-  | { readonly ask: Command["on"]; readonly cash: ReadonlyArray<ReturnType<typeof line>> }
+  | { readonly ask: Command["on"]; readonly cash: Lines; readonly refunds: Lines }
   | { readonly outside: "price" | "attest" | "allocate" | "unallocate" | "mint" | "reject" }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -50,15 +70,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       ask: fc.constantFrom("withdraw", "deliver", "settle", "exchange", "release"),
-      cash: fc.array(
-        fc
-          .record({
-            number: fc.integer({ min: 1, max: 4 }),
-            amount: fc.constantFrom("100000", "60000", "40000", "1")
-          })
-          .map(({ number, amount }) => line(number, amount)),
-        { maxLength: 2 }
-      )
+      cash: lines(1, ["100000", "60000", "40000", "1"]),
+      refunds: lines(3, ["9.89", "5", "4.89", "0.01"])
     })
   },
   {
@@ -72,7 +85,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const delivered: Fact = { on: "deliver", deliveredLotCid: "0003", valueDate, at }
 
 /** The facts a command leads to once the ledger has carried it out; by request or through a market. */
-const factsOf = (command: Command, mints: "market" | "registrar"): ReadonlyArray<Fact> => {
+const factsOf = (
+  self: Subscription,
+  command: Command,
+  mints: "market" | "registrar"
+): ReadonlyArray<Fact> => {
   switch (command.on) {
     case "deliver":
       return [
@@ -81,21 +98,41 @@ const factsOf = (command: Command, mints: "market" | "registrar"): ReadonlyArray
           : { on: "request-mint", deliveredLotCid: "0003", mintRequestCid: "0004" },
         { on: "match", lines: command.cash }
       ]
-    case "settle":
+    case "settle": {
+      const refunded = Decimal.sum(command.refunds.map(({ amount }) => amount))
+      const owed = Decimal.subtract(unrefunded(self), refunded)
+      const owedRefundCid = Decimal.isPositive(owed) ? "0007" : null
       return [
-        { on: "settle", at },
-        { on: "match", lines: command.cash }
+        { on: "settle", refunded, owedRefundCid, at },
+        { on: "match", lines: command.cash },
+        { on: "match-refund", lines: command.refunds }
       ]
+    }
     case "exchange":
-      return [{ on: "exchange", valueDate, at }]
+      return [{ on: "exchange", refunded: self.refund, valueDate, at }]
     default:
       return [{ on: command.on, at }]
   }
 }
 
-const commandOf = (ask: Command["on"], cash: ReadonlyArray<ReturnType<typeof line>>): Command => {
+const commandOf = ({ ask, cash, refunds }: Extract<Step, { readonly ask: unknown }>): Command => {
   if (ask === "deliver") return { on: ask, cash, deliverBeforeCash: "never" }
-  return ask === "settle" || ask === "exchange" ? { on: ask, cash } : { on: ask }
+  return ask === "settle" || ask === "exchange" ? { on: ask, cash, refunds } : { on: ask }
+}
+
+/** A closed order that owes its refund is settled by the lines that paid it. */
+const repaid = (self: Subscription, { cash, refunds }: Extract<Step, { readonly ask: unknown }>) =>
+  Result.isFailure(judge(againstSettling(self, { cash, refunds }))) || refunds.length === 0
+    ? []
+    : refundFacts(self, refunds)
+
+const refundFacts = (self: Subscription, refunds: Lines): ReadonlyArray<Fact> => {
+  const amount = Decimal.sum(refunds.map((one) => one.amount))
+  const isWhole = amount === unrefunded(self)
+  return [
+    { on: "refund", amount, owedRefundCid: isWhole ? null : "0008" },
+    { on: "match-refund", lines: refunds }
+  ]
 }
 
 const outsideFacts = (self: Subscription, what: string): ReadonlyArray<Fact> => {
@@ -122,10 +159,12 @@ const walked = (
     const facts =
       "outside" in next
         ? outsideFacts(self, next.outside)
-        : Result.match(decide(self, commandOf(next.ask, next.cash)), {
-            onFailure: () => [],
-            onSuccess: (command) => factsOf(command, mints)
-          })
+        : owesRefund(self)
+          ? repaid(self, next)
+          : Result.match(decide(self, commandOf(next)), {
+              onFailure: () => [],
+              onSuccess: (command) => factsOf(self, command, mints)
+            })
     const after = facts.reduce((before, fact) => {
       const made = evolve(before, fact)
       expect(Invariant.breaches(subscriptions.invariants, made)).toEqual([])
@@ -135,12 +174,25 @@ const walked = (
     const isOut =
       after.state === "delivered" || (after.state === "closed" && self.state !== "closed")
     if (isOut) expect(after.cash.matched).toBe(after.cash.expected)
-    // Nothing leaves an end.
-    if (Machine.isTerminal(SubscriptionMachine, self.state)) expect(after).toEqual(self)
-    // Who ended waits on nobody; who has not waits on somebody.
+    // Nothing leaves an end, and nothing changes it but the refund it still owes.
+    const hasEnded = Machine.isTerminal(SubscriptionMachine, self.state)
+    if (hasEnded) expect(after.state).toBe(self.state)
+    if (hasEnded && !owesRefund(self)) expect(after).toEqual(self)
+    // Who ended waits on nobody but for its refund; who has not waits on somebody.
     expect(subscriptions.waitingOn(after).length === 0).toBe(
-      Machine.isTerminal(SubscriptionMachine, after.state)
+      Machine.isTerminal(SubscriptionMachine, after.state) && !owesRefund(after)
     )
+    // No more goes back than bought nothing, and by wire each cent of it by a line of its own.
+    const { refund, refunded, refunds } = after
+    if (refund !== null && refunded !== null) {
+      expect(Decimal.atMost(refunded, refund)).toBe(true)
+      expect(owesRefund(after)).toBe(after.state === "closed" && refunded !== refund)
+      if (after.payment === "wire") {
+        expect(Decimal.sum(refunds.map(({ amount }) => amount))).toBe(refunded)
+        const named = [...after.cash.lines, ...refunds].map(nameOf)
+        expect(new Set(named).size).toBe(named.length)
+      }
+    }
     return after
   }, start)
 

@@ -37,7 +37,8 @@ const price: Fact = {
   at: later
 }
 const deliver: Fact = { on: "deliver", deliveredLotCid: cid(3), valueDate: date, at: later }
-const exchange: Fact = { on: "exchange", valueDate: date, at: later }
+const exchange: Fact = { on: "exchange", refunded: Decimal.zero, valueDate: date, at: later }
+const settle: Fact = { on: "settle", refunded: Decimal.zero, owedRefundCid: null, at: later }
 const requestMint: Fact = { on: "request-mint", deliveredLotCid: cid(3), mintRequestCid: cid(4) }
 const allocate: Fact = {
   on: "allocate",
@@ -61,7 +62,7 @@ const records: Record<Machine.State<typeof SubscriptionMachine>, Subscription> =
   claimed: wire(),
   priced: wire(price),
   delivered: wire(price, deliver),
-  closed: wire(price, paid, deliver, { on: "settle", at: later }),
+  closed: wire(price, paid, deliver, settle),
   released: wire(price, { on: "release", at: later }),
   withdrawn: wire({ on: "withdraw", at: later })
 }
@@ -71,8 +72,8 @@ const commands = {
   withdraw: { on: "withdraw" },
   release: { on: "release" },
   deliver: { on: "deliver", cash: full, deliverBeforeCash: "never" },
-  settle: { on: "settle", cash: full },
-  exchange: { on: "exchange", cash: [] }
+  settle: { on: "settle", cash: full, refunds: [] },
+  exchange: { on: "exchange", cash: [], refunds: [] }
 } as const satisfies Record<string, Command>
 
 const outcome = (self: Subscription, command: Command): string => {
@@ -196,37 +197,37 @@ describe("guards", () => {
     [
       "an order closes without its cash",
       records.delivered,
-      { on: "settle", cash: [] },
+      { on: "settle", cash: [], refunds: [] },
       "cash cash-matched"
     ],
     [
       "an order closes with more cash than it costs",
       records.delivered,
-      { on: "settle", cash: [line(1, "200000")] },
+      { on: "settle", cash: [line(1, "200000")], refunds: [] },
       "cash cash-over"
     ],
     [
       "units go for cash that nobody allocated",
       onLedger(price),
-      { on: "exchange", cash: [] },
+      { on: "exchange", cash: [], refunds: [] },
       "cash cash-allocated"
     ],
     [
       "bank lines pay an order that is paid on the ledger",
       onLedger(allocate, price),
-      { on: "exchange", cash: full },
+      { on: "exchange", cash: full, refunds: [] },
       "cash cash-on-ledger"
     ],
     [
       "an allocated order does not settle",
       onLedger(allocate, price),
-      { on: "exchange", cash: [] },
+      { on: "exchange", cash: [], refunds: [] },
       "admitted"
     ],
     [
       "cash that was taken back still counts",
       onLedger(allocate, price, { on: "allocate", allocation: null }),
-      { on: "exchange", cash: [] },
+      { on: "exchange", cash: [], refunds: [] },
       "cash cash-allocated"
     ]
   ])("%s", (_, self, command, expected) => {
@@ -343,7 +344,7 @@ describe("what the feed tells", () => {
     ["price", records.claimed, price, ["subscription.priced"]],
     ["withdraw", records.claimed, { on: "withdraw", at }, ["subscription.ended"]],
     ["deliver", records.priced, deliver, ["subscription.delivered"]],
-    ["settle", records.delivered, { on: "settle", at }, ["subscription.ended"]],
+    ["settle", records.delivered, settle, ["subscription.ended"]],
     ["release", records.priced, { on: "release", at }, ["subscription.ended"]],
     ["exchange", onLedger(price), exchange, ["subscription.delivered", "subscription.ended"]],
     ["a request to mint", records.priced, requestMint, []],

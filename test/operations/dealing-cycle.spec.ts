@@ -50,6 +50,7 @@ describe("a cycle of subscriptions", () => {
         members: { subscriptions: 2, redemptions: 0 },
         gross: {
           subscribed: Decimal.of("150000"),
+          refunded: Decimal.zero,
           redeemed: Decimal.zero,
           minted: Decimal.zero,
           burned: Decimal.zero
@@ -75,6 +76,7 @@ describe("a cycle of subscriptions", () => {
         orders: { subscriptions: ["s1", "s2"], redemptions: [] },
         gross: {
           subscribed: Decimal.of("150000"),
+          refunded: Decimal.zero,
           redeemed: Decimal.zero,
           minted: Decimal.of("143719.459614"),
           burned: Decimal.zero
@@ -426,6 +428,7 @@ describe("a gate", () => {
         endedAs: "settled",
         gross: {
           subscribed: Decimal.zero,
+          refunded: Decimal.zero,
           redeemed: Decimal.of("10"),
           minted: Decimal.zero,
           burned: Decimal.of("10")
@@ -524,6 +527,7 @@ describe("both sides of a cycle", () => {
       includes(yield* Cycles.cycle("c2"), {
         gross: {
           subscribed: Decimal.of("150000"),
+          refunded: Decimal.zero,
           redeemed: Decimal.of("31311"),
           minted: Decimal.of("143719.459614"),
           burned: Decimal.of("30000")

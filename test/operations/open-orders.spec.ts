@@ -71,7 +71,9 @@ const expected = (point: Point) =>
       ...bought.value.map((order) => ({
         ...order,
         kind: "subscription",
-        id: order.subscriptionId
+        id: order.subscriptionId,
+        // Its value date is behind it; it is listed for what it still owes.
+        orderState: order.owedRefundCid === null ? order.orderState : "awaiting-refund"
       })),
       ...sold.value.map((order) => ({ ...order, kind: "redemption", id: order.redemptionId }))
     ]
@@ -110,6 +112,8 @@ describe("open orders", () => {
   it("are other states than the open ones of the two kinds", () => {
     const first = (states: object, count: number) => Object.keys(states).slice(0, count)
     const members = [...first(SubscriptionOrder.states, 3), ...first(RedemptionOrder.states, 5)]
+    // A closed order that owes its refund is listed for that alone.
+    members.push("awaiting-refund")
     assert.sameMembers([...new Set(members)], [...OpenOrderState.members])
   })
 

@@ -145,6 +145,7 @@ const vectors: ReadonlyArray<
     Basis.of(Formulas.fundNet, {
       given: {
         subscribed: items("100000", "50000"),
+        refunded: [],
         redeemed: items("31311"),
         minted: items("95812.973076", "47906.486538"),
         burned: items("30000"),

@@ -187,14 +187,19 @@ export const subscriptionDeliver = act<SubscriptionGates.Standing & Paying & Sub
   never: overOrShort
 })
 
-type Closing = Pick<typeof free, "holds"> & Paying & Subscribed
+type Closing = Pick<typeof free, "holds"> & Paying & Subscribed & Pick<Cash.Named, "refunds">
 
 export const subscriptionClose = act<Closing>({
   name: "subscription.settle of a delivered order",
-  sound: { holds: [], ...paying, self: { ...priced, state: "delivered" } },
+  sound: {
+    holds: [],
+    ...paying,
+    refunds: [],
+    self: { ...priced, state: "delivered", refund: d("9.89"), refunded: d("4") }
+  },
   rows: (of) =>
     SubscriptionGates.againstClosing(of, [
-      ...SubscriptionMachine.objections(of.self, { on: "settle", cash: of.cash }),
+      ...SubscriptionMachine.objections(of.self, { on: "settle", ...of }),
       Cash.againstTaken(of.taken)
     ]),
   faults: {
@@ -202,6 +207,10 @@ export const subscriptionClose = act<Closing>({
     "cash cash-line-repeated": lineFaults.repeated,
     "cash cash-over": lineFaults.over,
     "cash cash-matched": lineFaults.short,
+    "cash refund-over": <S extends Closing>(of: S): S => ({
+      ...of,
+      refunds: [{ ...line("5.90"), line: 7 }]
+    }),
     "cash cash-line-taken": lineFaults.taken
   },
   never: overOrShort
@@ -239,7 +248,8 @@ export const subscriptionExchange = act<SubscriptionGates.Standing & Exchanging 
     SubscriptionGates.againstUnits(of, [
       ...SubscriptionMachine.objections(asServed(of.self, now), {
         on: "exchange",
-        cash: of.lines
+        cash: of.lines,
+        refunds: []
       }),
       againstSettleBy(of.self, now),
       Joining.againstLeaving(of.openCycleId),

@@ -7,9 +7,10 @@ import * as Rules from "../../packages/engine-core/src/orders/dealing-cycle/Deal
 const d = Decimal.of
 const price = d("1.0437")
 
-const bought = (id: string, cash: string, units: string): Rules.Bought => ({
+const bought = (id: string, cash: string, units: string, refund = "0"): Rules.Bought => ({
   id,
   cash: d(cash),
+  refund: d(refund),
   units: d(units)
 })
 const sold = (id: string, units: string, proceeds: string): Rules.Sold => ({
@@ -43,6 +44,7 @@ describe("golden vectors of domain.md section 4.5", () => {
     })
     expect(plain(cycle.gross)).toEqual({
       subscribed: "150000",
+      refunded: "0",
       redeemed: "31311",
       minted: "143719.459614",
       burned: "30000"
@@ -50,6 +52,15 @@ describe("golden vectors of domain.md section 4.5", () => {
     expect(plain(cycle.fundNet)).toEqual({ cash: "118689", units: "113719.459614" })
     expect(cycle.gate).toBeNull()
     expect(cycle.fills.size).toBe(0)
+  })
+
+  test("what goes back to holders is no part of what the fund moves", () => {
+    const cycle = settle({
+      bought: [bought("a", "50", "3", "9.89"), bought("b", "60", "4", "6.52")],
+      sold: [sold("c", "2", "26.74")]
+    })
+    expect(plain(cycle.gross)).toMatchObject({ subscribed: "110", refunded: "16.41" })
+    expect(plain(cycle.fundNet)).toEqual({ cash: "66.85", units: "5" })
   })
 
   test("G12: a gate fills otherwise, or loses an atom", () => {

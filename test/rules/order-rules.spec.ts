@@ -156,6 +156,7 @@ describe("golden vectors of domain.md section 4.5", () => {
     expect([units(Decimal.sum(minted)), cash(proceeds)]).toEqual(["143719.459614", "31311.00"])
     const net = Rules.fundNet({
       subscribed: items("100000", "50000"),
+      refunded: [],
       redeemed: [{ id: "order-3", amount: proceeds }],
       minted: minted.map((amount, index) => ({ id: `order-${index}`, amount })),
       burned: items("30000"),

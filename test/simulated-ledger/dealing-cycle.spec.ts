@@ -45,7 +45,8 @@ export const G11 = Effect.gen(function* () {
       }),
       credentialCid: credentials.alice,
       configurationCid: null,
-      intentCid: null
+      intentCid: null,
+      refund: null
     },
     {
       lotCid: yield* Dealing.attest(floor, second, "47906.486538"),
@@ -58,7 +59,8 @@ export const G11 = Effect.gen(function* () {
       }),
       credentialCid: credentials.bob,
       configurationCid: null,
-      intentCid: null
+      intentCid: null,
+      refund: null
     }
   ]
   const redemptions = [

@@ -93,8 +93,20 @@ const openCycleOf = (floor: Dealing.Floor, { much }: Step) =>
     much % 2 === 0 ? (cycles[0]?.contractId ?? null) : null
   )
 
-const unitsOf = (cash: Decimal.Decimal) =>
-  Decimal.formatPlain(Decimal.divideRounded(cash, Dealing.price, { places: 6, rounding: "floor" }))
+/** Of every other order whole units, so that some of its cash buys none. */
+const unitsOf = (cash: Decimal.Decimal, { much }: Step) =>
+  Decimal.formatPlain(
+    Decimal.divideRounded(cash, Dealing.price, {
+      places: much % 2 === 0 ? 0 : 6,
+      rounding: "floor"
+    })
+  )
+
+/** The whole cents that a lot's units leave of its cash. */
+const changeOf = ({ cash, units, price }: Templates.Payload<typeof Templates.Lot>) => {
+  const cost = Decimal.multiplyRounded(units, price, { places: 2, rounding: "ceiling" })
+  return Decimal.subtract(cash ?? cost, cost)
+}
 const proceedsOf = (units: Decimal.Decimal) =>
   Decimal.multiplyRounded(units, Dealing.price, { places: 2, rounding: "floor" })
 
@@ -104,7 +116,9 @@ const lotReady = (floor: Dealing.Floor, lot: Templates.Payload<typeof Templates.
     const holder = hintOf(floor, lot.holder)
     const credentialCid =
       holder === "alice" || holder === "bob" || holder === "carol" ? floor.credentials[holder] : ""
-    return { allocationCid, credentialCid, configurationCid: null, intentCid: null }
+    const change = changeOf(lot)
+    const refund = Decimal.isPositive(change) ? change : null
+    return { allocationCid, credentialCid, configurationCid: null, intentCid: null, refund }
   })
 
 /** A part of it, for a third of the redemptions. */
@@ -129,7 +143,11 @@ const acts = {
     Effect.gen(function* () {
       const claim = pick(yield* all(floor.of("venue"), Templates.SubscriptionClaim), step)
       if (claim === undefined) return yield* nothing
-      yield* Dealing.attest(floor, claim.contractId, unitsOf(claim.payload.cash ?? Decimal.one))
+      yield* Dealing.attest(
+        floor,
+        claim.contractId,
+        unitsOf(claim.payload.cash ?? Decimal.one, step)
+      )
     }),
   pay: (floor, step) =>
     Effect.gen(function* () {
@@ -269,7 +287,9 @@ const acts = {
         unitsAllocationCid === null ? [] : [{ ...rest, unitsAllocationCid }]
       )
       const taken = Decimal.sum(handed.map(({ fill, payload }) => (fill ?? payload).proceeds))
-      const net = Decimal.subtract(taken, cashOf(paid.map(({ payload }) => payload)))
+      const refunds = Decimal.sum(paid.map(({ refund }) => refund ?? Decimal.zero))
+      const brought = Decimal.subtract(cashOf(paid.map(({ payload }) => payload)), refunds)
+      const net = Decimal.subtract(taken, brought)
       const own = Decimal.isPositive(net)
         ? [yield* put(floor, { owner: "fund", to: "fund", reference: cycleId }, floor.cash, net)]
         : []
@@ -372,6 +392,12 @@ const receivedIn = (argument: Ledger.LfValue): Decimal.Decimal => {
   return read.success.amount
 }
 
+const refundIn = (argument: Ledger.LfValue): Decimal.Decimal => {
+  const read = Templates.decodeArgument(Templates.Lot, "Settle", argument)
+  if (read._tag === "Failure") throw read.failure
+  return read.success.refund ?? Decimal.zero
+}
+
 /** What every contract of a template said, by its id. */
 const saidBy = (nodes: ReadonlyArray<Ledger.Created | Ledger.Exercised>) =>
   new Map(
@@ -433,6 +459,35 @@ describe("after any history of orders, cycles, burns and releases", () => {
       })
     ))
 
+  it("a holder has what it began with, less what its units cost and with what they brought", () =>
+    law((played) =>
+      Effect.gen(function* () {
+        const { floor } = played
+        for (const holder of Dealing.holders) {
+          const { party } = floor.of(holder)
+          const nodes = yield* nodesOf(floor.of(holder))
+          const said = saidBy(nodes)
+          let cash = Decimal.of("1000")
+          for (const node of nodes) {
+            if (node._tag !== "Exercised" || node.choice !== "Settle") continue
+            const payload = said.get(node.contractId) ?? {}
+            if (payload["holder"] !== party) continue
+            if (node.template.entity === "Lot") {
+              const paid = Decimal.subtract(amountOf(payload, "cash"), refundIn(node.arg))
+              cash = Decimal.subtract(cash, paid)
+            }
+            if (node.template.entity !== "PricedRedemption") continue
+            const read = Templates.decodeArgument(Templates.PricedRedemption, "Settle", node.arg)
+            if (read._tag === "Failure") throw read.failure
+            cash = Decimal.add(cash, read.success.fill?.proceeds ?? amountOf(payload, "proceeds"))
+          }
+          expect(yield* Dealing.balance(floor.of(holder), floor.cash)).toBe(
+            Decimal.formatPlain(cash)
+          )
+        }
+      })
+    ))
+
   it("the fund would have other cash than its lots brought and its redemptions left", () =>
     law((played) =>
       Effect.gen(function* () {
@@ -443,7 +498,12 @@ describe("after any history of orders, cycles, burns and releases", () => {
         for (const node of nodes) {
           if (node._tag !== "Exercised" || node.choice !== "Settle") continue
           const payload = said.get(node.contractId) ?? {}
-          if (node.template.entity === "Lot") cash = Decimal.add(cash, amountOf(payload, "cash"))
+          if (node.template.entity === "Lot") {
+            cash = Decimal.subtract(
+              Decimal.add(cash, amountOf(payload, "cash")),
+              refundIn(node.arg)
+            )
+          }
           if (node.template.entity !== "PricedRedemption") continue
           const read = Templates.decodeArgument(Templates.PricedRedemption, "Settle", node.arg)
           if (read._tag === "Failure") throw read.failure
@@ -456,9 +516,28 @@ describe("after any history of orders, cycles, burns and releases", () => {
 
   it("these histories would prove nothing, for hardly anything in them is done", async () => {
     const done = new Map<string, number>()
+    let refunds = 0
+    const refundsIn = ({ floor }: Played) =>
+      Effect.map(
+        nodesOf(floor.of("fund")),
+        (nodes) =>
+          nodes.filter(
+            (node) =>
+              node._tag === "Exercised" &&
+              node.template.entity === "Lot" &&
+              node.choice === "Settle" &&
+              Decimal.isPositive(refundIn(node.arg))
+          ).length
+      )
     for (const script of fc.sample(steps, { numRuns: 25, seed: 11 })) {
-      for (const what of (await run(play(script))).done) done.set(what, (done.get(what) ?? 0) + 1)
+      const played = Effect.flatMap(play(script), (all) =>
+        Effect.map(refundsIn(all), (found) => ({ ...all, found }))
+      )
+      const { done: these, found } = await run(played)
+      refunds += found
+      for (const what of these) done.set(what, (done.get(what) ?? 0) + 1)
     }
     for (const what of whats) expect(done.get(what) ?? 0, what).toBeGreaterThan(5)
+    expect(refunds).toBeGreaterThan(5)
   })
 })

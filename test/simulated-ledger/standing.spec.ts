@@ -54,7 +54,8 @@ const committed = Effect.gen(function* () {
         lotCid: yield* Dealing.attest(floor, claim, units),
         due: decimal(amount),
         credentialCid: credentials.alice,
-        configurationCid: null
+        configurationCid: null,
+        refund: null
       }
     })
   const redemption = (id: string, units: string, proceeds: string) =>

@@ -37,7 +37,8 @@ const lotOf = (units: string) =>
             allocationCid,
             credentialCid: credentials.alice,
             configurationCid: null,
-            intentCid: null
+            intentCid: null,
+            refund: null
           })
         )
       })
@@ -82,7 +83,8 @@ describe("a lot ordered in units", () => {
         allocationCid,
         credentialCid: floor.credentials.alice,
         configurationCid: null,
-        intentCid: null
+        intentCid: null,
+        refund: null
       })
       expect(yield* Effect.flip(World.act(floor.of("venue"), settle))).toMatchObject(wrongCash)
     }).pipe(Effect.provide(ledger))

@@ -224,7 +224,9 @@ describe("a subscription paid by wire", () => {
         world.venue,
         Templates.exercise(Templates.DeliveredLot, sole(delivered, "DeliveredLot"), "Settle", {
           allocationCid: null,
-          evidence: digest
+          evidence: digest,
+          refunded: null,
+          owed: null
         })
       )
     }).pipe(Effect.provide(ledger))
@@ -612,7 +614,8 @@ const paidOnLedger = Effect.gen(function* () {
       allocationCid,
       credentialCid: world.credential,
       configurationCid: null,
-      intentCid: intent
+      intentCid: intent,
+      refund: null
     })
   return { ...world, world, lot, intent, allocate, settle }
 })

@@ -96,7 +96,7 @@ const ofSubscription = (
   ...common(order, RecordView.of(Subscription.subscriptions, order)),
   orderId: order.subscriptionId,
   kind: "subscription",
-  state: openState(SubscriptionOrder, Subscription.orderStateAt(order, now)),
+  state: openState(SubscriptionOrder, Subscription.openStateAt(order, now)),
   cash: order.cash.expected ?? order.amount
 })
 

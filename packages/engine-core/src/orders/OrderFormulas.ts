@@ -242,9 +242,10 @@ export const potSplit = Formula.declare({
 
 export const fundNet = Formula.declare({
   name: "fund-net",
-  doc: "What a cycle moves to the fund on balance, in cash and in units.",
+  doc: "What a cycle moves to the fund on balance, in cash and in units: subscriptions' cash less what goes back of it and less redemptions' proceeds.",
   inputs: {
     subscribed: "amounts",
+    refunded: "amounts",
     redeemed: "amounts",
     minted: "amounts",
     burned: "amounts",
@@ -252,10 +253,10 @@ export const fundNet = Formula.declare({
     cashDecimals: "places"
   },
   figures: { cash: "figure", units: "figure" },
-  work: ({ total, subtract, round }) => {
+  work: ({ add, total, subtract, round }) => {
     round({
       figure: "cash",
-      term: subtract(total("subscribed"), total("redeemed")),
+      term: subtract(total("subscribed"), add(total("refunded"), total("redeemed"))),
       places: "cashDecimals",
       rounding: "floor"
     })

@@ -33,7 +33,9 @@ export const DealingCycle = define({
             allocationCid: cid,
             credentialCid: cid,
             configurationCid: Field.optional(cid),
-            intentCid: Field.optional(cid)
+            intentCid: Field.optional(cid),
+            /** What of the order's cash goes back to its holder. */
+            refund: Field.optional(Field.decimal)
           })
         ),
         redemptions: Field.list(

@@ -270,9 +270,12 @@ export const Lot = define({
         allocationCid: cid,
         credentialCid: cid,
         configurationCid: Field.optional(cid),
-        intentCid: Field.optional(cid)
+        intentCid: Field.optional(cid),
+        /** What of the cash goes back to the holder: no more than the units' price leaves. */
+        refund: Field.optional(Field.decimal)
       }),
-      result: Schema.Struct({ holding: cid, cash: cid })
+      /** What the fund keeps of the cash, and what went back to the holder. */
+      result: Schema.Struct({ holding: cid, cash: cid, refund: Field.optional(cid) })
     },
     Release: {
       consuming: true,
@@ -284,6 +287,9 @@ export const Lot = define({
     }
   }
 })
+
+/** Cash that the bank paid back, and the SHA-256 of the bank lines that show it. */
+const Refunded = Schema.Struct({ amount: Field.decimal, evidence: Field.digest })
 
 export const DeliveredLot = define({
   typeRef: named("DeliveredLot"),
@@ -299,14 +305,44 @@ export const DeliveredLot = define({
       argument: Schema.Struct({
         allocationCid: Field.optional(cid),
         /** The SHA-256 of what shows the cash outside the ledger. */
-        evidence: Field.optional(Field.digest)
+        evidence: Field.optional(Field.digest),
+        /** Paid by wire, what the bank has paid back to the holder already. */
+        refunded: Field.optional(Refunded),
+        /** And what is still to be paid back: it stands as a contract until it is. */
+        owed: Field.optional(Field.decimal)
       }),
-      result: Schema.Struct({ cash: Field.optional(cid) })
+      result: Schema.Struct({ cash: Field.optional(cid), owedRefund: Field.optional(cid) })
     },
     Redeliver: {
       consuming: true,
       argument: Schema.Struct({ executeBefore: Field.optional(Field.instant) }),
       result: Schema.Struct({ deliveredLot: cid, mintRequest: cid })
+    }
+  }
+})
+
+/**
+ * What a closed order that was paid by wire still owes its holder: cash that bought no units. It stands
+ * where the holder sees it until bank lines show that it is paid.
+ */
+export const OwedRefund = define({
+  typeRef: named("OwedRefund"),
+  payload: Schema.Struct({
+    venue: Field.party,
+    subscriptionId: Field.text,
+    orderId: Field.optional(Field.text),
+    instrument: Field.asset,
+    holder: Field.party,
+    custodian: Field.optional(Field.party),
+    currency: Field.text,
+    amount: Field.decimal
+  }),
+  choices: {
+    /** The bank paid so much of it; the rest is owed under a new contract. */
+    Pay: {
+      consuming: true,
+      argument: Refunded,
+      result: Schema.Struct({ owedRefund: Field.optional(cid) })
     }
   }
 })

@@ -65,7 +65,9 @@ export const StandingSettlement = define({
             /** What the lot costs; the lot refuses another amount. */
             due: Field.decimal,
             credentialCid: cid,
-            configurationCid: Field.optional(cid)
+            configurationCid: Field.optional(cid),
+            /** What of it goes back to the holder. */
+            refund: Field.optional(Field.decimal)
           })
         ),
         redemptions: Field.list(

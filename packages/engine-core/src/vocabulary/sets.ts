@@ -173,14 +173,15 @@ export type OpenOrderKind = ValueSet.Member<typeof OpenOrderKind>
 
 export const OpenOrderState = extensible(
   "OpenOrderState",
-  "What an open order still needs before its value date.",
+  "What an open order still needs before its value date; a refund is awaited after it.",
   [
     "awaiting-price",
     "awaiting-cash",
     "awaiting-units",
     "awaiting-registrar",
     "awaiting-payment",
-    "ready"
+    "ready",
+    "awaiting-refund"
   ]
 )
 export type OpenOrderState = ValueSet.Member<typeof OpenOrderState>

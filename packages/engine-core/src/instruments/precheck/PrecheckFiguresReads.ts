@@ -72,11 +72,11 @@ const ofClaim = Effect.fnUntraced(function* (
     return { price, units, cash: proceeds, fee, policyVersion } satisfies Derived
   }
   const dealing = { price, ...places, feeRate: terms.fees.subscription, residual }
-  const { units, due, fee } =
+  const { units, due, fee, refund } =
     ordered.amount === null
       ? SubscriptionRules.byUnits(ordered.units, dealing)
       : SubscriptionRules.byAmount(ordered.amount, dealing)
-  return { price, units, cash: due, fee, policyVersion } satisfies Derived
+  return { price, units, cash: due, fee, refund, policyVersion } satisfies Derived
 })
 
 type Ordered =
@@ -104,10 +104,11 @@ const ofSubscription = Effect.fnUntraced(function* (subscriptionId: string) {
   const records = yield* Records
   const self = Option.getOrNull(yield* records.find(subscriptions, subscriptionId))
   if (self === null || self.price === null || self.fee === null) return null
-  const { price, units, fee, policyVersion } = self
+  const { price, units, fee, refund, policyVersion } = self
   const { expected: cash } = self.cash
-  if (units === null || cash === null) return null
-  return { price, units, cash, fee, policyVersion: String(policyVersion) } satisfies Derived
+  if (units === null || cash === null || refund === null) return null
+  const version = String(policyVersion)
+  return { price, units, cash, fee, refund, policyVersion: version } satisfies Derived
 })
 
 const ofRedemption = Effect.fnUntraced(function* (redemptionId: string) {

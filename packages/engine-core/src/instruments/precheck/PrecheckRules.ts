@@ -79,6 +79,7 @@ export const asked = {
   units: Schema.optionalKey(Decimal.text),
   orderId: Schema.optionalKey(Schema.String),
   cash: Schema.optionalKey(Schema.Array(cashLine)),
+  refunds: Schema.optionalKey(Schema.Array(cashLine)),
   validFrom: Schema.optionalKey(Instant.schema),
   validUntil: Schema.optionalKey(Instant.schema),
   expiresAt: Schema.optionalKey(Instant.schema),
@@ -124,7 +125,7 @@ export const acts = {
   "subscription.settle": {
     about: "subscription",
     needs: ["subscriptionId"],
-    may: ["cash", "price"]
+    may: ["cash", "refunds", "price"]
   },
   "redemption.claim": {
     about: "holder",
@@ -175,12 +176,13 @@ export const membersOf = (
   const [first] = errors
   if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
   const { documentHash, policyVersion: _, price: __, ...members } = encode(given)
-  const { amount, cash, moves, units } = given
+  const { amount, cash, moves, refunds, units } = given
   return Result.succeed({
     ...members,
     ...(amount === undefined ? {} : { amount: number(amount) }),
     ...(units === undefined ? {} : { units: number(units) }),
     ...(cash === undefined ? {} : { cash: lines(cash) }),
+    ...(refunds === undefined ? {} : { refunds: lines(refunds) }),
     ...(moves === undefined ? {} : { moves: moves.map((one) => movedAs(one)) }),
     ...(documentHash === undefined ? {} : { order: { ...cited, documentHash } })
   })

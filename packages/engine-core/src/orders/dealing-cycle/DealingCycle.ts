@@ -20,7 +20,8 @@ import {
   FundNet,
   Gating,
   Gross,
-  Members
+  Members,
+  netOf
 } from "./DealingCycleMachine.ts"
 
 export const CycleId = RecordId.make("CycleId")
@@ -128,9 +129,10 @@ export const dealingCycles = Collection.define<DealingCycle, Fact>("dealing-cycl
       new Set(allocations.map(({ cid }) => cid)).size === allocations.length,
     "nobody has left who had not joined": ({ members }) =>
       members.subscriptions >= 0 && members.redemptions >= 0,
-    "the fund moves the difference of both sides": ({ gross, fundNet }) =>
-      fundNet.cash === Decimal.subtract(gross.subscribed, gross.redeemed) &&
-      fundNet.units === Decimal.subtract(gross.minted, gross.burned)
+    "the fund moves the difference of both sides": ({ gross, fundNet }) => {
+      const { cash, units } = netOf(gross)
+      return fundNet.cash === cash && fundNet.units === units
+    }
   }
 })
 

@@ -43,6 +43,7 @@ const ofNet = ({ cycle, parts, offset }: Told): ReadonlyArray<Basis.Basis> => {
   return Basis.of(Formulas.fundNet, {
     given: {
       subscribed: side("subscription", "subscribed"),
+      refunded: side("subscription", "refunded"),
       redeemed: side("redemption", "redeemed"),
       minted: side("subscription", "minted"),
       burned: side("redemption", "burned"),

@@ -97,8 +97,8 @@ export const ifDealt = (
           remainderId: null
         }))
   const parts = [
-    ...asked.bought.map(({ id, cash, units }) =>
-      bought(id, { ...Cycle.nothing, subscribed: cash, minted: units })
+    ...asked.bought.map(({ id, cash, refund, units }) =>
+      bought(id, { ...Cycle.nothing, subscribed: cash, refunded: refund, minted: units })
     ),
     ...dealt.map(({ id, proceeds, units }) =>
       sold(id, { ...Cycle.nothing, redeemed: proceeds, burned: units })
@@ -136,8 +136,8 @@ const sold = (id: string, gross: Cycle.Gross): DealingCycleBasis.Part => ({
 })
 
 /**
- * Cash to the fund and units to the holder for a subscription, units away and cash to the holder for
- * a redemption. An unpriced order has no legs yet.
+ * Cash to the fund and units to the holder for a subscription, with the cash that goes back as a leg of
+ * its own; units away and cash to the holder for a redemption. An unpriced order has no legs yet.
  */
 const legsOf = (
   cycle: DealingCycle,
@@ -154,13 +154,16 @@ const legsOf = (
     ...orders.redemptions.map((order) => [`r:${order.redemptionId}`, order.party] as const)
   ])
   return [
-    ...dealt.bought.flatMap(({ id, cash, units }) => {
+    ...dealt.bought.flatMap(({ id, cash, refund, units }) => {
       const holder = partyOf.get(`s:${id}`)
       return holder === undefined
         ? []
         : [
             { from: holder, to: fund, asset: paymentAsset, amount: cash },
-            { from: registrar, to: holder, asset, amount: units }
+            { from: registrar, to: holder, asset, amount: units },
+            ...(Decimal.isZero(refund)
+              ? []
+              : [{ from: fund, to: holder, asset: paymentAsset, amount: refund }])
           ]
     }),
     ...dealt.sold.flatMap(({ id, units, proceeds }) => {

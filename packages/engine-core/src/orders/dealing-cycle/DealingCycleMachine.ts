@@ -1,5 +1,5 @@
 /** Which states a dealing cycle passes through, who moves it, and what stands in the way. */
-import { Result, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge, type Objection } from "../../kernel/Gates.ts"
@@ -28,9 +28,13 @@ export const DealingCycleMachine = Machine.declare("DealingCycleState", {
   forward: ["settle"]
 })
 
-/** What the orders of a cycle come to, each side by itself; cash with the fees that are paid in it. */
+/**
+ * What the orders of a cycle come to, each side by itself: cash with the fees that are paid in it, and
+ * apart from it what goes back of it to the holders, having bought no units.
+ */
 export const Gross = Schema.Struct({
   subscribed: Decimal.schema,
+  refunded: Decimal.schema.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(Decimal.zero))),
   redeemed: Decimal.schema,
   minted: Decimal.schema,
   burned: Decimal.schema
@@ -218,6 +222,7 @@ const ended = (
 
 export const nothing: Gross = {
   subscribed: Decimal.zero,
+  refunded: Decimal.zero,
   redeemed: Decimal.zero,
   minted: Decimal.zero,
   burned: Decimal.zero
@@ -225,6 +230,7 @@ export const nothing: Gross = {
 
 export const added = (self: Gross, that: Gross): Gross => ({
   subscribed: Decimal.add(self.subscribed, that.subscribed),
+  refunded: Decimal.add(self.refunded, that.refunded),
   redeemed: Decimal.add(self.redeemed, that.redeemed),
   minted: Decimal.add(self.minted, that.minted),
   burned: Decimal.add(self.burned, that.burned)
@@ -232,14 +238,15 @@ export const added = (self: Gross, that: Gross): Gross => ({
 
 export const negated = (self: Gross): Gross => ({
   subscribed: Decimal.negate(self.subscribed),
+  refunded: Decimal.negate(self.refunded),
   redeemed: Decimal.negate(self.redeemed),
   minted: Decimal.negate(self.minted),
   burned: Decimal.negate(self.burned)
 })
 
-/** The formula fund-net (domain.md section 4.3). */
-export const netOf = ({ subscribed, redeemed, minted, burned }: Gross): FundNet => ({
-  cash: Decimal.subtract(subscribed, redeemed),
+/** The formula fund-net: what the fund's accounts move by, cash that goes back to holders taken off. */
+export const netOf = ({ subscribed, refunded, redeemed, minted, burned }: Gross): FundNet => ({
+  cash: Decimal.subtract(subscribed, Decimal.add(refunded, redeemed)),
   units: Decimal.subtract(minted, burned)
 })
 

@@ -24,8 +24,16 @@ export const idsOf = (orders: Orders): Cycle.Members => ({
 })
 
 /** A priced subscription as it deals; one without a price has no figures to deal in. */
-export const boughtOf = ({ subscriptionId: id, cash, lot }: Subscription): ReadonlyArray<Bought> =>
-  lot === null || cash.expected === null ? [] : [{ id, cash: cash.expected, units: lot.units }]
+export const boughtOf = (self: Subscription): ReadonlyArray<Bought> => {
+  const { subscriptionId: id, cash, lot } = self
+  return lot === null || cash.expected === null
+    ? []
+    : [{ id, cash: cash.expected, refund: refundOf(self), units: lot.units }]
+}
+
+/** What goes back of an order's cash: to be paid until it is closed, and then what was paid. */
+const refundOf = ({ state, refund, refunded }: Subscription): Decimal.Decimal =>
+  (state === "closed" ? refunded : refund) ?? Decimal.zero
 
 /** A priced redemption as it deals. */
 export const soldOf = (self: Redemption): ReadonlyArray<Sold> => {
@@ -39,6 +47,7 @@ export const soldOf = (self: Redemption): ReadonlyArray<Sold> => {
 export const grossOfSubscription = (self: Subscription): Cycle.Gross => ({
   ...Cycle.nothing,
   subscribed: (self.lot === null ? self.amount : self.cash.expected) ?? Decimal.zero,
+  refunded: self.lot === null ? Decimal.zero : refundOf(self),
   minted: self.lot?.units ?? Decimal.zero
 })
 

@@ -136,10 +136,10 @@ const settled = Effect.fnUntraced(function* (
     ...argument.lots.flatMap(({ lotCid, allocationCid }) => [lotCid, allocationCid]),
     ...argument.redemptions.map(({ redemptionCid }) => redemptionCid)
   ])
-  const lots = argument.lots.flatMap(({ lotCid, allocationCid }) => {
+  const lots = argument.lots.flatMap(({ lotCid, allocationCid, refund }) => {
     const lot = payloads.as(Lot, lotCid)
     const cash = payloads.as(Allocation, allocationCid)
-    return lot === null || cash === null ? [] : [{ ...lot, paid: cash.amount }]
+    return lot === null || cash === null ? [] : [{ ...lot, paid: cash.amount, refund }]
   })
   const redemptions = argument.redemptions.flatMap(({ redemptionCid, fill }) => {
     const priced = payloads.as(PricedRedemption, redemptionCid)
@@ -157,6 +157,7 @@ const settled = Effect.fnUntraced(function* (
   const instrument = Option.getOrNull(yield* records.find(instruments, self.instrumentId))
   const gross = {
     subscribed: Decimal.sum(lots.map(({ paid }) => paid)),
+    refunded: Decimal.sum(lots.map(({ refund }) => refund ?? Decimal.zero)),
     redeemed: Decimal.sum(redemptions.map(({ filled }) => filled.proceeds)),
     minted: Decimal.sum(lots.map(({ units }) => units)),
     burned: Decimal.sum(redemptions.map(({ filled }) => filled.units))

@@ -6,10 +6,11 @@ import * as Formulas from "../OrderFormulas.ts"
 import { type FundNet, type Gating, gatingOf, type Gross } from "./DealingCycleMachine.ts"
 import type { Ordered } from "./DealingDay.ts"
 
-/** A priced subscription: what the fund gets, and the units that come of it. */
+/** A priced subscription: its cash, what goes back of it, and the units that come of it. */
 export interface Bought {
   readonly id: string
   readonly cash: Decimal.Decimal
+  readonly refund: Decimal.Decimal
   readonly units: Decimal.Decimal
 }
 
@@ -58,12 +59,14 @@ export const settlementOf = (dealing: Dealing): Settlement => {
     dealing.bought.map((order) => ({ id: order.id, amount: amount(order) }))
   const sides = {
     subscribed: bought(({ cash }) => cash),
+    refunded: bought(({ refund }) => refund),
     redeemed: dealt.map(({ id, proceeds }) => ({ id, amount: proceeds })),
     minted: bought(({ units }) => units),
     burned: dealt.map(({ id, units }) => ({ id, amount: units }))
   }
   const gross = {
     subscribed: totalOf(sides.subscribed),
+    refunded: totalOf(sides.refunded),
     redeemed: totalOf(sides.redeemed),
     minted: totalOf(sides.minted),
     burned: totalOf(sides.burned)
@@ -175,7 +178,7 @@ export const boughtAt = (
       cashDecimals,
       residualRule
     })
-    return { id, cash: amount, units: bought.units }
+    return { id, cash: amount, refund: bought.refund, units: bought.units }
   }
   const asked = units ?? nothingAsked(id)
   const cost = Formula.compute(Formulas.subscribeUnits, {
@@ -184,7 +187,7 @@ export const boughtAt = (
     feeRate,
     cashDecimals
   })
-  return { id, cash: cost.expected, units: asked }
+  return { id, cash: cost.expected, refund: Decimal.zero, units: asked }
 }
 
 /** What a redemption would come to at a price, by its formula. */

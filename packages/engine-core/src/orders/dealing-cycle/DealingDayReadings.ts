@@ -47,7 +47,10 @@ const lot = TypedReading.of(Lot, {
   exercised: {
     Settle: ({ payload }, node) =>
       counted(subscriptions, payload.subscriptionId, (self) =>
-        self.lot?.cid === node.contractId ? leftCycle(bought(self), node) : nothing
+        // It leaves the sums with what it stood in them for, whatever was paid back by now.
+        self.lot?.cid === node.contractId
+          ? leftCycle(bought({ ...self, refunded: self.refund }), node)
+          : nothing
       ),
     Release: ({ payload }, node) =>
       counted(subscriptions, payload.subscriptionId, (self) => gone(self, bought(self), node))

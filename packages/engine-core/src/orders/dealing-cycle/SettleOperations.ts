@@ -12,6 +12,7 @@ import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCyc
 import { type Argument, exercise } from "../../templates/Template.ts"
 import type { Figure } from "../../writes/Figures.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { toPayBack } from "../subscription/Subscription.ts"
 import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Gates from "./DealingCycleGates.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
@@ -98,6 +99,7 @@ const figuresOf = (
     price: point?.price ?? null,
     swungPrice: dealingPrice === point?.price ? null : dealingPrice,
     subscribed: gross.subscribed,
+    refunded: gross.refunded,
     redeemed: gross.redeemed,
     minted: gross.minted,
     burned: gross.burned,
@@ -126,12 +128,13 @@ const settlingOf = (standing: Standing, act: OperationAct): Settling => ({
 })
 
 const lotsOf = ({ orders, admissions, instrument }: Standing): Settling["lots"] =>
-  orders.subscriptions.map(({ holderId, lot, allocation, intentCid }) => ({
+  orders.subscriptions.map(({ holderId, lot, allocation, intentCid, refund }) => ({
     lotCid: lot?.cid ?? missing("lot"),
     allocationCid: allocation?.cid ?? missing("allocation"),
     credentialCid: admissions.get(holderId)?.credentialCid ?? missing("credential"),
     configurationCid: configurationOf(instrument),
-    intentCid
+    intentCid,
+    refund: toPayBack({ refund })
   }))
 
 /** Each with what the gate lets through of it; what is left over deals on the next dealing day. */

@@ -210,6 +210,7 @@ const shortfallOf = (
     )
   )
   const owed = Decimal.subtract(gross.redeemed, paidApart)
-  const brought = Decimal.sum([gross.subscribed, ...cycle.allocations.map(({ amount }) => amount)])
+  const kept = Decimal.subtract(gross.subscribed, gross.refunded)
+  const brought = Decimal.sum([kept, ...cycle.allocations.map(({ amount }) => amount)])
   return Decimal.max(Decimal.zero, Decimal.subtract(owed, brought))
 }

@@ -50,7 +50,7 @@ export const whatIf = Effect.fnUntraced(function* (
   const { bought, sold } = dealtAt(swungPrice ?? price, {
     cycle,
     orders,
-    fees: asked.policyVersion === undefined ? null : terms.fees
+    under: asked.policyVersion === undefined ? null : terms
   })
   return {
     policyVersion: terms.policyVersion,
@@ -120,10 +120,10 @@ const dealtAt = (
   of: {
     readonly cycle: DealingCycle
     readonly orders: Orders
-    readonly fees: Terms["fees"] | null
+    readonly under: Terms | null
   }
 ) => {
-  const { cycle, orders, fees } = of
+  const { cycle, orders, under } = of
   const ordered = new Map(cycle.fills.map((fill) => [fill.redemptionId, fill.ordered]))
   return {
     bought: orders.subscriptions.map((order) =>
@@ -131,7 +131,8 @@ const dealtAt = (
         {
           ...order,
           id: order.subscriptionId,
-          feeRate: fees?.subscription ?? order.feeRate
+          feeRate: under?.fees.subscription ?? order.feeRate,
+          residualRule: under?.manifest.residual ?? order.residualRule
         },
         price
       )
@@ -142,7 +143,7 @@ const dealtAt = (
           ...order,
           id: order.redemptionId,
           units: ordered.get(order.redemptionId) ?? order.units,
-          feeRate: fees?.redemption ?? order.feeRate
+          feeRate: under?.fees.redemption ?? order.feeRate
         },
         price
       )

@@ -15,7 +15,12 @@ import * as Operation from "../../writes/Operation.ts"
 import { controlsOf } from "../ControlReads.ts"
 import { asServed } from "../AllocationRules.ts"
 import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
-import { type Subscription, SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
+import {
+  type Subscription,
+  SubscriptionId,
+  subscriptions,
+  toPayBack
+} from "../subscription/Subscription.ts"
 import { liveMarket } from "../primary-market/LiveMarketReads.ts"
 import * as Gates from "./IterationGates.ts"
 import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
@@ -137,7 +142,8 @@ const iterated = (iteration: Gates.Iterating) => {
       lotCid: standing(order.lot?.cid),
       due: standing(order.cash.expected),
       credentialCid: standing(iteration.admissions.get(order.holderId)?.credentialCid),
-      configurationCid: configurationOf(instrument)
+      configurationCid: configurationOf(instrument),
+      refund: toPayBack(order)
     })),
     redemptions: sold.map((order) => ({
       redemptionCid: standing(order.pricedCid),

@@ -21,7 +21,7 @@ export const CashLine = Schema.Struct({
   amount: sized(Decimal.schema)
 }).annotate({
   identifier: "CashLine",
-  description: "A line of a bank statement that paid an order."
+  description: "A line of a bank statement that paid an order, or paid it back."
 })
 export type CashLine = typeof CashLine.Type
 
@@ -48,18 +48,66 @@ export const matchedWith = (
 export const againstLines = (
   cash: Cash,
   lines: ReadonlyArray<CashLine>
+): ReadonlyArray<Objection> => [
+  againstRepeated([...cash.lines, ...lines]),
+  againstOver(cash, lines)
+]
+
+const againstRepeated = (lines: ReadonlyArray<CashLine>): Objection => [
+  new Set(lines.map(nameOf)).size < lines.length,
+  "rule-refused",
+  { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
+]
+
+const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection => [
+  cash.expected !== null && Decimal.greaterThan(matchedWith(cash, lines), cash.expected),
+  "rule-refused",
+  { gate: "cash", check: "cash-over", recovery: "Match no more than the order comes to." }
+]
+
+/** The bank lines that are named for an order: those that paid it, and those that paid it back. */
+export interface Named {
+  readonly cash: ReadonlyArray<CashLine>
+  readonly refunds: ReadonlyArray<CashLine>
+}
+
+/** What of an order's cash goes back, and what of it went, as far as the record tells. */
+interface Refunding {
+  readonly cash: Cash
+  readonly refund: Decimal.Decimal | null
+  readonly refunded: Decimal.Decimal | null
+  readonly refunds: ReadonlyArray<CashLine>
+}
+
+/** What is still to be paid back of an order's refund; never below 0. */
+export const unrefunded = ({
+  refund,
+  refunded
+}: Pick<Refunding, "refund" | "refunded">): Decimal.Decimal =>
+  Decimal.max(Decimal.zero, Decimal.subtract(refund ?? Decimal.zero, refunded ?? Decimal.zero))
+
+/**
+ * Everything that the bank lines of a settlement are judged by: its cash in whole, of its refund no more
+ * than is still to be paid back. A line is one way, so none is named for both.
+ */
+export const againstSettling = (
+  self: Refunding,
+  { cash, refunds }: Named
 ): ReadonlyArray<Objection> => {
-  const named = [...cash.lines, ...lines].map(nameOf)
+  const left = unrefunded(self)
   return [
+    againstRepeated([...self.cash.lines, ...self.refunds, ...cash, ...refunds]),
+    againstOver(self.cash, cash),
+    unpaid(self.cash, cash),
     [
-      new Set(named).size < named.length,
+      Decimal.greaterThan(Decimal.sum(refunds.map(({ amount }) => amount)), left),
       "rule-refused",
-      { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
-    ],
-    [
-      cash.expected !== null && Decimal.greaterThan(matchedWith(cash, lines), cash.expected),
-      "rule-refused",
-      { gate: "cash", check: "cash-over", recovery: "Match no more than the order comes to." }
+      {
+        gate: "cash",
+        check: "refund-over",
+        detail: `The order has ${Decimal.formatPlain(left)} to pay back.`,
+        recovery: "Name no more than the order has to pay back."
+      }
     ]
   ]
 }

@@ -7,7 +7,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
 import { RedemptionMachine } from "../redemption/RedemptionMachine.ts"
 import * as Cash from "./CashLine.ts"
-import { type Subscription, subscriptions } from "./Subscription.ts"
+import { owesRefund, type Subscription, subscriptions } from "./Subscription.ts"
 import { SubscriptionMachine } from "./SubscriptionMachine.ts"
 
 type Order = Pick<Cash.Paying, "kind" | "orderId">
@@ -75,16 +75,18 @@ const isFree = (
 ): boolean => {
   if (line.kind === "subscription") {
     const self = paid.bought.find(({ subscriptionId }) => subscriptionId === line.orderId)
-    return (
-      self === undefined || isLeft(self, Machine.isTerminal(SubscriptionMachine, self.state), line)
-    )
+    if (self === undefined) return true
+    // An order that still owes its refund may have named the line for it.
+    const hasEnded = Machine.isTerminal(SubscriptionMachine, self.state) && !owesRefund(self)
+    return isLeft([...self.cash.lines, ...self.refunds], hasEnded, line)
   }
   const self = paid.sold.find(({ redemptionId }) => redemptionId === line.orderId)
-  return self === undefined || isLeft(self, Machine.isTerminal(RedemptionMachine, self.state), line)
+  if (self === undefined) return true
+  return isLeft(self.cash.lines, Machine.isTerminal(RedemptionMachine, self.state), line)
 }
 
 const isLeft = (
-  { cash }: { readonly cash: { readonly lines: ReadonlyArray<Cash.CashLine> } },
+  lines: ReadonlyArray<Cash.CashLine>,
   hasEnded: boolean,
   line: Cash.Paying
-): boolean => hasEnded && !cash.lines.some((one) => Cash.nameOf(one) === Cash.nameOf(line))
+): boolean => hasEnded && !lines.some((one) => Cash.nameOf(one) === Cash.nameOf(line))

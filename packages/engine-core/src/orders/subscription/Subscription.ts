@@ -1,5 +1,5 @@
 /** A subscription: an order for units, from its claim to its close. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as events from "../../feeds/events.ts"
@@ -49,7 +49,14 @@ export const Subscription = Schema.Struct({
   dealingDate: Date.schema,
   cycleId: NullOr(Schema.String),
   residual: NullOr(Decimal.schema),
+  /**
+   * What of the residual goes back to the holder, and what of that has been paid: null before it is
+   * priced, and of an order that closed before anybody kept it.
+   */
   refund: NullOr(Decimal.schema),
+  refunded: Field.optional(Decimal.schema),
+  /** The bank lines that paid it back. */
+  refunds: Schema.Array(CashLine).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   attestors: Schema.Array(Schema.Struct({ party: Party.schema, at: Instant.schema })),
   lot: NullOr(
     Schema.Struct({
@@ -94,6 +101,8 @@ export const Subscription = Schema.Struct({
   /** The ledger contracts it stands on. */
   claimCid: NullOr(Field.contractId),
   deliveredLotCid: NullOr(Field.contractId),
+  /** What a closed order that was paid by wire still owes its holder. */
+  owedRefundCid: Field.optional(Field.contractId),
   mintRequestCid: NullOr(Field.contractId),
   intentCid: NullOr(Field.contractId),
   allocation: NullOr(
@@ -117,9 +126,21 @@ export const orderStateAt = (self: Subscription, now: Instant.Instant) =>
     now
   })
 
+/** Whether its refund is still to be paid though it is closed: that stops nothing, and is open. */
+export const owesRefund = ({ owedRefundCid }: Pick<Subscription, "owedRefundCid">): boolean =>
+  owedRefundCid !== null
+
+/** The refund that its settling transaction on the ledger pays; null: there is none to pay. */
+export const toPayBack = ({ refund }: Pick<Subscription, "refund">): Decimal.Decimal | null =>
+  refund !== null && Decimal.isPositive(refund) ? refund : null
+
+/** What it is listed as among the open orders: by its order state, or by what it still owes. */
+export const openStateAt = (self: Subscription, now: Instant.Instant) =>
+  owesRefund(self) ? ("awaiting-refund" as const) : orderStateAt(self, now)
+
 const standingOf = (self: Subscription): OpenOrder.Standing => ({
   kind: "subscription",
-  state: orderStateAt(self, OpenOrder.untimed),
+  state: openStateAt(self, OpenOrder.untimed),
   until: self.state === "priced" ? self.settleBy : null
 })
 
@@ -143,7 +164,8 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
   waitingOn: (self) => {
     if (self.state === "claimed") return ofAttestors(self)
     if (self.state === "priced") return ofPriced(self)
-    if (self.state === "delivered") {
+    // Closed it waits for nothing but the evidence that its refund is paid.
+    if (self.state === "delivered" || owesRefund(self)) {
       return [{ role: "operator", action: "subscription.settle", by: null }]
     }
     return []
@@ -158,6 +180,7 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
       (self.deliveredAt === null) === (self.valueDate === null),
     "cash is never matched beyond what the order costs": (self) =>
       self.cash.expected === null || Decimal.atMost(self.cash.matched, self.cash.expected),
+    "only a closed order owes a refund": (self) => !owesRefund(self) || self.state === "closed",
     "an order names either an amount or units": (self) =>
       (self.orderedAs === "amount") === (self.amount !== null) &&
       (self.orderedAs === "units" ? self.units !== null : true)

@@ -9,16 +9,18 @@ import { againstSettleBy, asServed } from "../AllocationRules.ts"
 import { againstApart } from "../dealing-cycle/JoiningReads.ts"
 import type * as Cash from "./CashLine.ts"
 import { named } from "./CashOperations.ts"
-import { type Subscription, subscriptions } from "./Subscription.ts"
+import { owesRefund, type Subscription, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
 import { objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import { marketOf, standingOf } from "./SubscriptionStandingReads.ts"
 
 /** An order, and the bank lines that are named as its cash. */
-interface Paying {
+interface Paying extends Pick<Cash.Named, "cash"> {
   readonly subscriptionId: string
-  readonly cash: ReadonlyArray<Cash.CashLine>
 }
+
+/** The same, with those that are named as its refund. */
+type Settling = Paying & Cash.Named
 
 export type Standing = Effect.Success<ReturnType<typeof standingOf>>
 
@@ -45,32 +47,37 @@ export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: 
   return { self, standing, lines, rows }
 })
 
-/** Settling: a wire-paid order is closed, a ledger-paid one is paid, minted and closed in one. */
-export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
+/**
+ * Settling: a wire-paid order is closed, a ledger-paid one is paid, minted and closed in one. A closed
+ * one that still owes its refund is settled by the bank lines that paid it, and by nothing else.
+ */
+export const settling = Effect.fnUntraced(function* (paying: Settling, { now }: OperationAct) {
   const self = yield* load(paying.subscriptionId)
+  if (owesRefund(self) && paying.refunds.length > 0) return yield* closing(self, paying)
   const on = self.payment === "ledger" ? "exchange" : "settle"
   yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, on))
   return yield* on === "exchange" ? exchanging(self, paying, now) : closing(self, paying)
 })
 
-const closing = Effect.fnUntraced(function* (self: Subscription, paying: Paying) {
+const closing = Effect.fnUntraced(function* (self: Subscription, paying: Settling) {
+  const { cash, refunds, subscriptionId } = paying
   const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
-  const lines = yield* linesOf(paying)
-  const own = objections(self, { on: "settle", cash: paying.cash })
+  const lines = yield* linesOf({ subscriptionId, cash: [...cash, ...refunds] })
+  const own = objections(self, { on: "settle", cash, refunds })
   const rows = Gates.againstClosing(controls, [...own, lines.against])
-  return { on: "settle" as const, self, lines, rows }
+  return { on: "settle" as const, self, lines, cash, refunds, rows }
 })
 export type Closing = Effect.Success<ReturnType<typeof closing>>
 
 const exchanging = Effect.fnUntraced(function* (
   self: Subscription,
-  { cash }: Paying,
+  { cash, refunds }: Settling,
   now: OperationAct["now"]
 ) {
   const standing = yield* standingOf(self, now)
   const market = yield* marketOf(self)
   const rows = Gates.againstUnits(standing, [
-    ...objections(asServed(self, now), { on: "exchange", cash }),
+    ...objections(asServed(self, now), { on: "exchange", cash, refunds }),
     againstSettleBy(self, now),
     yield* againstApart(self),
     Gates.againstMarketEnd(market)

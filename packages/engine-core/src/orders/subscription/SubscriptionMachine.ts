@@ -8,7 +8,14 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
-import { againstLines, CashLine, matchedWith, unpaid } from "./CashLine.ts"
+import {
+  againstLines,
+  againstSettling,
+  CashLine,
+  matchedWith,
+  type Named,
+  unpaid
+} from "./CashLine.ts"
 import type { Subscription } from "./Subscription.ts"
 
 export const SubscriptionMachine = Machine.declare("SubscriptionState", {
@@ -84,6 +91,17 @@ const RequestMint = Schema.Struct({
 const RejectMint = Schema.Struct({ on: Schema.Literal("reject-mint") })
 /** The venue named bank lines as this order's cash. */
 const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
+/** The venue named the bank lines that paid the order's refund, or a part of it. */
+const MatchRefund = Schema.Struct({
+  on: Schema.Literal("match-refund"),
+  lines: Schema.Array(CashLine)
+})
+/** The bank paid so much of what a closed order owes; the rest is owed under another contract. */
+const Refund = Schema.Struct({
+  on: Schema.Literal("refund"),
+  amount: Decimal.schema,
+  owedRefundCid: Schema.NullOr(Field.contractId)
+})
 
 // The table's triggers.
 
@@ -106,8 +124,19 @@ const Deliver = Schema.Struct({
   deliveredLotCid: Field.contractId,
   ...delivered
 })
-const Exchange = Schema.Struct({ on: Schema.Literal("exchange"), ...delivered })
-const Settle = Schema.Struct({ on: Schema.Literal("settle"), ...at })
+/** What the ledger says was paid back in the same transaction, whatever was to be. */
+const Exchange = Schema.Struct({
+  on: Schema.Literal("exchange"),
+  refunded: Field.optional(Decimal.schema),
+  ...delivered
+})
+/** What the bank had paid back by then, and the contract of what is still owed. */
+const Settle = Schema.Struct({
+  on: Schema.Literal("settle"),
+  refunded: Field.optional(Decimal.schema),
+  owedRefundCid: Field.optional(Field.contractId),
+  ...at
+})
 const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
 const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
 
@@ -118,6 +147,8 @@ export const Fact = Schema.Union([
   RequestMint,
   RejectMint,
   Match,
+  MatchRefund,
+  Refund,
   Price,
   Deliver,
   Exchange,
@@ -130,8 +161,7 @@ export type Fact = typeof Fact.Type
 /** What the venue may ask. It never prices: the attestors do, on the ledger. */
 export type Command =
   | { readonly on: "withdraw" | "release" }
-  | { readonly on: "exchange"; readonly cash: ReadonlyArray<CashLine> }
-  | { readonly on: "settle"; readonly cash: ReadonlyArray<CashLine> }
+  | ({ readonly on: "exchange" | "settle" } & Named)
   | {
       readonly on: "deliver"
       readonly cash: ReadonlyArray<CashLine>
@@ -155,11 +185,8 @@ export const objections = (self: Subscription, command: Command): ReadonlyArray<
     .with({ on: "withdraw" }, () => [])
     .with({ on: "release" }, () => [lotUsed(self)])
     .with({ on: "deliver" }, (deliver) => againstDelivery(self, deliver))
-    .with({ on: "settle" }, ({ cash }) => [
-      ...againstLines(self.cash, cash),
-      unpaid(self.cash, cash)
-    ])
-    .with({ on: "exchange" }, ({ cash }) => againstExchange(self, cash))
+    .with({ on: "settle" }, (named) => againstSettling(self, named))
+    .with({ on: "exchange" }, (named) => againstExchange(self, named))
     .exhaustive()
 
 const lotUsed = (self: Subscription): Objection => [
@@ -201,7 +228,7 @@ const againstDelivery = (
 
 const againstExchange = (
   self: Subscription,
-  cash: ReadonlyArray<CashLine>
+  { cash, refunds }: Named
 ): ReadonlyArray<Objection> => [
   [
     self.payment !== "ledger",
@@ -213,7 +240,7 @@ const againstExchange = (
     }
   ],
   [
-    cash.length > 0,
+    cash.length + refunds.length > 0,
     "rule-refused",
     { gate: "cash", check: "cash-on-ledger", recovery: "Name no bank lines." }
   ],
@@ -253,19 +280,34 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
         lines: [...self.cash.lines, ...lines]
       }
     }))
+    .with({ on: "match-refund" }, ({ lines }) => ({
+      ...self,
+      refunds: [...self.refunds, ...lines]
+    }))
+    .with({ on: "refund" }, ({ amount, owedRefundCid }) => ({
+      ...self,
+      refunded: Decimal.add(self.refunded ?? Decimal.zero, amount),
+      owedRefundCid
+    }))
     .with({ on: "price" }, (priced) => ({ ...moved(self, priced.on), ...pricedAs(self, priced) }))
     .with({ on: "deliver" }, ({ on, deliveredLotCid, ...value }) => ({
       ...moved(self, on),
       ...deliveredAs(value),
       deliveredLotCid
     }))
-    .with({ on: "exchange" }, ({ on, ...value }) => ({
+    .with({ on: "exchange" }, ({ on, refunded, ...value }) => ({
       ...moved(self, on),
       ...deliveredAs(value),
       ...ended("closed", value.at),
+      refunded,
       cash: { ...self.cash, matched: self.cash.expected ?? self.cash.matched }
     }))
-    .with({ on: "settle" }, (fact) => ({ ...moved(self, fact.on), ...ended("closed", fact.at) }))
+    .with({ on: "settle" }, ({ on, at, refunded, owedRefundCid }) => ({
+      ...moved(self, on),
+      ...ended("closed", at),
+      refunded,
+      owedRefundCid
+    }))
     .with({ on: P.union("release", "withdraw") }, (fact) => ({
       ...moved(self, fact.on),
       ...ended(fact.on === "release" ? "released" : "withdrawn", fact.at)
@@ -295,6 +337,7 @@ const pricedAs = (self: Subscription, fact: typeof Price.Type) => ({
   fee: fact.fee,
   residual: fact.residual,
   refund: fact.refund,
+  refunded: Decimal.zero,
   cash: { ...self.cash, expected: fact.expected },
   pricedAt: fact.at,
   attestors: signed(self, fact),

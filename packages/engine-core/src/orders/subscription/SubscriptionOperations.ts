@@ -1,18 +1,25 @@
 /** What the venue may do with an order that stands: withdraw, deliver, settle or release it. */
 import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../writes/Timely.ts"
 import * as Cash from "./CashLine.ts"
-import { type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
+import {
+  owesRefund,
+  type Subscription,
+  SubscriptionId,
+  subscriptions,
+  toPayBack
+} from "./Subscription.ts"
 import { take } from "./CashOperations.ts"
 import { claim } from "./ClaimOperations.ts"
 import { decide } from "./SubscriptionMachine.ts"
@@ -35,12 +42,18 @@ const Paid = Schema.Struct({
   cash: Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 
-type Named = typeof One.Type
+/** The same, with the bank lines that paid back what bought no units. */
+const Settled = Schema.Struct({
+  ...Paid.fields,
+  refunds: Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+
+type Which = typeof One.Type
 
 const resource = {
   kind: "subscription",
-  id: ({ subscriptionId }: Named) => subscriptionId,
-  href: ({ subscriptionId }: Named) => `/v1/subscriptions/${subscriptionId}`
+  id: ({ subscriptionId }: Which) => subscriptionId,
+  href: ({ subscriptionId }: Which) => `/v1/subscriptions/${subscriptionId}`
 } as const
 
 export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
@@ -95,16 +108,16 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
     yield* take(lines, act)
     return { commands: [yield* delivery(self, standing)], last: true }
   }),
-  finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, cash, act)
+  finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, { cash, refunds: [] }, act)
 })
 
 export const settle = Operation.defineOnLedger("subscription.settle", {
-  doc: "Closes a delivered order whose cash is in; a ledger-paid one is paid, minted and closed in one.",
+  doc: "Closes a delivered order whose cash is in; a ledger-paid one is paid, minted and closed in one, its refund paid back in the same transaction. By wire a refund is paid by the bank lines in `refunds`: named as the order closes, or later, in parts, while the closed order still owes it.",
   route: "POST /v1/subscriptions/{subscriptionId}:settle",
   makers: ["operator"],
   approvers: 0,
   resource,
-  input: Paid,
+  input: Settled,
   result: SubscriptionView.SubscriptionView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
@@ -113,9 +126,10 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
     yield* Effect.fromResult(judge(acting.rows))
     if (acting.on === "exchange") return { commands: [exchange(acting)], last: true }
     yield* take(acting.lines, act)
-    return { commands: [yield* close(acting)], last: true }
+    const command = owesRefund(acting.self) ? payBack(acting) : close(acting)
+    return { commands: [yield* command], last: true }
   }),
-  finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, cash, act)
+  finish: ({ subscriptionId, ...named }, act) => matched(subscriptionId, named, act)
 })
 
 export const operations = [claim, withdraw, deliver, settle, release] as const
@@ -169,14 +183,33 @@ const delivery = Effect.fnUntraced(function* (
   })
 })
 
+/** Bank lines as the ledger is told of them: the SHA-256 of their canonical JSON. */
+const digestOf = (lines: ReadonlyArray<Cash.CashLine>) =>
+  Effect.map(Crypto, (crypto) =>
+    crypto.sha256(PlainJson.canonical(Schema.encodeSync(Schema.Array(Cash.CashLine))(lines)))
+  )
+
+const refundedBy = Effect.fnUntraced(function* (refunds: ReadonlyArray<Cash.CashLine>) {
+  const amount = Decimal.sum(refunds.map((line) => line.amount))
+  return { amount, evidence: yield* digestOf(refunds) }
+})
+
 /** The cash of a delivered order is in: what shows it outside the ledger goes there as a digest. */
-const close = Effect.fnUntraced(function* ({ self, lines }: Closing) {
-  const crypto = yield* Crypto
-  const known = Schema.encodeSync(Cash.CashLines)([...self.cash.lines, ...lines.cash])
+const close = Effect.fnUntraced(function* ({ self, cash, refunds }: Closing) {
+  const refunded = refunds.length === 0 ? null : yield* refundedBy(refunds)
+  const owed = Decimal.subtract(Cash.unrefunded(self), refunded?.amount ?? Decimal.zero)
   return exercise(DeliveredLot, standing(self.deliveredLotCid, "delivered lot"), "Settle", {
     allocationCid: null,
-    evidence: crypto.sha256(PlainJson.canonical(known))
+    evidence: yield* digestOf([...self.cash.lines, ...cash]),
+    refunded,
+    owed: Decimal.isPositive(owed) ? owed : null
   })
+})
+
+/** The bank has paid back what a closed order owed, or a part of it. */
+const payBack = Effect.fnUntraced(function* ({ self, refunds }: Closing) {
+  const cid = standing(self.owedRefundCid, "refund that is owed")
+  return exercise(OwedRefund, cid, "Pay", yield* refundedBy(refunds))
 })
 
 const exchange = ({ self, standing: { admission, instrument }, market }: Exchanging) =>
@@ -185,22 +218,25 @@ const exchange = ({ self, standing: { admission, instrument }, market }: Exchang
     allocationCid: standing(self.allocation?.cid ?? null, "allocation"),
     credentialCid: standing(admission?.credentialCid ?? null, "credential"),
     configurationCid: configurationOf(instrument),
-    intentCid: self.intentCid
+    intentCid: self.intentCid,
+    refund: toPayBack(self)
   })
 
 /** The lines join the record once the ledger has moved it. */
 const matched = Effect.fnUntraced(function* (
   subscriptionId: string,
-  lines: ReadonlyArray<Cash.CashLine>,
+  { cash, refunds }: Cash.Named,
   act: OperationAct
 ) {
   const records = yield* Records
-  const self = yield* read(subscriptionId)
-  const after =
-    lines.length === 0
-      ? self
-      : yield* records.record(subscriptions, self, { on: "match", lines }, act)
-  return SubscriptionView.of(after, act.now)
+  let self = yield* read(subscriptionId)
+  if (cash.length > 0) {
+    self = yield* records.record(subscriptions, self, { on: "match", lines: cash }, act)
+  }
+  if (refunds.length > 0) {
+    self = yield* records.record(subscriptions, self, { on: "match-refund", lines: refunds }, act)
+  }
+  return SubscriptionView.of(self, act.now)
 })
 
 const shown = (subscriptionId: string, act: OperationAct) =>

@@ -11,7 +11,7 @@ import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { MintRequest } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
 import * as Currency from "../Currency.ts"
@@ -77,9 +77,10 @@ const lot = TypedReading.of(Lot, {
             deliveredLotCid: result.deliveredLot,
             mintRequestCid: result.mintRequest
           }),
-    Settle: ({ payload }, node) =>
+    Settle: ({ payload, argument }, node) =>
       order.moved(payload.subscriptionId, node, "exchange", (self) => ({
         on: "exchange",
+        refunded: argument.refund ?? Decimal.zero,
         ...valued(self, node)
       })),
     Release: ({ payload }, node) =>
@@ -89,13 +90,37 @@ const lot = TypedReading.of(Lot, {
 
 const deliveredLot = TypedReading.of(DeliveredLot, {
   exercised: {
-    Settle: ({ payload }, node) =>
-      order.stepped(payload.subscriptionId, node, { on: "settle", at: node.effectiveAt }),
+    Settle: ({ payload, argument, result }, node) =>
+      order.stepped(payload.subscriptionId, node, {
+        on: "settle",
+        refunded: argument.refunded?.amount ?? Decimal.zero,
+        owedRefundCid: result.owedRefund,
+        at: node.effectiveAt
+      }),
     Redeliver: ({ payload, result }, node) =>
       requested(payload.subscriptionId, node, {
         deliveredLotCid: result.deliveredLot,
         mintRequestCid: result.mintRequest
       })
+  }
+})
+
+/** A debt is read off the settlement that left it: one that the venue writes by itself moves nothing. */
+const owedRefund = TypedReading.of(OwedRefund, {
+  exercised: {
+    Pay: ({ payload, argument, result }, node) =>
+      order.found(payload.subscriptionId, node, "refund", (self) =>
+        self.owedRefundCid === node.contractId
+          ? order.noted(self, node, {
+              on: "refund",
+              amount: argument.amount,
+              owedRefundCid: result.owedRefund
+            })
+          : order.surprise(node, payload.subscriptionId, {
+              on: "refund",
+              detail: "The subscription does not owe by this contract."
+            })
+      )
   }
 })
 
@@ -112,7 +137,7 @@ const mintRequest = TypedReading.of(MintRequest, {
   }
 })
 
-export const readings = [claim, lot, deliveredLot, mintRequest] as const
+export const readings = [claim, lot, deliveredLot, owedRefund, mintRequest] as const
 
 // ---- a claim opens the order
 
@@ -184,6 +209,8 @@ const unpriced = {
   pointCid: null,
   residual: null,
   refund: null,
+  refunded: null,
+  refunds: [],
   attestors: [],
   lot: null,
   valueDate: null,
@@ -193,6 +220,7 @@ const unpriced = {
   endedAs: null,
   remainderOf: null,
   deliveredLotCid: null,
+  owedRefundCid: null,
   mintRequestCid: null,
   intentCid: null,
   allocation: null

@@ -154,7 +154,7 @@ const iterate = (scope: Scope, self: Standing, argument: Iteration) =>
         else committed.set(key, used.commitment)
         return used.allocation
       })
-    for (const { lotCid, due, credentialCid, configurationCid } of lots) {
+    for (const { lotCid, due, ...handed } of lots) {
       const lot = yield* scope.fetch(Templates.Lot, lotCid)
       yield* demand(
         [lot.fund === self.fund, "a lot is of another fund"],
@@ -165,10 +165,9 @@ const iterate = (scope: Scope, self: Standing, argument: Iteration) =>
         { reference: lot.subscriptionId, receiver: self.fund, amount: due }
       )
       yield* scope.exercise(Templates.Lot, lotCid, "Settle", {
+        ...handed,
         marketCid,
         allocationCid,
-        credentialCid,
-        configurationCid,
         intentCid: null
       })
     }

@@ -184,7 +184,39 @@ const pay = (scope: Scope, self: Lot, allocationCid: string) =>
       "Allocation_ExecuteTransfer",
       { credentialCid: null }
     )
-    return received
+    return { received, amount }
+  })
+
+/** Whether so much of the cash is more than the units' price leaves of it. */
+const isBeyondChange = (
+  self: Lot,
+  of: { readonly cash: Decimal.Decimal; readonly refund: Decimal.Decimal }
+): boolean =>
+  Rational.lessThan(Rational.subtract(Rational.of(of.cash), worth(self)), Rational.of(of.refund))
+
+/** What bought no units goes from the fund back to the holder, out of the cash that was just paid. */
+const giveChange = (
+  scope: Scope,
+  self: Lot,
+  { received, amount: cash }: { readonly received: string; readonly amount: Decimal.Decimal },
+  refund: Decimal.Decimal | null
+) =>
+  Result.gen(function* () {
+    if (refund === null) return { cash: received, refund: null }
+    yield* demand(
+      [Decimal.isPositive(refund), "a refund pays something"],
+      [
+        !isBeyondChange(self, { cash, refund }),
+        "the refund is more than the units leave of the cash"
+      ]
+    )
+    const moved = yield* scope.exercise(Templates.Holding, received, "Transfer", {
+      newOwner: self.holder,
+      amount: refund,
+      credentialCid: null
+    })
+    if (moved.change === null) return yield* abort("the refund leaves the fund nothing")
+    return { cash: moved.change, refund: moved.received }
   })
 
 const lotSignatories = (self: Lot) => [...bound(self), ...self.attestors]
@@ -231,10 +263,11 @@ export const lot = define(Templates.Lot, {
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([self.mode === "ledger", "the lot is paid by wire"])
-          const cash = yield* pay(scope, self, argument.allocationCid)
+          const paid = yield* pay(scope, self, argument.allocationCid)
           const holding = yield* mint(scope, self, argument)
+          const { cash, refund } = yield* giveChange(scope, self, paid, argument.refund)
           if (argument.intentCid !== null) yield* complete(scope, ordered(self), argument.intentCid)
-          return { holding, cash }
+          return { holding, cash, refund }
         })
     },
     Release: {
@@ -251,14 +284,16 @@ export const deliveredLot = define(Templates.DeliveredLot, {
   choices: {
     Settle: {
       controllers: (self) => [self.venue],
-      body: ({ self, argument: { allocationCid } }, scope) =>
+      body: ({ self, argument: { allocationCid, refunded, owed } }, scope) =>
         Result.gen(function* () {
           if (self.mode === "wire") {
             yield* demand([allocationCid === null, "the lot is paid by wire"])
-            return { cash: null }
+            return { cash: null, owedRefund: yield* owe(scope, self, { refunded, owed }) }
           }
+          yield* demand([refunded === null && owed === null, "the lot is paid on the ledger"])
           if (allocationCid === null) return yield* abort("a lot paid on the ledger needs its cash")
-          return { cash: yield* pay(scope, self, allocationCid) }
+          const { received } = yield* pay(scope, self, allocationCid)
+          return { cash: received, owedRefund: null }
         })
     },
     Redeliver: {
@@ -269,6 +304,56 @@ export const deliveredLot = define(Templates.DeliveredLot, {
           const mintRequest = yield* request(scope, self, executeBefore)
           const again = { ...self, mintRequestCid: mintRequest }
           return { deliveredLot: yield* scope.create(Templates.DeliveredLot, again), mintRequest }
+        })
+    }
+  }
+})
+
+/** The debt of an order that is paid by wire: with what is paid back, no more than the units leave. */
+const owe = (
+  scope: Scope,
+  self: Lot,
+  {
+    refunded,
+    owed
+  }: Pick<Templates.Argument<typeof Templates.DeliveredLot, "Settle">, "refunded" | "owed">
+) =>
+  Result.gen(function* () {
+    if (refunded === null && owed === null) return null
+    const { cash } = self
+    if (cash === null) return yield* abort("an order in units leaves no cash over")
+    const refund = Decimal.add(refunded?.amount ?? Decimal.zero, owed ?? Decimal.zero)
+    yield* demand(
+      [refunded === null || Decimal.isPositive(refunded.amount), "a refund pays something"],
+      [
+        !isBeyondChange(self, { cash, refund }),
+        "the refund is more than the units leave of the cash"
+      ]
+    )
+    if (owed === null) return null
+    const { venue, subscriptionId, orderId, instrument, holder, custodian, currency } = self
+    const order = { venue, subscriptionId, orderId, instrument, holder, custodian, currency }
+    return yield* scope.create(Templates.OwedRefund, { ...order, amount: owed })
+  })
+
+export const owedRefund = define(Templates.OwedRefund, {
+  signatories: (self) => [self.venue],
+  observers: (self) => [self.holder, ...custodianOf(self)],
+  ensure: (self) => Decimal.isPositive(self.amount),
+  choices: {
+    Pay: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { amount } }, scope) =>
+        Result.gen(function* () {
+          yield* demand(
+            [Decimal.isPositive(amount), "a refund pays something"],
+            [Decimal.atMost(amount, self.amount), "less is owed"]
+          )
+          const rest = Decimal.subtract(self.amount, amount)
+          if (Decimal.isZero(rest)) return { owedRefund: null }
+          return {
+            owedRefund: yield* scope.create(Templates.OwedRefund, { ...self, amount: rest })
+          }
         })
     }
   }

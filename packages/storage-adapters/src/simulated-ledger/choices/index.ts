@@ -32,6 +32,7 @@ export const all: ReadonlyArray<Entity> = [
   Subscription.subscriptionClaim,
   Subscription.lot,
   Subscription.deliveredLot,
+  Subscription.owedRefund,
   Redemption.redemptionOrder,
   Redemption.redemptionClaim,
   Redemption.pricedRedemption,

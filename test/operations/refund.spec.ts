@@ -1,0 +1,395 @@
+/** What an amount bought no units with goes back to its holder: on the ledger at once, by wire once the bank shows it. */
+import { type Caller, Reads, Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import * as DealingCycleReads from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleReads.ts"
+import * as OpenOrderReads from "../../packages/engine-core/src/orders/OpenOrderReads.ts"
+import { standingSettlements } from "../../packages/engine-core/src/orders/standing-settlement/StandingSettlement.ts"
+import { cashLines } from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
+import { subscriptions } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Stage from "./stage.ts"
+
+const engine = () => Effect.provide(world())
+const includes = (self: object, members: object) => assert.deepInclude(self, members)
+const d = Decimal.of
+
+/** Units are whole: an amount buys what it can of them, and the rest is cash. */
+const whole = { unitDecimals: 0 }
+const price = "13.37"
+
+const stageOf = (change: Readonly<Record<string, Stage.Json>> = {}) =>
+  Effect.gen(function* () {
+    const { stage, holders } = yield* Cycles.opened(["h1", "h2"], { ...whole, ...change })
+    const [one, two] = holders
+    if (one === undefined || two === undefined) throw new Error("two holders are on the stage")
+    return { stage, one, two }
+  })
+
+const priced = (
+  stage: Stage.Stage,
+  orders: ReadonlyArray<{ readonly id: string; readonly units: string }>
+) =>
+  Effect.gen(function* () {
+    yield* Cycles.at(Cycles.friday)
+    yield* Stage.publishes(stage, price, Cycles.friday)
+    for (const order of orders) yield* Cycles.attests(stage, { ...order, price })
+  })
+
+const settles = (id: string, body: Stage.Json = {}) =>
+  Stage.write("subscription.settle", { subscriptionId: id }, body)
+
+const waitingOn = (id: string) =>
+  Effect.map(Cycles.subscription(id), (self) =>
+    subscriptions.waitingOn(self).map(({ role, action }) => `${role} ${action}`)
+  )
+
+const open = Effect.gen(function* () {
+  const reads = yield* Reads
+  const caller: Caller.Caller = Stage.person("aida", "auditor")
+  const page = yield* reads.page(OpenOrderReads.list, {
+    caller,
+    params: {},
+    point: {},
+    page: { limit: 100 }
+  })
+  return page.value
+})
+
+describe("a refund of an order paid on the ledger", () => {
+  it.effect("is paid in the settling transaction, out of the order's own cash", () =>
+    Effect.gen(function* () {
+      const { stage, one } = yield* stageOf()
+      yield* Cycles.subscribes(stage, one, { id: "s1", amount: "50.00" })
+      yield* priced(stage, [{ id: "s1", units: "3" }])
+      includes(yield* Cycles.subscription("s1"), { refund: d("9.89"), refunded: Decimal.zero })
+      const settled = yield* settles("s1")
+      assert.strictEqual(settled.why, "")
+      includes(yield* Cycles.subscription("s1"), {
+        state: "closed",
+        refund: d("9.89"),
+        refunded: d("9.89")
+      })
+      assert.strictEqual(yield* Cycles.holds(one, "USD"), "9.89")
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "40.11")
+      assert.deepStrictEqual(yield* waitingOn("s1"), [])
+      assert.deepStrictEqual(yield* open, [])
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("is none where the rest stays in the fund", () =>
+    Effect.gen(function* () {
+      const { stage, one } = yield* stageOf({ residual: "fund" })
+      yield* Cycles.subscribes(stage, one, { id: "s1", amount: "50.00" })
+      yield* priced(stage, [{ id: "s1", units: "3" }])
+      assert.strictEqual((yield* settles("s1")).why, "")
+      includes(yield* Cycles.subscription("s1"), {
+        residual: d("9.89"),
+        refund: Decimal.zero,
+        refunded: Decimal.zero
+      })
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "50")
+      assert.strictEqual(yield* Cycles.holds(one, "USD"), "0")
+    }).pipe(engine())
+  )
+
+  it.effect("takes no bank lines", () =>
+    Effect.gen(function* () {
+      const { stage, one } = yield* stageOf()
+      yield* Cycles.subscribes(stage, one, { id: "s1", amount: "50.00" })
+      yield* priced(stage, [{ id: "s1", units: "3" }])
+      const named = { refunds: [{ statementId: "stmt-1", line: 1, amount: 9.89 }] }
+      assert.strictEqual((yield* settles("s1", named)).why, "rule-refused cash cash-on-ledger")
+    }).pipe(engine())
+  )
+})
+
+describe("refunds in a dealing cycle", () => {
+  it.effect("are legs of their own, and the fund's net is what its accounts move by", () =>
+    Effect.gen(function* () {
+      const { stage, one, two } = yield* stageOf()
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, one, { id: "s1", amount: "60.00" })
+      yield* Cycles.subscribes(stage, two, { id: "s2", amount: "50.00" })
+      yield* priced(stage, [
+        { id: "s1", units: "4" },
+        { id: "s2", units: "3" }
+      ])
+      const figures = {
+        gross: {
+          subscribed: d("110"),
+          refunded: d("16.41"),
+          redeemed: Decimal.zero,
+          minted: d("7"),
+          burned: Decimal.zero
+        },
+        fundNet: { cash: d("93.59"), units: d("7") }
+      }
+      includes(yield* Cycles.cycle("c1"), figures)
+      const settled = yield* Cycles.settles("c1")
+      assert.strictEqual(settled.why, "")
+      includes(yield* Cycles.cycle("c1"), { endedAs: "settled", ...figures })
+      includes(yield* Cycles.subscription("s1"), { refund: d("6.52"), refunded: d("6.52") })
+      includes(yield* Cycles.subscription("s2"), { refund: d("9.89"), refunded: d("9.89") })
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "93.59")
+      assert.strictEqual(yield* Cycles.holds(one, "USD"), "6.52")
+      assert.strictEqual(yield* Cycles.holds(two, "USD"), "9.89")
+      const reads = yield* Reads
+      type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
+      const { value } = yield* reads.one(DealingCycleReads.get, {
+        caller: Stage.operator,
+        params: { cycleId: "c1" as Params["cycleId"] },
+        point: {}
+      })
+      const asset = Cycles.cash(stage)
+      for (const [holder, amount] of [
+        [one, "6.52"],
+        [two, "9.89"]
+      ] as const) {
+        assert.deepInclude(value.legs, {
+          from: stage.fund.party,
+          to: holder.party,
+          asset,
+          amount: d(amount)
+        })
+      }
+      // What the legs bring the fund and take from it is its net.
+      const cash = value.legs.filter((leg) => leg.asset.id === "USD")
+      const into = Decimal.sum(
+        cash.filter(({ to }) => to === stage.fund.party).map((l) => l.amount)
+      )
+      const out = Decimal.sum(
+        cash.filter(({ from }) => from === stage.fund.party).map((l) => l.amount)
+      )
+      assert.strictEqual(Decimal.subtract(into, out), value.fundNet.cash)
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})
+
+describe("a refund in an iteration of a standing settlement", () => {
+  it.effect("goes back to who committed the cash, free", () =>
+    Effect.gen(function* () {
+      const { stage, one } = yield* stageOf()
+      const usd = Cycles.cash(stage)
+      const asked = {
+        standingSettlementId: "st1",
+        instrumentId: "fund-a",
+        funding: [{ party: one.party, asset: usd, amount: 100 }]
+      }
+      assert.strictEqual((yield* Stage.write("standing-settlement.open", {}, asked)).why, "")
+      yield* Cycles.paysIn(stage, one, "100")
+      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      yield* one.act(
+        Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
+          party: one.party,
+          holdingCid: (yield* Stage.unlocked(one.party)).cid,
+          amount: d("100")
+        })
+      )
+      yield* one.act(
+        Templates.create(Templates.SubscriptionOrder, {
+          venue: stage.venue,
+          fund: stage.fund.party,
+          holder: one.party,
+          orderId: "order-s1",
+          instrument: stage.asset,
+          paymentAsset: usd,
+          amount: d("50"),
+          units: null,
+          expiresAt: null
+        })
+      )
+      const order = { instrumentId: "fund-a", holderId: "h1", orderId: "order-s1" }
+      const claim = { ...order, subscriptionId: "s1", payment: "ledger" }
+      assert.strictEqual((yield* Stage.write("subscription.claim", {}, claim)).why, "")
+      yield* priced(stage, [{ id: "s1", units: "3" }])
+      const settled = yield* Stage.write(
+        "standing-settlement.settle",
+        { standingSettlementId: "st1" },
+        { subscriptions: ["s1"] }
+      )
+      assert.strictEqual(settled.why, "")
+      includes(yield* Cycles.subscription("s1"), { state: "closed", refunded: d("9.89") })
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "40.11")
+      assert.strictEqual(yield* Cycles.holds(one, "USD"), "59.89")
+      const records = yield* Records
+      const { committed } = yield* records.get(standingSettlements, "st1")
+      assert.deepStrictEqual(
+        committed.map(({ amount }) => Decimal.formatPlain(amount)),
+        ["50"]
+      )
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})
+
+const line = (number: number, amount: number) => ({
+  statementId: "stmt-1",
+  line: number,
+  amount
+})
+
+describe("a refund of an order paid by wire", () => {
+  /** Delivered: 9.89 of its 50.00 bought nothing. */
+  const delivered = Effect.gen(function* () {
+    const on = yield* stageOf()
+    yield* Stage.write(
+      "subscription.claim",
+      {},
+      { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", payment: "wire", amount: 50 }
+    )
+    yield* priced(on.stage, [{ id: "s1", units: "3" }])
+    const delivering = yield* Stage.write(
+      "subscription.deliver",
+      { subscriptionId: "s1" },
+      { cash: [line(1, 50)] }
+    )
+    assert.strictEqual(delivering.why, "")
+    return on
+  })
+
+  it.effect("is paid by the bank lines that the settlement names", () =>
+    Effect.gen(function* () {
+      yield* delivered
+      const settled = yield* settles("s1", { refunds: [line(2, 4.89), line(3, 5)] })
+      assert.strictEqual(settled.why, "")
+      const self = yield* Cycles.subscription("s1")
+      includes(self, { state: "closed", refund: d("9.89"), refunded: d("9.89") })
+      assert.deepStrictEqual(
+        self.refunds.map((one) => [one.line, Decimal.formatPlain(one.amount)]),
+        [
+          [2, "4.89"],
+          [3, "5"]
+        ]
+      )
+      const canonical =
+        '[{"amount":4.89,"line":2,"statementId":"stmt-1"},{"amount":5,"line":3,"statementId":"stmt-1"}]'
+      const digest = createHash("sha256").update(canonical).digest("hex")
+      assert.include(yield* Stage.sent("subscription.settle"), digest)
+      assert.deepStrictEqual(yield* waitingOn("s1"), [])
+      assert.deepStrictEqual(yield* open, [])
+      assert.strictEqual(yield* Stage.count(Templates.OwedRefund), 0)
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("is owed by a closed order until it is evidenced, in parts or at once", () =>
+    Effect.gen(function* () {
+      const { one } = yield* delivered
+      const closed = yield* settles("s1")
+      assert.strictEqual(closed.why, "")
+      includes(yield* Cycles.subscription("s1"), {
+        state: "closed",
+        endedAs: "closed",
+        refund: d("9.89"),
+        refunded: Decimal.zero
+      })
+      assert.strictEqual(closed.result.orderState, "settled")
+      assert.deepStrictEqual(yield* waitingOn("s1"), ["operator subscription.settle"])
+      const [row] = yield* open
+      includes(row ?? {}, { orderId: "s1", state: "awaiting-refund", by: null })
+      assert.deepStrictEqual(
+        row?.waitingOn.map(({ role, action }) => `${role} ${action}`),
+        ["operator subscription.settle"]
+      )
+      // The holder's own wallet shows the debt.
+      const { payload } = yield* Stage.standing(Templates.OwedRefund)
+      includes(payload, { holder: one.party, subscriptionId: "s1", amount: "9.8900000000" })
+
+      const part = yield* settles("s1", { refunds: [line(2, 4)] })
+      assert.strictEqual(part.why, "")
+      includes(yield* Cycles.subscription("s1"), { state: "closed", refunded: d("4") })
+      assert.deepStrictEqual(yield* waitingOn("s1"), ["operator subscription.settle"])
+      const rest = yield* settles("s1", { refunds: [line(3, 5.89)] })
+      assert.strictEqual(rest.why, "")
+      includes(yield* Cycles.subscription("s1"), { state: "closed", refunded: d("9.89") })
+      assert.strictEqual(
+        JSON.stringify(rest.result.refunded),
+        JSON.stringify({ text: "9.8900000000" })
+      )
+      assert.deepStrictEqual(yield* waitingOn("s1"), [])
+      assert.deepStrictEqual(yield* open, [])
+      assert.strictEqual(yield* Stage.count(Templates.OwedRefund), 0)
+      assert.strictEqual((yield* settles("s1")).why, "state-conflict SubscriptionState")
+      assert.strictEqual(
+        (yield* settles("s1", { refunds: [line(4, 1)] })).why,
+        "state-conflict SubscriptionState"
+      )
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("is never more than is owed, nor of a line that is named twice or pays elsewhere", () =>
+    Effect.gen(function* () {
+      yield* delivered
+      const asked = (refunds: ReadonlyArray<Stage.Json>, cash: ReadonlyArray<Stage.Json> = []) =>
+        Effect.map(settles("s1", { refunds, cash }), ({ why }) => why)
+      assert.strictEqual(yield* asked([line(2, 9.9)]), "rule-refused cash refund-over")
+      assert.strictEqual(
+        yield* asked([line(2, 1), line(2, 1)]),
+        "rule-refused cash cash-line-repeated"
+      )
+      // The line that paid the order is not one that paid it back.
+      assert.strictEqual(yield* asked([line(1, 1)]), "rule-refused cash cash-line-repeated")
+      assert.strictEqual((yield* settles("s1", { refunds: [line(2, 4)] })).why, "")
+      assert.strictEqual(yield* asked([line(3, 5.9)]), "rule-refused cash refund-over")
+      assert.strictEqual(yield* asked([line(2, 1)]), "rule-refused cash cash-line-repeated")
+      assert.strictEqual(yield* asked([line(3, 1)], [line(4, 1)]), "rule-refused cash cash-over")
+      assert.strictEqual(yield* asked([]), "state-conflict SubscriptionState")
+    }).pipe(engine())
+  )
+
+  it.effect("holds its line against every other order, from its naming on", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* delivered
+      yield* settles("s1")
+      const second = { subscriptionId: "s2", instrumentId: "fund-a", holderId: "h2", amount: 50 }
+      yield* Stage.write("subscription.claim", {}, { ...second, payment: "wire" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, price, Cycles.monday)
+      yield* Cycles.attests(stage, { id: "s2", units: "3", price })
+      const delivers = Effect.map(
+        Stage.write("subscription.deliver", { subscriptionId: "s2" }, { cash: [line(2, 50)] }),
+        ({ why }) => why
+      )
+      // Named for a refund that the ledger has not taken yet, as after a crash.
+      const records = yield* Records
+      const act = { cause: { by: "clock" }, now: Instant.of(Stage.start) } as const
+      const taken = { ...line(2, 9.89), statementId: "stmt-1" as never, amount: d("9.89") }
+      yield* records.transact(
+        records.open(cashLines, { ...taken, kind: "subscription", orderId: "s1" }, act)
+      )
+      assert.strictEqual(yield* delivers, "rule-refused cash cash-line-taken")
+      assert.strictEqual((yield* settles("s1", { refunds: [line(2, 9.89)] })).why, "")
+      assert.strictEqual(yield* delivers, "rule-refused cash cash-line-taken")
+    }).pipe(engine())
+  )
+
+  it.effect("stands in the record at every point as the ledger had it there", () =>
+    Effect.gen(function* () {
+      yield* delivered
+      yield* settles("s1")
+      const reads = yield* Reads
+      const asked = (point: object) =>
+        reads.one(SubscriptionReads.get, {
+          caller: Stage.operator,
+          params: { subscriptionId: "s1" as never },
+          point
+        })
+      const before = yield* asked({})
+      yield* settles("s1", { refunds: [line(2, 9.89)] })
+      const after = yield* asked({})
+      assert.isAbove(after.offset, before.offset)
+      assert.strictEqual(after.value.refunded, d("9.89"))
+      const again = yield* asked({ at: before.offset })
+      assert.deepStrictEqual(again.value, before.value)
+    }).pipe(engine())
+  )
+})

@@ -27,6 +27,13 @@ const told = (stack: Stack.Stack): string => {
   const wallets = Object.entries(stack.parties).map(
     ([hint, party]) => `  ${hint.padEnd(10)} ${party}`
   )
+  const lines = [
+    `TOKEN=${signIn("operator")} APPROVER=${signIn("approver")}`,
+    `curl -s -H "Authorization: Bearer $TOKEN" ${api}/v1/instruments`,
+    `curl -s -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' ${api}/v1/instruments -d '${body}'`,
+    `curl -s -H "Authorization: Bearer $APPROVER" -X POST ${api}/v1/approvals/$(curl -s -H "Authorization: Bearer $APPROVER" "${api}/v1/approvals?state=awaiting" | sed 's/.*"actionKey":"\\([^"]*\\)".*/\\1/'):approve`,
+    `curl -s -H "Authorization: Bearer $TOKEN" "${api}/v1/events?order=desc&limit=5"`
+  ]
   return `
 The venue is up.
 
@@ -45,16 +52,8 @@ ${Object.values(people)
   .map(({ sub, role }) => `  ${role.padEnd(10)} ${token(sub)}`)
   .join("\n")}
 
-Four lines that work:
-  TOKEN=${signIn("operator")} APPROVER=${signIn("approver")}
-
-  curl -s -H "Authorization: Bearer $TOKEN" ${api}/v1/instruments
-
-  curl -s -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' ${api}/v1/instruments -d '${body}'
-
-  curl -s -H "Authorization: Bearer $APPROVER" -X POST ${api}/v1/approvals/$(curl -s -H "Authorization: Bearer $APPROVER" "${api}/v1/approvals?state=awaiting" | sed 's/.*"actionKey":"\\([^"]*\\)".*/\\1/'):approve
-
-  curl -s -H "Authorization: Bearer $TOKEN" "${api}/v1/events?order=desc&limit=5"
+${lines.length} lines that work, in this order:
+${lines.map((line) => `  ${line}`).join("\n\n")}
 
 Prices: the oracle publishes each line of ${stack.prices}, such as
   {"instrumentId":"elf-usd","value":"1.0437","valuationTime":"${new Date().toISOString()}"}

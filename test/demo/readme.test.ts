@@ -12,25 +12,25 @@ const region = (path: string): string | undefined =>
 const shown = [...read("README.md").matchAll(/<!-- region (\S+) -->\n```ts\n([^]*?)```/g)]
 
 describe("the README", () => {
-  it("shows no code, or more than a person reads at a glance", () => {
+  it("shows code, and no more of it than a person reads at a glance", () => {
     expect(shown).toHaveLength(1)
     expect(shown[0]?.[2]?.trim().split("\n").length).toBeLessThanOrEqual(20)
   })
 
   it.each(shown.map(([, path = "", code = ""]) => ({ path, code })))(
-    "shows other code than $path runs",
+    "shows the code that $path runs",
     ({ path, code }) => {
       expect(code).toBe(region(path))
     }
   )
 
-  it("links to a file that is not there", () => {
+  it("links to files that are there", () => {
     const links = [...read("README.md").matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, to]) => to)
     expect(links.length).toBeGreaterThan(10)
     expect(links.filter((to = "") => !existsSync(new URL(to, root)))).toEqual([])
   })
 
-  it("leaves out an example that is there, or one is never run", () => {
+  it("lists every example, and each of them is run", () => {
     const folders = readdirSync(new URL("examples", root)).filter((name) => /^[0-9]/.test(name))
     const listed = [...read("README.md").matchAll(/^\| \[([^\]]+)\]\(examples\/\1\)/gm)]
     expect(listed.map(([, name]) => name)).toEqual(folders.toSorted())
@@ -38,9 +38,34 @@ describe("the README", () => {
     expect(folders.filter((name) => !run.includes(`"${name}`))).toEqual([])
   })
 
-  it("names a script that package.json does not have", () => {
+  it("names scripts that package.json has", () => {
     const { scripts } = JSON.parse(read("package.json"))
     const named = [...read("README.md").matchAll(/npm (?:run )?(start|test|demo|examples)\b/g)]
     expect(named.map(([, name = ""]) => name).filter((name) => !(name in scripts))).toEqual([])
+  })
+
+  it("shows of a start what a start prints", () => {
+    const [, screen = ""] =
+      /<!-- printed by examples\/demo\/start\.ts -->\n```\n([^]*?)```/.exec(read("README.md")) ?? []
+    // What differs from start to start is cut or has an address in it.
+    const fixed = screen
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== "" && !/^…$|::|127\.0\.0\.1|curl/.test(line))
+      .map((line) => line.replace(/^[0-9]+ /, ""))
+    expect(fixed.length).toBeGreaterThan(4)
+    const start = read("examples/demo/start.ts")
+    expect(fixed.filter((line) => !start.includes(line))).toEqual([])
+    const labels = [...screen.matchAll(/^ {2}([a-zA-Z'-]+(?: [a-z]+)?) {2,}http/gm)].map(
+      ([, label = ""]) => label
+    )
+    expect(labels).toHaveLength(6)
+    expect(labels.filter((label) => !start.includes(`  ${label} `))).toEqual([])
+  })
+
+  it("counts approvers as the engine does: those besides the maker", () => {
+    for (const page of ["README.md", "packages/engine-core/docs/ARCHITECTURE.md"]) {
+      expect(read(page)).toMatch(/need a second person +\| `approvers: 1`: one besides the maker/)
+    }
   })
 })

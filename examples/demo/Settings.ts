@@ -8,11 +8,12 @@ export interface Settings {
   readonly databaseUrl: string | undefined
 }
 
+/** Each is the host's own setting, but the identity provider's, which is no part of the host. */
 export const ports = {
   api: { flag: "port", variable: "BURSAR_PORT", usual: 8080 },
   management: { flag: "management-port", variable: "BURSAR_MANAGEMENT_PORT", usual: 9464 },
   ledger: { flag: "ledger-port", variable: "BURSAR_LEDGER_DOOR_PORT", usual: 7575 },
-  identity: { flag: "identity-port", variable: "BURSAR_IDENTITY_PORT", usual: 9000 }
+  identity: { flag: "identity-port", variable: "IDENTITY_PORT", usual: 9000 }
 } as const
 export type PortName = keyof typeof ports
 

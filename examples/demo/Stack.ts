@@ -34,6 +34,8 @@ export interface Stack {
   readonly docs: string
   readonly ledgerDoor: string
   readonly management: string
+  /** The database's address; it has the password of the embedded one. */
+  readonly databaseUrl: string
   readonly parties: Parties.Parties
   /** The oracle publishes every line that is added to this file. */
   readonly prices: string
@@ -149,6 +151,7 @@ const all = async (starting: Starting): Promise<Stack> => {
     issuer: text(identity, "issuer"),
     docs: text(served, "docs"),
     management: text(served, "management"),
+    databaseUrl: url,
     ledgerDoor,
     parties,
     prices,

@@ -10,7 +10,15 @@ import { PlainJson } from "@bursar/engine-core/kernel"
 /** What the wallets are ready for; any other can be recorded, but these they know. */
 const instruments = [{ instrumentId: "elf-usd", unitDecimals: 6 }]
 
-const told = (stack: Stack.Stack): string => {
+/** How a keeper's command reaches this venue's store and keys while it runs. */
+const keepers = (stack: Stack.Stack, settings: Settings.Settings): string =>
+  [
+    ...(settings.databaseUrl === undefined ? [`DATABASE_URL=${stack.databaseUrl}`] : []),
+    ...(settings.data === ".data" ? [] : [`BURSAR_DATA=${settings.data}`]),
+    "npm run -s bursar -- audit verify"
+  ].join(" ")
+
+const told = (stack: Stack.Stack, settings: Settings.Settings): string => {
   const { api, tokens, secrets } = stack.venue
   const token = (sub: string): string =>
     `curl -s -u ${sub}:${secrets[sub]} -d grant_type=client_credentials ${tokens}`
@@ -43,6 +51,7 @@ The venue is up.
   management     ${stack.management}/readyz
   sign-in        ${stack.issuer}
   ledger's door  ${stack.ledgerDoor}
+  database       ${settings.databaseUrl === undefined ? stack.databaseUrl : "the one that DATABASE_URL names"}
 
 Parties on the ledger; all but the venue act from wallets of their own, which agree to what is asked:
 ${wallets.join("\n")}
@@ -55,21 +64,36 @@ ${Object.values(people)
 ${lines.length} lines that work, in this order:
 ${lines.map((line) => `  ${line}`).join("\n\n")}
 
+Check the audit log, beside the running venue:
+  ${keepers(stack, settings)}
+
 Prices: the oracle publishes each line of ${stack.prices}, such as
   {"instrumentId":"elf-usd","value":"1.0437","valuationTime":"${new Date().toISOString()}"}
 Logs: ${stack.folder}/logs. Ctrl-C stops everything; the next start goes on where this one was.
 `
 }
 
+const lookEvery = 500
+
+/** npm runs a script in a shell, and a shell that SIGTERM ends hands nothing on: its end is the sign. */
+const whenNpmIsGone = (stop: () => void): void => {
+  if (process.env["npm_lifecycle_event"] === undefined) return
+  const shell = process.ppid
+  setInterval(() => process.ppid === shell || stop(), lookEvery).unref()
+}
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({ options: Settings.flags })
   const settings = Settings.read({ ...values }, process.env)
+  // From here on, and more than once: npm hands on what the terminal has already told everybody, and
+  // whoever stops the venue while it starts finds it whole first.
+  const asked = new Promise<void>((resolve) => {
+    process.on("SIGINT", () => resolve()).on("SIGTERM", () => resolve())
+    whenNpmIsGone(resolve)
+  })
   console.log("Starting the database, the identity provider, the host and the wallets …")
   const stack = await Stack.start({ settings, instruments })
-  console.log(told(stack))
-  const asked = new Promise<void>((resolve) => {
-    process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve())
-  })
+  console.log(told(stack, settings))
   const broken = await Promise.race([asked, stack.broken])
   if (broken !== undefined) console.error(`\n${broken}`)
   console.log("\nStopping: the wallets first …")

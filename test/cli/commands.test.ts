@@ -91,6 +91,41 @@ describe.concurrent("bursar", { timeout: 90_000 }, () => {
     )
   })
 
+  it("lists the defaults where nothing is set, and which setting a start would still need", async () => {
+    const [shown, started] = await Promise.all([run(["config"]), run(["start"])])
+    expect([shown.code, shown.err]).toEqual([0, ""])
+    const rows = lines(shown.out).slice(1)
+    const from = (word: string) =>
+      rows.map((row) => row.split(/ {2,}/)).filter(([, , one]) => one === word)
+    const must = Object.entries(settings).flatMap(([name, { fallback }]) =>
+      fallback === null ? [name] : []
+    )
+    expect(from("unset").map(([name, , , value]) => [name, value])).toEqual(
+      must.map((name) => [name, "must be set"])
+    )
+    expect(from("default")).toHaveLength(rows.length - must.length)
+    expect(started.code).toBe(1)
+    expect(lines(started.err).map((line) => line.split(" ")[1])).toEqual(must)
+  })
+
+  it.each<[given: string, nearest: string]>([
+    ["BURSAR_PROT", "BURSAR_PORT"],
+    ["BURSAR_DATABASE_URL", "DATABASE_URL"],
+    ["BURSAR_LEDGER_DOOR", "BURSAR_LEDGER_TOKEN"],
+    ["BURSAR_RETENTION_EVENT", "BURSAR_RETENTION_EVENTS"],
+    ["BURSAR_PORT_80", "BURSAR_PORT"],
+    ["BURSAR_CONFIGS", "BURSAR_CONFIG"]
+  ])(
+    "refuses the variable %s, which no setting has, with the nearest: %s",
+    async (given, nearest) => {
+      const { code, err, out } = await run(["config"], { [given]: "planted-secret" })
+      expect([code, out]).toEqual([1, ""])
+      expect(err).toBe(
+        `bursar: "${given}" is no variable of a setting; the nearest is ${nearest}\n`
+      )
+    }
+  )
+
   it("prints the document that is checked in, without any setting", async () => {
     const { code, out } = await run(["openapi"])
     const checkedIn = new URL("../../packages/http-host/openapi.json", import.meta.url)

@@ -33,7 +33,7 @@ it("does not name the setting whose port somebody else has", async () => {
     ).rejects.toThrow(`port ${port} is taken`)
     await expect(
       Settings.demandFree({ ...settings, ports: { ...free, identity: port } })
-    ).rejects.toThrow(/--identity-port or BURSAR_IDENTITY_PORT/)
+    ).rejects.toThrow(/--identity-port or IDENTITY_PORT/)
   } finally {
     other.close()
   }

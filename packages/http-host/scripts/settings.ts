@@ -16,7 +16,7 @@ export const page = (): string =>
     "",
     "# Settings",
     "",
-    'A setting is read from its variable of the environment, else from the file of JSON that `BURSAR_CONFIG` names, else it has its default. In the file a setting is a member by its name (`{"database.connections": 8}`, or `{"database": {"connections": 8}}`). A setting whose limit says JSON is JSON text in its variable. A wrong setting, or a name the file should not have, names itself and stops the start; no value is ever printed. `bursar config` shows what holds and where it came from.',
+    'A setting is read from its variable of the environment, else from the file of JSON that `BURSAR_CONFIG` names, else it has its default. In the file a setting is a member by its name (`{"database.connections": 8}`, or `{"database": {"connections": 8}}`). A setting whose limit says JSON is JSON text in its variable. A wrong setting, a name the file should not have, or a variable that begins with `BURSAR_` and is none of these, names itself and stops the start; no value is ever printed. (Kubernetes makes such variables for a Service called `bursar`: set `enableServiceLinks: false`.) So does one that cannot be used, such as a folder nobody may write to. `bursar config` shows what holds and where it came from.',
     "",
     "| Setting | Variable | What it decides | Default | Limit |",
     "|---|---|---|---|---|",

@@ -18,13 +18,16 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import { Context, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { SqlClient } from "effect/sql"
+import { constants } from "node:fs"
+import { access, mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Venue } from "./api/SystemApi.ts"
 import * as Background from "./Background.ts"
 import * as DeploymentKeys from "./DeploymentKeys.ts"
 import * as Host from "./Host.ts"
-import type { HostConfig } from "./HostConfig.ts"
+import * as NotUsable from "./config/NotUsable.ts"
+import type { HostConfig, KeeperConfig } from "./HostConfig.ts"
 import * as Management from "./Management.ts"
 import * as Loaded from "./Loaded.ts"
 import * as Logs from "./observability/Logs.ts"
@@ -37,15 +40,52 @@ import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
 import * as Vitals from "./Vitals.ts"
 
-/** The database that is named, or the one that is brought along; opening it brings its schema up to date. */
-export const storage = (config: HostConfig) =>
+/** The address of the database that is named, or of the one that is brought along and now started. */
+const databaseUrl = (config: KeeperConfig) =>
+  Effect.gen(function* () {
+    const named = config["database.url"]
+    if (named !== null) return named
+    const dataFolder = yield* NotUsable.files("data", () => writableFolder(config.data))
+    return Redacted.make((yield* Embedded.start({ dataFolder })).url)
+  })
+
+const writableFolder = async (folder: string): Promise<string> => {
+  await mkdir(folder, { recursive: true })
+  await access(folder, constants.W_OK | constants.X_OK)
+  return folder
+}
+
+/** The store on that database; opening it brings its schema up to date. */
+const storage = (config: KeeperConfig) =>
   Layer.unwrap(
-    Effect.gen(function* () {
-      const url =
-        config["database.url"] ??
-        Redacted.make((yield* Embedded.start({ dataFolder: config.data })).url)
-      return Postgres.layer({ url, maxConnections: config["database.connections"] })
-    })
+    Effect.map(databaseUrl(config), (url) =>
+      Postgres.layer({ url, maxConnections: config["database.connections"] }).pipe(
+        NotUsable.faultOfLayer("database.url")
+      )
+    )
+  )
+
+/**
+ * Brings all that a start needs of the database up to date: the engine's schema, and the simulated
+ * ledger's. Answers what it made, for people; nothing where nothing was left to do.
+ */
+export const migrated = (config: KeeperConfig) =>
+  Effect.gen(function* () {
+    const url = yield* databaseUrl(config)
+    const migrations = yield* Postgres.migrate({ url })
+    const ledger = yield* Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.migrate).pipe(
+      Effect.provide(Postgres.layerClient({ url, clientConnections: 1 })),
+      Effect.mapError((error) => (error._tag === "SqlError" ? Postgres.notUsable(error) : error))
+    )
+    return [
+      ...migrations.map((name) => `schema bursar ${name}`),
+      ...(ledger === "made" ? ["schema ledger_sim"] : [])
+    ]
+  }).pipe(
+    Effect.catchTag("PostgresFailed", (error) =>
+      NotUsable.faultOf("database.url")(Effect.fail(error))
+    ),
+    Effect.scoped
   )
 
 const participantId = "bursar-sim"
@@ -59,14 +99,19 @@ const venueToken = (config: HostConfig) =>
     const given = config["ledger.token"]
     if (given !== null) return Redacted.value(given)
     const file = join(config.data, "ledger", "venue.token")
-    const kept = yield* Effect.promise(() => readFile(file, "utf8").catch(() => undefined))
+    const kept = yield* NotUsable.files("data", () =>
+      readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code === "ENOENT") return undefined
+        throw cause
+      })
+    )
     if (kept !== undefined) return kept.trim()
     const { admin } = yield* SimulatedLedger.Participant
     const users = yield* admin.users
     const token = users.some(({ userId }) => userId === venueUser)
       ? yield* admin.issueToken(venueUser)
       : (yield* admin.addParty({ hint: "venue", kind: "local", userId: venueUser })).token
-    yield* Effect.promise(async () => {
+    yield* NotUsable.files("data", async () => {
       await mkdir(join(config.data, "ledger"), { recursive: true, mode: 0o700 })
       await writeFile(file, `${token}\n`, { mode: 0o600 })
     })
@@ -74,7 +119,13 @@ const venueToken = (config: HostConfig) =>
   })
 
 const venueLedger = (config: HostConfig) =>
-  Layer.unwrap(Effect.map(venueToken(config), (token) => SimulatedLedger.Venue.layer({ token })))
+  Layer.unwrap(
+    Effect.map(venueToken(config), (token) =>
+      SimulatedLedger.Venue.layer({ token }).pipe(
+        NotUsable.faultOfLayer(config["ledger.token"] === null ? "data" : "ledger.token")
+      )
+    )
+  )
 
 /** The keys that the deployment signs and seals with: those of its settings, or its own. */
 interface Keys {
@@ -83,10 +134,10 @@ interface Keys {
   readonly audit: HostConfig["audit.keys"]
 }
 
-const keysOf = (config: HostConfig) =>
+const keysOf = (config: KeeperConfig) =>
   Effect.gen(function* () {
     const own = (use: DeploymentKeys.Use, setting: string) =>
-      DeploymentKeys.own({ use, setting, data: config.data })
+      DeploymentKeys.own({ use, setting, data: config.data }).pipe(NotUsable.faultOf("data"))
     const signing = config["webhooks.keys"]
     const sealing = config["webhooks.sealingKeys"]
     const audit = config["audit.keys"]
@@ -136,7 +187,7 @@ const publicKeysOf = (keys: Keys) =>
     ]
   }).pipe(Effect.provide(NodeCrypto.layerCrypto))
 
-const engineSettings = (config: HostConfig, keys: Keys) =>
+const engineSettings = (config: KeeperConfig, keys: Keys) =>
   Layer.succeed(Settings, {
     ...settingsDefaults,
     tenantId: config.tenantId,
@@ -170,9 +221,28 @@ const sender = (config: HostConfig) =>
     allowAddresses: config["webhooks.allowAddresses"]
   })
 
+/** The script may change while the host runs, but it is there when the host starts. */
 const screening = (config: HostConfig) => {
   const script = config["screening.script"]
-  return script === null ? Layer.empty : ScriptedScreening.layerFile(script)
+  if (script === null) return Layer.empty
+  return Layer.unwrap(
+    Effect.as(
+      NotUsable.files("screening.script", () => access(script, constants.R_OK)),
+      ScriptedScreening.layerFile(script)
+    )
+  )
+}
+
+/** The file of checkpoints can be written to when the host starts, not only found wanting an hour later. */
+const anchors = (config: HostConfig) => {
+  const named = config["audit.anchors"]
+  const file = named ?? join(config.data, "audit", "anchors.jsonl")
+  return Layer.unwrap(
+    Effect.as(
+      NotUsable.files(named === null ? "data" : "audit.anchors", () => AnchorFile.create(file)),
+      AnchorFile.layer(file)
+    )
+  )
 }
 
 const engineOf = (config: HostConfig, keys: Keys) =>
@@ -183,20 +253,18 @@ const engineOf = (config: HostConfig, keys: Keys) =>
         ledgerId: config.tenantId,
         participantId,
         settings: { inputsMax: config["ledger.maxInputs"] }
-      })
+      }).pipe(NotUsable.faultOfLayer("database.url"))
     ),
     Layer.provideMerge(storage(config)),
     Layer.provideMerge(sender(config)),
     Layer.provideMerge(screening(config)),
-    Layer.provideMerge(
-      AnchorFile.layer(config["audit.anchors"] ?? join(config.data, "audit", "anchors.jsonl"))
-    ),
+    Layer.provideMerge(anchors(config)),
     Layer.provideMerge(NodeCrypto.layer),
     Layer.provideMerge(engineSettings(config, keys))
   )
 
 /** The venue's records alone, for a keeper's command: no ledger, nothing that runs beside. */
-export const records = (config: HostConfig) =>
+export const records = (config: KeeperConfig) =>
   Layer.unwrap(
     Effect.map(keysOf(config), (keys) =>
       recordsLayer.pipe(
@@ -205,6 +273,29 @@ export const records = (config: HostConfig) =>
         Layer.provideMerge(engineSettings(config, keys))
       )
     )
+  )
+
+/**
+ * The audit log alone, to be checked: its store, and the keys that sign its checkpoints as far as
+ * there are any. Nothing is made for it, least of all a key.
+ */
+export const auditLog = (config: KeeperConfig) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const named = config["audit.keys"]
+      const own =
+        named.length > 0
+          ? undefined
+          : yield* DeploymentKeys.kept({ use: "audit", data: config.data }).pipe(
+              NotUsable.faultOf("data")
+            )
+      const auditKeys = own === undefined ? named : [signingOf(own)]
+      return Layer.mergeAll(
+        storage(config),
+        NodeCrypto.layer,
+        Layer.succeed(Settings, { ...settingsDefaults, tenantId: config.tenantId, auditKeys })
+      )
+    })
   )
 
 const signIn = (config: HostConfig) =>
@@ -261,14 +352,20 @@ const venue = (
         perRole: config["rateLimit.perRole"]
       },
       origins: config["cors.origins"]
-    }),
+    }).pipe(
+      Layer.catchTag("ListenFailed", (error) =>
+        Layer.effectContext(Effect.fail(NotUsable.of("port")(error)))
+      )
+    ),
     background,
     Management.layer({
       host: config["management.host"],
       port: config["management.port"],
       opened: of.opened
-    }),
-    Door.layer({ host: config["ledger.door.host"], port: config["ledger.door.port"] })
+    }).pipe(NotUsable.faultOfLayer("management.port")),
+    Door.layer({ host: config["ledger.door.host"], port: config["ledger.door.port"] }).pipe(
+      NotUsable.faultOfLayer("ledger.door.port")
+    )
   ).pipe(
     Layer.provide(signIn(config)),
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(Vitals.layer))),

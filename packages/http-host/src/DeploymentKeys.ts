@@ -3,7 +3,7 @@ import { Instant } from "@bursar/engine-core/kernel"
 import { Data, Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 /** What a key is for; each has a file of its own. */
 export type Use = "webhook" | "sealing" | "audit"
@@ -19,6 +19,17 @@ export interface OwnKey {
 export class WrongKeyFile extends Data.TaggedError("WrongKeyFile")<{ readonly file: string }> {
   override get message(): string {
     return `${this.file} is not a key that this deployment made; restore it, or give keys in the settings`
+  }
+}
+
+/** The folder of keys cannot be read or written. */
+export class NoKeyFile extends Data.TaggedError("NoKeyFile")<{
+  readonly file: string
+  readonly cause: unknown
+}> {
+  override get message(): string {
+    const { cause, file } = this
+    return `the key of ${file} cannot be read or kept: ${cause instanceof Error ? cause.message : String(cause)}`
   }
 }
 
@@ -38,12 +49,14 @@ const parse = (text: string): OwnKey | undefined => {
 }
 
 const there = (file: string) =>
-  Effect.promise(() =>
-    readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === "ENOENT") return undefined
-      throw cause
-    })
-  )
+  Effect.tryPromise({
+    try: () =>
+      readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code === "ENOENT") return undefined
+        throw cause
+      }),
+    catch: (cause) => new NoKeyFile({ file, cause })
+  })
 
 /** A file appears whole or not at all; of two that make one at a time the first is kept. */
 const keep = async (file: string, text: string): Promise<void> => {
@@ -58,6 +71,21 @@ const keep = async (file: string, text: string): Promise<void> => {
   }
 }
 
+const fileOf = ({ data, use }: { readonly data: string; readonly use: Use }): string =>
+  join(data, "keys", `${use}.json`)
+
+/** The deployment's own key of a use, as an earlier start kept it; undefined: none was made there. */
+export const kept = (of: {
+  readonly use: Use
+  readonly data: string
+}): Effect.Effect<OwnKey | undefined, WrongKeyFile | NoKeyFile> =>
+  Effect.gen(function* () {
+    const file = fileOf(of)
+    const text = yield* there(file)
+    if (text === undefined) return undefined
+    return parse(text) ?? (yield* new WrongKeyFile({ file }))
+  })
+
 /**
  * The deployment's own key of a use: the one made at an earlier start, or one made now, in
  * `<data>/keys/<use>.json`, for its owner alone to read. Says so in the log: instances that do not
@@ -68,10 +96,10 @@ export const own = (of: {
   readonly data: string
   /** The setting that would give it. */
   readonly setting: string
-}): Effect.Effect<OwnKey, WrongKeyFile> =>
+}): Effect.Effect<OwnKey, WrongKeyFile | NoKeyFile> =>
   Effect.gen(function* () {
-    const folder = join(of.data, "keys")
-    const file = join(folder, `${of.use}.json`)
+    const file = fileOf(of)
+    const folder = dirname(file)
     if ((yield* there(file)) === undefined) {
       const secret = randomBytes(keyBytes)
       const digest = createHash("sha256").update("bursar-key-id\n").update(secret).digest("hex")
@@ -80,16 +108,19 @@ export const own = (of: {
         secret: secret.toString("base64"),
         madeAt: Instant.format(yield* Instant.now)
       }
-      yield* Effect.promise(async () => {
-        await mkdir(folder, { recursive: true, mode: 0o700 })
-        await keep(file, `${JSON.stringify(key)}\n`)
+      yield* Effect.tryPromise({
+        try: async () => {
+          await mkdir(folder, { recursive: true, mode: 0o700 })
+          await keep(file, `${JSON.stringify(key)}\n`)
+        },
+        catch: (cause) => new NoKeyFile({ file, cause })
       })
       yield* Effect.logWarning(
         `${of.setting} is not set: the deployment made a key of its own and keeps it in ${file}`
       )
     }
-    const kept = parse((yield* there(file)) ?? "")
-    if (kept === undefined) return yield* new WrongKeyFile({ file })
-    yield* Effect.logInfo(`${of.setting} is not set: key ${kept.keyId} of ${file} is used`)
-    return kept
+    const key = yield* kept(of)
+    if (key === undefined) return yield* new WrongKeyFile({ file })
+    yield* Effect.logInfo(`${of.setting} is not set: key ${key.keyId} of ${file} is used`)
+    return key
   })

@@ -373,41 +373,85 @@ export class WrongSettings extends Data.TaggedError("WrongSettings")<{
 export interface Held {
   readonly name: string
   readonly variable: string
-  readonly from: "environment" | "file" | "default"
+  /** `unset`: it must be set, and nothing says what it is. */
+  readonly from: "environment" | "file" | "default" | "unset"
   /** As it was written; null: it is a secret. */
   readonly written: string | null
 }
 
+/** What people sign in by: it must be set, but only a host that serves them uses it. */
+const signIn = ["issuer", "jwksUrl"] as const
+
+/** Every setting but those that people sign in by: what a keeper's command is run with. */
+export type KeeperConfig = Omit<HostConfig, (typeof signIn)[number]>
+
 interface Read {
-  readonly config: HostConfig
+  /** The settings that have a value. */
+  readonly config: KeeperConfig
   readonly held: ReadonlyArray<Held>
 }
 
-/** Reads every setting, the environment before the file; all faults are told at once, never a value. */
-export const read: Effect.Effect<Read, WrongSettings> = Effect.gen(function* () {
+interface ReadWhole {
+  /** By the settings' names; one that must be set and is not has no entry. */
+  readonly values: Readonly<Record<string, unknown>>
+  readonly held: ReadonlyArray<Held>
+  /** What is wrong, in the order of the table; `missing`: the setting is none of these, but not set. */
+  readonly faults: ReadonlyArray<{ readonly was: "wrong" | "missing"; readonly told: string }>
+}
+
+const readWhole: Effect.Effect<ReadWhole, WrongSettings> = Effect.gen(function* () {
+  const all = Object.entries<Setting>(settings)
+  const variables = new Set(all.map(([name, setting]) => variableOf(name, setting)))
   const file = yield* Sources.file(new Set(Object.keys(settings)))
-  const entries: Array<readonly [string, unknown]> = []
+  const strays = yield* Sources.strayVariables(variables.add(Sources.fileVariable))
+  const values: Array<readonly [string, unknown]> = []
   const held: Array<Held> = []
-  const faults: Array<string> = []
-  for (const [name, setting] of Object.entries<Setting>(settings)) {
+  const faults: Array<ReadWhole["faults"][number]> = []
+  for (const told of strays) faults.push({ was: "wrong", told })
+  for (const [name, setting] of all) {
     const variable = variableOf(name, setting)
     const given = givenOf(setting, yield* Sources.variable(variable), file.get(name))
     const called = given.from === "file" ? `${name} of the file` : `${name} (${variable})`
     if (given.value === undefined) {
-      faults.push(`${called} is not set: ${setting.limit}. ${setting.doc}`)
+      const told = `${called} is not set: ${setting.limit}. ${setting.doc}`
+      faults.push({ was: "missing", told })
+      held.push({ name, variable, from: "unset", written: "" })
       continue
     }
     const value = setting.read(given.value)
-    if (Result.isSuccess(value)) entries.push([name, value.success])
-    else faults.push(faultOf(called, setting, value.failure))
+    if (Result.isSuccess(value)) values.push([name, value.success])
+    else faults.push({ was: "wrong", told: faultOf(called, setting, value.failure) })
     held.push({ name, variable, from: given.from, written: writtenOf(setting, given.value) })
   }
-  if (faults.length > 0) return yield* new WrongSettings({ faults })
-  // Every name of the table is there, with what its own setting reads.
-  return { config: Object.fromEntries(entries) as unknown as HostConfig, held }
+  return { values: Object.fromEntries(values), held, faults }
 }).pipe(Effect.catchTag("WrongFile", ({ faults }) => Effect.fail(new WrongSettings({ faults }))))
 
-export const load: Effect.Effect<HostConfig, WrongSettings> = Effect.map(
+const demand = (
+  { faults, values }: ReadWhole,
+  of: ReadonlyArray<"wrong" | "missing">
+): Effect.Effect<HostConfig, WrongSettings> => {
+  const told = faults.filter(({ was }) => of.includes(was)).map((fault) => fault.told)
+  return told.length > 0
+    ? Effect.fail(new WrongSettings({ faults: told }))
+    : // Every name of the table that has a value is there, with what its own setting reads.
+      Effect.succeed(values as unknown as HostConfig)
+}
+
+/**
+ * Reads every setting, the environment before the file, and demands none: one that must be set and
+ * is not has no value. All that are wrong are told at once, by name and never with a value.
+ */
+export const read: Effect.Effect<Read, WrongSettings> = Effect.flatMap(readWhole, (whole) =>
+  Effect.map(demand(whole, ["wrong"]), (config) => ({ config, held: whole.held }))
+)
+
+/** The settings of a host that serves people: what is wrong and what is missing is told at once. */
+export const load: Effect.Effect<HostConfig, WrongSettings> = Effect.flatMap(readWhole, (whole) =>
+  demand(whole, ["wrong", "missing"])
+)
+
+/** The settings of a keeper's command, which nobody signs in to. */
+export const loadForKeeper: Effect.Effect<KeeperConfig, WrongSettings> = Effect.map(
   read,
   ({ config }) => config
 )

@@ -53,14 +53,14 @@ const verify = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ fromSeq, anchors }) {
-    const config = yield* HostConfig.load
+    const config = yield* HostConfig.loadForKeeper
     const kept = yield* anchorsOf(anchors)
-    const { records } = yield* Effect.promise(() => import("../Deployment.ts"))
+    const { auditLog } = yield* Effect.promise(() => import("../Deployment.ts"))
     const found = yield* AuditRunner.verifyLog({
       anchors: kept,
       ...(Option.isSome(fromSeq) ? { fromSeq: fromSeq.value } : {})
     }).pipe(
-      Effect.provide(records(config)),
+      Effect.provide(auditLog(config)),
       Effect.catchTag("Unavailable", ({ detail }) => Effect.fail(new NotVerified({ detail })))
     )
     if (found.fault !== null) {
@@ -87,7 +87,7 @@ const verify = Command.make(
 
 const prune = Command.make("prune", {}, () =>
   Effect.gen(function* () {
-    const config = yield* HostConfig.load
+    const config = yield* HostConfig.loadForKeeper
     const { records } = yield* Effect.promise(() => import("../Deployment.ts"))
     const found = yield* AuditRunner.prune.pipe(
       Effect.provide(records(config)),

@@ -5,8 +5,10 @@ import * as HostConfig from "../HostConfig.ts"
 import * as Outcome from "./Outcome.ts"
 
 /** A secret's value is never shown, only that there is one. */
-const shown = ({ written }: HostConfig.Held): string =>
-  written === null ? "set" : written === "" ? "none" : written
+const shown = ({ from, written }: HostConfig.Held): string => {
+  if (from === "unset") return "must be set"
+  return written === null ? "set" : written === "" ? "none" : written
+}
 
 /** Columns as wide as they need to be; the last is as it is. */
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
@@ -50,6 +52,6 @@ export const config = Command.make(
 ).pipe(
   Command.withShortDescription("Print the settings that hold"),
   Command.withDescription(
-    "Prints every setting: its name, its variable, whether it came from the environment, the file that BURSAR_CONFIG names or its default, and its value. A secret shows as set. A wrong setting is told and nothing is printed."
+    "Prints every setting: its name, its variable, whether it came from the environment, the file that BURSAR_CONFIG names or its default, and its value. A secret shows as set; one that `bursar start` needs and that nothing sets shows as unset. A wrong setting is told and nothing is printed."
   )
 )

@@ -1,19 +1,23 @@
-/** `bursar migrate`: brings the database's schema up to date, and nothing else. */
-import { Effect, Layer } from "effect"
+/** `bursar migrate`: brings all that a start needs of the database up to date, and nothing else. */
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as HostConfig from "../HostConfig.ts"
 import * as Outcome from "./Outcome.ts"
 
 export const migrate = Command.make("migrate", {}, () =>
   Effect.gen(function* () {
-    const config = yield* HostConfig.load
-    const { storage } = yield* Effect.promise(() => import("../Deployment.ts"))
-    yield* Layer.build(storage(config))
-    yield* Outcome.print("the database is up to date")
-  }).pipe(Effect.scoped)
+    const config = yield* HostConfig.loadForKeeper
+    const { migrated } = yield* Effect.promise(() => import("../Deployment.ts"))
+    const made = yield* migrated(config)
+    yield* Outcome.print(
+      made.length === 0
+        ? "nothing to change: the database is up to date"
+        : `made: ${made.join(", ")}\nthe database is up to date`
+    )
+  })
 ).pipe(
   Command.withShortDescription("Bring the database up to date"),
   Command.withDescription(
-    "Brings the schema of the database that database.url names up to date and ends. Run it before new instances start when they should not do so themselves. It may run twice."
+    "Brings the database that database.url names up to date, with all that a start needs of it: the schema bursar, and the schema ledger_sim of the simulated ledger. Says what it made, and ends. Run it as the database's owner, before new instances start, where the host's own role may change no schema. It may run twice, and needs no setting but the database's."
   )
 )

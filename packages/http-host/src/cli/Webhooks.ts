@@ -36,7 +36,7 @@ const replay = Command.make(
     if (toSeq < fromSeq) {
       return yield* new NotReplayed({ detail: "--to-seq is before --from-seq" })
     }
-    const config = yield* HostConfig.load
+    const config = yield* HostConfig.loadForKeeper
     const { records } = yield* Effect.promise(() => import("../Deployment.ts"))
     const queued = yield* replayed({ webhookId: webhook, fromSeq, toSeq }).pipe(
       Effect.provide(records(config)),

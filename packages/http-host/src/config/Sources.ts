@@ -1,6 +1,6 @@
 /** Where settings come from: the variables of the environment, and one file of JSON. */
 import { PlainJson } from "@bursar/engine-core/kernel"
-import { Config, Data, Effect, Option, Result } from "effect"
+import { Config, ConfigProvider, Data, Effect, Option, Result } from "effect"
 import { open } from "node:fs/promises"
 
 /** The variable that names the file of settings. It is no setting: the file cannot name itself. */
@@ -8,6 +8,9 @@ export const fileVariable = "BURSAR_CONFIG"
 
 /** A file longer than this is not one of settings. */
 const fileMax = 1024 * 1024
+
+/** What the name of every variable of ours begins with; DATABASE_URL is everybody's. */
+const prefix = "BURSAR"
 
 /** A name nearer than this many letters is worth proposing. */
 const nearestWithin = 4
@@ -26,6 +29,41 @@ export const variable = (name: string): Effect.Effect<string | undefined, WrongF
     Effect.map(Option.getOrUndefined),
     Effect.mapError(({ message }) => new WrongFile({ faults: [`${name}: ${message}`] }))
   )
+
+/**
+ * A fault for each variable of the environment that begins with BURSAR_ and is none of `known`: one
+ * letter too few, and the default would hold without a word. Names are told, never a value.
+ */
+export const strayVariables = (
+  known: ReadonlySet<string>
+): Effect.Effect<ReadonlyArray<string>, WrongFile> =>
+  Effect.gen(function* () {
+    const provider = yield* ConfigProvider.ConfigProvider
+    const found: Array<string> = []
+    const look = (path: ConfigProvider.Path): Effect.Effect<void, ConfigProvider.SourceError> =>
+      Effect.gen(function* () {
+        const node = yield* provider.load(path)
+        if (node === undefined) return
+        if (path.length > 1 && node.value !== undefined) found.push(path.join("_"))
+        if (node._tag === "Record") {
+          for (const part of node.keys) yield* look([...path, part])
+        }
+        // Numbers alone are taken for places of a list; the last one is there, the others may not be.
+        if (node._tag === "Array") yield* look([...path, node.length - 1])
+      })
+    yield* look([prefix])
+    // Without their common beginning, so that a name like DATABASE_URL is near to itself.
+    const byRest = new Map(known.values().map((name) => [restOf(name), name]))
+    return found
+      .filter((name) => !known.has(name))
+      .map((name) => {
+        const near = nearest(restOf(name), byRest.keys(), Number.POSITIVE_INFINITY) ?? ""
+        return `${shown(name)} is no variable of a setting; the nearest is ${byRest.get(near)}`
+      })
+  }).pipe(Effect.mapError(({ message }) => new WrongFile({ faults: [message] })))
+
+const restOf = (name: string): string =>
+  name.startsWith(`${prefix}_`) ? name.slice(prefix.length + 1) : name
 
 /**
  * The file that the environment names, if any. It is one object of JSON: a member is a setting by
@@ -104,15 +142,21 @@ const isPrefix = (name: string, names: ReadonlySet<string>): boolean =>
 
 /** A name is shown as far as a name goes: what stands there may be a value that slipped. */
 const unknownName = (name: string, names: ReadonlySet<string>): string => {
-  const shown = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
   const near = nearest(name, names)
-  return `${shown} is no setting${near === undefined ? "" : `; the nearest is ${near}`}`
+  return `${shown(name)} is no setting${near === undefined ? "" : `; the nearest is ${near}`}`
 }
 
-/** The name with the fewest letters to change; undefined when none is near. */
-export const nearest = (name: string, names: Iterable<string>): string | undefined => {
+const shown = (name: string): string =>
+  JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
+
+/** The name with the fewest letters to change, fewer than `within`; undefined when none is. */
+export const nearest = (
+  name: string,
+  names: Iterable<string>,
+  within = nearestWithin
+): string | undefined => {
   let best: string | undefined
-  let least = nearestWithin
+  let least = within
   for (const one of names) {
     const steps = distance(name.toLowerCase().slice(0, 64), one.toLowerCase())
     const related = one.toLowerCase().endsWith(`.${name.toLowerCase()}`) ? 1 : steps

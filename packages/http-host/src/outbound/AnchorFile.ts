@@ -36,6 +36,12 @@ export const read = async (file: string): Promise<Anchors> => {
   }
 }
 
+/** Makes the file where it is missing, empty; throws where checkpoints could not be appended to it. */
+export const create = async (file: string): Promise<void> => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await (await open(file, "a", 0o600)).close()
+}
+
 /** Whether a file ends with this line. */
 const endsWith = async (file: string, line: string): Promise<boolean> => {
   await using handle = await open(file, "a+", 0o600)

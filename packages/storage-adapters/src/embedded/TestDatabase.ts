@@ -11,7 +11,7 @@ import { EmbeddedFailed, failed, reasonOf, step } from "./EmbeddedFailed.ts"
 import { isAlive } from "./Process.ts"
 
 /** The environment variable under which a test run tells its workers where databases are given out. */
-export const GIVEN_OUT_AT = "BURSAR_TEST_DATABASES"
+export const GIVEN_OUT_AT = "TEST_DATABASES_OF_BURSAR"
 
 const FOLDER = "bursar-test-"
 const TEMPLATE = "bursar_template"

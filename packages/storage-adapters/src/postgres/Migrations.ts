@@ -17,6 +17,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 2, name: "audit-and-retention", statements: AuditAndRetention.statements }
 ]
 
+const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`
+
 /** Any number, but the same in every host: only one of them migrates at a time. */
 const LOCK = 4_217_001
 
@@ -35,8 +37,13 @@ const isDone = (say: Say): Effect.Effect<boolean, SqlError> =>
     return MIGRATIONS.every(({ id }) => ids.has(id))
   })
 
-/** All in one transaction: a host that is killed midway leaves the schema as it was. */
-export const run = (connection: PgConnection.PgConnection): Effect.Effect<void, SqlError> => {
+/**
+ * All in one transaction: a host that is killed midway leaves the schema as it was. Answers which
+ * migrations it ran, by the names of their folders, in order; none where nothing was left to do.
+ */
+export const run = (
+  connection: PgConnection.PgConnection
+): Effect.Effect<ReadonlyArray<string>, SqlError> => {
   const say: Say = (sql, parameters = []) => connection.query(sql, parameters, false)
   const migrate = Effect.gen(function* () {
     yield* say("begin")
@@ -46,8 +53,8 @@ export const run = (connection: PgConnection.PgConnection): Effect.Effect<void, 
       id int4 primary key, name text not null, at timestamptz not null default now())`)
     const done = yield* say("select id from bursar.migration")
     const ids = new Set(done.rows.map((row) => row["id"]))
-    for (const migration of MIGRATIONS) {
-      if (ids.has(migration.id)) continue
+    const due = MIGRATIONS.filter(({ id }) => !ids.has(id))
+    for (const migration of due) {
       for (const statement of migration.statements) yield* say(statement)
       yield* say("insert into bursar.migration (id, name) values ($1::int4, $2)", [
         String(migration.id),
@@ -55,8 +62,9 @@ export const run = (connection: PgConnection.PgConnection): Effect.Effect<void, 
       ])
     }
     yield* say("commit")
+    return due.map(folderOf)
   })
   return Effect.flatMap(isDone(say), (done) =>
-    done ? Effect.void : Effect.onError(migrate, () => Effect.ignore(say("rollback")))
+    done ? Effect.succeed([]) : Effect.onError(migrate, () => Effect.ignore(say("rollback")))
   )
 }

@@ -71,23 +71,12 @@ const OLDEST_VERSION = 150_000
 export type Provided = Storage | PgClient.PgClient | SqlClient
 
 export const layer = (options: PostgresOptions): Layer.Layer<Provided, PostgresFailed> =>
-  Layer.merge(Layer.effectContext(storage(options)), clientLayer(options))
+  Layer.merge(Layer.effectContext(storage(options)), layerClient(options))
 
 export const layerConfig = (
   config: Config.Wrap<PostgresOptions>
 ): Layer.Layer<Provided, PostgresFailed | Config.ConfigError> =>
   Layer.unwrap(Effect.map(Config.unwrap(config), layer))
-
-const clientLayer = (options: PostgresOptions) =>
-  Layer.catch(
-    PgClient.layer({
-      url: options.url,
-      maxConnections: options.clientConnections ?? CLIENT_CONNECTIONS,
-      applicationName: "bursar client",
-      prepare: options.prepare ?? true
-    }),
-    (error) => Layer.effectContext(Effect.fail(notUsable(error)))
-  )
 
 const storage = (
   options: PostgresOptions
@@ -114,8 +103,33 @@ const storage = (
     )
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error))))
 
+/**
+ * Brings the schema of the database up to date, as every opening of the store does, and nothing
+ * else. Answers the names of the migrations that were missing, in order.
+ */
+export const migrate = (
+  options: Pick<PostgresOptions, "url">
+): Effect.Effect<ReadonlyArray<string>, PostgresFailed> =>
+  Effect.scoped(prepare(options)).pipe(
+    Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error)))
+  )
+
+/** A plain client of the database, for whoever stores beside the ports. */
+export const layerClient = (
+  options: PostgresOptions
+): Layer.Layer<PgClient.PgClient | SqlClient, PostgresFailed> =>
+  Layer.catch(
+    PgClient.layer({
+      url: options.url,
+      maxConnections: options.clientConnections ?? CLIENT_CONNECTIONS,
+      applicationName: "bursar client",
+      prepare: options.prepare ?? true
+    }),
+    (error) => Layer.effectContext(Effect.fail(notUsable(error)))
+  )
+
 /** Judges the server and brings its schema up to date, on a connection of its own. */
-const prepare = Effect.fnUntraced(function* (options: PostgresOptions) {
+const prepare = Effect.fnUntraced(function* (options: Pick<PostgresOptions, "url">) {
   const connection = yield* PgConnection.make({ url: options.url, applicationName: "bursar start" })
   const { rows } = yield* connection.query(
     "select current_setting('server_version_num') as number, current_setting('server_version') as name"
@@ -126,10 +140,11 @@ const prepare = Effect.fnUntraced(function* (options: PostgresOptions) {
       detail: `PostgreSQL ${String(row?.["name"])} is too old: Bursar needs 15 or newer.`
     })
   }
-  yield* Migrations.run(connection)
+  return yield* Migrations.run(connection)
 })
 
-const notUsable = (error: SqlError): PostgresFailed => {
+/** What the database said, for whoever starts on it. */
+export const notUsable = (error: SqlError): PostgresFailed => {
   const cause = error.reason.cause
   const said = cause instanceof Error ? `: ${cause.message}` : ""
   return new PostgresFailed({ detail: `The database is not usable (${error.message}${said}).` })

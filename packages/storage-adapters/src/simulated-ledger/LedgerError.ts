@@ -75,7 +75,11 @@ export class LedgerError extends Data.TaggedError("LedgerError")<{
   readonly retryAfterMillis: number | null
   /** False when the effect may exist nevertheless. */
   readonly definiteAnswer: boolean
-}> {}
+}> {
+  override get message(): string {
+    return `${this.code}: ${this.cause}`
+  }
+}
 
 /** A refusal of the ledger with the category that belongs to its id. */
 export const make = (

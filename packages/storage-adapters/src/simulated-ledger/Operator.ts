@@ -4,7 +4,6 @@ import { Data, Duration, Effect, Result, Schema, Stream } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as Faults from "./Faults.ts"
 import type { Participant } from "./Participant.ts"
-import { ddl } from "./simSchema.ts"
 
 const counts = Schema.optionalKey(Schema.Array(Schema.Int.check(Schema.isGreaterThan(0))))
 const on = Schema.optionalKey(Schema.Literal(true))
@@ -63,10 +62,6 @@ export const readPlan = (content: unknown): Result.Result<Faults.Plan, NoPlan> =
   })
 
 type What = "faults" | "prune"
-
-/** Makes the tables where they are missing, so that parties can be added before the first start. */
-export const prepare = (sql: SqlClient.SqlClient) =>
-  Effect.forEach(ddl, (statement) => sql.unsafe(statement), { discard: true })
 
 export const wish = (
   sql: SqlClient.SqlClient,

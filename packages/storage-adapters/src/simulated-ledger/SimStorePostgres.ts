@@ -5,7 +5,7 @@ import type { Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type SimStore, StoreLost } from "./SimStore.ts"
 import * as Rows from "./SimRows.ts"
-import { ddl } from "./simSchema.ts"
+import { migrate } from "./simSchema.ts"
 
 const lost = (error: SqlError.SqlError | Schema.SchemaError): StoreLost =>
   new StoreLost({ fenced: false, detail: reasons(error).join(": ") })
@@ -23,7 +23,7 @@ export const make = (names: {
 }): Effect.Effect<SimStore, StoreLost, SqlClient.SqlClient | Scope.Scope> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* Effect.forEach(ddl, (statement) => Effect.mapError(sql.unsafe(statement), lost))
+    yield* Effect.mapError(migrate(sql), lost)
     yield* Effect.mapError(
       sql`insert into ledger_sim.head (one, ledger_id, participant_id)
           values (true, ${names.ledgerId}, ${names.participantId})

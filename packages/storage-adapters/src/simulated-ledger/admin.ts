@@ -13,6 +13,7 @@ import * as LedgerError from "./LedgerError.ts"
 import * as Operator from "./Operator.ts"
 import type { Admin as AdminService } from "./Participant.ts"
 import * as SimStorePostgres from "./SimStorePostgres.ts"
+import { migrate } from "./simSchema.ts"
 
 const usage = `bursar-ledger party add <hint> [--external --public-key BASE64] [--user ID] [--rights KIND:PARTY]… --token-out FILE
 bursar-ledger party list
@@ -197,7 +198,8 @@ const faults = (sql: SqlClient.SqlClient, file: string) =>
 const run = (words: ReadonlyArray<string>, values: Values) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* Operator.prepare(sql)
+    // Parties can be added before the node's first start.
+    yield* migrate(sql)
     const admin = Administration.make({
       store: SimStorePostgres.people(sql),
       prune: () => Effect.fail(LedgerError.make("UNIMPLEMENTED", "pruning is a wish to the node")),
@@ -227,8 +229,7 @@ const program = Effect.gen(function* () {
 }).pipe(
   Effect.tapError((error) =>
     Effect.sync(() => {
-      const why = error._tag === "LedgerError" ? `${error.code}: ${error.cause}` : error.message
-      process.stderr.write(`${why}\n`)
+      process.stderr.write(`${error.message}\n`)
     })
   )
 )

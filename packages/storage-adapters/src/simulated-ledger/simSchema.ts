@@ -1,7 +1,12 @@
 /** The tables of the simulated ledger, in a schema of their own that no engine repository reads. */
-export const ddl: ReadonlyArray<string> = [
-  `create schema if not exists ledger_sim`,
-  `create table if not exists ledger_sim.head (
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+const schema = "ledger_sim"
+
+/** Tables and indexes by their names; each statement leaves what is there as it is. */
+const relations: Readonly<Record<string, string>> = {
+  head: `create table if not exists ledger_sim.head (
     one boolean primary key default true check (one),
     ledger_id text not null,
     participant_id text not null,
@@ -10,7 +15,7 @@ export const ddl: ReadonlyArray<string> = [
     epoch bigint not null default 0,
     pruned_offset bigint not null default 0
   )`,
-  `create table if not exists ledger_sim.tx (
+  tx: `create table if not exists ledger_sim.tx (
     "offset" bigint primary key,
     update_id text not null unique,
     change_id text not null,
@@ -23,7 +28,7 @@ export const ddl: ReadonlyArray<string> = [
     nodes jsonb not null,
     traceparent text
   )`,
-  `create table if not exists ledger_sim.contract (
+  contract: `create table if not exists ledger_sim.contract (
     contract_id text primary key,
     package text not null,
     module text not null,
@@ -36,10 +41,10 @@ export const ddl: ReadonlyArray<string> = [
     observers text[] not null,
     args jsonb not null
   )`,
-  `create index if not exists contract_active on ledger_sim.contract (created_offset, contract_id)
+  contract_active: `create index if not exists contract_active on ledger_sim.contract (created_offset, contract_id)
     where archived_offset is null`,
-  `create index if not exists contract_created on ledger_sim.contract (created_offset, contract_id)`,
-  `create table if not exists ledger_sim.completion (
+  contract_created: `create index if not exists contract_created on ledger_sim.contract (created_offset, contract_id)`,
+  completion: `create table if not exists ledger_sim.completion (
     "offset" bigint primary key,
     change_id text not null,
     user_id text not null,
@@ -52,15 +57,15 @@ export const ddl: ReadonlyArray<string> = [
     update_id text,
     check (ok = (update_id is not null) and ok = (error is null))
   )`,
-  `create index if not exists completion_time on ledger_sim.completion (record_time) where ok`,
-  `create table if not exists ledger_sim.party (
+  completion_time: `create index if not exists completion_time on ledger_sim.completion (record_time) where ok`,
+  party: `create table if not exists ledger_sim.party (
     party text primary key,
     hint text not null,
     kind text not null check (kind in ('local', 'external')),
     public_key bytea not null check (length(public_key) = 32),
     made bigint generated always as identity
   )`,
-  `create table if not exists ledger_sim.user_account (
+  user_account: `create table if not exists ledger_sim.user_account (
     user_id text primary key,
     token_hash text unique,
     rights jsonb not null,
@@ -68,8 +73,41 @@ export const ddl: ReadonlyArray<string> = [
     active boolean not null,
     made bigint generated always as identity
   )`,
-  `create table if not exists ledger_sim.wish (
+  wish: `create table if not exists ledger_sim.wish (
     what text primary key check (what in ('faults', 'prune')),
     body jsonb not null
   )`
-]
+}
+
+/** Any number, but the same in every process: only one of them makes tables at a time. */
+const lock = 7_262_502
+
+/**
+ * Makes the ledger's schema and tables where any is missing, in one transaction. Where all are
+ * there nothing is sent but the question, so that a role which may not create anything can start
+ * the node: `create … if not exists` asks for the right to create before it looks.
+ */
+export const migrate = (
+  sql: SqlClient.SqlClient
+): Effect.Effect<"made" | "there", SqlError.SqlError> =>
+  Effect.gen(function* () {
+    if (yield* isWhole(sql)) return "there"
+    yield* sql`select pg_advisory_xact_lock(${String(lock)}::text::int8)`
+    if (yield* isWhole(sql)) return "there"
+    yield* sql.unsafe(`create schema if not exists ${schema}`)
+    yield* Effect.forEach(Object.values(relations), (statement) => sql.unsafe(statement), {
+      discard: true
+    })
+    return "made"
+  }).pipe(sql.withTransaction)
+
+/** Read from the catalogue, which shows every role what is there, also where it may not use it. */
+const isWhole = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = ${schema}`,
+    (rows) => {
+      const there = new Set(rows.map(({ name }) => name))
+      return Object.keys(relations).every((name) => there.has(name))
+    }
+  )

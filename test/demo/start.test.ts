@@ -1,0 +1,96 @@
+/** `npm start` as a person runs it: what it prints works beside it, and both ways to stop it end alike. */
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+let folder = ""
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "bursar-demo-start-"))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+interface Ran {
+  readonly code: number | null
+  readonly said: string
+}
+
+/** Starts the venue, does something beside it once it is up, and stops it with a signal. */
+const venue = async (
+  signal: "SIGINT" | "SIGTERM",
+  through: "node" | "npm's shell",
+  beside: (said: string) => Promise<void> = async () => {}
+): Promise<Ran> => {
+  const ports = ["--port", "--management-port", "--ledger-port", "--identity-port"]
+  const words = ["examples/demo/start.ts", "--data", folder, ...ports.flatMap((one) => [one, "0"])]
+  const [program, given, more] =
+    through === "node"
+      ? [process.execPath, words, {}]
+      : // What follows keeps the shell from becoming the program.
+        [
+          "sh",
+          ["-c", `"${process.execPath}" ${words.join(" ")}; exit 3`],
+          { npm_lifecycle_event: "start" }
+        ]
+  const child = spawn(program, given, {
+    cwd: root,
+    env: { PATH: process.env["PATH"], ...more },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let said = ""
+  child.stderr.on("data", (part) => (said += String(part)))
+  const ended = new Promise<number | null>((done) => child.once("close", done))
+  try {
+    await new Promise<void>((up, failed) => {
+      child.stdout.on("data", (part) => {
+        said += String(part)
+        if (said.includes("Ctrl-C stops everything")) up()
+      })
+      child.once("close", (code) => failed(new Error(`it ended with ${code}: ${said}`)))
+    })
+    await beside(said)
+  } finally {
+    child.kill(signal)
+    // As npm does with what the whole group has had.
+    child.kill(signal)
+  }
+  return { code: await ended, said }
+}
+
+const shell = (line: string): Promise<Ran> =>
+  new Promise((resolve, reject) => {
+    const child = spawn("sh", ["-c", line], {
+      cwd: root,
+      env: { PATH: process.env["PATH"] },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let said = ""
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (part) => (said += String(part)))
+    }
+    child.once("error", reject)
+    child.once("close", (code) => resolve({ code, said }))
+  })
+
+it("prints the line that checks the audit log of the running venue, and ends well by either signal", async () => {
+  const first = await venue("SIGINT", "node", async (said) => {
+    const line = said.split("\n").find((one) => one.endsWith("audit verify")) ?? ""
+    const { code, said: found } = await shell(line.trim())
+    expect([code, found]).toEqual([0, expect.stringContaining("the audit log is in order: ")])
+  })
+  const second = await venue("SIGTERM", "node")
+  for (const { code, said } of [first, second]) {
+    expect([code, said]).toEqual([
+      0,
+      expect.stringMatching(/Stopping: the wallets first …\nStopped\.\n$/)
+    ])
+  }
+}, 240_000)
+
+it("ends well, with all it started, when only the shell that npm runs it in is ended", async () => {
+  const { said } = await venue("SIGTERM", "npm's shell")
+  expect(said).toMatch(/Stopping: the wallets first …\nStopped\.\n$/)
+}, 120_000)

@@ -12,7 +12,7 @@ import {
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
 import { type Cause, Duration, Effect, Option, Result, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
-import { answerOf } from "./api/fromOperation.ts"
+import { answerOf } from "./api/answerOf.ts"
 import * as Params from "./api/Params.ts"
 import * as Verb from "./api/Verb.ts"
 import * as Call from "./client/Call.ts"
@@ -223,7 +223,7 @@ export const make = (options: Call.Options): Client => {
         const path = Verb.parse(declared.route)
         const { params, rest } = split(path, yield* encode(declared.input, input))
         const { body, ifMatch } = yield* Effect.fromResult(matched(declared, rest, of?.ifMatch))
-        const asked = { name: declared.kind, path, params, body, ...ifMatch, ...keyed(of) }
+        const asked = { path, params, body, ...ifMatch, ...keyed(of) }
         const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), asked)
         if (value !== null) return value as Written<R>
         // A removal that this call finished has nothing to show but where it can be read.
@@ -287,7 +287,6 @@ const feed = (call: Plain, params: EventReads.EventParams, of: FeedAsked) => {
     Effect.flatMap(encode(EventReads.EventParams, params), (encoded) =>
       patiently(
         call(EventPage, {
-          name: "events.list",
           path: eventsPath,
           params: {},
           query: {
@@ -320,19 +319,10 @@ const EventPage = Schema.Struct({
 })
 
 const eventsPath = Verb.parse("GET /v1/events")
-const operationPath = {
-  name: "operations.get",
-  path: Verb.parse("GET /v1/operations/{operationId}")
-}
-const approvalPath = { name: "approvals.get", path: Verb.parse("GET /v1/approvals/{actionKey}") }
-const approvePath = {
-  name: "approvals.approve",
-  path: Verb.parse("POST /v1/approvals/{actionKey}:approve")
-}
-const rejectPath = {
-  name: "approvals.reject",
-  path: Verb.parse("POST /v1/approvals/{actionKey}:reject")
-}
+const operationPath = { path: Verb.parse("GET /v1/operations/{operationId}") }
+const approvalPath = { path: Verb.parse("GET /v1/approvals/{actionKey}") }
+const approvePath = { path: Verb.parse("POST /v1/approvals/{actionKey}:approve") }
+const rejectPath = { path: Verb.parse("POST /v1/approvals/{actionKey}:reject") }
 
 const around = {
   offset: Offset.schema,
@@ -348,7 +338,7 @@ const reading = <P>(declared: Readable<P>, params: Told<P>, standard: Call.Texts
   Effect.map(encode(declared.params, params), (encoded): Call.Asked => {
     const path = Verb.parse(declared.route)
     const { params: inPath, rest } = split(path, encoded)
-    return { name: declared.name, path, params: inPath, query: { ...texts(rest), ...standard } }
+    return { path, params: inPath, query: { ...texts(rest), ...standard } }
   })
 
 /** What is asked, as it goes out; what the declaration does not take goes nowhere. */

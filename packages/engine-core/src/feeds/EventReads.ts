@@ -1,6 +1,5 @@
 /** Reads the event feed: its filters, its cursor that never ends, and what a monitor sees of it. */
 import { Context, Effect, Layer } from "effect"
-import { Schema } from "effect"
 import * as Discreet from "../controls/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -9,30 +8,11 @@ import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Feed, type FeedQuery } from "../ports/storage/Feed.ts"
 import { cursorsOf, sightOf } from "../reads/layer.ts"
 import { away } from "../records/Away.ts"
-import { EventKind } from "../vocabulary/EventKind.ts"
-import { EventType } from "../vocabulary/EventType.ts"
-import { ResourceKind } from "../vocabulary/ResourceKind.ts"
-import { SortOrder } from "../vocabulary/sets.ts"
 import type { Caller } from "../writes/Caller.ts"
 import { type Event, ofRow } from "./Event.ts"
+import type { EventParams } from "./EventParams.ts"
 import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
-
-const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
-
-/** The feed's own parameters; `limit` and `after` are those of every list. */
-export const EventParams = Schema.Struct({
-  order: Schema.optionalKey(SortOrder.schema),
-  kind: several(EventKind.schema),
-  type: several(EventType.schema),
-  resourceKind: several(ResourceKind.schema),
-  instrumentId: Schema.optionalKey(Schema.String),
-  holderId: Schema.optionalKey(Schema.String),
-  resourceId: Schema.optionalKey(Schema.String),
-  from: Schema.optionalKey(Instant.schema),
-  to: Schema.optionalKey(Instant.schema)
-})
-export type EventParams = typeof EventParams.Type
 
 /**
  * Who reads the feed, and who of them a redacted one. An app speaks for investors, and is shown nothing
@@ -48,6 +28,7 @@ export const audience = {
 } as const
 
 export { Event, print } from "./Event.ts"
+export { EventParams } from "./EventParams.ts"
 export { limitDefault } from "./FeedPages.ts"
 
 export class EventReads extends Context.Service<

@@ -1,5 +1,6 @@
 /** A set of states that is not stored but judged: a pure function of a record and an instant. */
-import { Record, Schema } from "effect"
+import { Record, type Schema } from "effect"
+import * as ValueSet from "./ValueSet.ts"
 
 export interface Judged<S extends string = string, Subject = never> {
   readonly kind: "judged"
@@ -28,7 +29,10 @@ export const declare =
     kind: "judged",
     name,
     ...table,
-    schema: Schema.Literals<ReadonlyArray<S>>(
-      Record.keys(table.states) as ReadonlyArray<S>
-    ).annotate({ identifier: name, description: table.doc })
+    schema: ValueSet.schemaOf({
+      name,
+      doc: table.doc,
+      members: Record.keys(table.states) as ReadonlyArray<S>,
+      growth: "extensible"
+    })
   })

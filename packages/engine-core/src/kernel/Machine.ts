@@ -1,8 +1,9 @@
 /** A state machine as plain data: which states there are, and where each trigger leads. */
-import { Record, Result, Schema } from "effect"
+import { Record, Result, type Schema } from "effect"
 import type { EventType } from "../vocabulary/EventType.ts"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import { type Refused, refuse } from "./Refusal.ts"
+import * as ValueSet from "./ValueSet.ts"
 
 /** Who can pull a trigger. `approver` and `maker` move only a four-eyes action. */
 export type By =
@@ -95,12 +96,12 @@ export const declare = <
   opensIn: table.opensIn ?? [table.initial],
   forward: table.forward ?? [],
   endless: table.endless ?? null,
-  schema: Schema.Literals<ReadonlyArray<S>>(Record.keys(table.states) as ReadonlyArray<S>).annotate(
-    {
-      identifier: name,
-      description: table.doc
-    }
-  )
+  schema: ValueSet.schemaOf({
+    name,
+    doc: table.doc,
+    members: Record.keys(table.states) as ReadonlyArray<S>,
+    growth: "extensible"
+  })
 })
 
 const target = (machine: Machine, state: string, on: string): string | undefined => {

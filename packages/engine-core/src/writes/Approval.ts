@@ -13,7 +13,7 @@ import { Role } from "../vocabulary/Role.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import type { Caller } from "./Caller.ts"
 import * as Figures from "./Figures.ts"
-import { Resource } from "./OperationRecord.ts"
+import { Resource } from "./Resource.ts"
 
 export const Signature = Schema.Struct({
   sub: Schema.String,

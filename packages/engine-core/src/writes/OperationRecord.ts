@@ -10,19 +10,11 @@ import * as Offset from "../kernel/Offset.ts"
 import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { Problem } from "../kernel/Problem.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
-import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
+import { Resource } from "./Resource.ts"
 import { Commands, DisclosedContracts } from "./Submission.ts"
-
-/** The record a write acts on. */
-export const Resource = Schema.Struct({
-  kind: ResourceKind.schema,
-  id: Schema.String,
-  href: Schema.String
-}).annotate({ identifier: "Resource", description: "The record a write acts on or makes." })
-export type Resource = typeof Resource.Type
 
 /** What is sent to the ledger as one step, kept before the first send so that a crash repeats it. */
 export const Step = Schema.Struct({

@@ -14,7 +14,8 @@ import { type Approval, approvals, signedBy } from "./Approval.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
-import { type OperationRecord, operations, Resource } from "./OperationRecord.ts"
+import { type OperationRecord, operations } from "./OperationRecord.ts"
+import { Resource } from "./Resource.ts"
 
 const text = Schema.NullOr(Schema.String)
 const instant = Schema.NullOr(Instant.schema)

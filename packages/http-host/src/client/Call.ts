@@ -1,15 +1,12 @@
 /** One call of the interface: its path, its headers, its body; and what the answer's bytes mean. */
 import { PlainJson } from "@bursar/engine-core/kernel"
-import { Clock, Effect, Option, Result, Schema } from "effect"
+import { Clock, Effect, Option, Result, type Schema } from "effect"
 import {
   HttpClient,
   type HttpClientError,
   HttpClientRequest,
   type HttpClientResponse
 } from "effect/http"
-import { HttpApi, HttpApiClient, type HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { wire } from "../api/Binding.ts"
-import * as Endpoint from "../api/Endpoint.ts"
 import { Problem } from "../api/Problem.ts"
 import type * as Verb from "../api/Verb.ts"
 import { AnswerUnreadable, type CallError, CallRefused } from "./Errors.ts"
@@ -33,7 +30,6 @@ export interface Options {
 export type Texts = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 export interface Asked {
-  readonly name: string
   readonly path: Verb.Path
   readonly params: Readonly<Record<string, string>>
   readonly query?: Texts
@@ -106,40 +102,33 @@ const signed = (key: Signature.SigningKey) => (request: HttpClientRequest.HttpCl
     return HttpClientRequest.setHeaders(request, headers)
   })
 
-const sendOf = (httpClient: HttpClient.HttpClient) => {
-  const of = { group: "call", httpClient } as const
-  const responseMode = "response-only"
-  return (
+const sendOf =
+  (httpClient: HttpClient.HttpClient) =>
+  (
     asked: Asked
   ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
-    const { name, path, params } = asked
-    const parts = { name, path, success: {}, query: Schema.Unknown, input: Schema.Unknown }
-    const headers = {
-      ...(asked.key === undefined ? {} : { "idempotency-key": asked.key }),
-      ...(asked.ifMatch === undefined ? {} : { "if-match": `"${asked.ifMatch}"` })
-    }
-    const on = { ...of, endpoint: name }
-    switch (path.method) {
-      case "GET":
-        return HttpApiClient.endpoint(apiOf(Endpoint.get(parts, wire)), on).pipe(
-          Effect.flatMap((get) => get({ params, query: asked.query ?? {}, responseMode }))
-        )
-      case "POST":
-        return HttpApiClient.endpoint(apiOf(Endpoint.post(parts, wire)), on).pipe(
-          Effect.flatMap((post) =>
-            post({ params, headers, payload: asked.body ?? {}, responseMode })
-          )
-        )
-      case "DELETE":
-        return HttpApiClient.endpoint(apiOf(Endpoint.remove(parts, wire)), on).pipe(
-          Effect.flatMap((remove) => remove({ params, headers, responseMode }))
-        )
-    }
+    const { method } = asked.path
+    const request = HttpClientRequest.make(method)(filled(asked), {
+      headers: {
+        accept: mediaType,
+        ...(asked.key === undefined ? {} : { "idempotency-key": asked.key }),
+        ...(asked.ifMatch === undefined ? {} : { "if-match": `"${asked.ifMatch}"` })
+      },
+      ...(asked.query === undefined ? {} : { urlParams: asked.query })
+    })
+    return httpClient.execute(
+      method === "POST"
+        ? HttpClientRequest.bodyText(request, PlainJson.stringify(asked.body ?? {}), mediaType)
+        : request
+    )
   }
-}
 
-const apiOf = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E) =>
-  HttpApi.make("bursar").add(HttpApiGroup.make("call").add(endpoint))
+const mediaType = "application/json"
+
+const filled = ({ params, path }: Asked): string =>
+  path.template.replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? "")
+  )
 
 const read = <A>(
   schema: Schema.Codec<A, unknown>,

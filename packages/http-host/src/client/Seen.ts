@@ -1,7 +1,7 @@
 /** Answers as a client sees them: a word of an open set that it does not know is kept, not refused. */
+import { ValueSet } from "@bursar/engine-core"
 import type { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema, type SchemaIssue } from "effect"
-import { extensible } from "../api/Sets.ts"
 
 /** A value that a set gained after this client was built (contract.md section 15). */
 export interface Unknown {
@@ -93,10 +93,9 @@ const strangersOf = (issue: SchemaIssue.Issue, value: unknown): ReadonlyArray<St
   const look = (one: SchemaIssue.Issue, path: Path): void => {
     if (one._tag === "Pointer") return look(one.issue, [...path, ...one.path])
     if (one._tag === "AnyOf") {
-      const name = one.ast.annotations?.["identifier"]
       const text = at(value, path)
       const known = firstWord(one)
-      if (typeof name === "string" && extensible.has(name) && typeof text === "string") {
+      if (ValueSet.mayGrow(one.ast) && typeof text === "string") {
         if (known !== undefined) found.set(path.join("/"), { path, text, known })
         return
       }

@@ -63,7 +63,8 @@ const recordsOf = (
       offerCid: null,
       credentialCid: "ab".repeat(34),
       endedAt: null,
-      endedBy: null
+      endedBy: null,
+      recoveredBy: null
     }),
     drawn(movements, {
       ...asset,

@@ -100,7 +100,7 @@ describe("a subscription, from market to units", () => {
     await scene.act(
       Templates.exercise(Templates.Lot, lot.contractId, "Deliver", {
         marketCid: null,
-        credentialCid: null,
+        credentialCid: (await scene.await(Templates.Credential)).contractId,
         configurationCid: null,
         executeBefore: null
       })

@@ -182,7 +182,7 @@ describe("outside parties as processes", () => {
     await scene.act(
       Templates.exercise(Templates.Lot, lot.contractId, "Deliver", {
         marketCid: null,
-        credentialCid: null,
+        credentialCid: (await scene.await(Templates.Credential)).contractId,
         configurationCid: null,
         executeBefore: null
       })

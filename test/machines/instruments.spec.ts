@@ -64,19 +64,24 @@ const offered: Admission = {
   offerCid: "00aa",
   credentialCid: null,
   endedAt: null,
-  endedBy: null
+  endedBy: null,
+  recoveredBy: null
 }
 const fold = (...facts: ReadonlyArray<AdmissionMachine.Fact>) =>
   facts.reduce(AdmissionMachine.evolve, offered)
 const accept = { on: "accept", credentialCid: "00bb", at: at(2) } as const
-const revoke = { on: "revoke", by: "venue", at: at(3) } as const
+const revoke = { on: "revoke", by: "venue", recoveredBy: null, at: at(3) } as const
 
 describe("an admission", () => {
   it.each([
     ["offered", fold(), { makes: { on: "withdraw" } }],
     ["admitted", fold(accept), { makes: { on: "revoke" } }],
     ["declined", fold({ on: "decline", at: at(2) }), { slug: "state-conflict" }],
-    ["withdrawn", fold({ on: "withdraw", at: at(2) }), { slug: "state-conflict" }],
+    [
+      "withdrawn",
+      fold({ on: "withdraw", recoveredBy: null, at: at(2) }),
+      { slug: "state-conflict" }
+    ],
     ["expired", fold({ on: "expire", at: at(5) }), { slug: "state-conflict" }],
     ["revoked", fold(accept, revoke), { slug: "state-conflict" }]
   ] as const)("%s: a withdrawal leads nowhere else", (state, self, expected) => {

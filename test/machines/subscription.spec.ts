@@ -183,16 +183,16 @@ describe("guards", () => {
       "admitted"
     ],
     [
-      "an order is released while its units may still be minted",
+      "an order whose units were asked for can never be let go",
       evolve(records.priced, requestMint),
       { on: "release" },
-      "ledger delivery-begun"
+      "admitted"
     ],
     [
-      "a lot that is used up is released",
+      "an order whose units nobody mints can never be let go",
       [requestMint, { on: "reject-mint" } as const].reduce(evolve, records.priced),
       { on: "release" },
-      "ledger delivery-begun"
+      "admitted"
     ],
     [
       "an order closes without its cash",

@@ -139,12 +139,12 @@ describe("a successor that loses its key too", () => {
 })
 
 describe("units that land on the old wallet when its holder is succeeded", () => {
-  it.effect("stay there, with a key that is lost", () =>
+  it.effect("are recovered by the same act again, though its admission has ended", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
       assert.strictEqual((yield* Powers.recovers("h1")).why, "")
-      yield* Powers.mints(stage, h1, "7")
+      yield* Powers.sends(stage, h1, "7")
       const again = yield* Powers.recovers("h1")
       assert.strictEqual(again.why, "")
       assert.deepEqual(again.result["succeeded"], ["h1"])

@@ -241,50 +241,6 @@ describe("an order of a holder that is recovered on its way", () => {
       assert.deepEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )
-
-  it.effect("delivers to the old wallet what nobody can fetch from there", () =>
-    Effect.gen(function* () {
-      // Without a market the registrar is asked to mint, and answers when it likes.
-      const stage = yield* Stage.opened({ holderCap: 100 })
-      const h1 = yield* Cycles.joins(stage, "h1")
-      yield* Powers.mints(stage, h1, "100")
-      yield* Powers.agrees(stage)
-      yield* Powers.consents(h1)
-      const next = yield* Powers.succeeds(stage, h1)
-      const claimed = yield* Stage.write(
-        "subscription.claim",
-        {},
-        { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", payment: "wire", amount: 9 }
-      )
-      assert.strictEqual(claimed.why, "")
-      yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
-      yield* Stage.attests(stage.oracle, "9", "1")
-      const cash = [{ statementId: "stmt-1", line: 1, amount: 9 }]
-      const asked = yield* Stage.write("subscription.deliver", { subscriptionId: "s1" }, { cash })
-      assert.strictEqual(asked.why, "")
-      const request = yield* Powers.saying(Templates.MintRequest, {})
-      const done = yield* Powers.recovers("h1")
-      assert.strictEqual(done.why, "")
-      assert.deepEqual(done.result["succeeded"], ["h1"])
-      const credential = yield* Powers.saying(Templates.Credential, { holder: h1.party })
-      yield* stage.registrar.act(
-        Templates.exercise(Templates.MintRequest, request.cid, "Accept", {
-          credentialCid: credential.cid,
-          configurationCid: null
-        })
-      )
-      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "9")
-      assert.strictEqual(yield* state("h1"), "succeeded")
-      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
-      assert.deepEqual(
-        [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(next, "fund-a")],
-        ["0", "109"]
-      )
-      assert.strictEqual((yield* Cycles.subscription("s1")).state, "delivered")
-      assert.deepEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
-  )
 })
 
 describe("between the plan of a recovery of all and its commit", () => {

@@ -97,6 +97,34 @@ export const mints = (
     )
   })
 
+/** The registrar sends a party units that anybody may hold: no credential is asked for. */
+export const sends = (stage: Stage.Stage, to: Stage.Outsider, units: string) =>
+  Effect.gen(function* () {
+    const { asset, registrar, venue } = stage
+    const amount = Decimal.of(units)
+    yield* registrar.act(
+      Templates.create(Templates.Holding, {
+        registrar: registrar.party,
+        owner: registrar.party,
+        provider: venue,
+        instrument: asset,
+        amount,
+        restricted: false,
+        lock: null,
+        label: "",
+        meta: {}
+      })
+    )
+    const held = yield* saying(Templates.Holding, { owner: registrar.party })
+    const executeBefore = Instant.of("2026-12-01T00:00:00Z")
+    const offered = { receiver: to.party, amount, executeBefore }
+    yield* registrar.act(Templates.exercise(Templates.Holding, held.cid, "OfferTransfer", offered))
+    const offer = yield* saying(Templates.TransferOffer, { receiver: to.party })
+    yield* to.act(
+      Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
+    )
+  })
+
 export const proposes = (
   stage: Stage.Stage,
   of: { readonly instrumentId?: string } & Readonly<Record<string, Stage.Json>> = {}

@@ -338,7 +338,6 @@ describe("an order paid by wire, without a market", () => {
     Effect.gen(function* () {
       const stage = yield* requested
       assert.strictEqual((yield* acts("deliver")).why, "rule-refused units mint-requested")
-      assert.strictEqual((yield* acts("release")).why, "rule-refused ledger delivery-begun")
       assert.strictEqual((yield* acts("settle")).why, "state-conflict SubscriptionState")
       yield* answers(stage, "Accept")
       assert.strictEqual((yield* order()).state, "delivered")
@@ -364,6 +363,25 @@ describe("an order paid by wire, without a market", () => {
       assert.strictEqual(yield* Stage.count(Templates.Holding), 1)
     }).pipe(engine())
   )
+
+  for (const answer of ["has not answered", "rejected it"]) {
+    it.effect(`is let go where the registrar ${answer}: no units, its bank lines free again`, () =>
+      Effect.gen(function* () {
+        const stage = yield* requested
+        if (answer === "rejected it") yield* answers(stage, "Reject")
+        assert.strictEqual((yield* acts("release")).result.state, "released")
+        for (const template of [Templates.MintRequest, Templates.DeliveredLot, Templates.Holding]) {
+          assert.strictEqual(yield* Stage.count(template), 0)
+        }
+        const { cash, mintRequestCid } = yield* order()
+        assert.deepEqual([cash.lines, cash.matched, mintRequestCid], [[], Decimal.zero, null])
+        yield* claims({ subscriptionId: "s2" })
+        yield* Stage.attests(stage.oracle, "95812.973076")
+        assert.strictEqual((yield* acts("deliver", paid(), "s2")).why, "")
+        assert.deepStrictEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
+    )
+  }
 
   it.effect("is not mixed up with a mint that somebody else asks for in its name", () =>
     Effect.gen(function* () {

@@ -240,7 +240,7 @@ describe("a subscription paid by wire", () => {
         world.venue,
         Templates.exercise(Templates.Lot, lot, "Deliver", {
           marketCid: null,
-          credentialCid: null,
+          credentialCid: world.credential,
           configurationCid: null,
           executeBefore: null
         })

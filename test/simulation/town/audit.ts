@@ -11,7 +11,7 @@ import { subscriptions } from "../../../packages/engine-core/src/orders/subscrip
 import { unexpectedFacts } from "../../../packages/engine-core/src/projection/Unexpected.ts"
 import { holds, same } from "../books.ts"
 import { add, atoms } from "./figures.ts"
-import { note, type Town } from "./town.ts"
+import type { Town } from "./town.ts"
 import { member } from "./wallets.ts"
 
 const limit = 100_000
@@ -150,12 +150,8 @@ const people = Effect.fnUntraced(function* (town: Town) {
     if (known === undefined) continue
     for (const { instrumentId } of town.funds) {
       if (record.state !== "succeeded") break
-      // What a registrar had been asked to mint before may still come; its holder is not there any more.
-      if (town.requested.has(known.party)) note(town, "minted for one who may be gone")
-      else {
-        const units = town.eye.units(instrumentId, known.party)
-        same(units, 0n, `${record.holderId} is succeeded, its ${instrumentId}`)
-      }
+      const units = town.eye.units(instrumentId, known.party)
+      same(units, 0n, `${record.holderId} is succeeded, its ${instrumentId}`)
     }
     if (known.told === "closed") same(record.state, "closed", `the holder ${record.holderId}`)
     if (record.screening?.state === "match") {

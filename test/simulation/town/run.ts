@@ -97,7 +97,6 @@ const story = Effect.fnUntraced(function* (
     burned: new Set(),
     burnt: new Set(),
     published: new Set(),
-    requested: new Set(),
     cycles: new Map(),
     bank: { lines: 0, used: new Map() },
     ended: new Map(),
@@ -118,10 +117,6 @@ const story = Effect.fnUntraced(function* (
   yield* eye.look(0)
   const happenings = Happenings.make()
   eye.hears(Powers.watches(town))
-  eye.hears(({ choice, contract, entity }) => {
-    if (entity !== "MintRequest" || choice !== "Accept" || contract === undefined) return
-    town.requested.add(String(contract.payload["holder"]))
-  })
   // What founded the town is nobody's to audit.
   yield* run(happenings.skip)
   source.current = (holderId) => {

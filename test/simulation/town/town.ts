@@ -123,8 +123,6 @@ export interface Town {
   readonly burnt: Set<string>
   /** Days of funds that an oracle has published a price of. */
   readonly published: Set<string>
-  /** Parties for whom a registrar minted on request, whenever it did. */
-  readonly requested: Set<string>
   readonly cycles: Map<string, Cycle>
   readonly bank: { lines: number; readonly used: Map<string, string> }
   /** What operations of the books' own were, by id, once they ended. */

@@ -248,12 +248,16 @@ export const Lot = define({
   typeRef: named("Lot"),
   payload: Schema.Struct(priced),
   choices: {
-    /** Mints through the market where one is given with a credential, else asks the registrar to. */
+    /**
+     * Mints through the market where one is given, else asks the registrar to. Either way the holder's
+     * live credential is named, so that nothing is delivered to a holder whose admission has ended
+     * since the delivery was judged: its recovery ends it in the transaction that moves its units.
+     */
     Deliver: {
       consuming: true,
       argument: Schema.Struct({
         marketCid: Field.optional(cid),
-        credentialCid: Field.optional(cid),
+        credentialCid: cid,
         configurationCid: Field.optional(cid),
         executeBefore: Field.optional(Field.instant)
       }),
@@ -313,10 +317,23 @@ export const DeliveredLot = define({
       }),
       result: Schema.Struct({ cash: Field.optional(cid), owedRefund: Field.optional(cid) })
     },
+    /** Asks the registrar again, which did not mint; the credential as in Deliver. */
     Redeliver: {
       consuming: true,
-      argument: Schema.Struct({ executeBefore: Field.optional(Field.instant) }),
+      argument: Schema.Struct({
+        credentialCid: cid,
+        executeBefore: Field.optional(Field.instant)
+      }),
       result: Schema.Struct({ deliveredLot: cid, mintRequest: cid })
+    },
+    /**
+     * Ends an order whose units were asked for and never minted. A mint request that still stands is
+     * named and withdrawn with it: one that its registrar has accepted meanwhile stops the release.
+     */
+    Release: {
+      consuming: true,
+      argument: Schema.Struct({ mintRequestCid: Field.optional(cid) }),
+      result: Field.unit
     }
   }
 })

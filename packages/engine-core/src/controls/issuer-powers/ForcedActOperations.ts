@@ -4,6 +4,8 @@ import { Settings } from "../../engine/Settings.ts"
 import { HolderMachine } from "../../holders/holder/HolderMachine.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { type Admission, pairOf } from "../../instruments/admission/Admission.ts"
+import { ending, onLedger } from "../../instruments/admission/AdmissionOperations.ts"
 import { inOrder, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import { Crypto } from "../../ports/Crypto.ts"
@@ -16,7 +18,7 @@ import type { Derived, Figure } from "../../writes/Figures.ts"
 import type { CitedOrder } from "../CitedOrder.ts"
 import { ForcedAct, forcedActs } from "./ForcedAct.ts"
 import { against, ofAct } from "./ForcedMoveGates.ts"
-import { type Asked, type Standing, standingOf } from "./ForcedMoveReads.ts"
+import { type Asked, heldBy, type Standing, standingOf } from "./ForcedMoveReads.ts"
 import { fitting, movesMax, type Portion, releasedOf } from "./ForcedMoveRules.ts"
 import { OrderLeft, ordersOf } from "./OrdersLeftReads.ts"
 import { idOf, recoveries, untold } from "./Recovery.ts"
@@ -112,13 +114,39 @@ const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: Oper
   const left = yield* standing(asking, act)
   yield* Effect.fromResult(judge(rowsOf(asking, left)))
   const { inputsMax } = yield* Settings
+  const givers = [...new Set(left.map(({ from }) => from.holderId))]
+  const admitted = asking.power === "recover" ? yield* onLedger(givers) : []
   const { isAll, moves } = fitting(
     left.map((one) => ({ ...one, portions: one.picked.portions })),
-    inputsMax
+    inputsMax - admitted.length
   )
   const [first, ...rest] = moves.map((one) => commandOf(asking, one))
   if (first === undefined) throw new Error("no forced move fits one ledger transaction")
-  return { commands: [first, ...rest] as const, last: isAll }
+  const ended = (yield* endedWith(moves, admitted)).map(ending)
+  return { commands: [first, ...rest, ...ended] as const, last: isAll }
+})
+
+/**
+ * The admissions that end in the very transaction of a recovery: to each instrument of which nothing
+ * is left behind, and with the last of them all that the holder has. Whatever gives units to a holder
+ * names its credential, so what was judged before the recovery and comes after it finds that contract
+ * gone, and is judged again. What comes before it changes what is left, and is recovered next.
+ */
+const endedWith = Effect.fnUntraced(function* (
+  moves: ReadonlyArray<Standing & { readonly portions: ReadonlyArray<Portion> }>,
+  admitted: ReadonlyArray<Admission>
+) {
+  if (admitted.length === 0) return []
+  const whole = moves.filter(({ picked, portions }) => portions.length === picked.portions.length)
+  const emptied = new Set(whole.map(({ from, instrumentId }) => pairOf({ ...from, instrumentId })))
+  const gone = new Set<string>()
+  for (const from of new Map(whole.map((one) => [one.from.holderId, one.from])).values()) {
+    const held = yield* heldBy(from)
+    if (held.every((instrumentId) => emptied.has(pairOf({ ...from, instrumentId })))) {
+      gone.add(from.holderId)
+    }
+  }
+  return admitted.filter((one) => gone.has(one.holderId) || emptied.has(pairOf(one)))
 })
 
 const commandOf = (

@@ -60,9 +60,7 @@ export const close = Operation.defineOnLedger("holder.close", {
       where: { holderId: [holderId], state: placed },
       limit: endingsMax + 1
     })
-    const [first, ...rest] = standing
-      .slice(0, endingsMax)
-      .map(({ record }) => ending(record, record.state === "admitted" ? "revoke" : "withdraw"))
+    const [first, ...rest] = standing.slice(0, endingsMax).map(({ record }) => ending(record))
     if (first === undefined) return { commands: [closingOf(holder, act)], last: true }
     return standing.length > endingsMax
       ? { commands: [first, ...rest], last: false }

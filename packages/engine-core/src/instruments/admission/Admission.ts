@@ -29,7 +29,9 @@ export const Admission = Schema.Struct({
   offerCid: NullOr(Field.contractId),
   credentialCid: NullOr(Field.contractId),
   endedAt: NullOr(Instant.schema),
-  endedBy: NullOr(Schema.Literals(["venue", "holder", "clock"]))
+  endedBy: NullOr(Schema.Literals(["venue", "holder", "clock"])),
+  /** The operation that moved the holder's units to its successor, where that ended the admission. */
+  recoveredBy: NullOr(Text)
 }).annotate({ identifier: "Admission", description: "One holder's admission to one instrument." })
 export type Admission = typeof Admission.Type
 

@@ -14,13 +14,14 @@ export const AdmissionMachine = Machine.declare("AdmissionState", {
     declined: "The holder declined the offer.",
     withdrawn: "The venue took the offer back before it was accepted.",
     expired: "The offer or the credential ran out.",
-    revoked: "The credential was ended."
+    revoked:
+      "The credential was ended: by its holder, or by the venue, which also does when the holder's units are recovered."
   },
   triggers: {
     accept: { by: ["ledger"], announces: ["admission.granted"] },
     decline: { by: ["ledger"] },
-    withdraw: { by: ["admission.withdraw"] },
-    revoke: { by: ["admission.withdraw", "ledger"] },
+    withdraw: { by: ["admission.withdraw", "holder.recover", "instrument.recover"] },
+    revoke: { by: ["admission.withdraw", "holder.recover", "instrument.recover", "ledger"] },
     expire: { by: ["clock"] }
   },
   initial: "offered",
@@ -40,15 +41,22 @@ export const AdmissionMachine = Machine.declare("AdmissionState", {
 const at = Instant.schema
 const Accept = Schema.Struct({ on: Schema.Literal("accept"), credentialCid: Field.contractId, at })
 const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
-const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), at })
+/** The operation that recovered the holder's units, where that is why the venue ended it. */
+const recovered = { recoveredBy: Schema.NullOr(Schema.String) } as const
+const Withdraw = Schema.Struct({
+  on: Schema.Literal("withdraw"),
+  ...recovered,
+  at
+})
 const Revoke = Schema.Struct({
   on: Schema.Literal("revoke"),
   /** The venue revokes a credential, or its holder renounces it. */
   by: Schema.Literals(["venue", "holder"]),
+  ...recovered,
   at
 })
 const Expire = Schema.Struct({ on: Schema.Literal("expire"), at })
-/** The venue took an offer that had run out off the ledger; the state stays as it is. */
+/** What had run out was taken off the ledger; the state stays as it is. */
 const Clear = Schema.Struct({ on: Schema.Literal("clear"), at })
 
 export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire, Clear])
@@ -67,7 +75,7 @@ export const decide = (self: Admission, _: Command) => {
 
 /** The admission after `fact`. Decides nothing: it only remembers. */
 export const evolve = (self: Admission, fact: Fact): Admission =>
-  fact.on === "clear" ? { ...self, offerCid: null } : moved(self, fact)
+  fact.on === "clear" ? { ...self, offerCid: null, credentialCid: null } : moved(self, fact)
 
 const moved = (self: Admission, fact: Exclude<Fact, { readonly on: "clear" }>): Admission => ({
   ...self,
@@ -82,14 +90,16 @@ const moved = (self: Admission, fact: Exclude<Fact, { readonly on: "clear" }>): 
       endedBy: "holder" as const,
       offerCid: null
     }))
-    .with({ on: "withdraw" }, ({ at: endedAt }) => ({
+    .with({ on: "withdraw" }, ({ at: endedAt, recoveredBy }) => ({
       endedAt,
       endedBy: "venue" as const,
+      recoveredBy,
       offerCid: null
     }))
-    .with({ on: "revoke" }, ({ at: endedAt, by: endedBy }) => ({
+    .with({ on: "revoke" }, ({ at: endedAt, by: endedBy, recoveredBy }) => ({
       endedAt,
       endedBy,
+      recoveredBy,
       credentialCid: null
     }))
     // What expired is still on the ledger, where its deadline makes it useless.

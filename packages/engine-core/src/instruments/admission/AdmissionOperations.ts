@@ -1,5 +1,5 @@
 /** How the venue admits a holder to an instrument, and how it ends an admission. */
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Option, Result, Schema, Stream } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
 import { judge } from "../../kernel/Gates.ts"
@@ -181,8 +181,8 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
         refused("not-found", { detail: "The holder was never offered this instrument." })
       )
     }
-    const { on } = yield* Effect.fromResult(decide(admission, { on: "withdraw" }))
-    return { commands: [ending(admission, on)], last: true }
+    yield* Effect.fromResult(decide(admission, { on: "withdraw" }))
+    return { commands: [ending(admission)], last: true }
   }),
   finish: Effect.fnUntraced(function* (pair) {
     const records = yield* Records
@@ -196,10 +196,21 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
 })
 
 /** The command that ends an admission, whichever contract it stands on. */
-export const ending = ({ offerCid, credentialCid }: Admission, on: "withdraw" | "revoke") => {
-  if (on === "withdraw" && offerCid !== null) {
-    return exercise(AdmissionOffer, offerCid, "Withdraw", {})
-  }
+export const ending = ({ offerCid, credentialCid }: Admission) => {
+  if (offerCid !== null) return exercise(AdmissionOffer, offerCid, "Withdraw", {})
   if (credentialCid !== null) return exercise(Credential, credentialCid, "Revoke", {})
   throw new Error("an admission that stands has no contract")
 }
+
+/**
+ * The admissions of these holders that have a contract on the ledger, those that have run out too:
+ * the ledger's clock may be behind the engine's, and let such a credential pass once more.
+ */
+export const onLedger = Effect.fnUntraced(function* (holderIds: ReadonlyArray<string>) {
+  const records = yield* Records
+  const where = { holderId: holderIds, state: ["offered", "admitted", "expired"] }
+  const found = yield* Stream.runCollect(records.stream(admissions, { where }))
+  return found
+    .map(({ record }) => record)
+    .filter(({ offerCid, credentialCid }) => offerCid !== null || credentialCid !== null)
+})

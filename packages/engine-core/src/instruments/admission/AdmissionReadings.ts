@@ -12,6 +12,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { AdmissionOffer } from "../../templates/Admission.ts"
 import { Credential } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
+import { operations } from "../../writes/OperationRecord.ts"
 import { type Admission, admissions } from "./Admission.ts"
 import { AdmissionMachine, type Fact } from "./AdmissionMachine.ts"
 
@@ -45,23 +46,28 @@ const offer = TypedReading.of(AdmissionOffer, {
         offerCid: node.contractId,
         credentialCid: null,
         endedAt: null,
-        endedBy: null
+        endedBy: null,
+        recoveredBy: null
       },
       node
     )
     yield* announced("admission.offered", admission, node)
   }),
   exercised: {
-    Decline: ({ payload }, node) => gone(payload.credentialId, node, "decline"),
-    Withdraw: ({ payload }, node) => gone(payload.credentialId, node, "withdraw")
+    Decline: ({ payload }, node) =>
+      gone(payload.credentialId, node, { on: "decline", at: node.effectiveAt }),
+    Withdraw: ({ payload }, node) =>
+      Effect.flatMap(recoveryOf(node), (recoveredBy) =>
+        gone(payload.credentialId, node, { on: "withdraw", recoveredBy, at: node.effectiveAt })
+      )
   }
 })
 
-/** An offer is answered while it may be accepted; one that has run out is only cleared away. */
+/** What stands is ended by the fact; what has run out is only cleared away. */
 const gone = Effect.fnUntraced(function* (
   admissionId: string,
   node: Node,
-  on: "decline" | "withdraw"
+  fact: Extract<Fact, { readonly on: "decline" | "withdraw" | "revoke" }>
 ) {
   const records = yield* Records
   const found = yield* records.find(admissions, admissionId)
@@ -70,7 +76,17 @@ const gone = Effect.fnUntraced(function* (
     yield* records.record(admissions, found.value, { on: "clear", at }, node.act)
     return
   }
-  yield* moved(admissionId, node, { on, at })
+  yield* moved(admissionId, node, fact)
+})
+
+const recovering: ReadonlyArray<string> = ["holder.recover", "instrument.recover"]
+
+/** The recovery in whose transaction the venue ended it; null: the venue ended it by itself. */
+const recoveryOf = Effect.fnUntraced(function* ({ operationId }: Node) {
+  if (operationId === null) return null
+  const records = yield* Records
+  const operation = Option.getOrNull(yield* records.find(operations, operationId))
+  return operation !== null && recovering.includes(operation.kind) ? operationId : null
 })
 
 /** A credential names its venue as its issuer. */
@@ -84,8 +100,11 @@ const credential = TypedReading.of(Credential, {
     if (admission !== undefined) yield* announced("admission.granted", admission, node)
   }),
   exercised: {
-    Revoke: ({ payload }, node) => revoked(payload, node, "venue"),
-    Renounce: ({ payload }, node) => revoked(payload, node, "holder")
+    Revoke: ({ payload }, node) =>
+      Effect.flatMap(recoveryOf(node), (recoveredBy) =>
+        revoked(payload, node, { by: "venue", recoveredBy })
+      ),
+    Renounce: ({ payload }, node) => revoked(payload, node, { by: "holder", recoveredBy: null })
   }
 })
 
@@ -120,7 +139,8 @@ const standing = Effect.fnUntraced(function* (payload: Payload<typeof Credential
       offerCid: null,
       credentialCid: node.contractId,
       endedAt: null,
-      endedBy: null
+      endedBy: null,
+      recoveredBy: null
     },
     node
   )
@@ -130,10 +150,10 @@ const standing = Effect.fnUntraced(function* (payload: Payload<typeof Credential
 const revoked = (
   { issuer, credentialId }: Payload<typeof Credential>,
   node: Node,
-  by: "venue" | "holder"
+  why: Pick<Extract<Fact, { readonly on: "revoke" }>, "by" | "recoveredBy">
 ) =>
   issuer === node.venue
-    ? moved(credentialId, node, { on: "revoke", by, at: node.effectiveAt })
+    ? gone(credentialId, node, { on: "revoke", ...why, at: node.effectiveAt })
     : Effect.void
 
 /** The admission after the fact, where its table allows it. */

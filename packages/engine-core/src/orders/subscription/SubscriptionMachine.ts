@@ -182,22 +182,11 @@ export const decide = (self: Subscription, command: Command) =>
 /** What in the order itself stands in a command's way, one row a check. */
 export const objections = (self: Subscription, command: Command): ReadonlyArray<Objection> =>
   match(command)
-    .with({ on: "withdraw" }, () => [])
-    .with({ on: "release" }, () => [lotUsed(self)])
+    .with({ on: P.union("withdraw", "release") }, () => [])
     .with({ on: "deliver" }, (deliver) => againstDelivery(self, deliver))
     .with({ on: "settle" }, (named) => againstSettling(self, named))
     .with({ on: "exchange" }, (named) => againstExchange(self, named))
     .exhaustive()
-
-const lotUsed = (self: Subscription): Objection => [
-  self.deliveredLotCid !== null,
-  "rule-refused",
-  {
-    gate: "ledger",
-    check: "delivery-begun",
-    recovery: "Deliver again, or have the registrar accept the mint request."
-  }
-]
 
 const againstDelivery = (
   self: Subscription,
@@ -308,9 +297,12 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
       refunded,
       owedRefundCid
     }))
+    // What paid it is the holder's again, and its bank lines may pay another order.
     .with({ on: P.union("release", "withdraw") }, (fact) => ({
       ...moved(self, fact.on),
-      ...ended(fact.on === "release" ? "released" : "withdrawn", fact.at)
+      ...ended(fact.on === "release" ? "released" : "withdrawn", fact.at),
+      mintRequestCid: null,
+      cash: { ...self.cash, matched: Decimal.zero, lines: [] }
     }))
     .exhaustive()
 

@@ -76,7 +76,7 @@ export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
 })
 
 export const release = Operation.defineOnLedger("subscription.release", {
-  doc: "Lets a priced order go undelivered; cash allocated to it goes back.",
+  doc: "Lets a priced order go undelivered; cash allocated to it goes back, bank lines that paid it are free again.",
   route: "POST /v1/subscriptions/{subscriptionId}:release",
   makers: ["operator"],
   approvers: 0,
@@ -87,7 +87,7 @@ export const release = Operation.defineOnLedger("subscription.release", {
   plan: Effect.fn("subscription.release.plan")(function* ({ subscriptionId }) {
     const self = yield* load(subscriptionId)
     yield* Effect.fromResult(decide(self, { on: "release" }))
-    return { commands: [exercise(Lot, lotOf(self).cid, "Release", letGo(self))], last: true }
+    return { commands: [releasing(self)], last: true }
   }),
   finish: ({ subscriptionId }, act) => shown(subscriptionId, act)
 })
@@ -167,17 +167,27 @@ const letGo = ({ allocation, intentCid }: Subscription) => ({
   intentCid
 })
 
+/** Units that were asked of the registrar and not minted are asked for no more. */
+const releasing = (self: Subscription) =>
+  self.deliveredLotCid === null
+    ? exercise(Lot, lotOf(self).cid, "Release", letGo(self))
+    : exercise(DeliveredLot, self.deliveredLotCid, "Release", {
+        mintRequestCid: self.mintRequestCid
+      })
+
 const delivery = Effect.fnUntraced(function* (
   self: Subscription,
   { admission, instrument }: Standing
 ) {
+  const credentialCid = standing(admission?.credentialCid ?? null, "credential")
   if (self.deliveredLotCid !== null) {
-    return exercise(DeliveredLot, self.deliveredLotCid, "Redeliver", { executeBefore: null })
+    const again = { credentialCid, executeBefore: null }
+    return exercise(DeliveredLot, self.deliveredLotCid, "Redeliver", again)
   }
   const market = yield* marketOf(self)
   return exercise(Lot, lotOf(self).cid, "Deliver", {
     marketCid: market?.marketCid ?? null,
-    credentialCid: admission?.credentialCid ?? null,
+    credentialCid,
     configurationCid: configurationOf(instrument),
     executeBefore: null
   })

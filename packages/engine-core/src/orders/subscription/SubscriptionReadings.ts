@@ -101,7 +101,9 @@ const deliveredLot = TypedReading.of(DeliveredLot, {
       requested(payload.subscriptionId, node, {
         deliveredLotCid: result.deliveredLot,
         mintRequestCid: result.mintRequest
-      })
+      }),
+    Release: ({ payload }, node) =>
+      order.stepped(payload.subscriptionId, node, { on: "release", at: node.effectiveAt })
   }
 })
 
@@ -133,7 +135,10 @@ const mintRequest = TypedReading.of(MintRequest, {
         )
       ),
     Reject: ({ payload }, node) => unminted(payload, node),
-    Withdraw: ({ payload }, node) => unminted(payload, node)
+    Withdraw: ({ payload }, node) =>
+      isReleased(payload).pipe(
+        Effect.flatMap((released) => (released ? Effect.void : unminted(payload, node)))
+      )
   }
 })
 
@@ -313,6 +318,15 @@ const requested = (
 
 const unminted = (payload: Payload<typeof MintRequest>, node: Node) =>
   asked(payload, node, (self) => order.noted(self, node, { on: "reject-mint" }))
+
+/** The venue takes a request back with the order that it lets go, and the order is read first. */
+const isReleased = ({ reference }: Payload<typeof MintRequest>) =>
+  Effect.gen(function* () {
+    if (reference.kind !== "subscription") return false
+    const records = yield* Records
+    const self = yield* records.find(subscriptions, reference.id)
+    return Option.isSome(self) && self.value.state === "released"
+  })
 
 /** The order whose request this is; another's, or one that it does not wait for, is kept. */
 const asked = (

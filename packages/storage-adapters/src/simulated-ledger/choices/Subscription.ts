@@ -150,18 +150,29 @@ const mint = (
     return holding
   })
 
+/** The registrar is asked for the units of a holder that the venue's live credential admits. */
 const request = (
   scope: Scope,
   self: Lot,
-  executeBefore: Templates.Payload<typeof Templates.MintRequest>["executeBefore"]
-) =>
-  scope.create(Templates.MintRequest, {
-    requester: self.venue,
-    holder: self.holder,
-    instrument: self.instrument,
-    amount: self.units,
-    reference: { kind: "subscription", id: self.subscriptionId },
+  {
+    credentialCid,
     executeBefore
+  }: Pick<Templates.Payload<typeof Templates.MintRequest>, "executeBefore"> & {
+    readonly credentialCid: string
+  }
+) =>
+  Result.gen(function* () {
+    const credential = yield* scope.fetch(Templates.Credential, credentialCid)
+    yield* demand([credential.issuer === self.venue, "the credential is not the venue's"])
+    yield* admits(credential, { ...self, now: scope.now })
+    return yield* scope.create(Templates.MintRequest, {
+      requester: self.venue,
+      holder: self.holder,
+      instrument: self.instrument,
+      amount: self.units,
+      reference: { kind: "subscription", id: self.subscriptionId },
+      executeBefore
+    })
   })
 
 /** The cash a lot is worth: what was ordered, or the units' price and the fee on it, each rounded up. */
@@ -234,7 +245,7 @@ export const lot = define(Templates.Lot, {
       controllers: (self) => [self.venue],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
-          const { marketCid, credentialCid, configurationCid, executeBefore } = argument
+          const { marketCid, credentialCid, configurationCid } = argument
           const delivered = {
             ...self,
             deliveredAt: scope.now,
@@ -242,14 +253,13 @@ export const lot = define(Templates.Lot, {
             mintRequestCid: null
           }
           if (marketCid === null) {
-            const mintRequest = yield* request(scope, self, executeBefore)
+            const mintRequest = yield* request(scope, self, argument)
             const deliveredLot = yield* scope.create(Templates.DeliveredLot, {
               ...delivered,
               mintRequestCid: mintRequest
             })
             return { deliveredLot, holding: null, mintRequest }
           }
-          if (credentialCid === null) return yield* abort("minting needs the holder's credential")
           const holding = yield* mint(scope, self, { marketCid, credentialCid, configurationCid })
           const deliveredLot = yield* scope.create(Templates.DeliveredLot, {
             ...delivered,
@@ -298,12 +308,29 @@ export const deliveredLot = define(Templates.DeliveredLot, {
     },
     Redeliver: {
       controllers: (self) => [self.venue],
-      body: ({ self, argument: { executeBefore } }, scope) =>
+      body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([self.holdingCid === null, "the units are already minted"])
-          const mintRequest = yield* request(scope, self, executeBefore)
+          const mintRequest = yield* request(scope, self, argument)
           const again = { ...self, mintRequestCid: mintRequest }
           return { deliveredLot: yield* scope.create(Templates.DeliveredLot, again), mintRequest }
+        })
+    },
+    Release: {
+      controllers: (self) => [self.venue],
+      body: ({ self, argument: { mintRequestCid } }, scope) =>
+        Result.gen(function* () {
+          yield* demand(
+            [self.holdingCid === null, "the units are already minted"],
+            [
+              mintRequestCid === null || mintRequestCid === self.mintRequestCid,
+              "the mint request is another lot's"
+            ]
+          )
+          if (mintRequestCid !== null) {
+            yield* scope.exercise(Templates.MintRequest, mintRequestCid, "Withdraw", {})
+          }
+          return {}
         })
     }
   }

@@ -4,11 +4,12 @@
  * any other; the same seed over the same tree plants the same faults. Of each fault the tests that
  * run its source are asked, the nearest first and at most `--tests`, until one is red; a fault
  * that none notices goes to the compiler. `--limit` is how many seconds a batch of tests may take:
- * a fault that makes one run for longer counts as noticed, apart.
+ * where one takes longer with a fault it is asked without; if it ends then, the fault has hung it and
+ * is noticed, else nothing is known and the fault is undecided.
  *
  * Everything lies in `.data/mutation/N`: the copy, the faults and what came of each. A run that
- * was stopped goes on there; with more `--tests` the faults that lived are looked for again. Remove
- * the folder to begin anew on the present tree.
+ * was stopped goes on there, what is undecided is asked again, and with more `--tests` the faults
+ * that lived are looked for again. Remove the folder to begin anew on the present tree.
  */
 import { spawn, spawnSync } from "node:child_process"
 import {
@@ -48,11 +49,13 @@ const folder = join(root, ".data/mutation", String(seed))
 const tree = join(folder, "tree")
 const drawnFile = join(folder, "mutants.json")
 const endedFile = join(folder, "ended.jsonl")
+/** The source that a fault is planted into, as it was: a run that is killed leaves the fault behind. */
+const soundFile = join(folder, "sound.json")
 
 /** What came of a fault. `asked` counts the tests that were asked in vain, so that more can be. */
 type Ended = { readonly nth: number; readonly asked: number } & (
   | { readonly how: "killed"; readonly by: string }
-  | { readonly how: "hung" | "refused" | "lived" }
+  | { readonly how: "hung" | "refused" | "lived" | "undecided" }
 )
 
 /** The tree as it stands, without its history; of the packages from outside there are only links. */
@@ -98,6 +101,10 @@ if (!existsSync(drawnFile)) {
   mkdirSync(tree, { recursive: true })
   copyTree()
   writeFileSync(drawnFile, JSON.stringify(draw(), null, 1))
+}
+if (existsSync(soundFile)) {
+  const { path, sound } = JSON.parse(readFileSync(soundFile, "utf8"))
+  writeFileSync(path, sound)
 }
 const mutants: ReadonlyArray<Mutant> = JSON.parse(readFileSync(drawnFile, "utf8"))
 const ended = new Map<number, Ended>(
@@ -151,6 +158,7 @@ const unsound = new Map<string, boolean>()
 const judge = async (mutant: Mutant, tests: ReadonlyArray<string>) => {
   const path = join(tree, mutant.path)
   const sound = readFileSync(path, "utf8")
+  writeFileSync(soundFile, JSON.stringify({ path, sound }))
   const plant = () => writeFileSync(path, planted(sound, mutant))
   const mend = () => writeFileSync(path, sound)
   const batches = [tests.slice(0, 2), tests.slice(2, 8), tests.slice(8)]
@@ -164,8 +172,10 @@ const judge = async (mutant: Mutant, tests: ReadonlyArray<string>) => {
           for (const test of left) unsound.set(test, false)
           break
         }
-        if (red === "hung") return { how: "hung" } as const
         mend()
+        if (red === "hung") {
+          return { how: (await firstRed(left)) === null ? "hung" : "undecided" } as const
+        }
         if (tests.includes(red) && !unsound.has(red))
           unsound.set(red, (await firstRed([red])) !== null)
         if (unsound.get(red) !== true) return { how: "killed", by: red } as const
@@ -180,8 +190,12 @@ const judge = async (mutant: Mutant, tests: ReadonlyArray<string>) => {
   }
 }
 
+/** A whole block that is left out would fill a screen. */
+const shortly = (text: string): string =>
+  JSON.stringify(text.length > 100 ? `${text.slice(0, 100)} …` : text)
+
 const said = ({ becomes, line, path, was }: Mutant): string =>
-  `${path}:${line}  ${JSON.stringify(was)} -> ${JSON.stringify(becomes)}`
+  `${path}:${line}  ${shortly(was)} -> ${shortly(becomes)}`
 
 if ((await run("tsc", ["-p", "tsconfig.json"])) !== 0) {
   throw new Error(`the copy in ${dirname(tree)} does not type-check without a fault`)
@@ -189,9 +203,11 @@ if ((await run("tsc", ["-p", "tsconfig.json"])) !== 0) {
 const nearest = nearestBy()
 for (const [nth, mutant] of mutants.entries()) {
   const before = ended.get(nth)
-  const tests = nearest(mutant.path).slice(before?.asked ?? 0, testsMax)
-  if (before !== undefined && (before.how !== "lived" || tests.length === 0)) continue
-  const asked = (before?.asked ?? 0) + tests.length
+  const skipped = before?.how === "lived" ? before.asked : 0
+  const tests = nearest(mutant.path).slice(skipped, testsMax)
+  const isDone = before !== undefined && before.how !== "undecided"
+  if (isDone && (before.how !== "lived" || tests.length === 0)) continue
+  const asked = skipped + tests.length
   const one: Ended = { nth, asked, ...(await judge(mutant, tests)) }
   ended.set(nth, one)
   appendFileSync(endedFile, `${JSON.stringify(one)}\n`)
@@ -200,10 +216,10 @@ for (const [nth, mutant] of mutants.entries()) {
 
 const by = Map.groupBy(ended.values(), ({ how }) => how)
 const lived = by.get("lived") ?? []
-const judged = ended.size - (by.get("refused")?.length ?? 0)
+const judged = ended.size - (by.get("refused")?.length ?? 0) - (by.get("undecided")?.length ?? 0)
 console.log(`\nseed ${seed}: ${ended.size} faults`)
 for (const [how, all] of by) console.log(`  ${how}: ${all.length}`)
-console.log(`noticed of those that compile: ${judged - lived.length} of ${judged}`)
+console.log(`noticed of those that are decided and compile: ${judged - lived.length} of ${judged}`)
 for (const { asked, nth } of lived) {
   const mutant = mutants[nth]
   if (mutant !== undefined) console.log(`lived, ${asked} tests asked: ${said(mutant)}`)

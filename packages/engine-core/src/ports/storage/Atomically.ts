@@ -8,7 +8,9 @@ export class Atomically extends Context.Service<
     /**
      * Runs `effect` in one transaction (read committed). It MUST leave nothing behind when the
      * effect fails, dies or is interrupted, and MUST have made everything durable when it
-     * succeeds. A call inside another joins the outer transaction.
+     * succeeds. A call inside another joins the outer transaction: the failure of the outer one
+     * takes back what the inner one did. An inner one that fails MUST take back what it did itself,
+     * and nothing else: the outer one may go on, and what it did before and does after stays.
      */
     readonly run: <A, E, R>(
       effect: Effect.Effect<A, E, R>

@@ -75,7 +75,8 @@ export class Documents extends Context.Service<
   {
     /**
      * Writes versions: closes each record's open version at (fromOffset, fromInstant) and opens the
-     * new one. Version numbers MUST be consecutive per record; a repeated one is a defect. One call
+     * new one. Version numbers MUST be consecutive per record; a repeated one is a defect, and so is
+     * one that begins at an earlier offset or instant than the version before it. One call
      * may hold several versions of one record, in order: each closes the one before it, possibly at
      * the same offset or instant (an empty range, which no pin selects).
      * Validity ranges of one record never overlap and leave no gap.

@@ -113,7 +113,7 @@ export class Feed extends Context.Service<
     /**
      * Takes the head for this transaction: everybody else who writes waits until it ends, so it
      * MUST be called last, just before the writes that carry its stamp. `at` is the later of `now`
-     * and one microsecond after the last stamp.
+     * and one microsecond after the last stamp. Outside of a transaction it is a defect.
      */
     readonly take: (now: string) => Effect.Effect<FeedHead, StorageUnavailable>
     /**
@@ -121,7 +121,8 @@ export class Feed extends Context.Service<
      * + 2, …, and moves the head (also when there are none: the stamp is used). Numbers MUST be
      * gapless and in commit order. An audit record MUST follow the hash that the head stands at
      * (one number or one `prevHash` is never used twice), and nothing may change or delete it later
-     * but `pruneAudit`.
+     * but `pruneAudit`. A row that breaks this, a head that another transaction took or that was
+     * used before, and a source that is there already are defects: nothing of the call is kept.
      */
     readonly append: (
       head: FeedHead,
@@ -171,7 +172,7 @@ export class Feed extends Context.Service<
     }) => Effect.Effect<number, StorageUnavailable>
     /**
      * Deletes audit records before this one, which MUST be a checkpoint and stays as the new start.
-     * The application's own role of a database has no right to: it fails there.
+     * Anything else there is a defect and deletes nothing. The application's own role of a database has no right to: it fails there.
      */
     readonly pruneAudit: (of: {
       readonly before: number

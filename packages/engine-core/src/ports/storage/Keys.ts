@@ -32,7 +32,7 @@ export class Keys extends Context.Service<
       readonly key: string
       readonly now: string
     }) => Effect.Effect<Option.Option<KeyRow>, StorageUnavailable>
-    /** Rewrites the target of a key that is held. */
+    /** Rewrites the target of a key that is held; of a key that nobody holds it is a defect. */
     readonly retarget: (of: {
       readonly scope: string
       readonly key: string

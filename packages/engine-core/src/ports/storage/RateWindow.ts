@@ -7,7 +7,8 @@ export class RateWindow extends Context.Service<
   {
     /**
      * The generic cell rate algorithm, in microseconds of the store's clock: admits `cost` calls if
-     * the theoretical arrival time stays within `tolerance`, and moves it; a refusal moves nothing.
+     * the theoretical arrival time stays within `tolerance`, and moves it; a refusal moves nothing. What was
+     * taken stays taken, also when a transaction around it is taken back.
      */
     readonly take: (of: {
       readonly subject: string

@@ -43,7 +43,10 @@ export class WorkQueue extends Context.Service<
       readonly limit: number
       readonly leaseMillis: number
     }) => Effect.Effect<ReadonlyArray<Lease>, StorageUnavailable>
-    /** Takes the item's row for this transaction, or says that the lease is lost. */
+    /**
+     * Takes the item's row for this transaction, or says that the lease is lost. Nobody else is given
+     * the item until the transaction ends, even if the lease runs out in it. Outside of one: a defect.
+     */
     readonly hold: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
     readonly renew: (
       lease: Lease,

@@ -425,6 +425,103 @@ describe("an investor, any other, or the application that speaks for them", () =
   )
 })
 
+// ---- who else deals in a cycle
+
+/** What is random or the ledger's own count: it differs with every order, whoever made it. */
+const blind = (text: string): string =>
+  text
+    .replaceAll(/"(uid|[A-Za-z]*Cid|cid|id)":"[0-9a-f]{64,}"/gu, '"$1":"one"')
+    .replaceAll(/"offset":\d+/gu, '"offset":"one"')
+    // Where the clock is set the writes of one instant are told apart by counting them.
+    .replaceAll(/(:\d\d)\.\d{6}Z"/gu, '$1Z"')
+    .replaceAll(/"red_[0-9a-f]{32}"/gu, '"what is left over"')
+
+/** The units that others give back in one cycle, order by order. */
+type Others = ReadonlyArray<number>
+
+/**
+ * What h1 is told of its cycle and its order in it, from its claim to a gate that deals half of
+ * everything: others give the same units back, in as many orders as it is said.
+ */
+const toldOfCycle = (own: number, others: Others) =>
+  Twins.within((twin) =>
+    Effect.gen(function* () {
+      const scene = yield* opened
+      const { h1, h2, decoy } = scene.holders
+      const as = yield* Twins.token("investor", "h1")
+      const told: Array<string> = []
+      const look = Effect.gen(function* () {
+        for (const path of [
+          "/v1/dealing-cycles",
+          "/v1/dealing-cycles/c0",
+          "/v1/redemptions",
+          "/v1/open-orders"
+        ]) {
+          const { status, text } = yield* Twins.call(twin, { path, as })
+          const { value } = JSON.parse(text) as { readonly value?: unknown }
+          told.push(`${status} ${path} ${blind(JSON.stringify(value))}`)
+        }
+        yield* TestClock.adjust("1 minute")
+      })
+      yield* Cycles.opens("c0")
+      const orders = [
+        { by: h1, id: "own", units: own },
+        ...others.map((units, index) => ({
+          by: index % 2 === 0 ? h2 : decoy,
+          id: `other-${index}`,
+          units
+        }))
+      ]
+      const total = orders.reduce((sum, { units }) => sum + units, 0)
+      const limits = { cycleCapacity: total / 2 }
+      yield* succeeds(Cycles.changes(1, { limits }))
+      for (const { by, id, units } of orders) {
+        yield* succeeds(Cycles.redeems(scene.stage, by, { id, units: String(units) }))
+        if (id === "own") yield* look
+      }
+      yield* look
+      yield* Cycles.at(Cycles.friday)
+      yield* look
+      yield* Stage.publishes(scene.stage, "1", Cycles.friday)
+      for (const { id, units } of orders.toReversed()) {
+        const figure = String(units)
+        yield* Cycles.pays(scene.stage, { id, units: figure, price: "1", proceeds: figure })
+      }
+      yield* look
+      yield* Cycles.paysIn(scene.stage, scene.stage.fund, String(total))
+      yield* Cycles.allocates(scene.stage, scene.stage.fund, {
+        assetId: "USD",
+        amount: String(total),
+        to: scene.stage.fund,
+        reference: "c0"
+      })
+      yield* succeeds(Cycles.settles("c0"))
+      yield* look
+      return told
+    })
+  )
+
+describe("an investor with an order in a dealing cycle", () => {
+  it(
+    "is told the same of it, however many others deal in it",
+    () =>
+      check(
+        fc.record({
+          own: fc.integer({ min: 1, max: 400 }),
+          others: fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 5 })
+        }),
+        async ({ own, others }) => {
+          const one = await toldOfCycle(own, [others.reduce((sum, units) => sum + units, 0)])
+          const many = await toldOfCycle(own, others)
+          expect(one.filter((text) => !text.startsWith("200 "))).toEqual([])
+          expect(one.join("\n")).toContain("what is left over")
+          expect(many).toEqual(one)
+        }
+      ),
+    within
+  )
+})
+
 describe("an investor", () => {
   const restricted =
     (as: string, reason: Why, then: "lifted" | "left"): Doing =>

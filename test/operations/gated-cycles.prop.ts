@@ -1,13 +1,17 @@
 /** What a gate leaves over waits for its own dealing day, in its cycle, at that day's point; nothing of it is lost. */
-import { Reads } from "@bursar/engine-core"
+import { Reads, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Exit } from "effect"
 import * as fc from "fast-check"
 import { assert, test } from "vitest"
+import * as PrecheckReads from "../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
+import * as DealingCycleReads from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleReads.ts"
+import type { DealingCycleView } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleView.ts"
 import type { Redemption } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
 import { figuresAt } from "../../packages/engine-core/src/orders/redemption/RedemptionPricing.ts"
 import * as RedemptionReads from "../../packages/engine-core/src/orders/redemption/RedemptionReads.ts"
+import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -39,6 +43,68 @@ const cases: fc.Arbitrary<Case> = fc.record({
 })
 
 const minute = 60_000_000_000n
+
+/** What a cycle comes to, as its view, its list and the precheck of its settlement show it. */
+const shownOf = Effect.fnUntraced(function* (cycleId: string) {
+  const reads = yield* Reads
+  const caller = Stage.operator
+  const one = yield* reads.one(DealingCycleReads.get, {
+    caller,
+    params: { cycleId: cycleId as never },
+    point: {}
+  })
+  const all = yield* reads.page(DealingCycleReads.list, {
+    caller,
+    params: {},
+    point: {},
+    page: { limit: 100 }
+  })
+  const listed = all.value.find((cycle) => cycle.cycleId === cycleId)
+  const precheck = yield* reads
+    .one(PrecheckReads.get, {
+      caller,
+      params: {
+        instrumentId: "fund-a",
+        act: "dealing-cycle.settle",
+        cycleId
+      } as unknown as Parameters<(typeof PrecheckReads.get)["run"]>[0],
+      point: {}
+    })
+    .pipe(
+      Effect.map(({ value }) => value.figures),
+      Effect.catchTag("Refused", () => Effect.succeed(null))
+    )
+  const { fills, ...cycle } = one.value
+  const dealt = fills.map(({ redemptionId, filled }) => [redemptionId, filled])
+  return {
+    view: { ...sumsOf(cycle), dealt, legs: legsOf(cycle) },
+    listed: listed === undefined ? null : { ...sumsOf(listed), dealt, legs: legsOf(cycle) },
+    precheck
+  }
+})
+
+type Sums = Pick<DealingCycleView, "gross" | "fundNet" | "gate">
+const sumsOf = ({ gross, fundNet, gate }: Sums) => ({ gross, fundNet, gate })
+/** Once settled each redemption is known to pay its part alone: which side it stood on is the same. */
+const legsOf = ({ legs }: { readonly legs: ReadonlyArray<{ readonly amount: Decimal.Decimal }> }) =>
+  legs.map(({ amount }) => amount)
+
+/** The view's sums by the names that the figures of the action have. */
+const figuresOf = ({ gross, fundNet, gate }: Sums) => ({
+  subscribed: gross.subscribed,
+  redeemed: gross.redeemed,
+  minted: gross.minted,
+  burned: gross.burned,
+  fundCash: fundNet.cash,
+  fundUnits: fundNet.units,
+  ...(gate === null ? {} : { gateFactor: gate.factor, gateCapacity: gate.capacity })
+})
+const pick = (of: unknown, names: ReadonlyArray<string>) =>
+  Object.fromEntries(
+    Object.entries(of ?? {}).flatMap(([name, figure]) =>
+      names.includes(name) ? [[name, typeof figure === "string" ? Decimal.of(figure) : figure]] : []
+    )
+  )
 
 const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Case) =>
   Effect.gen(function* () {
@@ -140,7 +206,18 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
         to: stage.fund,
         reference: cycleId
       })
-      assert.strictEqual((yield* Cycles.settles(cycleId)).why, "", cycleId)
+      const before = yield* shownOf(cycleId)
+      const action = yield* Stage.made("dealing-cycle.settle", { cycleId }, {})
+      const { figures } = yield* (yield* Records).get(approvals, String(action))
+      assert.deepStrictEqual(before.precheck, figures, "the precheck shows what is signed")
+      assert.strictEqual((yield* Stage.approved(action)).why, "", cycleId)
+      const after = yield* shownOf(cycleId)
+      assert.deepStrictEqual(before.view, after.view, "the view shows what is settled")
+      assert.deepStrictEqual(before.listed, before.view, "the list shows what the view shows")
+      assert.deepStrictEqual(
+        figuresOf(before.view),
+        pick(figures, Object.keys(figuresOf(before.view)))
+      )
 
       const settled = yield* Cycles.cycle(cycleId)
       assert.deepStrictEqual([...settled.orders.redemptions], members.toSorted())

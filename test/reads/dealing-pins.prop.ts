@@ -195,10 +195,17 @@ const told = Effect.fnUntraced(function* (at: number) {
       ])
     ),
     cycles: sorted(
-      cycles.value.map(({ cycleId, gross, state }) => [
-        cycleId,
-        { state, minted: shown(gross.minted), burned: shown(gross.burned) }
-      ])
+      cycles.value.map(({ cycleId, gate, gross, orders, state }) => {
+        // Past its cut-off a cycle shows what its gate lets through: all was ordered by its orders.
+        const isGated = state === "open" && gate !== null
+        const ordered = redemptions.value.filter(({ redemptionId }) =>
+          orders.redemptions.includes(redemptionId)
+        )
+        const burned = isGated
+          ? Decimal.sum(ordered.map(({ units }) => units ?? Decimal.zero))
+          : gross.burned
+        return [cycleId, { state, minted: shown(gross.minted), burned: shown(burned) }] as const
+      })
     )
   }
 })

@@ -13,11 +13,13 @@ import {
   boughtOf,
   grossOfRedemption,
   grossOfSubscription,
+  none,
   type Orders,
+  partsOf,
   soldOf
 } from "./DealingCycleOrders.ts"
-import type { Bought, Sold, Swinging } from "./DealingCycleRules.ts"
-import { DealingCycleView } from "./DealingCycleView.ts"
+import type { Bought, Settlement, Sold, Swinging } from "./DealingCycleRules.ts"
+import * as DealingCycleView from "./DealingCycleView.ts"
 import type { WhatIf } from "./WhatIfReads.ts"
 
 /** One side of what an order comes to: an asset from one party to another. */
@@ -31,7 +33,7 @@ export type Leg = typeof Leg.Type
 
 /** The legs are gross: each account moves only its net, statements and tax go by these. */
 export const DealingCycleDetail = Schema.Struct({
-  ...DealingCycleView.fields,
+  ...DealingCycleView.DealingCycleView.fields,
   fills: Schema.Array(Cycle.Filled),
   legs: Schema.Array(Leg),
   basis: Schema.Array(Basis.Basis)
@@ -42,7 +44,7 @@ export const DealingCycleDetail = Schema.Struct({
 export type DealingCycleDetail = typeof DealingCycleDetail.Type
 
 export interface Behind {
-  readonly view: DealingCycleView
+  readonly view: DealingCycleView.DealingCycleView
   readonly orders: Orders
   /** Null where the price is not swung, or where the caller sees no more than its own orders. */
   readonly swinging: Swinging | null
@@ -57,12 +59,7 @@ export const of = (
   if (cycle.endedAs === "released") return { ...view, fills: [], legs: [], basis: [] }
   const seen = new Set(view.orders.redemptions)
   const fills = cycle.fills.filter(({ redemptionId }) => seen.has(redemptionId))
-  const parts = [
-    ...orders.subscriptions.map((order) =>
-      bought(order.subscriptionId, grossOfSubscription(order))
-    ),
-    ...orders.redemptions.map((order) => sold(order.redemptionId, grossOfRedemption(order)))
-  ]
+  const parts = partsAsTheyStand(orders)
   // Whoever sees only some of the fills cannot compute the gate.
   const gate = fills.length === cycle.fills.length ? cycle.gate : null
   return {
@@ -79,10 +76,43 @@ export const of = (
 /** The cycle as it would come out; it is nobody's record, so its time and version stay the cycle's. */
 export const ifDealt = (
   cycle: Stored<DealingCycle>,
-  { view, orders, offset }: Omit<Behind, "swinging">,
+  behind: Omit<Behind, "swinging">,
   { policyVersion, price, swungPrice, settlement, swinging, ...asked }: WhatIf
+): DealingCycleDetail => ({
+  ...dealtBy(cycle, behind, {
+    ...asked,
+    settlement,
+    unpriced: none,
+    swinging: swungPrice === null ? null : swinging
+  }),
+  policyVersion,
+  price,
+  swungPrice
+})
+
+/** The open cycle past its cut-off, with what settling it now comes to. */
+export const settling = (
+  cycle: Stored<DealingCycle>,
+  behind: Omit<Behind, "swinging">,
+  settlement: Settlement
+): DealingCycleDetail =>
+  dealtBy(cycle, behind, { ...partsOf(behind.orders), settlement, swinging: null })
+
+/** The cycle with the legs, the fills and the basis of a settlement that has not happened. */
+const dealtBy = (
+  cycle: Stored<DealingCycle>,
+  { view, orders, offset }: Omit<Behind, "swinging">,
+  {
+    settlement,
+    swinging,
+    unpriced,
+    ...asked
+  }: Pick<WhatIf, "settlement" | "bought" | "sold"> & {
+    readonly unpriced: Orders
+    readonly swinging: Swinging | null
+  }
 ): DealingCycleDetail => {
-  const { gross, fundNet, gate } = settlement
+  const { gate } = settlement
   const dealt = asked.sold.map((order) => ({
     ...order,
     ...settlement.fills.get(order.id)
@@ -102,27 +132,27 @@ export const ifDealt = (
     ),
     ...dealt.map(({ id, proceeds, units }) =>
       sold(id, { ...Cycle.nothing, redeemed: proceeds, burned: units })
-    )
+    ),
+    ...partsAsTheyStand(unpriced)
   ]
   return {
-    ...view,
-    policyVersion,
-    price,
-    swungPrice,
-    gross,
-    fundNet,
-    gate,
+    ...DealingCycleView.settling(view, settlement),
     fills,
     legs: legsOf(cycle, orders, { bought: asked.bought, sold: dealt }),
     basis: DealingCycleBasis.of({
       cycle: { ...cycle, gate },
       parts,
       fills,
-      swinging: swungPrice === null ? null : swinging,
+      swinging,
       offset
     })
   }
 }
+
+const partsAsTheyStand = (orders: Orders): ReadonlyArray<DealingCycleBasis.Part> => [
+  ...orders.subscriptions.map((order) => bought(order.subscriptionId, grossOfSubscription(order))),
+  ...orders.redemptions.map((order) => sold(order.redemptionId, grossOfRedemption(order)))
+]
 
 const bought = (id: string, gross: Cycle.Gross): DealingCycleBasis.Part => ({
   kind: "subscription",

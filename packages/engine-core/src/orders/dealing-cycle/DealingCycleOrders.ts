@@ -3,7 +3,9 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Stored } from "../../records/Records.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
+import type { DealingCycle } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
+import * as Rules from "./DealingCycleRules.ts"
 import type { Bought, Sold } from "./DealingCycleRules.ts"
 
 /** The orders of a cycle, each kind by its ids. */
@@ -16,6 +18,27 @@ export const none: Orders = { subscriptions: [], redemptions: [] }
 
 export const isNone = (orders: Orders): boolean =>
   orders.subscriptions.length + orders.redemptions.length === 0
+
+/**
+ * Those of the orders naming a cycle that are in it: the ones that a settled cycle names, and of any
+ * other those that did not leave by themselves, which they did at another time than it ended. A
+ * redemption whose units were burned before is paid by itself.
+ */
+export const ordersIn = ({ endedAs, endedAt, orders }: DealingCycle, named: Orders): Orders => {
+  const settled = (kind: keyof Cycle.Members): ReadonlySet<string> => new Set(orders[kind])
+  const isIn = (kind: keyof Cycle.Members) => {
+    const ids = settled(kind)
+    return (id: string, order: Pick<Subscription, "endedAt">): boolean =>
+      endedAs === "settled" ? ids.has(id) : order.endedAt === null || order.endedAt === endedAt
+  }
+  const [isBought, isSold] = [isIn("subscriptions"), isIn("redemptions")]
+  return {
+    subscriptions: named.subscriptions.filter((order) => isBought(order.subscriptionId, order)),
+    redemptions: named.redemptions.filter(
+      (order) => order.state !== "burned" && isSold(order.redemptionId, order)
+    )
+  }
+}
 
 /** The ids of a cycle's orders. */
 export const idsOf = (orders: Orders): Cycle.Members => ({
@@ -64,3 +87,29 @@ export const grossOf = (orders: Orders): Cycle.Gross =>
     ...orders.subscriptions.map(grossOfSubscription),
     ...orders.redemptions.map(grossOfRedemption)
   ].reduce(Cycle.added, Cycle.nothing)
+
+/** Priced orders as they deal, and those that have no price yet. */
+export const partsOf = ({ subscriptions, redemptions }: Orders) => ({
+  bought: subscriptions.flatMap(boughtOf),
+  sold: redemptions.flatMap(soldOf),
+  unpriced: {
+    subscriptions: subscriptions.filter((order) => boughtOf(order).length === 0),
+    redemptions: redemptions.filter((order) => soldOf(order).length === 0)
+  } satisfies Orders
+})
+
+/**
+ * What settling these orders comes to: the priced ones through the gate, the others as far as they are
+ * known. The action, its precheck and the view of a cycle past its cut-off show this one computation.
+ */
+export const settlementOf = (
+  { unitDecimals, cashDecimals }: Pick<DealingCycle, "unitDecimals" | "cashDecimals">,
+  orders: Orders,
+  capacity: Decimal.Decimal | null
+): Rules.Settlement => {
+  const { bought, sold, unpriced } = partsOf(orders)
+  const settlement = Rules.settlementOf({ bought, sold, capacity, unitDecimals, cashDecimals })
+  if (isNone(unpriced)) return settlement
+  const gross = Cycle.added(settlement.gross, grossOf(unpriced))
+  return { ...settlement, gross, fundNet: Cycle.netOf(gross) }
+}

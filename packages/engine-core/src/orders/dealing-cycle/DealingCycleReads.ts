@@ -12,10 +12,10 @@ import { subscriptions } from "../subscription/Subscription.ts"
 import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
 import * as DealingCycleDetail from "./DealingCycleDetail.ts"
-import { idsOf, isNone, none } from "./DealingCycleOrders.ts"
-import { ordersOf } from "./MemberReads.ts"
+import { idsOf, isNone, none, ordersIn } from "./DealingCycleOrders.ts"
+import { ordersNaming } from "./MemberReads.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
-import { swungBy, whatIf } from "./WhatIfReads.ts"
+import { comingOf, swungBy, whatIf } from "./WhatIfReads.ts"
 
 const audience = {
   operator: "all",
@@ -87,7 +87,8 @@ export const get = Read.one({
     }
     const records = yield* Records
     const cycle = yield* records.get(dealingCycles, cycleId, pin)
-    const orders = (yield* ordersOf([cycle], { pin, holderId })).get(cycleId) ?? none
+    const named = (yield* ordersNaming([cycle], { pin, holderId })).get(cycleId) ?? none
+    const orders = ordersIn(cycle, named)
     // A sign-in that names no holder has no order anywhere.
     if (asking.sight === "own" && (holderId === null || isNone(orders))) {
       return yield* Effect.fail(
@@ -97,10 +98,12 @@ export const get = Read.one({
     const view =
       holderId === null
         ? DealingCycleView.of(cycle, idsOf(orders))
-        : DealingCycleView.own(cycle, orders)
+        : DealingCycleView.own(cycle, named)
     const behind = { view, orders, offset: pin.offset }
     const then = isAsked ? yield* whatIf(cycle, orders, { asked, pin }) : null
     if (then !== null) return DealingCycleDetail.ifDealt(cycle, behind, then)
+    const coming = holderId === null ? yield* comingOf(cycle, orders, pin) : null
+    if (coming !== null) return DealingCycleDetail.settling(cycle, behind, coming)
     const swinging = holderId === null ? yield* swungBy(cycle, pin) : null
     return DealingCycleDetail.of(cycle, { ...behind, swinging })
   })
@@ -119,14 +122,18 @@ interface Seen {
 const many = Effect.fnUntraced(function* (cycles: ReadonlyArray<Stored<DealingCycle>>, seen: Seen) {
   const asked =
     seen.holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
-  const orders = yield* ordersOf(asked, seen)
-  return cycles.map((cycle) => {
-    const found = orders.get(cycle.cycleId)
-    if (found === undefined) return DealingCycleView.of(cycle)
-    return seen.holderId === null
-      ? DealingCycleView.of(cycle, idsOf(found))
-      : DealingCycleView.own(cycle, found)
-  })
+  const named = yield* ordersNaming(asked, seen)
+  return yield* Effect.forEach(cycles, (cycle) =>
+    Effect.gen(function* () {
+      const found = named.get(cycle.cycleId)
+      if (found === undefined) return DealingCycleView.of(cycle)
+      if (seen.holderId !== null) return DealingCycleView.own(cycle, found)
+      const orders = ordersIn(cycle, found)
+      const view = DealingCycleView.of(cycle, idsOf(orders))
+      const coming = yield* comingOf(cycle, orders, seen.pin)
+      return coming === null ? view : DealingCycleView.settling(view, coming)
+    })
+  )
 })
 
 export const reads = [list, get] as const

@@ -1,10 +1,12 @@
 /** A dealing cycle as the API shows it in lists and results: its sums, and the ids of its orders. */
 import { Schema } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
-import { grossOf, idsOf, type Orders } from "./DealingCycleOrders.ts"
+import { grossOf, idsOf, type Orders, ordersIn } from "./DealingCycleOrders.ts"
+import type { Settlement } from "./DealingCycleRules.ts"
 
 const { fills: _, ...shown } = DealingCycle.fields
 
@@ -23,8 +25,18 @@ export const of = (
   return { ...view, orders }
 }
 
-/** What a holder sees: the cycle, and of its orders and sums no more than its own. */
-export const own = (record: Stored<DealingCycle>, orders: Orders): DealingCycleView => {
+/** The cycle with what settling it now comes to. */
+export const settling = (
+  view: DealingCycleView,
+  { gross, fundNet, gate }: Settlement
+): DealingCycleView => ({ ...view, gross, fundNet, gate })
+
+/**
+ * What a holder sees: the cycle, and of its orders and sums no more than its own. `named` are all of
+ * its orders that ever named the cycle.
+ */
+export const own = (record: Stored<DealingCycle>, named: Orders): DealingCycleView => {
+  const orders = ordersIn(record, named)
   const gross = record.endedAs === "released" ? Cycle.nothing : grossOf(orders)
   return {
     ...of(record, idsOf(orders)),
@@ -36,6 +48,37 @@ export const own = (record: Stored<DealingCycle>, orders: Orders): DealingCycleV
     fundNet: Cycle.netOf(gross),
     // What all ordered follows from the factor and the capacity.
     gate: null,
-    allocations: []
+    allocations: [],
+    ...knownOf(record, named)
+  }
+}
+
+/**
+ * The version and the time of change that a holder is shown count the facts it may know: the cycle's
+ * own, and those of its own orders until the cycle ended. Everybody's would tell how many others deal.
+ */
+const knownOf = (record: Stored<DealingCycle>, { subscriptions, redemptions }: Orders) => {
+  const { createdAt, cutOffAt, endedAt } = record
+  const isPast = !record.acceptsOrders && (endedAt === null || Instant.atOrAfter(endedAt, cutOffAt))
+  const apart = ({ endedAt: at }: { readonly endedAt: Instant.Instant | null }) =>
+    at === endedAt ? null : at
+  const instants = [
+    createdAt,
+    isPast ? cutOffAt : null,
+    endedAt,
+    ...subscriptions.flatMap((order) => [order.claimedAt, order.pricedAt, apart(order)]),
+    ...redemptions.flatMap((order) => [
+      order.claimedAt,
+      order.pricedAt,
+      // Burned by request it has left the cycle; what is burned with its payment has not.
+      order.burnedAt === order.settledAt ? apart(order) : order.burnedAt
+    ])
+  ].filter((at) => at !== null && (endedAt === null || Instant.atOrBefore(at, endedAt)))
+  return {
+    version: instants.length,
+    updatedAt: instants.reduce<Instant.Instant>(
+      (last, at) => Instant.max(last, at ?? last),
+      createdAt
+    )
   }
 }

@@ -7,64 +7,53 @@ import { Records } from "../../records/Records.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
-import type { Members } from "./DealingCycleMachine.ts"
-import type { Orders } from "./DealingCycleOrders.ts"
+import { none, type Orders, ordersIn } from "./DealingCycleOrders.ts"
 
-/**
- * The orders of these cycles, by cycle, everybody's or one holder's: those that a settled one names,
- * and of any other those that did not leave by themselves, which they did at another time than it
- * ended. A redemption whose units were burned before is paid by itself.
- */
-export const ordersOf = (
+/** The orders that name these cycles, by cycle, everybody's or one holder's: also those that left. */
+export const ordersNaming = (
   cycles: ReadonlyArray<DealingCycle>,
   of: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
 ): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (cycles.length === 0) return new Map()
-    const known = new Map<string, DealingCycle>(cycles.map((cycle) => [cycle.cycleId, cycle]))
     const query = {
       where: {
-        cycleId: [...known.keys()],
+        cycleId: cycles.map(({ cycleId }) => cycleId),
         ...(of.holderId === null ? {} : { holderId: [of.holderId] })
       },
       ...(of.pin === null ? {} : { pin: of.pin })
     }
-    const bought = yield* inCycles(subscriptions, query, isIn(known, "subscriptions"))
-    const sold = yield* inCycles(redemptions, query, isIn(known, "redemptions"))
+    const bought = yield* inCycles(subscriptions, query)
+    const sold = yield* inCycles(redemptions, query)
     return new Map(
       cycles.map(({ cycleId }) => [
         cycleId,
-        {
-          subscriptions: bought.get(cycleId) ?? [],
-          redemptions: (sold.get(cycleId) ?? []).filter(({ state }) => state !== "burned")
-        }
+        { subscriptions: bought.get(cycleId) ?? [], redemptions: sold.get(cycleId) ?? [] }
       ])
     )
   })
 
-type Member = Pick<Subscription, "cycleId" | "endedAt">
+/** The orders of these cycles, by cycle, everybody's or one holder's. */
+export const ordersOf = (
+  cycles: ReadonlyArray<DealingCycle>,
+  of: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
+): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
+  Effect.map(
+    ordersNaming(cycles, of),
+    (named) =>
+      new Map(
+        cycles.map((cycle) => [cycle.cycleId, ordersIn(cycle, named.get(cycle.cycleId) ?? none)])
+      )
+  )
 
-const isIn = (cycles: ReadonlyMap<string, DealingCycle>, kind: keyof Members) => {
-  const settled = new Set([...cycles.values()].flatMap(({ orders }) => orders[kind]))
-  return ({ cycleId, endedAt }: Member, id: string): boolean => {
-    const cycle = cycleId === null ? undefined : cycles.get(cycleId)
-    if (cycle === undefined) return false
-    return cycle.endedAs === "settled"
-      ? settled.has(id)
-      : endedAt === null || endedAt === cycle.endedAt
-  }
-}
-
-const inCycles = <R extends Member, F>(
+const inCycles = <R extends Pick<Subscription, "cycleId">, F>(
   collection: Collection<R, F>,
-  query: Parameters<Records["Service"]["stream"]>[1],
-  is: (order: Member, id: string) => boolean
+  query: Parameters<Records["Service"]["stream"]>[1]
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
     const found = yield* records.stream(collection, query).pipe(
       Stream.map(({ record }) => record),
-      Stream.filter((order) => is(order, collection.id(order))),
       Stream.runCollect
     )
     const inOrder = found.toSorted((a, b) => (collection.id(a) < collection.id(b) ? -1 : 1))

@@ -54,7 +54,9 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
   plan: Effect.fn("dealing-cycle.settle.plan")(function* ({ cycleId }, act) {
     const { standing, rows } = yield* settling(cycleId, act)
     yield* Effect.fromResult(judge(rows))
-    const argument = settlingOf(standing, act)
+    const crypto = yield* Crypto
+    const remainderIdOf = remainderIdBy(act.operationId, crypto.sha256)
+    const argument = settlingOf(standing, remainderIdOf)
     return {
       commands: [exercise(DealingCycleTemplate, contractOf(standing.cycle), "Settle", argument)],
       last: true
@@ -119,10 +121,10 @@ const figuresOf = (
 
 type Settling = Argument<typeof DealingCycleTemplate, "Settle">
 
-const settlingOf = (standing: Standing, act: OperationAct): Settling => ({
+const settlingOf = (standing: Standing, remainderIdOf: RemainderIdOf): Settling => ({
   marketCid: standing.market?.marketCid ?? missing("market"),
   lots: lotsOf(standing),
-  redemptions: redemptionsOf(standing, act),
+  redemptions: redemptionsOf(standing, remainderIdOf),
   allocations: standing.cycle.allocations.map(({ cid }) => cid),
   provision: standing.provision
 })
@@ -138,10 +140,13 @@ const lotsOf = ({ orders, admissions, instrument }: Standing): Settling["lots"] 
   }))
 
 /** Each with what the gate lets through of it; what is left over deals on the next dealing day. */
-const redemptionsOf = (standing: Standing, act: OperationAct): Settling["redemptions"] => {
+const redemptionsOf = (
+  standing: Standing,
+  remainderIdOf: RemainderIdOf
+): Settling["redemptions"] => {
   const { fills } = standing.settlement
   const next = nextOf(standing)
-  return standing.orders.redemptions.map((order, index) => {
+  return standing.orders.redemptions.map((order) => {
     const fill = fills.get(order.redemptionId)
     return {
       redemptionCid: order.pricedCid ?? missing("priced redemption"),
@@ -155,7 +160,7 @@ const redemptionsOf = (standing: Standing, act: OperationAct): Settling["redempt
           : {
               units: fill.units,
               proceeds: fill.proceeds,
-              remainderId: remainderIdOf(act.operationId, index),
+              remainderId: remainderIdOf(order.redemptionId),
               cutOffAt: standing.nextCutOffAt,
               // Too little to be paid at this price gets none at the next: no cycle waits for it.
               cycleCid: isRestPayable(fill, order) ? next : null
@@ -164,9 +169,17 @@ const redemptionsOf = (standing: Standing, act: OperationAct): Settling["redempt
   })
 }
 
-/** The order that a gate leaves over is named after the operation: nobody else can have chosen it. */
-const remainderIdOf = (operationId: string, index: number): string =>
-  `${operationId.replace(/^op_/, "red_")}.${index}`
+type RemainderIdOf = (redemptionId: string) => string
+
+/**
+ * The order that a gate leaves over is named after the operation and the order it is left over of, in
+ * a digest: nobody else can have chosen the name, which tells neither how many others were gated nor
+ * in what order.
+ */
+const remainderIdBy =
+  (operationId: string, sha256: (text: string) => string): RemainderIdOf =>
+  (redemptionId) =>
+    `red_${sha256(PlainJson.canonical([operationId, redemptionId])).slice(0, 32)}`
 
 const isRestPayable = ({ rest }: Fill, order: Redemption): boolean =>
   order.price !== null && Rules.isPayable({ ...order, units: rest }, order.price)

@@ -21,7 +21,7 @@ import { type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { openCycleOf } from "./JoiningReads.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Rules from "./DealingCycleRules.ts"
-import { boughtOf, none, type Orders, soldOf } from "./DealingCycleOrders.ts"
+import { none, type Orders, settlementOf } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./MemberReads.ts"
 import type { Provision } from "./Draw.ts"
 import { provisionOf } from "./ProvisionReads.ts"
@@ -65,13 +65,7 @@ export const standingOf = (
       redemptions: members.redemptions.map((order) => AllocationRules.asServed(order, now))
     }
     const { point, dealingPrice } = yield* priceOf(cycle, instrument, orders)
-    const settlement = Rules.settlementOf({
-      bought: orders.subscriptions.flatMap(boughtOf),
-      sold: orders.redemptions.flatMap(soldOf),
-      capacity: terms.limits.cycleCapacity,
-      unitDecimals: cycle.unitDecimals,
-      cashDecimals: cycle.cashDecimals
-    })
+    const settlement = settlementOf(cycle, orders, terms.limits.cycleCapacity)
     const shortfall = shortfallOf(cycle, orders, settlement)
     const { inputsMax } = yield* Settings
     const { instrumentId } = cycle

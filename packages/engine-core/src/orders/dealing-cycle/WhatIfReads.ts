@@ -12,7 +12,7 @@ import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
 import { versionAsked } from "../SupposedReads.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
-import type { Orders } from "./DealingCycleOrders.ts"
+import { type Orders, settlementOf } from "./DealingCycleOrders.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Day from "./DealingDay.ts"
@@ -80,6 +80,20 @@ const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.Resolved) 
     onNone: () => null,
     onSome: ({ price }) => price
   })
+})
+
+/**
+ * What an open cycle whose cut-off has passed comes to, were it settled at the point of the read; null
+ * of any other. Until then nothing is gated, for more may still be ordered.
+ */
+export const comingOf = Effect.fnUntraced(function* (
+  cycle: DealingCycle,
+  orders: Orders,
+  pin: Pin.Resolved
+) {
+  if (cycle.state !== "open" || cycle.acceptsOrders) return null
+  const { limits } = yield* inForce(yield* recordedAt(cycle, pin), pin.judgedAt)
+  return settlementOf(cycle, orders, limits.cycleCapacity)
 })
 
 /** What a settled cycle's price was swung by; null where it was not. */

@@ -49,7 +49,7 @@ const all = (runners: ReadonlyArray<ScheduleRunner["Service"]>) =>
   )
 
 describe("a task", () => {
-  it("has a turn early, twice on three instances, or none when its interval is over", () =>
+  it("never: has a turn early, twice on three instances, or none when its interval is over", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()
@@ -66,7 +66,7 @@ describe("a task", () => {
       })
     ))
 
-  it("is had again after a restart, though its interval had begun before", () =>
+  it("never: is had again after a restart, though its interval had begun before", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()
@@ -79,7 +79,7 @@ describe("a task", () => {
       })
     ))
 
-  it("that fails keeps others from their turns, or is not tried again after a minute", () =>
+  it("never: that fails keeps others from their turns, or is not tried again after a minute", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting("other")
@@ -112,7 +112,7 @@ describe("a task", () => {
       })
     ))
 
-  it("of a worker that was killed is never had again, or before its lease has run out", () =>
+  it("never: of a worker that was killed is never had again, or before its lease has run out", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()
@@ -131,7 +131,7 @@ describe("a task", () => {
       })
     ))
 
-  it("whose worker wakes after its lease writes what another has written", () =>
+  it("never: whose worker wakes after its lease writes what another has written", () =>
     inStore(
       Effect.gen(function* () {
         const reached = yield* Deferred.make<void>()
@@ -178,7 +178,7 @@ describe("a task", () => {
       })
     ))
 
-  it("of a version that this one does not know is taken out, or had by this one", () =>
+  it("never: of a version that this one does not know is taken out, or had by this one", () =>
     inStore(
       Effect.gen(function* () {
         const later = counting("of a later version")
@@ -197,7 +197,7 @@ describe("a task", () => {
       })
     ))
 
-  it("that ends its turn itself is given another interval, or loses its state", () =>
+  it("never: that ends its turn itself is given another interval, or loses its state", () =>
     inStore(
       Effect.gen(function* () {
         const states: Array<string> = []
@@ -222,7 +222,7 @@ describe("a task", () => {
       })
     ))
 
-  it("has no turn while the engine runs, or keeps it from stopping", () =>
+  it("never: has no turn while the engine runs, or keeps it from stopping", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()

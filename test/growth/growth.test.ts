@@ -220,7 +220,7 @@ const broken: ReadonlyArray<Change> = [
 ]
 
 describe("the growth check", () => {
-  it.each(broken)("would miss %s", (_, path, value) => {
+  it.each(broken)("never: would miss %s", (_, path, value) => {
     expect(breaches(small, changed(small, path, value))).not.toEqual([])
   })
 
@@ -245,7 +245,7 @@ describe("the growth check", () => {
     ["a higher limit", [...get, "parameters", 2, "schema", "maximum"], 2000],
     ["other words", [...schemas, "Note", "description"], "What somebody noted."]
   ]
-  it.each(grown)("would be red for %s", (_, path, value) => {
+  it.each(grown)("never: would be red for %s", (_, path, value) => {
     expect(breaches(small, changed(small, path, value))).toEqual([])
   })
 })

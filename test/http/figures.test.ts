@@ -82,7 +82,7 @@ const approve = async (
 const refusal = { gate: "four-eyes", check: "figures-moved" }
 
 describe("the figures of an action", () => {
-  it("are not what its maker is answered and its approvers read", async () => {
+  it("never: are not what its maker is answered and its approvers read", async () => {
     const action = await make()
     const { figures, figuresHash, signatures, state } = await read(action)
     expect(figures).toEqual({ point: "point-100", total: "1000" })
@@ -90,7 +90,7 @@ describe("the figures of an action", () => {
     expect(figuresHash).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it("moved between two signatures, and the second one counted", async () => {
+  it("never: moved between two signatures, and the second one counted", async () => {
     const action = await make()
     const before = await read(action)
     expect((await approve(action, "ann", { "if-match": `"${before.figuresHash}"` })).status).toBe(
@@ -121,7 +121,7 @@ describe("the figures of an action", () => {
     expect(last).toMatchObject({ status: 202, written: { figuresHash: moved.figuresHash } })
   })
 
-  it("moved before it ran, and it ran", async () => {
+  it("never: moved before it ran, and it ran", async () => {
     const action = await make()
     await approve(action, "ann")
     price = 100
@@ -149,7 +149,7 @@ describe("the figures of an action", () => {
     ).toEqual(["failed", "succeeded"])
   })
 
-  it("refused once under a key are signed by the same call sent again", async () => {
+  it("never: refused once under a key are signed by the same call sent again", async () => {
     const action = await make()
     price = 101
     const sent = { "idempotency-key": `again-${action}` }
@@ -171,7 +171,7 @@ describe("the figures of an action", () => {
     }
   )
 
-  it("that were never shown void what others signed", async () => {
+  it("never: that were never shown void what others signed", async () => {
     const action = await make()
     await approve(action, "ann")
     expect(await approve(action, "bob", { "if-match": "0".repeat(64) })).toMatchObject({
@@ -181,7 +181,7 @@ describe("the figures of an action", () => {
     expect((await read(action)).signedBy).toEqual(["ann"])
   })
 
-  it("are named where a write has none, and it is signed", async () => {
+  it("never: are named where a write has none, and it is signed", async () => {
     const path = `/v1/instruments/i-${++ids}/policy:set`
     const action = actionOf(await write(venue, { path, as: of["olga"] ?? "" }))
     expect(await read(action)).toMatchObject({ figures: null, figuresHash: null })

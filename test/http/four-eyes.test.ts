@@ -101,7 +101,7 @@ const lapsed = async (action: string) => {
 const told = ({ status, slug, written }: Became) => [status, slug ?? written?.state]
 
 describe("the route called again (4.3)", () => {
-  it("a: a key with another request is let through", async () => {
+  it("never: a: a key with another request is let through", async () => {
     const id = fresh()
     await release(id, { as: "olga", key: `a-${id}` })
     const other = await release(id, { as: "olga", key: `a-${id}`, reason: "other" })
@@ -132,7 +132,7 @@ describe("the route called again (4.3)", () => {
     expect(told(await call(refused))).toEqual([409, "approval-rejected"])
   })
 
-  it("b: its maker meets a lapsed action as one that awaits", async () => {
+  it("never: b: its maker meets a lapsed action as one that awaits", async () => {
     const id = fresh()
     const made = await setPolicy(id, { as: "olga", key: `l-${id}`, at: hasty })
     await lapsed(actionOf(made))
@@ -140,7 +140,7 @@ describe("the route called again (4.3)", () => {
     expect(told(again)).toEqual([409, "approval-decided"])
   })
 
-  it("c: its maker makes a second one under another key, which binds to nothing", async () => {
+  it("never: c: its maker makes a second one under another key, which binds to nothing", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", key: `c1-${id}` })
     const again = await release(id, { as: "olga", key: `c2-${id}` })
@@ -179,14 +179,14 @@ describe("the route called again (4.3)", () => {
     expect([again.location, again.replayed]).toEqual([signed.location, "true"])
   })
 
-  it("d: a key that its maker never used approves", async () => {
+  it("never: d: a key that its maker never used approves", async () => {
     const id = fresh()
     await setPolicy(id, { as: "olga", key: `d-${id}` })
     const call = await setPolicy(id, { as: "ann", key: `mine-${id}` })
     expect(told(call)).toEqual([403, "permission-denied"])
   })
 
-  it("d: one person counts twice where two are needed", async () => {
+  it("never: d: one person counts twice where two are needed", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga" })
     const one = await release(id, { as: "ann" })
@@ -199,13 +199,13 @@ describe("the route called again (4.3)", () => {
     expect(told(await release(id, { as: "bob" }))).toEqual([202, "queued"])
   })
 
-  it("d: an auditor's repeat approves, whatever else the auditor is", async () => {
+  it("never: d: an auditor's repeat approves, whatever else the auditor is", async () => {
     const id = fresh()
     await setPolicy(id, { as: "olga" })
     expect(told(await setPolicy(id, { as: "eve" }))).toEqual([403, "auditor-never-approves"])
   })
 
-  it("d: without a key one of several is chosen for the approver", async () => {
+  it("never: d: without a key one of several is chosen for the approver", async () => {
     const id = fresh()
     await release(id, { as: "olga", key: `s1-${id}` })
     await release(id, { as: "rick", key: `s2-${id}` })
@@ -229,7 +229,7 @@ describe("the route called again (4.3)", () => {
     expect(told(maker)).toEqual([200, "succeeded"])
   })
 
-  it("e: a removal approved by its key answers without its operation", async () => {
+  it("never: e: a removal approved by its key answers without its operation", async () => {
     const id = fresh()
     const action = actionOf(await removal(id, { as: "olga" }))
     const signed = await approve(action, "ann")
@@ -239,14 +239,14 @@ describe("the route called again (4.3)", () => {
     ])
   })
 
-  it("f: whoever may not make one is not told that it was rejected", async () => {
+  it("never: f: whoever may not make one is not told that it was rejected", async () => {
     const id = fresh()
     await reject(actionOf(await setPolicy(id, { as: "olga" })), "bob")
     expect(told(await setPolicy(id, { as: "ann" }))).toEqual([409, "approval-rejected"])
   })
 
   // Switched off to see it red: the maker left out of row f of the door.
-  it("f: nor is its maker, who may not make one any more", async () => {
+  it("never: f: nor is its maker, who may not make one any more", async () => {
     const id = fresh()
     const call = (as: string, key: string) =>
       write(venue, { path: `/v1/instruments/${id}/policy:set`, as, key })
@@ -256,7 +256,7 @@ describe("the route called again (4.3)", () => {
     expect(told(later)).toEqual([409, "approval-rejected"])
   })
 
-  it("g: whoever may make one makes none of its own", async () => {
+  it("never: g: whoever may make one makes none of its own", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", key: `g-${id}` })
     const theirs = await release(id, { as: "otto", key: `g-${id}` })
@@ -290,7 +290,7 @@ describe("the route called again (4.3)", () => {
     expect(requested.length).toBe(2)
   })
 
-  it("g: after a rejection a new key starts nothing new", async () => {
+  it("never: g: after a rejection a new key starts nothing new", async () => {
     const id = fresh()
     const action = actionOf(await setPolicy(id, { as: "olga", key: `n1-${id}` }))
     await reject(action, "ann")
@@ -299,7 +299,7 @@ describe("the route called again (4.3)", () => {
     expect([anew.status, actionOf(anew) === action]).toEqual([202, false])
   })
 
-  it("h: who neither makes nor approves it, or approves what nobody made, is admitted", async () => {
+  it("never: h: who neither makes nor approves it, or approves what nobody made, is admitted", async () => {
     for (const as of ["ann", "mo", "aud"]) {
       expect([as, told(await setPolicy(fresh(), { as }))]).toEqual([as, [403, "permission-denied"]])
     }
@@ -307,7 +307,7 @@ describe("the route called again (4.3)", () => {
 })
 
 describe(":approve and :reject (4.4)", () => {
-  it("refuse in another order: auditor, role, action, kind, maker", async () => {
+  it("never: refuse in another order: auditor, role, action, kind, maker", async () => {
     expect(told(await approve("ak_absent", "eve"))).toEqual([403, "auditor-never-approves"])
     expect(told(await approve("ak_absent", "aud"))).toEqual([403, "auditor-never-approves"])
     expect(told(await approve("ak_absent", "olga"))).toEqual([403, "permission-denied"])
@@ -323,7 +323,7 @@ describe(":approve and :reject (4.4)", () => {
     expect(told(await approve(own, "both"))).toEqual([403, "same-approver"])
   })
 
-  it("take bodies that they are not made for", async () => {
+  it("never: take bodies that they are not made for", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     const body = (verb: "approve" | "reject", text: string) =>
       decide(venue, { verb, action, as: who("ann"), body: text })
@@ -347,7 +347,7 @@ describe(":approve and :reject (4.4)", () => {
     expect((await body("reject", `{"reason":"${"x".repeat(500)}"}`)).status).toBe(200)
   })
 
-  it("awaiting: one who signed is asked again, or a rejection is anything but the record", async () => {
+  it("never: awaiting: one who signed is asked again, or a rejection is anything but the record", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga" })
     const action = actionOf(made)
@@ -370,7 +370,7 @@ describe(":approve and :reject (4.4)", () => {
     })
   })
 
-  it("approved: it is signed once more, or its signer is not answered the operation", async () => {
+  it("never: approved: it is signed once more, or its signer is not answered the operation", async () => {
     const action = actionOf(await setPolicy(fresh(), { as: "olga" }))
     const ran = await approve(action, "ann")
     expect([told(ran), ran.location]).toEqual([
@@ -385,7 +385,7 @@ describe(":approve and :reject (4.4)", () => {
     expect(told(await reject(action, "olga"))).toEqual([409, "approval-decided"])
   })
 
-  it("rejected: it is signed after all, or rejected by a second", async () => {
+  it("never: rejected: it is signed after all, or rejected by a second", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     await approve(action, "cy")
     await reject(action, "ann")
@@ -397,7 +397,7 @@ describe(":approve and :reject (4.4)", () => {
     }
   })
 
-  it("lapsed: it can still be decided", async () => {
+  it("never: lapsed: it can still be decided", async () => {
     const made = await release(fresh(), { as: "olga", at: hasty })
     const action = actionOf(made)
     await lapsed(action)
@@ -408,7 +408,7 @@ describe(":approve and :reject (4.4)", () => {
     }
   })
 
-  it("withdraw: its maker needs the approver's role, or is shown as anybody else", async () => {
+  it("never: withdraw: its maker needs the approver's role, or is shown as anybody else", async () => {
     const id = fresh()
     const action = actionOf(await release(id, { as: "odd" }))
     const withdrawn = await reject(action, "odd")
@@ -443,7 +443,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     expect([again.status, again.replayed, again.text]).toEqual([200, "true", first.text])
   })
 
-  it("with another key, another reason or another action it is answered the same", async () => {
+  it("never: with another key, another reason or another action it is answered the same", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     const call = (reason: string | null, key?: string) =>
       decide(venue, {
@@ -465,7 +465,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     expect((await reject(other, "ann", { key: `${key}-2` })).status).toBe(200)
   })
 
-  it("twenty at once under one key are not one rejection and nineteen replays", async () => {
+  it("never: twenty at once under one key are not one rejection and nineteen replays", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     const all = await Promise.all(
       Array.from({ length: 20 }, () => reject(action, "ann", { key: `once-${action}` }))
@@ -475,7 +475,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     expect(new Set(all.map(({ text }) => text)).size).toBe(1)
   })
 
-  it("a key that approves one action is free for another", async () => {
+  it("never: a key that approves one action is free for another", async () => {
     const one = actionOf(await release(fresh(), { as: "olga" }))
     const two = actionOf(await release(fresh(), { as: "olga" }))
     const sign = (action: string) =>
@@ -490,7 +490,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
 })
 
 describe("what runs (4.2)", () => {
-  it("is not the stored request, byte by byte, whatever is sent in between", async () => {
+  it("never: is not the stored request, byte by byte, whatever is sent in between", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", reason: "the first" })
     const action = actionOf(made)

@@ -219,7 +219,7 @@ describe("an instrument that is paused", () => {
     expect(JSON.parse(answer.text).errors).toMatchObject([{ pointer }])
   })
 
-  it("that does not exist is held all the same, or a hold's id is taken twice", async () => {
+  it("never: that does not exist is held all the same, or a hold's id is taken twice", async () => {
     const as = await Venue.bearer(["risk"])
     const body = '{"reason":"r"}'
     const none = await People.write(venue, { path: "/v1/instruments/none:pause", as, body })
@@ -234,7 +234,7 @@ describe("an instrument that is paused", () => {
     expect([again.status, again.slug]).toEqual([409, "already-exists"])
   })
 
-  it("shows another hold than its oldest, or loses the others' when one is released", async () => {
+  it("never: shows another hold than its oldest, or loses the others' when one is released", async () => {
     const id = await recorded()
     const one = await paused(id, { reason: "the first" })
     const two = await paused(id, { reason: "the second" }, "risk")
@@ -254,7 +254,7 @@ describe("an instrument that is paused", () => {
     expect(await instrument(id)).toMatchObject({ holds: [three.holdId] })
   })
 
-  it("is shown paused before it was, or free while it was held", async () => {
+  it("never: is shown paused before it was, or free while it was held", async () => {
     const id = await recorded()
     const point = async () => {
       const { text } = await venue.read(`/v1/instruments/${id}`)
@@ -291,7 +291,7 @@ describe("an instrument that is paused", () => {
 })
 
 describe("the release of a hold", () => {
-  it("happens with fewer than two approvers besides its maker", async () => {
+  it("never: happens with fewer than two approvers besides its maker", async () => {
     const { holdId } = await paused(await recorded())
     expect(await hold(holdId)).toMatchObject({
       waitingOn: [
@@ -331,7 +331,7 @@ describe("the release of a hold", () => {
     }
   )
 
-  it("of one that is released, or that there is none of, is made", async () => {
+  it("never: of one that is released, or that there is none of, is made", async () => {
     const { holdId } = await paused(await recorded())
     await released(holdId)
     const again = await asks(holdId)
@@ -341,7 +341,7 @@ describe("the release of a hold", () => {
     expect([none.status, none.slug]).toEqual([404, "not-found"])
   })
 
-  it("of two that were made runs a second time", async () => {
+  it("never: of two that were made runs a second time", async () => {
     const { holdId } = await paused(await recorded())
     const [one, two] = [
       People.actionOf(await asks(holdId)),
@@ -357,7 +357,7 @@ describe("the release of a hold", () => {
 })
 
 describe("a hold that a run opened", () => {
-  it("blocks more than distribution, or pauses the instrument", async () => {
+  it("never: blocks more than distribution, or pauses the instrument", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     expect(await hold(holdId)).toMatchObject({
@@ -378,7 +378,7 @@ describe("a hold that a run opened", () => {
     ])
   })
 
-  it("for want of cover stops redemptions too, or says nothing of the reserve", async () => {
+  it("never: for want of cover stops redemptions too, or says nothing of the reserve", async () => {
     const id = await recorded()
     const holdId = await found(id, ["reserve-cover"])
     expect(await hold(holdId)).toMatchObject({
@@ -395,7 +395,7 @@ describe("a hold that a run opened", () => {
     ])
   })
 
-  it("is released while a blocking finding behind it is open and unnamed", async () => {
+  it("never: is released while a blocking finding behind it is open and unnamed", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply", "lots-holdings"])
     const refused = await asks(holdId, { accept: [`${id}-lots-holdings`], reason: "known" })
@@ -433,7 +433,7 @@ describe("a hold that a run opened", () => {
     expect(await hold(holdId)).toMatchObject({ override: null })
   })
 
-  it("is released by naming a finding that is none of its own, without a reason, or one twice", async () => {
+  it("never: is released by naming a finding that is none of its own, without a reason, or one twice", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     const own = `${id}-register-supply`
@@ -456,7 +456,7 @@ describe("a hold that a run opened", () => {
     expect(await pointers({ accept: many, reason: "r" })).toEqual(["/body/accept"])
   })
 
-  it("is released for more of a finding than its approvers were shown", async () => {
+  it("never: is released for more of a finding than its approvers were shown", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     const own = `${id}-register-supply`
@@ -478,7 +478,7 @@ describe("a hold that a run opened", () => {
     expect(await venue.run(stateOf(own))).toMatchObject({ accepted: { unexplained: amount } })
   })
 
-  it("is released though a finding came back between two signatures", async () => {
+  it("never: is released though a finding came back between two signatures", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     await venue.run(cleared(`${id}-register-supply`))
@@ -492,7 +492,7 @@ describe("a hold that a run opened", () => {
 })
 
 describe("holds that are read", () => {
-  it("are not those that were asked for, or not the oldest first", async () => {
+  it("never: are not those that were asked for, or not the oldest first", async () => {
     const id = await recorded()
     const one = await paused(id)
     const run = await found(id, ["register-supply"])
@@ -512,7 +512,7 @@ describe("holds that are read", () => {
     expect(await held(`?instrumentId=${id}&limit=2&after=${next}`)).toEqual([two.holdId])
   })
 
-  it("are kept from those who may read them, or shown to those who may not", async () => {
+  it("never: are kept from those who may read them, or shown to those who may not", async () => {
     const id = await recorded()
     const { holdId } = await paused(id)
     for (const role of ["operator", "approver", "risk", "auditor", "app"]) {

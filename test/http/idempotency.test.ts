@@ -25,7 +25,7 @@ const statuses = (all: ReadonlyArray<Became>, status: number) =>
   all.filter((one) => one.status === status)
 
 describe("fifty calls at once", () => {
-  it("under one key are not one operation, one 202 and 49 times 200", async () => {
+  it("never: under one key are not one operation, one 202 and 49 times 200", async () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => post(note("p-1"), "p-1")))
     expect(statuses(all, 202).length).toBe(1)
     expect(statuses(all, 200).length).toBe(49)
@@ -36,7 +36,7 @@ describe("fifty calls at once", () => {
     for (const one of statuses(all, 202)) expect(one.replayed).toBeNull()
   })
 
-  it("under one key with two bodies are two operations, or a conflict, or an error", async () => {
+  it("never: under one key with two bodies are two operations, or a conflict, or an error", async () => {
     const bodies = Array.from({ length: 50 }, (_, index) => note("p-2", index % 2 ? "2" : "1"))
     const all = await Promise.all(bodies.map((body) => post(body, "p-2")))
     expect(statuses(all, 202).length).toBe(1)
@@ -48,7 +48,7 @@ describe("fifty calls at once", () => {
     expect(await countOf("p-2")).toBe(1)
   })
 
-  it("without a key are not one operation", async () => {
+  it("never: without a key are not one operation", async () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => post(note("p-3"))))
     expect([statuses(all, 202).length, statuses(all, 200).length]).toEqual([1, 49])
   })
@@ -66,13 +66,13 @@ describe("a call sent again", () => {
     expect([again.status, again.location]).toEqual([200, first.location])
   })
 
-  it("with null for an absent member is the same write, or with a query that it did not have", async () => {
+  it("never: with null for an absent member is the same write, or with a query that it did not have", async () => {
     await post(note("f-2"), "f-2")
     const more = note("f-2").replace("}", ',"terms":{"lines":[]}}')
     expect((await post(more, "f-2")).slug).toBe("idempotency-key-reused")
   })
 
-  it("is another write because its key is quoted, as structured headers are", async () => {
+  it("never: is another write because its key is quoted, as structured headers are", async () => {
     const first = await post(note("q-1"), "q-1")
     const quoted = await post(note("q-1"), '"q-1"')
     const escaped = await post(note("q-2"), '"q\\\\2\\""')
@@ -81,7 +81,7 @@ describe("a call sent again", () => {
     expect([escaped.status, plain.status, plain.location]).toEqual([202, 200, escaped.location])
   })
 
-  it("on another route under the same key is let through", async () => {
+  it("never: on another route under the same key is let through", async () => {
     await post(note("r-1"), "r-1")
     const onboard = { path: "/v1/holders:onboard", as: operator, body: '{"holderId":"r-1"}' }
     expect((await write(venue, { ...onboard, key: "r-1" })).slug).toBe("idempotency-key-reused")
@@ -91,28 +91,28 @@ describe("a call sent again", () => {
     expect((await write(venue, { ...release, key: "r-1" })).slug).toBe("idempotency-key-reused")
   })
 
-  it("on another record under the same key is let through", async () => {
+  it("never: on another record under the same key is let through", async () => {
     const pause = (id: string) =>
       write(venue, { path: `/v1/instruments/${id}:pause`, as: operator, key: "r-2" })
     expect((await pause("r-2")).status).toBe(202)
     expect((await pause("r-3")).slug).toBe("idempotency-key-reused")
   })
 
-  it("by another is not an operation of its own", async () => {
+  it("never: by another is not an operation of its own", async () => {
     const mine = await post(note("o-1"), "o-1")
     const theirs = await post(note("o-1"), "o-1", other)
     expect([mine.status, theirs.status]).toEqual([202, 202])
     expect(theirs.location).not.toBe(mine.location)
   })
 
-  it("after it ended is the operation as it was, not as it is", async () => {
+  it("never: after it ended is the operation as it was, not as it is", async () => {
     await post(note("e-1"), "e-1")
     await venue.settle()
     const again = await post(note("e-1"), "e-1")
     expect([again.status, again.written?.state, again.retryAfter]).toEqual([200, "succeeded", null])
   })
 
-  it("after it failed is tried again", async () => {
+  it("never: after it failed is tried again", async () => {
     await post(note("e-2"), "e-2")
     await post(note("e-2"), "e-3")
     await venue.settle()
@@ -142,17 +142,17 @@ describe("a call that is refused", () => {
       return operator
     }
   }
-  it.each(refusals)("with %i keeps its key", async (status, call) => {
+  it.each(refusals)("never: with %i keeps its key", async (status, call) => {
     const before = (await operationsOf(venue, operator)).length
     expect((await call()).status).toBe(status)
     expect((await operationsOf(venue, operator)).length).toBe(before)
   })
 
-  it("has taken its key", async () => {
+  it("never: has taken its key", async () => {
     expect((await post(note("free"), "free")).status).toBe(202)
   })
 
-  it("is judged before its key: a reused key is told last", async () => {
+  it("never: is judged before its key: a reused key is told last", async () => {
     await post(note("first"), "first")
     const reused = await write(venue, {
       path: "/v1/approvals/ak_absent:approve",
@@ -173,7 +173,7 @@ describe("a call that is refused", () => {
 })
 
 describe("an operation that has not ended", () => {
-  it("does not say when to look again, on its 202, on its replay and on every read", async () => {
+  it("never: does not say when to look again, on its 202, on its replay and on every read", async () => {
     const made = await post(note("w-1"), "w-1")
     const again = await post(note("w-1"), "w-1")
     const read = () => send(venue, { path: made.location ?? "", as: operator })
@@ -187,7 +187,7 @@ describe("an operation that has not ended", () => {
 })
 
 describe("the problem of an operation", () => {
-  it("has the id of the call that reads it, or of the one that repeated it", async () => {
+  it("never: has the id of the call that reads it, or of the one that repeated it", async () => {
     const call = (key: string, id: string) =>
       send(venue, {
         method: "POST",

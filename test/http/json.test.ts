@@ -55,7 +55,7 @@ describe("a body that is no JSON", () => {
 })
 
 // Switched off to see it red: each rule in kernel/JsonReader.ts, by itself.
-describe("a body that asks too much of a reader is taken", () => {
+describe("never: a body that asks too much of a reader is taken", () => {
   const nested = (depth: number) => `,"terms":${"[".repeat(depth)}${"]".repeat(depth)}`
   it.each([
     ["33 deep", /deeper than 32/u, () => note({ more: nested(32) })],
@@ -90,7 +90,7 @@ describe("a body that asks too much of a reader is taken", () => {
   })
 })
 
-describe("a body that two readers read differently is taken", () => {
+describe("never: a body that two readers read differently is taken", () => {
   it.each([
     ["a repeated member", ',"owner":null', "/body/owner"],
     ["a repeated member of another value", ',"owner":"x"', "/body/owner"],
@@ -105,7 +105,7 @@ describe("a body that two readers read differently is taken", () => {
   })
 })
 
-describe("text that is no Unicode, or that no store keeps, is taken", () => {
+describe("never: text that is no Unicode, or that no store keeps, is taken", () => {
   it.each([
     ["a lone high surrogate", '"\\ud800"'],
     ["a lone low surrogate", '"\\udc00"'],
@@ -155,7 +155,7 @@ describe("what is taken", () => {
     expect((await json<{ value: { text: string } }>(read)).value.text).toBe(text)
   })
 
-  it("is answered with another number: its digits are those that were sent", async () => {
+  it("never: is answered with another number: its digits are those that were sent", async () => {
     for (const amount of ["1", "0.1", "9007199254740993", "1222223333.00000001", "-0.0000000001"]) {
       const body = note({ amount })
       const { holderId } = JSON.parse(body) as { holderId: string }

@@ -254,7 +254,7 @@ const signs = (
 }
 
 describe("a primary market", () => {
-  it("is declined, replaced, agreed or revoked and shown as something else", async () => {
+  it("never: is declined, replaced, agreed or revoked and shown as something else", async () => {
     await proposes()
     expect(await market()).toMatchObject({
       state: "proposed",
@@ -294,7 +294,7 @@ describe("a primary market", () => {
     expect(await market()).toMatchObject({ state: "ended" })
   }, 120_000)
 
-  it("revoked takes an order, or leaves one unsettled that opened while it was agreed", async () => {
+  it("never: revoked takes an order, or leaves one unsettled that opened while it was agreed", async () => {
     await trading()
     await signs("subscription", { orderId: "mine-1", amount: "100000" })
     await subscribes("s1", { payment: "ledger", orderId: "mine-1" })
@@ -321,7 +321,7 @@ describe("a primary market", () => {
 })
 
 describe("a subscription", () => {
-  it("by wire goes astray between claim and close", async () => {
+  it("never: by wire goes astray between claim and close", async () => {
     await trading()
     await subscribes("s1", { amount: 100000 })
     const path = "/v1/subscriptions/s1"
@@ -366,7 +366,7 @@ describe("a subscription", () => {
     expect(await ids("/v1/subscriptions", "subscriptionId", "investor", investor("h2"))).toEqual([])
   }, 120_000)
 
-  it("of units on the ledger asks for cash before it is known, or settles without it", async () => {
+  it("never: of units on the ledger asks for cash before it is known, or settles without it", async () => {
     await trading()
     await signs("subscription", { orderId: "mine-1", units: "95000" })
     await subscribes("s1", { payment: "ledger", orderId: "mine-1" })
@@ -381,7 +381,7 @@ describe("a subscription", () => {
 })
 
 describe("of a hold, a restriction and a fault of its admission", () => {
-  it("an order's act is told another than the first that still stands", async () => {
+  it("never: an order's act is told another than the first that still stands", async () => {
     await trading()
     await subscribes("s1", { amount: 100000 })
     await work()
@@ -420,7 +420,7 @@ const holding = async () => {
 }
 
 describe("a redemption", () => {
-  it("by wire goes astray between claim and settlement, or comes back once it is burned", async () => {
+  it("never: by wire goes astray between claim and settlement, or comes back once it is burned", async () => {
     await holding()
     const path = "/v1/redemptions/r1"
     await redeems("r1", { units: 1234.567891 })
@@ -452,7 +452,7 @@ describe("a redemption", () => {
     ])
   }, 120_000)
 
-  it("withdrawn or released keeps its holder's units, or tells the other of the two", async () => {
+  it("never: withdrawn or released keeps its holder's units, or tells the other of the two", async () => {
     await holding()
     await redeems("r1", { amount: 25000 })
     await succeeds("/v1/redemptions/r1:withdraw", {}, "app")
@@ -492,7 +492,7 @@ describe("a redemption", () => {
     ).toBe(200)
   }, 120_000)
 
-  it("on the ledger is burned unpaid, paid unburned, or settled before both are locked", async () => {
+  it("never: on the ledger is burned unpaid, paid unburned, or settled before both are locked", async () => {
     await holding()
     await gives(fund, "5000")
     await signs("redemption", { orderId: "back-1", units: "1234.567891" })
@@ -535,7 +535,7 @@ describe("what waits for somebody", () => {
     )
   }
 
-  it("is not listed, stays listed when it has ended, or names another than whose move it is", async () => {
+  it("never: is not listed, stays listed when it has ended, or names another than whose move it is", async () => {
     await proposes()
     expect(await waiting("/v1/proposals")).toEqual([
       `${fund.party} PrimaryMarketProposal.Accept`,
@@ -570,7 +570,7 @@ describe("what waits for somebody", () => {
     expect(then).toEqual(before)
   }, 120_000)
 
-  it("or a figure of a priced order is another than its basis gives, with nothing else at hand", async () => {
+  it("never: or a figure of a priced order is another than its basis gives, with nothing else at hand", async () => {
     await holding()
     await redeems("r1", { units: 1234.567891 })
     await redeems("r2", { amount: 25000 })

@@ -497,7 +497,7 @@ const reached = slugs.flatMap((slug) => {
 })
 
 describe("a refusal of the table", () => {
-  it.each(reached)("%s cannot be reached, or is told otherwise", async (slug, how) => {
+  it.each(reached)("never: %s cannot be reached, or is told otherwise", async (slug, how) => {
     const response = await how.by()
     const { headers } = response
     if (how.inOperation === true) {
@@ -519,11 +519,11 @@ describe("a refusal of the table", () => {
     }
   })
 
-  it("is reached by nobody, and is not on the list of those that nothing gives yet", () => {
+  it("never: is reached by nobody, and is not on the list of those that nothing gives yet", () => {
     expect(slugs.filter((slug) => reach[slug] === "not built")).toEqual(Object.keys(notBuilt))
   })
 
-  it("has a title of another's, or a status that is no refusal", () => {
+  it("never: has a title of another's, or a status that is no refusal", () => {
     const titles = slugs.map((slug) => Refusal.refusals[slug].title)
     expect(new Set(titles).size).toBe(titles.length)
     for (const slug of slugs) {

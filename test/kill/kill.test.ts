@@ -171,7 +171,7 @@ describe("the host killed at its", () => {
     }, 90_000)
   }
 
-  it("last message leaves anything but whole rows", async () => {
+  it("never: last message leaves anything but whole rows", async () => {
     await down()
     expect(await Whole.wrong(url)).toEqual([])
   }, 60_000)

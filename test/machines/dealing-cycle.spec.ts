@@ -98,7 +98,7 @@ describe("every state, command and time", () => {
 })
 
 describe("what a fact leaves behind", () => {
-  test("a settled cycle forgets a figure, or who was in it", () => {
+  test("never: a settled cycle forgets a figure, or who was in it", () => {
     expect(cycle(joined, settled)).toMatchObject({
       state: "ended",
       endedAs: "settled",
@@ -112,7 +112,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("a released cycle keeps sums that nobody dealt, or forgets how many were in it", () => {
+  test("never: a released cycle keeps sums that nobody dealt, or forgets how many were in it", () => {
     expect(cycle(joined, released)).toMatchObject({
       endedAs: "released",
       gross: nothing,
@@ -121,7 +121,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("an allocation counts after it was taken back, or once it has ended", () => {
+  test("never: an allocation counts after it was taken back, or once it has ended", () => {
     const allocate: Fact = { on: "allocate", cid: "0005", amount: d("7"), settleBefore: null }
     expect(cycle(allocate).allocations).toEqual([
       { cid: "0005", amount: d("7"), settleBefore: null }
@@ -130,13 +130,13 @@ describe("what a fact leaves behind", () => {
     expect(cycle(joined, allocate, settled).allocations).toEqual([])
   })
 
-  test("a fact makes a record that breaks an invariant", () => {
+  test("never: a fact makes a record that breaks an invariant", () => {
     for (const self of [cycle(), cycle(joined), cycle(joined, settled), cycle(joined, released)]) {
       expect(Invariant.breaches(dealingCycles.invariants, self)).toEqual([])
     }
   })
 
-  test("the clock does not end the taking of orders, or does so too early", () => {
+  test("never: the clock does not end the taking of orders, or does so too early", () => {
     const at = (now: Instant.Instant) => Collection.ripen(dealingCycles, opened, now).acceptsOrders
     expect([at(tick(cutOff, -1n)), at(cutOff)]).toEqual([true, false])
     expect(dealingCycles.due(cycle(joined, settled))).toBeUndefined()
@@ -144,7 +144,7 @@ describe("what a fact leaves behind", () => {
 })
 
 describe("what is told", () => {
-  test("an end is told of otherwise, or by a cycle that only counts", () => {
+  test("never: an end is told of otherwise, or by a cycle that only counts", () => {
     const told = (fact: Fact, ...before: ReadonlyArray<Fact>) =>
       dealingCycles
         .announce(evolve(cycle(...before), fact), fact)
@@ -155,7 +155,7 @@ describe("what is told", () => {
     expect(JSON.stringify(told(released, joined))).toContain("dealing-cycle.released")
   })
 
-  test("an open cycle waits on nobody, or an ended one on somebody", () => {
+  test("never: an open cycle waits on nobody, or an ended one on somebody", () => {
     expect(dealingCycles.waitingOn(cycle(joined))).toEqual([
       { role: "operator", action: "dealing-cycle.settle", by: settleBy }
     ])
@@ -164,7 +164,7 @@ describe("what is told", () => {
   })
 })
 
-test("whoever comes and goes in any order leaves something of itself in the sums", () => {
+test("never: whoever comes and goes in any order leaves something of itself in the sums", () => {
   const order = fc.record({
     kind: fc.constantFrom("subscriptions" as const, "redemptions" as const),
     cash: fc.bigInt({ min: 0n, max: 10n ** 20n }),
@@ -208,7 +208,7 @@ test("whoever comes and goes in any order leaves something of itself in the sums
   )
 })
 
-test("a day's orders are summed otherwise than its orders say, or move after it was dealt", () => {
+test("never: a day's orders are summed otherwise than its orders say, or move after it was dealt", () => {
   const day = {
     instrumentId: id("fund-1") as never,
     cutOffAt: cutOff,

@@ -76,7 +76,7 @@ describe("a hold", () => {
     })
   })
 
-  it("ends by the clock, or waits for nobody while it is open", () => {
+  it("never: ends by the clock, or waits for nobody while it is open", () => {
     expect(holds.due(manual)).toBeUndefined()
     expect(holds.waitingOn(manual)).toEqual([
       { role: "operator", action: "hold.release", by: null },
@@ -85,7 +85,7 @@ describe("a hold", () => {
     expect(holds.waitingOn(evolve(manual, release))).toEqual([])
   })
 
-  it("is told of as what it is not", () => {
+  it("never: is told of as what it is not", () => {
     const told = (self: Hold, fact?: Fact) =>
       holds
         .announce(self, fact)
@@ -211,7 +211,7 @@ describe("a finding", () => {
     expect(() => evolveFinding(inState[from], fact)).toThrow(/corrupt history/u)
   })
 
-  it("counts its runs and its days from another one than the first", () => {
+  it("never: counts its runs and its days from another one than the first", () => {
     expect(opened).toMatchObject({ seenRuns: 1, ageDays: 0 })
     const days = (instant: Instant.Instant) => {
       const again = { ...later, asOf: { ...later.asOf, instant } }
@@ -222,7 +222,7 @@ describe("a finding", () => {
     expect(days(Instant.of("2026-09-01T00:00:00Z"))).toMatchObject({ ageDays: 32 })
   })
 
-  it("that stops its instrument waits for nobody, or any other for the hold's release", () => {
+  it("never: that stops its instrument waits for nobody, or any other for the hold's release", () => {
     const stopping = evolveFinding(opened, stop)
     expect(findings.waitingOn(stopping)).toMatchObject([{ role: "operator" }, { role: "risk" }])
     expect(findings.waitingOn(opened)).toEqual([])

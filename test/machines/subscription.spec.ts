@@ -236,7 +236,7 @@ describe("guards", () => {
 })
 
 describe("what a fact leaves behind", () => {
-  test("pricing loses a figure, or leaves the claim's contract standing", () => {
+  test("never: pricing loses a figure, or leaves the claim's contract standing", () => {
     expect(wire(price)).toMatchObject({
       state: "priced",
       units: Decimal.of("95812.973076"),
@@ -247,7 +247,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("an attestor is listed twice, or its own time is lost", () => {
+  test("never: an attestor is listed twice, or its own time is lost", () => {
     const first: Fact = { on: "attest", claimCid: cid(6), attestors: [party("attestor")], at }
     expect(wire(first).claimCid).toBe(cid(6))
     const both = { ...price, attestors: [party("attestor"), party("other")] }
@@ -257,7 +257,7 @@ describe("what a fact leaves behind", () => {
     ])
   })
 
-  test("a delivered order lacks its value date, or keeps asking for a mint", () => {
+  test("never: a delivered order lacks its value date, or keeps asking for a mint", () => {
     expect(wire(price, requestMint, deliver)).toMatchObject({
       state: "delivered",
       valueDate: date,
@@ -266,7 +266,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("an exchange does not deliver, pay and close in one", () => {
+  test("never: an exchange does not deliver, pay and close in one", () => {
     expect(onLedger(allocate, price, exchange)).toMatchObject({
       state: "closed",
       endedAs: "closed",
@@ -276,7 +276,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("a fact makes a record that breaks an invariant", () => {
+  test("never: a fact makes a record that breaks an invariant", () => {
     for (const [state, self] of Object.entries(records)) {
       expect([state, Invariant.breaches(subscriptions.invariants, self)]).toEqual([state, []])
     }
@@ -304,7 +304,7 @@ describe("the order's state as of a read", () => {
     expect(orderStateAt(self, now)).toBe(expected)
   })
 
-  test("an allocated order past its time to settle does not show as expired", () => {
+  test("never: an allocated order past its time to settle does not show as expired", () => {
     expect(orderStateAt(onLedger(allocate, price), Instant.of("2026-08-05T16:00:00Z"))).toBe(
       "expired"
     )

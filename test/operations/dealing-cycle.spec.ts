@@ -117,7 +117,7 @@ const ready = (options: { readonly holders?: ReadonlyArray<string> } = {}) =>
   })
 
 describe("opening", () => {
-  it.effect("takes a second cycle of a cut-off, or forgets that the first has ended", () =>
+  it.effect("never: takes a second cycle of a cut-off, or forgets that the first has ended", () =>
     Effect.gen(function* () {
       yield* Cycles.opened([])
       assert.strictEqual((yield* Cycles.opens("c1")).why, "")
@@ -132,7 +132,7 @@ describe("opening", () => {
     }).pipe(engine())
   )
 
-  it.effect("lets two that are asked for at once both through", () =>
+  it.effect("never: lets two that are asked for at once both through", () =>
     Effect.gen(function* () {
       yield* Cycles.opened([])
       const both = yield* Effect.all([Cycles.opens("c1"), Cycles.opens("c2")], { concurrency: 2 })
@@ -169,7 +169,7 @@ describe("opening", () => {
     }).pipe(engine())
   )
 
-  it.effect("opens what one ledger transaction could not settle", () =>
+  it.effect("never: opens what one ledger transaction could not settle", () =>
     Effect.gen(function* () {
       yield* Cycles.opened([])
       const refused = yield* Cycles.opens("c1")
@@ -179,27 +179,29 @@ describe("opening", () => {
 })
 
 describe("joining", () => {
-  it.effect("takes an order after the cut-off, or one that was claimed before it opened", () =>
-    Effect.gen(function* () {
-      const { stage, holders } = yield* Cycles.opened(["h1"])
-      const [holder] = holders
-      if (holder === undefined) throw new Error("a holder")
-      yield* Cycles.subscribes(stage, holder, { id: "before", amount: "1000" })
-      yield* Cycles.opens("c1")
-      yield* Cycles.subscribes(stage, holder, { id: "joined", amount: "1000" })
-      yield* Cycles.at(Cycles.friday)
-      yield* Cycles.subscribes(stage, holder, { id: "late", amount: "1000" })
-      assert.isNull((yield* Cycles.subscription("before")).cycleId)
-      assert.strictEqual((yield* Cycles.subscription("joined")).cycleId, "c1")
-      assert.isNull((yield* Cycles.subscription("late")).cycleId)
-      includes(yield* Cycles.cycle("c1"), {
-        acceptsOrders: false,
-        members: { subscriptions: 1, redemptions: 0 }
-      })
-    }).pipe(engine())
+  it.effect(
+    "never: takes an order after the cut-off, or one that was claimed before it opened",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Cycles.opened(["h1"])
+        const [holder] = holders
+        if (holder === undefined) throw new Error("a holder")
+        yield* Cycles.subscribes(stage, holder, { id: "before", amount: "1000" })
+        yield* Cycles.opens("c1")
+        yield* Cycles.subscribes(stage, holder, { id: "joined", amount: "1000" })
+        yield* Cycles.at(Cycles.friday)
+        yield* Cycles.subscribes(stage, holder, { id: "late", amount: "1000" })
+        assert.isNull((yield* Cycles.subscription("before")).cycleId)
+        assert.strictEqual((yield* Cycles.subscription("joined")).cycleId, "c1")
+        assert.isNull((yield* Cycles.subscription("late")).cycleId)
+        includes(yield* Cycles.cycle("c1"), {
+          acceptsOrders: false,
+          members: { subscriptions: 1, redemptions: 0 }
+        })
+      }).pipe(engine())
   )
 
-  it.effect("takes more orders than one transaction settles", () =>
+  it.effect("never: takes more orders than one transaction settles", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [holder] = holders
@@ -213,7 +215,7 @@ describe("joining", () => {
     }).pipe(engine({ settings: { inputsMax: 59 } }))
   )
 
-  it.effect("keeps an order in the sums that has left by itself", () =>
+  it.effect("never: keeps an order in the sums that has left by itself", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       const [first, second] = holders
@@ -245,7 +247,7 @@ describe("joining", () => {
 })
 
 describe("settling", () => {
-  it.effect("goes before a cycle of an earlier cut-off has ended", () =>
+  it.effect("never: goes before a cycle of an earlier cut-off has ended", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [holder] = holders
@@ -264,7 +266,7 @@ describe("settling", () => {
     }).pipe(engine())
   )
 
-  it.effect("takes an order whose cash is not there", () =>
+  it.effect("never: takes an order whose cash is not there", () =>
     Effect.gen(function* () {
       const { holders } = yield* ready()
       const [, second] = holders
@@ -286,7 +288,7 @@ describe("settling", () => {
     }).pipe(engine())
   )
 
-  it.effect("deals at two prices, or at another than the rules make of the point", () =>
+  it.effect("never: deals at two prices, or at another than the rules make of the point", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       yield* Cycles.opens("c1")
@@ -304,7 +306,7 @@ describe("settling", () => {
     }).pipe(engine())
   )
 
-  it.effect("comes too late for what the ledger still locks", () =>
+  it.effect("never: comes too late for what the ledger still locks", () =>
     Effect.gen(function* () {
       const { stage } = yield* ready()
       yield* Cycles.at("2026-08-05T20:00:00Z")
@@ -322,7 +324,7 @@ describe("settling", () => {
 })
 
 describe("releasing", () => {
-  it.effect("leaves an order standing, or cash locked, or tells of itself first", () =>
+  it.effect("never: leaves an order standing, or cash locked, or tells of itself first", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       const [first, second] = holders
@@ -397,7 +399,7 @@ const sets = (stage: Stage.Stage, amount: string, reference: string) =>
   Cycles.allocates(stage, stage.fund, { assetId: "USD", amount, to: stage.fund, reference })
 
 describe("a gate", () => {
-  it.effect("strands a unit of Centrifuge's orders, or loses what is left over", () =>
+  it.effect("never: strands a unit of Centrifuge's orders, or loses what is left over", () =>
     Effect.gen(function* () {
       const orders = { a: "30", b: "31", c: "39" }
       const { stage, holders } = yield* invested(orders)
@@ -508,7 +510,7 @@ const screeningFor = (rescreenAfter: string) =>
   )
 
 describe("both sides of a cycle", () => {
-  it.effect("move more than their net, or leave a part of it done (G11)", () =>
+  it.effect("never: move more than their net, or leave a part of it done (G11)", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "30000" }, { unitDecimals: 6 })
       const [seller] = holders
@@ -554,7 +556,7 @@ describe("both sides of a cycle", () => {
     }).pipe(engine())
   )
 
-  it.effect("are settled though a redemption's units were taken back", () =>
+  it.effect("never: are settled though a redemption's units were taken back", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "100" })
       const [seller] = holders
@@ -582,7 +584,7 @@ describe("both sides of a cycle", () => {
     }).pipe(engine())
   )
 
-  it.effect("pay a holder whose screening is no longer clear", () =>
+  it.effect("never: pay a holder whose screening is no longer clear", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "100" })
       const [seller] = holders
@@ -603,7 +605,7 @@ describe("both sides of a cycle", () => {
     }).pipe(screeningFor("P2D"))
   )
 
-  it.effect("burn a redemption's units that the registrar was asked to burn as well", () =>
+  it.effect("never: burn a redemption's units that the registrar was asked to burn as well", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "200" })
       const [seller] = holders

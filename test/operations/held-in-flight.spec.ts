@@ -84,7 +84,7 @@ describe("what was judged while the ledger was away", () => {
     })
   )
 
-  it.effect("is given up although nothing came, or is done twice", () =>
+  it.effect("never: is given up although nothing came, or is done twice", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* afterAway(Effect.void), ["delivered", "succeeded"])
     })
@@ -92,53 +92,59 @@ describe("what was judged while the ledger was away", () => {
 })
 
 describe("what may have come about", () => {
-  it.effect("is failed by a hold before it is known that it has not, or done under it then", () => {
-    const ledger = remote()
-    return Effect.gen(function* () {
-      yield* priced
-      ledger.at.mute = true
-      assert.strictEqual((yield* delivers).state, "running")
-      ledger.at.mute = false
-      ledger.at.away = true
-      yield* sets("hold")
-      yield* TestClock.adjust("100 seconds")
-      yield* Stage.settle
-      assert.deepStrictEqual(yield* ends(), ["running"])
-      yield* later
-      ledger.at.away = false
-      yield* later
-      assert.deepStrictEqual(
-        [yield* stateOf, ...(yield* ends())],
-        ["priced", "failed hold not-held"]
-      )
-    }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
-  })
+  it.effect(
+    "never: is failed by a hold before it is known that it has not, or done under it then",
+    () => {
+      const ledger = remote()
+      return Effect.gen(function* () {
+        yield* priced
+        ledger.at.mute = true
+        assert.strictEqual((yield* delivers).state, "running")
+        ledger.at.mute = false
+        ledger.at.away = true
+        yield* sets("hold")
+        yield* TestClock.adjust("100 seconds")
+        yield* Stage.settle
+        assert.deepStrictEqual(yield* ends(), ["running"])
+        yield* later
+        ledger.at.away = false
+        yield* later
+        assert.deepStrictEqual(
+          [yield* stateOf, ...(yield* ends())],
+          ["priced", "failed hold not-held"]
+        )
+      }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
+    }
+  )
 })
 
 describe("a forced transfer that was signed while the ledger was away", () => {
-  it.effect("moves units that have come since, or is signed for what is there no more", () => {
-    const ledger = remote()
-    return Effect.gen(function* () {
-      const { stage, h1, h2 } = yield* Powers.founded("10")
-      ledger.at.away = true
-      const body = { toHolderId: "h2", order: Powers.order }
-      const action = yield* Stage.made("holder.force-transfer", { holderId: "h1" }, body)
-      assert.strictEqual((yield* Stage.approved(action)).state, "running")
-      yield* Powers.mints(stage, h1, "5")
-      yield* later
-      ledger.at.away = false
-      yield* later
-      const failed = "failed four-eyes figures-moved"
-      assert.deepStrictEqual(yield* ends("holder.force-transfer"), [failed])
-      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "15")
-      assert.strictEqual((yield* Stage.approved(action)).why, "")
-      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "15")
-    }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
-  })
+  it.effect(
+    "never: moves units that have come since, or is signed for what is there no more",
+    () => {
+      const ledger = remote()
+      return Effect.gen(function* () {
+        const { stage, h1, h2 } = yield* Powers.founded("10")
+        ledger.at.away = true
+        const body = { toHolderId: "h2", order: Powers.order }
+        const action = yield* Stage.made("holder.force-transfer", { holderId: "h1" }, body)
+        assert.strictEqual((yield* Stage.approved(action)).state, "running")
+        yield* Powers.mints(stage, h1, "5")
+        yield* later
+        ledger.at.away = false
+        yield* later
+        const failed = "failed four-eyes figures-moved"
+        assert.deepStrictEqual(yield* ends("holder.force-transfer"), [failed])
+        assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "15")
+        assert.strictEqual((yield* Stage.approved(action)).why, "")
+        assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "15")
+      }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
+    }
+  )
 })
 
 describe("what the ledger has taken", () => {
-  it.effect("is failed by a hold that came before it was seen there", () => {
+  it.effect("never: is failed by a hold that came before it was seen there", () => {
     const faults = SimulatedLedger.Faults.make()
     return Effect.gen(function* () {
       yield* priced

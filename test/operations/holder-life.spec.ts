@@ -47,7 +47,7 @@ const digestOf = Effect.gen(function* () {
 }).pipe(Effect.provide(NodeCrypto.layerCrypto))
 
 describe("holder.set-attributes", () => {
-  it.effect("leaves the record and the ledger's digest saying different things", () =>
+  it.effect("never: leaves the record and the ledger's digest saying different things", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -70,7 +70,7 @@ describe("holder.set-attributes", () => {
     }).pipe(engine())
   )
 
-  it.effect("is refused for what cannot be, or taken for a holder that is not there", () =>
+  it.effect("never: is refused for what cannot be, or taken for a holder that is not there", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -88,30 +88,32 @@ describe("holder.set-attributes", () => {
     }).pipe(engine())
   )
 
-  it.effect("on a holder that has not answered leaves it an invitation with an old digest", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* registering(stage)
-      const before = yield* Stage.standing(Templates.HolderInvitation)
-      yield* setting()
-      const after = yield* Stage.standing(Templates.HolderInvitation)
-      assert.notStrictEqual(after.cid, before.cid)
-      assert.strictEqual(after.payload.attributesDigest, yield* digestOf)
-      assert.strictEqual((yield* holder()).invitationCid, after.cid)
-      assert.strictEqual(yield* Stage.count(Templates.HolderInvitation), 1)
-      // A holder that declined is invited anew in the same way.
-      yield* stage.holder.act(
-        Templates.exercise(Templates.HolderInvitation, after.cid, "Decline", {})
-      )
-      assert.isNull((yield* holder()).invitationCid)
-      yield* setting({ attributes: [{ ...kyc, name: "accredited" }] })
-      yield* Stage.accepts(stage)
-      assert.isNotNull((yield* holder()).registrationCid)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: on a holder that has not answered leaves it an invitation with an old digest",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* registering(stage)
+        const before = yield* Stage.standing(Templates.HolderInvitation)
+        yield* setting()
+        const after = yield* Stage.standing(Templates.HolderInvitation)
+        assert.notStrictEqual(after.cid, before.cid)
+        assert.strictEqual(after.payload.attributesDigest, yield* digestOf)
+        assert.strictEqual((yield* holder()).invitationCid, after.cid)
+        assert.strictEqual(yield* Stage.count(Templates.HolderInvitation), 1)
+        // A holder that declined is invited anew in the same way.
+        yield* stage.holder.act(
+          Templates.exercise(Templates.HolderInvitation, after.cid, "Decline", {})
+        )
+        assert.isNull((yield* holder()).invitationCid)
+        yield* setting({ attributes: [{ ...kyc, name: "accredited" }] })
+        yield* Stage.accepts(stage)
+        assert.isNotNull((yield* holder()).registrationCid)
+        assert.deepStrictEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 
-  it.effect("makes whoever must verify what was stated anybody but compliance", () =>
+  it.effect("never: makes whoever must verify what was stated anybody but compliance", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -123,7 +125,7 @@ describe("holder.set-attributes", () => {
     }).pipe(engine())
   )
 
-  it.effect("a verified attribute does not run out by the clock", () =>
+  it.effect("never: a verified attribute does not run out by the clock", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -137,7 +139,7 @@ describe("holder.set-attributes", () => {
 })
 
 describe("an invitation that the venue's own party made out of turn", () => {
-  it.effect("takes the place of one that stands, or makes another party the holder", () =>
+  it.effect("never: takes the place of one that stands, or makes another party the holder", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* registering(stage)
@@ -198,7 +200,7 @@ describe("holder.register-successor", () => {
     )
 
   it.effect(
-    "leaves two holders that know nothing of each other, or a successor usable at once",
+    "never: leaves two holders that know nothing of each other, or a successor usable at once",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()
@@ -229,28 +231,30 @@ describe("holder.register-successor", () => {
       }).pipe(engine())
   )
 
-  it.effect("names a second one, the holder itself, the venue, or somebody who is a holder", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* registering(stage)
-      assert.strictEqual((yield* naming(stage)).why, "state-conflict HolderState")
-      yield* Stage.accepts(stage)
-      yield* Stage.signs(stage)
-      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
-      const own = yield* naming(stage, { party: stage.holder.party })
-      assert.strictEqual(own.why, "already-exists party")
-      const venue = yield* naming(stage, { party: stage.venue })
-      assert.strictEqual(venue.why, "rule-refused policy holder-is-venue")
-      const taken = yield* naming(stage, { successorId: "h1" })
-      assert.strictEqual(taken.why, "already-exists holder-id")
-      yield* naming(stage)
-      const second = yield* naming(stage, { party: stage.fund.party, successorId: "h3" })
-      assert.strictEqual(second.why, "state-conflict successor-named")
-      yield* Stage.write("holder.close", { holderId: "h2" }, {})
-      const after = yield* naming(stage, { party: stage.fund.party, successorId: null })
-      assert.strictEqual(after.why, "")
-      assert.strictEqual((yield* holder()).successor?.party, stage.fund.party)
-    }).pipe(engine())
+  it.effect(
+    "never: names a second one, the holder itself, the venue, or somebody who is a holder",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* registering(stage)
+        assert.strictEqual((yield* naming(stage)).why, "state-conflict HolderState")
+        yield* Stage.accepts(stage)
+        yield* Stage.signs(stage)
+        yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+        const own = yield* naming(stage, { party: stage.holder.party })
+        assert.strictEqual(own.why, "already-exists party")
+        const venue = yield* naming(stage, { party: stage.venue })
+        assert.strictEqual(venue.why, "rule-refused policy holder-is-venue")
+        const taken = yield* naming(stage, { successorId: "h1" })
+        assert.strictEqual(taken.why, "already-exists holder-id")
+        yield* naming(stage)
+        const second = yield* naming(stage, { party: stage.fund.party, successorId: "h3" })
+        assert.strictEqual(second.why, "state-conflict successor-named")
+        yield* Stage.write("holder.close", { holderId: "h2" }, {})
+        const after = yield* naming(stage, { party: stage.fund.party, successorId: null })
+        assert.strictEqual(after.why, "")
+        assert.strictEqual((yield* holder()).successor?.party, stage.fund.party)
+      }).pipe(engine())
   )
 })
 
@@ -263,7 +267,7 @@ describe("holder.close", () => {
     )
   )
 
-  it.effect("leaves a registration, a credential or a place behind", () =>
+  it.effect("never: leaves a registration, a credential or a place behind", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened({ holderCap: 1 })
       yield* Stage.admitted(stage)
@@ -285,7 +289,7 @@ describe("holder.close", () => {
     }).pipe(engine())
   )
 
-  it.effect("leaves a holder open that was only invited, or declined", () =>
+  it.effect("never: leaves a holder open that was only invited, or declined", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* registering(stage)
@@ -301,7 +305,7 @@ describe("holder.close", () => {
     }).pipe(engine())
   )
 
-  it.effect("takes away an order that is not ended, or units", () =>
+  it.effect("never: takes away an order that is not ended, or units", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* Stage.admitted(stage)
@@ -373,7 +377,7 @@ describe("external-account.map", () => {
       { externalAccountId: "a1", kind: "cash", holderId: "h1", number: iban, ...of }
     )
 
-  it.effect("shows or keeps the number, or leaves the holder without its account", () =>
+  it.effect("never: shows or keeps the number, or leaves the holder without its account", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -393,25 +397,27 @@ describe("external-account.map", () => {
     }).pipe(engine(sealed))
   )
 
-  it.effect("takes an account that is nobody's, a second of one id, or one of nobody known", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* active(stage)
-      const nobody = yield* mapping({ holderId: null })
-      assert.strictEqual(nobody.why, "rule-refused policy account-owner")
-      assert.strictEqual((yield* mapping({ holderId: "h9" })).why, "not-found")
-      assert.strictEqual((yield* mapping({ instrumentId: "none" })).why, "not-found")
-      assert.strictEqual((yield* mapping({ number: "12" })).why, "invalid-request")
-      const fund = yield* mapping({ holderId: null, instrumentId: "fund-a", kind: "custody" })
-      assert.strictEqual(fund.why, "")
-      assert.strictEqual((yield* mapping()).why, "already-exists")
-      yield* Stage.write("holder.close", { holderId: "h1" }, {})
-      const late = yield* mapping({ externalAccountId: "a2" })
-      assert.strictEqual(late.why, "state-conflict HolderState")
-    }).pipe(engine(sealed))
+  it.effect(
+    "never: takes an account that is nobody's, a second of one id, or one of nobody known",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* active(stage)
+        const nobody = yield* mapping({ holderId: null })
+        assert.strictEqual(nobody.why, "rule-refused policy account-owner")
+        assert.strictEqual((yield* mapping({ holderId: "h9" })).why, "not-found")
+        assert.strictEqual((yield* mapping({ instrumentId: "none" })).why, "not-found")
+        assert.strictEqual((yield* mapping({ number: "12" })).why, "invalid-request")
+        const fund = yield* mapping({ holderId: null, instrumentId: "fund-a", kind: "custody" })
+        assert.strictEqual(fund.why, "")
+        assert.strictEqual((yield* mapping()).why, "already-exists")
+        yield* Stage.write("holder.close", { holderId: "h1" }, {})
+        const late = yield* mapping({ externalAccountId: "a2" })
+        assert.strictEqual(late.why, "state-conflict HolderState")
+      }).pipe(engine(sealed))
   )
 
-  it.effect("gives a holder more accounts than there may be", () =>
+  it.effect("never: gives a holder more accounts than there may be", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)

@@ -109,7 +109,7 @@ const walkAll = (play: Play) =>
   })
 
 describe("open orders", () => {
-  it("are other states than the open ones of the two kinds", () => {
+  it("never: are other states than the open ones of the two kinds", () => {
     const first = (states: object, count: number) => Object.keys(states).slice(0, count)
     const members = [...first(SubscriptionOrder.states, 3), ...first(RedemptionOrder.states, 5)]
     // A closed order that owes its refund is listed for that alone.
@@ -117,77 +117,90 @@ describe("open orders", () => {
     assert.sameMembers([...new Set(members)], [...OpenOrderState.members])
   })
 
-  it.effect("at every offset of a history are others than the orders say, in pages or in one", () =>
-    Effect.gen(function* () {
-      const play = yield* ordered
-      yield* walkAll(play)
-      const states = new Set<string>()
-      for (const at of yield* everyOffset) {
-        const rows = shown(yield* open({ point: { at } }))
-        assert.deepStrictEqual(rows, yield* expected({ at }))
-        for (const row of rows) states.add(row.split(" ").slice(2).join(" "))
-      }
-      assert.sameMembers([...states], [...OpenOrderState.members])
-      // Two of the cycle are left, both ready.
-      assert.deepStrictEqual(shown(yield* open({})), [
-        "subscription s-cycle ready",
-        "redemption r-cycle ready"
-      ])
-    }).pipe(engine())
+  it.effect(
+    "never: at every offset of a history are others than the orders say, in pages or in one",
+    () =>
+      Effect.gen(function* () {
+        const play = yield* ordered
+        yield* walkAll(play)
+        const states = new Set<string>()
+        for (const at of yield* everyOffset) {
+          const rows = shown(yield* open({ point: { at } }))
+          assert.deepStrictEqual(rows, yield* expected({ at }))
+          for (const row of rows) states.add(row.split(" ").slice(2).join(" "))
+        }
+        assert.sameMembers([...states], [...OpenOrderState.members])
+        // Two of the cycle are left, both ready.
+        assert.deepStrictEqual(shown(yield* open({})), [
+          "subscription s-cycle ready",
+          "redemption r-cycle ready"
+        ])
+      }).pipe(engine())
   )
 
-  it.effect("do not say whose move it is, by when, for how much, or what a filter asks for", () =>
-    Effect.gen(function* () {
-      const play = yield* ordered
-      yield* walk(play, {
-        collection: subscriptions,
-        machine: SubscriptionMachine,
-        id: "s-alone",
-        until: "subscription.settle"
-      })
-      const rows = yield* open({})
-      assert.lengthOf(rows, 7)
-      const ids = (params: object) =>
-        Effect.map(open({ params }), (all) => all.map((one) => one.orderId))
-      assert.deepStrictEqual(yield* ids({ state: ["ready"] }), ["s-alone"])
-      assert.deepStrictEqual(yield* ids({ kind: ["redemption"] }), ["r-wire", "r-alone", "r-cycle"])
-      assert.deepStrictEqual(yield* ids({ kind: ["subscription"], state: ["awaiting-units"] }), [])
-      assert.deepStrictEqual(yield* ids({ kind: ["mint"] }), [])
-      assert.deepStrictEqual(yield* ids({ instrumentId: "fund-b" }), [])
-      assert.deepStrictEqual(yield* ids({ holderId: "h2" }), ["r-alone", "s-cycle"])
-      const alone = rows.find(({ orderId }) => orderId === "s-alone")
-      assert.deepStrictEqual(
-        alone?.waitingOn.map(({ role, action }) => `${role} ${action}`),
-        ["operator subscription.settle"]
-      )
-      assert.strictEqual(alone?.by, alone?.waitingOn[0]?.by)
-      assert.isNotNull(alone?.by)
-      const cycle = rows.find(({ orderId }) => orderId === "s-cycle")
-      assert.strictEqual(cycle?.cycleId, "c1")
-    }).pipe(engine())
+  it.effect(
+    "never: do not say whose move it is, by when, for how much, or what a filter asks for",
+    () =>
+      Effect.gen(function* () {
+        const play = yield* ordered
+        yield* walk(play, {
+          collection: subscriptions,
+          machine: SubscriptionMachine,
+          id: "s-alone",
+          until: "subscription.settle"
+        })
+        const rows = yield* open({})
+        assert.lengthOf(rows, 7)
+        const ids = (params: object) =>
+          Effect.map(open({ params }), (all) => all.map((one) => one.orderId))
+        assert.deepStrictEqual(yield* ids({ state: ["ready"] }), ["s-alone"])
+        assert.deepStrictEqual(yield* ids({ kind: ["redemption"] }), [
+          "r-wire",
+          "r-alone",
+          "r-cycle"
+        ])
+        assert.deepStrictEqual(
+          yield* ids({ kind: ["subscription"], state: ["awaiting-units"] }),
+          []
+        )
+        assert.deepStrictEqual(yield* ids({ kind: ["mint"] }), [])
+        assert.deepStrictEqual(yield* ids({ instrumentId: "fund-b" }), [])
+        assert.deepStrictEqual(yield* ids({ holderId: "h2" }), ["r-alone", "s-cycle"])
+        const alone = rows.find(({ orderId }) => orderId === "s-alone")
+        assert.deepStrictEqual(
+          alone?.waitingOn.map(({ role, action }) => `${role} ${action}`),
+          ["operator subscription.settle"]
+        )
+        assert.strictEqual(alone?.by, alone?.waitingOn[0]?.by)
+        assert.isNotNull(alone?.by)
+        const cycle = rows.find(({ orderId }) => orderId === "s-cycle")
+        assert.strictEqual(cycle?.cycleId, "c1")
+      }).pipe(engine())
   )
 
-  it.effect("count one whose time to settle has come, or no more one a nanosecond before", () =>
-    Effect.gen(function* () {
-      const play = yield* ordered
-      const subscription = { collection: subscriptions, machine: SubscriptionMachine }
-      yield* walk(play, { ...subscription, id: "s-alone", until: "subscription.settle" })
-      const { settleBy } = yield* Cycles.subscription("s-alone")
-      if (settleBy === null) throw new Error("a ledger-paid order has a time to settle")
-      const has = (point: Point) =>
-        Effect.map(open({ point }), (rows) => rows.some(({ orderId }) => orderId === "s-alone"))
-      yield* TestClock.setTime(Instant.toEpochMillis(settleBy) + 1_000)
-      const before = Instant.fromNanos((settleBy - 1n) as bigint)
-      assert.isTrue(yield* has({ asOf: before }))
-      assert.isFalse(yield* has({ asOf: settleBy }))
-      assert.isFalse(yield* has({}))
-      assert.deepStrictEqual(shown(yield* open({})), yield* expected({}))
-      // One that nobody priced waits on: it has no time to settle yet.
-      assert.isTrue((yield* open({})).some(({ orderId }) => orderId === "s-wire"))
-    }).pipe(engine())
+  it.effect(
+    "never: count one whose time to settle has come, or no more one a nanosecond before",
+    () =>
+      Effect.gen(function* () {
+        const play = yield* ordered
+        const subscription = { collection: subscriptions, machine: SubscriptionMachine }
+        yield* walk(play, { ...subscription, id: "s-alone", until: "subscription.settle" })
+        const { settleBy } = yield* Cycles.subscription("s-alone")
+        if (settleBy === null) throw new Error("a ledger-paid order has a time to settle")
+        const has = (point: Point) =>
+          Effect.map(open({ point }), (rows) => rows.some(({ orderId }) => orderId === "s-alone"))
+        yield* TestClock.setTime(Instant.toEpochMillis(settleBy) + 1_000)
+        const before = Instant.fromNanos((settleBy - 1n) as bigint)
+        assert.isTrue(yield* has({ asOf: before }))
+        assert.isFalse(yield* has({ asOf: settleBy }))
+        assert.isFalse(yield* has({}))
+        assert.deepStrictEqual(shown(yield* open({})), yield* expected({}))
+        // One that nobody priced waits on: it has no time to settle yet.
+        assert.isTrue((yield* open({})).some(({ orderId }) => orderId === "s-wire"))
+      }).pipe(engine())
   )
 
-  it.effect("show an investor another's, or a registrar another's instrument", () =>
+  it.effect("never: show an investor another's, or a registrar another's instrument", () =>
     Effect.gen(function* () {
       const play = yield* ordered
       const investor = (holderId: string) => ({ ...Stage.person("ines", "investor"), holderId })
@@ -246,107 +259,111 @@ const active = (offset: Offset.Offset) =>
   })
 
 describe("proposals", () => {
-  it.effect("at every offset of a history are others than the contracts that stand then", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
-      // Without a market its units are minted by request.
-      yield* claims("subscription", { subscriptionId: "s1", holderId: "h1", amount: 1000 })
-      yield* Cycles.at(valued)
-      yield* Stage.publishes(stage, price, valued, [])
-      const play = playOf(stage)
-      yield* walk(play, { collection: subscriptions, machine: SubscriptionMachine, id: "s1" })
-      yield* claims("redemption", { redemptionId: "r1", holderId: "h1", units: 100 })
-      yield* Cycles.at("2026-08-03T20:30:00Z")
-      yield* Stage.publishes(stage, price, "2026-08-03T20:30:00Z", [])
-      yield* walk(play, { collection: redemptions, machine: RedemptionMachine, id: "r1" })
-      yield* Stage.market(stage)
-      yield* Stage.write(
-        "provision-settlement.propose",
-        { instrumentId: "fund-a" },
-        {
-          fund: stage.fund.party,
-          paymentAsset: { admin: stage.bank.party, id: "USD" },
-          limit: 1000
+  it.effect(
+    "never: at every offset of a history are others than the contracts that stand then",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* Stage.admitted(stage)
+        // Without a market its units are minted by request.
+        yield* claims("subscription", { subscriptionId: "s1", holderId: "h1", amount: 1000 })
+        yield* Cycles.at(valued)
+        yield* Stage.publishes(stage, price, valued, [])
+        const play = playOf(stage)
+        yield* walk(play, { collection: subscriptions, machine: SubscriptionMachine, id: "s1" })
+        yield* claims("redemption", { redemptionId: "r1", holderId: "h1", units: 100 })
+        yield* Cycles.at("2026-08-03T20:30:00Z")
+        yield* Stage.publishes(stage, price, "2026-08-03T20:30:00Z", [])
+        yield* walk(play, { collection: redemptions, machine: RedemptionMachine, id: "r1" })
+        yield* Stage.market(stage)
+        yield* Stage.write(
+          "provision-settlement.propose",
+          { instrumentId: "fund-a" },
+          {
+            fund: stage.fund.party,
+            paymentAsset: { admin: stage.bank.party, id: "USD" },
+            limit: 1000
+          }
+        )
+        yield* Stage.signs(stage)
+        const seen = new Set<string>()
+        for (const at of yield* everyOffset) {
+          const rows = yield* proposed({ at })
+          const found = rows.map(({ kind, cid }) => `${kind} ${cid}`).toSorted()
+          assert.deepStrictEqual(found, yield* active(at))
+          for (const { kind, awaiting, waitingOn } of rows) {
+            seen.add(kind)
+            assert.isNotEmpty(awaiting)
+            assert.isNotEmpty(waitingOn)
+          }
         }
-      )
-      yield* Stage.signs(stage)
-      const seen = new Set<string>()
-      for (const at of yield* everyOffset) {
-        const rows = yield* proposed({ at })
-        const found = rows.map(({ kind, cid }) => `${kind} ${cid}`).toSorted()
-        assert.deepStrictEqual(found, yield* active(at))
-        for (const { kind, awaiting, waitingOn } of rows) {
-          seen.add(kind)
-          assert.isNotEmpty(awaiting)
-          assert.isNotEmpty(waitingOn)
-        }
-      }
-      assert.sameMembers([...seen], Object.keys(kinds))
-      const left = yield* proposed({})
-      assert.sameDeepMembers(
-        left.map(({ kind, awaiting }) => [kind, ...awaiting]),
-        [
-          ["provision-settlement", stage.fund.party],
-          ["accepted-terms", stage.venue]
-        ]
-      )
-      const only = yield* proposed({}, { kind: ["accepted-terms", "mint-request"] })
-      assert.deepStrictEqual(
-        only.map(({ kind, holderId }) => [kind, String(holderId)]),
-        [["accepted-terms", "h1"]]
-      )
-      assert.deepStrictEqual(
-        only[0]?.waitingOn.map(({ role, action }) => [role, action]),
-        [["operator", "accepted-terms.accept"]]
-      )
-      const ines = { ...Stage.person("ines", "investor"), holderId: "h1" }
-      assert.deepStrictEqual(
-        (yield* proposed({}, {}, ines)).map(({ kind }) => kind),
-        ["accepted-terms"]
-      )
-      const rita = { ...Stage.person("rita", "registrar"), party: stage.registrar.party }
-      assert.deepStrictEqual(
-        (yield* proposed({}, {}, rita)).map(({ kind }) => kind),
-        ["provision-settlement"]
-      )
-    }).pipe(engine())
-  )
-
-  it.effect("lose the proposal when the first of two signs, or still await who has signed", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.write(
-        "primary-market.propose",
-        { instrumentId: "fund-a" },
-        {
-          fund: stage.fund.party,
-          paymentAsset: { admin: stage.bank.party, id: "USD" },
-          terms: { attestors: [stage.attestor.party], required: 1 },
-          until: "2026-08-20T00:00:00Z"
-        }
-      )
-      const [before] = yield* proposed({})
-      assert.deepStrictEqual(before?.awaiting, [stage.fund.party, stage.registrar.party])
-      const { cid } = yield* Stage.standing(Templates.PrimaryMarketProposal)
-      yield* stage.fund.act(
-        Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", {
-          party: stage.fund.party
-        })
-      )
-      const [after] = yield* proposed({})
-      assert.strictEqual(after?.proposalId, before?.proposalId)
-      assert.notStrictEqual(after?.cid, before?.cid)
-      assert.deepStrictEqual(after?.awaiting, [stage.registrar.party])
-      // Past its date nobody can accept it.
-      assert.isNotNull(after?.expiresAt)
-      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-20T00:00:00Z")))
-      assert.deepStrictEqual(yield* proposed({}), [])
-    }).pipe(engine())
+        assert.sameMembers([...seen], Object.keys(kinds))
+        const left = yield* proposed({})
+        assert.sameDeepMembers(
+          left.map(({ kind, awaiting }) => [kind, ...awaiting]),
+          [
+            ["provision-settlement", stage.fund.party],
+            ["accepted-terms", stage.venue]
+          ]
+        )
+        const only = yield* proposed({}, { kind: ["accepted-terms", "mint-request"] })
+        assert.deepStrictEqual(
+          only.map(({ kind, holderId }) => [kind, String(holderId)]),
+          [["accepted-terms", "h1"]]
+        )
+        assert.deepStrictEqual(
+          only[0]?.waitingOn.map(({ role, action }) => [role, action]),
+          [["operator", "accepted-terms.accept"]]
+        )
+        const ines = { ...Stage.person("ines", "investor"), holderId: "h1" }
+        assert.deepStrictEqual(
+          (yield* proposed({}, {}, ines)).map(({ kind }) => kind),
+          ["accepted-terms"]
+        )
+        const rita = { ...Stage.person("rita", "registrar"), party: stage.registrar.party }
+        assert.deepStrictEqual(
+          (yield* proposed({}, {}, rita)).map(({ kind }) => kind),
+          ["provision-settlement"]
+        )
+      }).pipe(engine())
   )
 
   it.effect(
-    "list what a stranger shows: terms in another's name, a mint or a burn nobody of ours asked for",
+    "never: lose the proposal when the first of two signs, or still await who has signed",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* Stage.write(
+          "primary-market.propose",
+          { instrumentId: "fund-a" },
+          {
+            fund: stage.fund.party,
+            paymentAsset: { admin: stage.bank.party, id: "USD" },
+            terms: { attestors: [stage.attestor.party], required: 1 },
+            until: "2026-08-20T00:00:00Z"
+          }
+        )
+        const [before] = yield* proposed({})
+        assert.deepStrictEqual(before?.awaiting, [stage.fund.party, stage.registrar.party])
+        const { cid } = yield* Stage.standing(Templates.PrimaryMarketProposal)
+        yield* stage.fund.act(
+          Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", {
+            party: stage.fund.party
+          })
+        )
+        const [after] = yield* proposed({})
+        assert.strictEqual(after?.proposalId, before?.proposalId)
+        assert.notStrictEqual(after?.cid, before?.cid)
+        assert.deepStrictEqual(after?.awaiting, [stage.registrar.party])
+        // Past its date nobody can accept it.
+        assert.isNotNull(after?.expiresAt)
+        yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-20T00:00:00Z")))
+        assert.deepStrictEqual(yield* proposed({}), [])
+      }).pipe(engine())
+  )
+
+  it.effect(
+    "never: list what a stranger shows: terms in another's name, a mint or a burn nobody of ours asked for",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()

@@ -45,7 +45,7 @@ const pays = Stage.write(
 )
 
 describe("what a frozen holder is owed for burned units", () => {
-  it.effect("is paid to it once a recovery has carried its freeze to the successor", () =>
+  it.effect("never: is paid to it once a recovery has carried its freeze to the successor", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* burned
       const frozen = yield* Powers.restricts("h1", { reason: "sanctions" })
@@ -72,69 +72,80 @@ describe("what a frozen holder is owed for burned units", () => {
     }).pipe(engine())
   )
 
-  it.effect("is paid once that one instrument was recovered, or not for its successor's own", () =>
-    Effect.gen(function* () {
-      const { stage, h1 } = yield* burned
-      yield* Powers.another(stage, "fund-b")
-      yield* Powers.admits(h1, "fund-b")
-      yield* Powers.mints(stage, h1, "5", "fund-b")
-      const first = yield* Powers.restricts("h1", { instrumentId: "fund-a" })
-      yield* Powers.succeeds(stage, h1)
-      const own = yield* Powers.restricts("h1-next", { reason: "other" })
-      const lift = (restrictionId: string) =>
-        Stage.write("restriction.lift", { restrictionId }, { reason: "cleared" })
-      yield* lift(String(own.result["restrictionId"]))
-      assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
-      assert.strictEqual(yield* state("h1"), "active")
-      assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
-      const [carried] = yield* Powers.carriedTo("h1-next")
-      // It stays with the first as well, until a recovery has left it nothing.
-      assert.strictEqual((yield* lift(String(first.result["restrictionId"]))).why, "")
-      assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
-      assert.strictEqual((yield* lift(String(carried))).why, "")
-      // The successor follows nobody yet whom this one restricts.
-      yield* Powers.restricts("h1-next", { reason: "other" })
-      assert.strictEqual((yield* pays).why, "")
-    }).pipe(engine())
+  it.effect(
+    "never: is paid once that one instrument was recovered, or not for its successor's own",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* burned
+        yield* Powers.another(stage, "fund-b")
+        yield* Powers.admits(h1, "fund-b")
+        yield* Powers.mints(stage, h1, "5", "fund-b")
+        const first = yield* Powers.restricts("h1", { instrumentId: "fund-a" })
+        yield* Powers.succeeds(stage, h1)
+        const own = yield* Powers.restricts("h1-next", { reason: "other" })
+        const lift = (restrictionId: string) =>
+          Stage.write("restriction.lift", { restrictionId }, { reason: "cleared" })
+        yield* lift(String(own.result["restrictionId"]))
+        assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
+        assert.strictEqual(yield* state("h1"), "active")
+        assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
+        const [carried] = yield* Powers.carriedTo("h1-next")
+        // It stays with the first as well, until a recovery has left it nothing.
+        assert.strictEqual((yield* lift(String(first.result["restrictionId"]))).why, "")
+        assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
+        assert.strictEqual((yield* lift(String(carried))).why, "")
+        // The successor follows nobody yet whom this one restricts.
+        yield* Powers.restricts("h1-next", { reason: "other" })
+        assert.strictEqual((yield* pays).why, "")
+      }).pipe(engine())
   )
 })
 
 describe("a successor that loses its key too", () => {
-  it.effect("keeps the first wallet from ever being recovered, or free of what it carried", () =>
-    Effect.gen(function* () {
-      const { stage, h1 } = yield* Powers.founded()
-      yield* Powers.another(stage, "fund-b")
-      yield* Powers.admits(h1, "fund-b")
-      yield* Powers.mints(stage, h1, "5", "fund-b")
-      yield* Powers.agrees(stage, { instrumentId: "fund-b" })
-      yield* Powers.consents(h1, { instrumentId: "fund-b" })
-      yield* Powers.restricts("h1", { reason: "lost-key" })
-      const both = { admitted: ["fund-a", "fund-b"] }
-      const second = yield* Powers.succeeds(stage, h1, both)
-      assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
-      yield* Powers.consents(second)
-      const third = yield* Powers.succeeds(stage, second, { ...both, id: "h1-third" })
-      assert.strictEqual((yield* Powers.recovers("h1-next")).why, "")
-      assert.strictEqual(yield* state("h1-next"), "succeeded")
-      // What the first still holds has nowhere to go: its successor is no receiver any more.
-      assert.strictEqual((yield* Powers.recovers("h1")).why, "rule-refused admission holder-active")
-      const fourth = yield* Powers.succeeds(stage, h1, { ...both, id: "h1-fourth" })
-      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
-      assert.strictEqual(yield* state("h1"), "succeeded")
-      assert.deepEqual(
-        [yield* Cycles.holds(third, "fund-a"), yield* Cycles.holds(fourth, "fund-b")],
-        ["100", "5"]
-      )
-      assert.deepEqual(
-        (yield* Powers.restricted).filter((one) => one.includes(" active")).toSorted(),
-        [
-          "h1-fourth freeze lost-key active carried-from",
-          "h1-third freeze lost-key active carried-from"
-        ]
-      )
-      assert.deepEqual(yield* Powers.books(stage), { register: "100", locked: "0", supply: "100" })
-      assert.deepEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: keeps the first wallet from ever being recovered, or free of what it carried",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded()
+        yield* Powers.another(stage, "fund-b")
+        yield* Powers.admits(h1, "fund-b")
+        yield* Powers.mints(stage, h1, "5", "fund-b")
+        yield* Powers.agrees(stage, { instrumentId: "fund-b" })
+        yield* Powers.consents(h1, { instrumentId: "fund-b" })
+        yield* Powers.restricts("h1", { reason: "lost-key" })
+        const both = { admitted: ["fund-a", "fund-b"] }
+        const second = yield* Powers.succeeds(stage, h1, both)
+        assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
+        yield* Powers.consents(second)
+        const third = yield* Powers.succeeds(stage, second, { ...both, id: "h1-third" })
+        assert.strictEqual((yield* Powers.recovers("h1-next")).why, "")
+        assert.strictEqual(yield* state("h1-next"), "succeeded")
+        // What the first still holds has nowhere to go: its successor is no receiver any more.
+        assert.strictEqual(
+          (yield* Powers.recovers("h1")).why,
+          "rule-refused admission holder-active"
+        )
+        const fourth = yield* Powers.succeeds(stage, h1, { ...both, id: "h1-fourth" })
+        assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+        assert.strictEqual(yield* state("h1"), "succeeded")
+        assert.deepEqual(
+          [yield* Cycles.holds(third, "fund-a"), yield* Cycles.holds(fourth, "fund-b")],
+          ["100", "5"]
+        )
+        assert.deepEqual(
+          (yield* Powers.restricted).filter((one) => one.includes(" active")).toSorted(),
+          [
+            "h1-fourth freeze lost-key active carried-from",
+            "h1-third freeze lost-key active carried-from"
+          ]
+        )
+        assert.deepEqual(yield* Powers.books(stage), {
+          register: "100",
+          locked: "0",
+          supply: "100"
+        })
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 })
 
@@ -163,7 +174,7 @@ describe("units that land on the old wallet when its holder is succeeded", () =>
 })
 
 describe("a consent to an issuer whose agreement has ended", () => {
-  it.effect("counts for another issuer until the ledger refuses the move", () =>
+  it.effect("never: counts for another issuer until the ledger refuses the move", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       const { cid } = yield* Powers.saying(Templates.IssuerPowersAgreement, {})
@@ -205,7 +216,7 @@ describe("a holder that takes its consent back", () => {
   const breach =
     "issuer-powers-consent revoke: The holder revoked its consent while an order against it is open."
 
-  it.effect("while an order against it is open surprises nobody", () =>
+  it.effect("never: while an order against it is open surprises nobody", () =>
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
       yield* byInstrument("h1")
@@ -214,7 +225,7 @@ describe("a holder that takes its consent back", () => {
     }).pipe(engine())
   )
 
-  it.effect("between two steps of a forced transfer surprises nobody", () =>
+  it.effect("never: between two steps of a forced transfer surprises nobody", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
@@ -225,7 +236,7 @@ describe("a holder that takes its consent back", () => {
     }).pipe(Effect.provide(world({ settings: { inputsMax: 16 } })))
   )
 
-  it.effect("surprises somebody for another holder's order, or once its own is done", () =>
+  it.effect("never: surprises somebody for another holder's order, or once its own is done", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       yield* Powers.mints(stage, h2, "1")
@@ -244,7 +255,7 @@ describe("a registration that ran out", () => {
   const until = (holderId: string, validUntil: string) =>
     Stage.write("holder.set-attributes", { holderId }, { attributes: [kyc], validUntil })
 
-  it.effect("of the holder keeps its units from its successor", () =>
+  it.effect("never: of the holder keeps its units from its successor", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
@@ -257,7 +268,7 @@ describe("a registration that ran out", () => {
     }).pipe(engine())
   )
 
-  it.effect("of the successor lets it receive, at the very instant and after", () =>
+  it.effect("never: of the successor lets it receive, at the very instant and after", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
@@ -272,7 +283,7 @@ describe("a registration that ran out", () => {
 })
 
 describe("the very instant at which", () => {
-  it.effect("a consent or an agreement ends still lets units move", () =>
+  it.effect("never: a consent or an agreement ends still lets units move", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       const [h1] = holders
@@ -294,7 +305,7 @@ describe("the very instant at which", () => {
     }).pipe(engine())
   )
 
-  it.effect("a restriction ends by its own date still stops or follows units", () =>
+  it.effect("never: a restriction ends by its own date still stops or follows units", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { waits: "no" })

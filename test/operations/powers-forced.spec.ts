@@ -29,7 +29,7 @@ const unitsOf = (done: Stage.Ended) =>
 
 describe("a forced transfer", () => {
   it.effect(
-    "moves another amount than was named, or no event, movement or register tells of it",
+    "never: moves another amount than was named, or no event, movement or register tells of it",
     () =>
       Effect.gen(function* () {
         const { stage, h1, h2 } = yield* Powers.founded()
@@ -57,22 +57,24 @@ describe("a forced transfer", () => {
       }).pipe(engine())
   )
 
-  it.effect("is kept from frozen units: the sender's restriction stops it (T-REX, freeze)", () =>
-    Effect.gen(function* () {
-      const { h1, h2 } = yield* Powers.founded()
-      yield* Powers.restricts("h1")
-      const done = yield* Powers.forces("h1", "h2")
-      assert.strictEqual(done.why, "")
-      assert.deepEqual(
-        [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(h2, "fund-a")],
-        ["0", "100"]
-      )
-      // A forced transfer carries no restriction to whoever receives.
-      assert.deepEqual(yield* Powers.restricted, ["h1 freeze compliance-review active"])
-    }).pipe(engine())
+  it.effect(
+    "never: is kept from frozen units: the sender's restriction stops it (T-REX, freeze)",
+    () =>
+      Effect.gen(function* () {
+        const { h1, h2 } = yield* Powers.founded()
+        yield* Powers.restricts("h1")
+        const done = yield* Powers.forces("h1", "h2")
+        assert.strictEqual(done.why, "")
+        assert.deepEqual(
+          [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(h2, "fund-a")],
+          ["0", "100"]
+        )
+        // A forced transfer carries no restriction to whoever receives.
+        assert.deepEqual(yield* Powers.restricted, ["h1 freeze compliance-review active"])
+      }).pipe(engine())
   )
 
-  it.effect("reaches a frozen receiver, or one that may not receive (T-REX, freeze)", () =>
+  it.effect("never: reaches a frozen receiver, or one that may not receive (T-REX, freeze)", () =>
     Effect.gen(function* () {
       const { h1, h2 } = yield* Powers.founded()
       yield* Powers.restricts("h2")
@@ -86,7 +88,7 @@ describe("a forced transfer", () => {
   )
 
   it.effect(
-    "to the holder itself unlocks its units silently (ERC-7943 and CMTAT, self-transfer)",
+    "never: to the holder itself unlocks its units silently (ERC-7943 and CMTAT, self-transfer)",
     () =>
       Effect.gen(function* () {
         const { stage, h1 } = yield* Powers.founded()
@@ -112,123 +114,131 @@ describe("a forced transfer", () => {
       }).pipe(engine())
   )
 
-  it.effect("leaves locks in place that its units were under, or ends more than it needs", () =>
-    Effect.gen(function* () {
-      const { stage, h1, h2 } = yield* Powers.founded()
-      yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
-      // Free units go first, and the lock of the others stays.
-      const free = yield* Powers.forces("h1", "h2", {
-        instruments: [{ instrumentId: "fund-a", units: 50 }]
-      })
-      assert.deepEqual([unitsOf(free), movesOf(free)[0]?.released], [["50"], []])
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 1)
-      const all = yield* Powers.forces("h1", "h2")
-      assert.strictEqual(all.why, "")
-      assert.deepEqual(
-        movesOf(all)[0]?.released.map(({ lockedBy, units }) => [
-          lockedBy,
-          Decimal.formatPlain(Decimal.of(units.text))
-        ]),
-        [["allocation", "30"]]
-      )
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
-      assert.deepEqual(all.result["openOrders"], [
-        { orderId: "r1", kind: "redemption", holderId: "h1" }
-      ])
-      assert.deepEqual(yield* Powers.moved(named(h1, h2, { ...stage.fund, holderId: "fund" })), [
-        "lock h1 h1 30",
-        "forced-transfer h1 h2 50",
-        "unlock h1 h1 30",
-        "forced-transfer h1 h2 50"
-      ])
-      assert.deepEqual(yield* Powers.books(stage), { register: "100", locked: "0", supply: "100" })
-      // What becomes of the order: nothing funds it any more, and the venue lets it go.
-      const gone = yield* Stage.write("redemption.withdraw", { redemptionId: "r1" }, {})
-      assert.strictEqual(gone.why, "")
-      assert.deepEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: leaves locks in place that its units were under, or ends more than it needs",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1, h2 } = yield* Powers.founded()
+        yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
+        // Free units go first, and the lock of the others stays.
+        const free = yield* Powers.forces("h1", "h2", {
+          instruments: [{ instrumentId: "fund-a", units: 50 }]
+        })
+        assert.deepEqual([unitsOf(free), movesOf(free)[0]?.released], [["50"], []])
+        assert.strictEqual(yield* Stage.count(Templates.Allocation), 1)
+        const all = yield* Powers.forces("h1", "h2")
+        assert.strictEqual(all.why, "")
+        assert.deepEqual(
+          movesOf(all)[0]?.released.map(({ lockedBy, units }) => [
+            lockedBy,
+            Decimal.formatPlain(Decimal.of(units.text))
+          ]),
+          [["allocation", "30"]]
+        )
+        assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+        assert.deepEqual(all.result["openOrders"], [
+          { orderId: "r1", kind: "redemption", holderId: "h1" }
+        ])
+        assert.deepEqual(yield* Powers.moved(named(h1, h2, { ...stage.fund, holderId: "fund" })), [
+          "lock h1 h1 30",
+          "forced-transfer h1 h2 50",
+          "unlock h1 h1 30",
+          "forced-transfer h1 h2 50"
+        ])
+        assert.deepEqual(yield* Powers.books(stage), {
+          register: "100",
+          locked: "0",
+          supply: "100"
+        })
+        // What becomes of the order: nothing funds it any more, and the venue lets it go.
+        const gone = yield* Stage.write("redemption.withdraw", { redemptionId: "r1" }, {})
+        assert.strictEqual(gone.why, "")
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 
-  it.effect("does not know what locks a holding, or moves one whose lock nobody may end", () =>
-    Effect.gen(function* () {
-      const { stage, h1, h2 } = yield* Powers.founded("10")
-      for (let nth = 1; nth < 4; nth++) yield* Powers.mints(stage, h1, "10")
-      const whole = () => Effect.map(Stage.unlocked(h1.party), ({ cid }) => cid)
-      const ten = { amount: Decimal.of("10"), executeBefore: Instant.of("2026-08-30T00:00:00Z") }
-      yield* h1.act(
-        Templates.exercise(Templates.Holding, yield* whole(), "OfferTransfer", {
-          ...ten,
-          receiver: h2.party
+  it.effect(
+    "never: does not know what locks a holding, or moves one whose lock nobody may end",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1, h2 } = yield* Powers.founded("10")
+        for (let nth = 1; nth < 4; nth++) yield* Powers.mints(stage, h1, "10")
+        const whole = () => Effect.map(Stage.unlocked(h1.party), ({ cid }) => cid)
+        const ten = { amount: Decimal.of("10"), executeBefore: Instant.of("2026-08-30T00:00:00Z") }
+        yield* h1.act(
+          Templates.exercise(Templates.Holding, yield* whole(), "OfferTransfer", {
+            ...ten,
+            receiver: h2.party
+          })
+        )
+        yield* h1.act(
+          Templates.exercise(Templates.Holding, yield* whole(), "RequestBurn", {
+            ...ten,
+            reference: { kind: "redemption", id: "none" },
+            custodian: null
+          })
+        )
+        const opened = yield* Stage.write(
+          "standing-settlement.open",
+          {},
+          {
+            standingSettlementId: "st1",
+            instrumentId: "fund-a",
+            funding: [
+              { party: h1.party, asset: stage.asset, amount: 10 },
+              { party: stage.fund.party, asset: Cycles.cash(stage), amount: 1 }
+            ]
+          }
+        )
+        assert.strictEqual(opened.why, "")
+        const { cid } = yield* Powers.saying(Templates.StandingSettlement, {})
+        yield* h1.act(
+          Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
+            party: h1.party,
+            holdingCid: yield* whole(),
+            amount: Decimal.of("10")
+          })
+        )
+        yield* h1.act(
+          Templates.exercise(Templates.Holding, yield* whole(), "Lock", {
+            holders: [h1.party],
+            observers: [],
+            context: "a pledge",
+            amount: Decimal.of("10"),
+            expiresAt: Instant.of("2026-07-31T13:00:00Z")
+          })
+        )
+        assert.deepEqual(yield* Powers.books(stage), { register: "40", locked: "40", supply: "40" })
+        // No forced act ends a lock in force that no contract of the registry's stands behind.
+        const stuck = yield* Powers.forces("h1", "h2")
+        assert.strictEqual(stuck.why, "rule-refused units locks-releasable")
+        const most = yield* Powers.forces("h1", "h2", {
+          instruments: [{ instrumentId: "fund-a", units: 31 }]
         })
-      )
-      yield* h1.act(
-        Templates.exercise(Templates.Holding, yield* whole(), "RequestBurn", {
-          ...ten,
-          reference: { kind: "redemption", id: "none" },
-          custodian: null
-        })
-      )
-      const opened = yield* Stage.write(
-        "standing-settlement.open",
-        {},
-        {
-          standingSettlementId: "st1",
-          instrumentId: "fund-a",
-          funding: [
-            { party: h1.party, asset: stage.asset, amount: 10 },
-            { party: stage.fund.party, asset: Cycles.cash(stage), amount: 1 }
-          ]
+        assert.strictEqual(most.why, "rule-refused units locks-releasable")
+        yield* TestClock.adjust("1 hour")
+        const done = yield* Powers.forces("h1", "h2")
+        assert.strictEqual(done.why, "")
+        assert.deepEqual(
+          movesOf(done)[0]
+            ?.released.map(({ lockedBy }) => lockedBy)
+            .toSorted(),
+          ["burn-request", "lapsed", "standing-commitment", "transfer-offer"]
+        )
+        for (const template of [
+          Templates.Allocation,
+          Templates.BurnRequest,
+          Templates.TransferOffer,
+          Templates.StandingCommitment
+        ]) {
+          assert.strictEqual(yield* Stage.count(template), 0)
         }
-      )
-      assert.strictEqual(opened.why, "")
-      const { cid } = yield* Powers.saying(Templates.StandingSettlement, {})
-      yield* h1.act(
-        Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
-          party: h1.party,
-          holdingCid: yield* whole(),
-          amount: Decimal.of("10")
-        })
-      )
-      yield* h1.act(
-        Templates.exercise(Templates.Holding, yield* whole(), "Lock", {
-          holders: [h1.party],
-          observers: [],
-          context: "a pledge",
-          amount: Decimal.of("10"),
-          expiresAt: Instant.of("2026-07-31T13:00:00Z")
-        })
-      )
-      assert.deepEqual(yield* Powers.books(stage), { register: "40", locked: "40", supply: "40" })
-      // No forced act ends a lock in force that no contract of the registry's stands behind.
-      const stuck = yield* Powers.forces("h1", "h2")
-      assert.strictEqual(stuck.why, "rule-refused units locks-releasable")
-      const most = yield* Powers.forces("h1", "h2", {
-        instruments: [{ instrumentId: "fund-a", units: 31 }]
-      })
-      assert.strictEqual(most.why, "rule-refused units locks-releasable")
-      yield* TestClock.adjust("1 hour")
-      const done = yield* Powers.forces("h1", "h2")
-      assert.strictEqual(done.why, "")
-      assert.deepEqual(
-        movesOf(done)[0]
-          ?.released.map(({ lockedBy }) => lockedBy)
-          .toSorted(),
-        ["burn-request", "lapsed", "standing-commitment", "transfer-offer"]
-      )
-      for (const template of [
-        Templates.Allocation,
-        Templates.BurnRequest,
-        Templates.TransferOffer,
-        Templates.StandingCommitment
-      ]) {
-        assert.strictEqual(yield* Stage.count(template), 0)
-      }
-      assert.deepEqual(yield* Powers.books(stage), { register: "40", locked: "0", supply: "40" })
-      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "40")
-    }).pipe(engine())
+        assert.deepEqual(yield* Powers.books(stage), { register: "40", locked: "0", supply: "40" })
+        assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "40")
+      }).pipe(engine())
   )
 
-  it.effect("of several holders tells of fewer moves than it made", () =>
+  it.effect("never: of several holders tells of fewer moves than it made", () =>
     Effect.gen(function* () {
       const { stage, h1, h2, h3 } = yield* Powers.founded()
       yield* Powers.mints(stage, h2, "7")
@@ -296,7 +306,7 @@ describe("a forced transfer", () => {
     }).pipe(engine())
   )
 
-  it.effect("moves units of an instrument nobody named, or leaves one of all behind", () =>
+  it.effect("never: moves units of an instrument nobody named, or leaves one of all behind", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       yield* Powers.another(stage, "fund-b")
@@ -323,7 +333,7 @@ describe("a forced transfer", () => {
     }).pipe(engine())
   )
 
-  it.effect("of a holding in very many parts is silently made in part, or twice", () =>
+  it.effect("never: of a holding in very many parts is silently made in part, or twice", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
@@ -341,7 +351,7 @@ describe("a forced transfer", () => {
     }).pipe(engine(16))
   )
 
-  it.effect("goes on with its next step though the consent has ended in between", () =>
+  it.effect("never: goes on with its next step though the consent has ended in between", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
@@ -361,7 +371,7 @@ describe("a forced transfer", () => {
     }).pipe(engine(16))
   )
 
-  it.effect("runs on a consent that was signed over and has ended since", () =>
+  it.effect("never: runs on a consent that was signed over and has ended since", () =>
     Effect.gen(function* () {
       const { h1, h2 } = yield* Powers.founded()
       const key = yield* Stage.made(
@@ -376,7 +386,7 @@ describe("a forced transfer", () => {
     }).pipe(engine())
   )
 
-  it.effect("is judged by what was there when it was signed and not when it runs", () =>
+  it.effect("never: is judged by what was there when it was signed and not when it runs", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       const key = yield* Stage.made(
@@ -394,7 +404,7 @@ describe("a forced transfer", () => {
 })
 
 describe("a forced transfer is refused", () => {
-  it.effect("by no gate of its own: agreement, consent, receiver, units", () =>
+  it.effect("never: by no gate of its own: agreement, consent, receiver, units", () =>
     Effect.gen(function* () {
       const { stage, h1, h2, h3 } = yield* Powers.founded()
       const why = (of: Readonly<Record<string, Stage.Json>>, to = "h2", from = "h1") =>
@@ -426,29 +436,31 @@ describe("a forced transfer is refused", () => {
     }).pipe(engine())
   )
 
-  it.effect("for want of a power that the agreement gives, or past the agreement's date", () =>
-    Effect.gen(function* () {
-      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
-      const [h1] = holders
-      if (h1 === undefined) throw new Error("no holder")
-      yield* Powers.mints(stage, h1, "10")
-      yield* Powers.agrees(stage, { powers: ["recover"], until: "2026-08-01T12:00:00Z" })
-      yield* Powers.consents(h1)
-      assert.strictEqual(
-        (yield* Powers.forces("h1", "h2")).why,
-        "rule-refused consent issuer-powers-agreement"
-      )
-      yield* TestClock.adjust("24 hours")
-      yield* Powers.agrees(stage)
-      // What the holder signed is not widened by an agreement that is.
-      assert.strictEqual(
-        (yield* Powers.forces("h1", "h2")).why,
-        "rule-refused consent issuer-powers-consent"
-      )
-    }).pipe(engine())
+  it.effect(
+    "never: for want of a power that the agreement gives, or past the agreement's date",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+        const [h1] = holders
+        if (h1 === undefined) throw new Error("no holder")
+        yield* Powers.mints(stage, h1, "10")
+        yield* Powers.agrees(stage, { powers: ["recover"], until: "2026-08-01T12:00:00Z" })
+        yield* Powers.consents(h1)
+        assert.strictEqual(
+          (yield* Powers.forces("h1", "h2")).why,
+          "rule-refused consent issuer-powers-agreement"
+        )
+        yield* TestClock.adjust("24 hours")
+        yield* Powers.agrees(stage)
+        // What the holder signed is not widened by an agreement that is.
+        assert.strictEqual(
+          (yield* Powers.forces("h1", "h2")).why,
+          "rule-refused consent issuer-powers-consent"
+        )
+      }).pipe(engine())
   )
 
-  it.effect("by no limit of its request: units, lists, ids, members", () =>
+  it.effect("never: by no limit of its request: units, lists, ids, members", () =>
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
       const why = (of: Readonly<Record<string, Stage.Json>>) =>
@@ -511,11 +523,11 @@ describe("a forced transfer of the units of", () => {
       assert.deepEqual(yield* Stage.surprises, [])
     })
 
-  it.effect("the issuer itself fails, since it signs twice", () =>
+  it.effect("never: the issuer itself fails, since it signs twice", () =>
     forced("h-fund", ({ fund }) => fund).pipe(engine())
   )
 
-  it.effect("the registrar itself fails, since it signs twice", () =>
+  it.effect("never: the registrar itself fails, since it signs twice", () =>
     forced("h-registrar", ({ registrar }) => registrar).pipe(engine())
   )
 })

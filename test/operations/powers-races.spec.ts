@@ -90,7 +90,7 @@ const beside = () => {
 }
 
 describe("two forced acts at once", () => {
-  it.effect("a recovery by holder and one by instrument: moved twice, or told twice", () =>
+  it.effect("never: a recovery by holder and one by instrument: moved twice, or told twice", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -110,105 +110,114 @@ describe("two forced acts at once", () => {
     }).pipe(engine())
   )
 
-  it.effect("a recovery and the end of the successor: units on a wallet that is closed", () =>
-    Effect.gen(function* () {
-      const { stage, h1 } = yield* Powers.founded()
-      const next = yield* Powers.succeeds(stage, h1)
-      yield* queued("holder.recover", { holderId: "h1" })
-      yield* queued("holder.close", { holderId: "h1-next" })
-      const [recovered, closed] = yield* ends("holder.recover", "holder.close")
-      assert.notDeepEqual([recovered, closed], ["succeeded", "succeeded"])
-      const isClosed = (yield* state("h1-next")) === "closed"
-      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), isClosed ? "0" : "100")
-      assert.deepEqual(yield* Powers.books(stage), whole)
-      assert.deepEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: a recovery and the end of the successor: units on a wallet that is closed",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded()
+        const next = yield* Powers.succeeds(stage, h1)
+        yield* queued("holder.recover", { holderId: "h1" })
+        yield* queued("holder.close", { holderId: "h1-next" })
+        const [recovered, closed] = yield* ends("holder.recover", "holder.close")
+        assert.notDeepEqual([recovered, closed], ["succeeded", "succeeded"])
+        const isClosed = (yield* state("h1-next")) === "closed"
+        assert.strictEqual(yield* Cycles.holds(next, "fund-a"), isClosed ? "0" : "100")
+        assert.deepEqual(yield* Powers.books(stage), whole)
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 })
 
 describe("a forced act and an order's settlement at once", () => {
-  it.effect("a redemption is paid for units that were moved away, or they burn and move too", () =>
-    Effect.gen(function* () {
-      const { stage, h1, h2 } = yield* Powers.founded()
-      yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
-      yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1.5", Cycles.friday)
-      yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
-      yield* Cycles.paysIn(stage, stage.fund, "45")
-      yield* Cycles.allocates(stage, stage.fund, {
-        assetId: "USD",
-        amount: "45",
-        to: h1,
-        reference: "r1"
-      })
-      yield* queued("redemption.settle", { redemptionId: "r1" })
-      yield* queued(
-        "holder.force-transfer",
-        { holderId: "h1" },
-        { toHolderId: "h2", order: Powers.order }
-      )
-      const [settled, forced] = yield* ends("redemption.settle", "holder.force-transfer")
-      const isSettled = (yield* Cycles.redemption("r1")).state === "settled"
-      assert.strictEqual(settled === "succeeded", isSettled)
-      const left = isSettled ? "70" : "100"
-      assert.deepEqual(yield* Powers.books(stage), {
-        register: left,
-        locked: forced === "succeeded" || isSettled ? "0" : "30",
-        supply: left
-      })
-      assert.strictEqual(
-        yield* Cycles.holds(h2, "fund-a"),
-        forced === "succeeded" ? left : "0",
-        `${settled}, ${forced}`
-      )
-      assert.include([settled, forced], "succeeded")
-      assert.deepEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: a redemption is paid for units that were moved away, or they burn and move too",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1, h2 } = yield* Powers.founded()
+        yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
+        yield* Cycles.at(Cycles.friday)
+        yield* Stage.publishes(stage, "1.5", Cycles.friday)
+        yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
+        yield* Cycles.paysIn(stage, stage.fund, "45")
+        yield* Cycles.allocates(stage, stage.fund, {
+          assetId: "USD",
+          amount: "45",
+          to: h1,
+          reference: "r1"
+        })
+        yield* queued("redemption.settle", { redemptionId: "r1" })
+        yield* queued(
+          "holder.force-transfer",
+          { holderId: "h1" },
+          { toHolderId: "h2", order: Powers.order }
+        )
+        const [settled, forced] = yield* ends("redemption.settle", "holder.force-transfer")
+        const isSettled = (yield* Cycles.redemption("r1")).state === "settled"
+        assert.strictEqual(settled === "succeeded", isSettled)
+        const left = isSettled ? "70" : "100"
+        assert.deepEqual(yield* Powers.books(stage), {
+          register: left,
+          locked: forced === "succeeded" || isSettled ? "0" : "30",
+          supply: left
+        })
+        assert.strictEqual(
+          yield* Cycles.holds(h2, "fund-a"),
+          forced === "succeeded" ? left : "0",
+          `${settled}, ${forced}`
+        )
+        assert.include([settled, forced], "succeeded")
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 
-  it.effect("a cycle burns units that a recovery took out of it, or never ends without them", () =>
-    Effect.gen(function* () {
-      const { stage, h1, h2 } = yield* Powers.founded()
-      yield* Powers.mints(stage, h2, "10")
-      const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
-      yield* TestClock.adjust("24 hours")
-      yield* Cycles.opens("c1", { cutOffAt: Cycles.monday })
-      yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
-      yield* Cycles.redeems(stage, h2, { id: "r2", units: "10" })
-      yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
-      yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1", proceeds: "30" })
-      yield* Cycles.pays(stage, { id: "r2", units: "10", price: "1", proceeds: "10" })
-      yield* Cycles.paysIn(stage, stage.fund, "40")
-      assert.strictEqual((yield* Cycles.redemption("r1")).cycleId, "c1")
-      const done = yield* Powers.recovers("h1")
-      assert.strictEqual(done.why, "")
-      assert.deepEqual(done.result["openOrders"], [
-        { orderId: "r1", kind: "redemption", holderId: "h1" }
-      ])
-      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
-      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused admission holder-active")
-      assert.strictEqual(
-        (yield* Stage.write("redemption.release", { redemptionId: "r1" }, {})).why,
-        ""
-      )
-      yield* Cycles.allocates(stage, stage.fund, {
-        assetId: "USD",
-        amount: "10",
-        to: stage.fund,
-        reference: "c1"
-      })
-      assert.strictEqual((yield* Cycles.settles("c1")).why, "")
-      assert.strictEqual((yield* Cycles.redemption("r2")).state, "settled")
-      // h1's 100 and h2's 10, of which h2's have burned.
-      assert.deepEqual(yield* Powers.books(stage), whole)
-      assert.deepEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: a cycle burns units that a recovery took out of it, or never ends without them",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1, h2 } = yield* Powers.founded()
+        yield* Powers.mints(stage, h2, "10")
+        const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
+        yield* TestClock.adjust("24 hours")
+        yield* Cycles.opens("c1", { cutOffAt: Cycles.monday })
+        yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
+        yield* Cycles.redeems(stage, h2, { id: "r2", units: "10" })
+        yield* Cycles.at(Cycles.monday)
+        yield* Stage.publishes(stage, "1", Cycles.monday)
+        yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1", proceeds: "30" })
+        yield* Cycles.pays(stage, { id: "r2", units: "10", price: "1", proceeds: "10" })
+        yield* Cycles.paysIn(stage, stage.fund, "40")
+        assert.strictEqual((yield* Cycles.redemption("r1")).cycleId, "c1")
+        const done = yield* Powers.recovers("h1")
+        assert.strictEqual(done.why, "")
+        assert.deepEqual(done.result["openOrders"], [
+          { orderId: "r1", kind: "redemption", holderId: "h1" }
+        ])
+        assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
+        assert.strictEqual(
+          (yield* Cycles.settles("c1")).why,
+          "rule-refused admission holder-active"
+        )
+        assert.strictEqual(
+          (yield* Stage.write("redemption.release", { redemptionId: "r1" }, {})).why,
+          ""
+        )
+        yield* Cycles.allocates(stage, stage.fund, {
+          assetId: "USD",
+          amount: "10",
+          to: stage.fund,
+          reference: "c1"
+        })
+        assert.strictEqual((yield* Cycles.settles("c1")).why, "")
+        assert.strictEqual((yield* Cycles.redemption("r2")).state, "settled")
+        // h1's 100 and h2's 10, of which h2's have burned.
+        assert.deepEqual(yield* Powers.books(stage), whole)
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 })
 
 describe("an order of a holder that is recovered on its way", () => {
-  it.effect("stays funded by a burn request that is gone, or is never let go", () =>
+  it.effect("never: stays funded by a burn request that is gone, or is never let go", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -244,7 +253,7 @@ describe("an order of a holder that is recovered on its way", () => {
 })
 
 describe("between the plan of a recovery of all and its commit", () => {
-  it.effect("units that come are left behind and nobody says so", () => {
+  it.effect("never: units that come are left behind and nobody says so", () => {
     const { race, tamper } = beside()
     return Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
@@ -268,7 +277,7 @@ describe("between the plan of a recovery of all and its commit", () => {
     }).pipe(Effect.provide(world({ tamper })))
   })
 
-  it.effect("a consent that ends lets the units move, or the operation hang", () => {
+  it.effect("never: a consent that ends lets the units move, or the operation hang", () => {
     const { race, tamper } = beside()
     return Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
@@ -281,22 +290,25 @@ describe("between the plan of a recovery of all and its commit", () => {
     }).pipe(Effect.provide(world({ tamper })))
   })
 
-  it.effect("an answer that is lost moves the units twice, or never says that they moved", () => {
-    const { race, tamper } = beside()
-    return Effect.gen(function* () {
-      const { stage, h1 } = yield* Powers.founded()
-      const next = yield* Powers.succeeds(stage, h1)
-      race.isLost = true
-      const done = yield* Powers.ran(yield* Powers.recovers("h1"), "holder.recover")
-      assert.strictEqual(done.why, "")
-      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
-      assert.deepEqual(yield* Powers.moved({ [h1.party]: "h1", [next.party]: "h1-next" }), [
-        "recovery h1 h1-next 100"
-      ])
-      assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 100"])
-      assert.deepEqual(yield* Stage.surprises, [])
-    }).pipe(Effect.provide(world({ tamper })))
-  })
+  it.effect(
+    "never: an answer that is lost moves the units twice, or never says that they moved",
+    () => {
+      const { race, tamper } = beside()
+      return Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded()
+        const next = yield* Powers.succeeds(stage, h1)
+        race.isLost = true
+        const done = yield* Powers.ran(yield* Powers.recovers("h1"), "holder.recover")
+        assert.strictEqual(done.why, "")
+        assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
+        assert.deepEqual(yield* Powers.moved({ [h1.party]: "h1", [next.party]: "h1-next" }), [
+          "recovery h1 h1-next 100"
+        ])
+        assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 100"])
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(Effect.provide(world({ tamper })))
+    }
+  )
 })
 
 /** To be done later, by whoever it is handed to: with all that is there now, and no failure. */

@@ -32,7 +32,7 @@ const ofTwo = Effect.gen(function* () {
 })
 
 describe("a recovery (T-REX, lost wallet)", () => {
-  it.effect("leaves units with the old wallet, or frees what was frozen on it", () =>
+  it.effect("never: leaves units with the old wallet, or frees what was frozen on it", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -64,7 +64,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("lands on a successor that is restricted itself (OpenZeppelin)", () =>
+  it.effect("never: lands on a successor that is restricted itself (OpenZeppelin)", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -78,7 +78,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
   )
 
   it.effect(
-    "is stopped by what an earlier part of it carried, or takes that for the successor's own",
+    "never: is stopped by what an earlier part of it carried, or takes that for the successor's own",
     () =>
       Effect.gen(function* () {
         const { next } = yield* ofTwo
@@ -103,31 +103,33 @@ describe("a recovery (T-REX, lost wallet)", () => {
       }).pipe(engine())
   )
 
-  it.effect("of two instruments is told as one, or the holder is succeeded with units left", () =>
-    Effect.gen(function* () {
-      const { stage, h1, next } = yield* ofTwo
-      const done = yield* Powers.recovers("h1")
-      assert.strictEqual(done.why, "")
-      assert.deepEqual((yield* Powers.summed).toSorted(), [
-        "holder.recovered h1 fund-a to h1-next 100",
-        "holder.recovered h1 fund-b to h1-next 5"
-      ])
-      assert.deepEqual(yield* Powers.moved(named(h1, next), "fund-b"), ["recovery h1 h1-next 5"])
-      assert.strictEqual(yield* state("h1"), "succeeded")
-      assert.deepEqual(yield* Powers.books(stage, "fund-b"), {
-        register: "5",
-        locked: "0",
-        supply: "5"
-      })
-      const again = yield* Powers.recovers("h1")
-      assert.strictEqual(again.why, "rule-refused units units-held")
-      const named_ = yield* Powers.recovers("h1", { instruments: ["fund-a"] })
-      assert.strictEqual(named_.why, "rule-refused units units-held")
-      assert.strictEqual((yield* Powers.offers("h1")).why, "state-conflict HolderState")
-    }).pipe(engine())
+  it.effect(
+    "never: of two instruments is told as one, or the holder is succeeded with units left",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1, next } = yield* ofTwo
+        const done = yield* Powers.recovers("h1")
+        assert.strictEqual(done.why, "")
+        assert.deepEqual((yield* Powers.summed).toSorted(), [
+          "holder.recovered h1 fund-a to h1-next 100",
+          "holder.recovered h1 fund-b to h1-next 5"
+        ])
+        assert.deepEqual(yield* Powers.moved(named(h1, next), "fund-b"), ["recovery h1 h1-next 5"])
+        assert.strictEqual(yield* state("h1"), "succeeded")
+        assert.deepEqual(yield* Powers.books(stage, "fund-b"), {
+          register: "5",
+          locked: "0",
+          supply: "5"
+        })
+        const again = yield* Powers.recovers("h1")
+        assert.strictEqual(again.why, "rule-refused units units-held")
+        const named_ = yield* Powers.recovers("h1", { instruments: ["fund-a"] })
+        assert.strictEqual(named_.why, "rule-refused units units-held")
+        assert.strictEqual((yield* Powers.offers("h1")).why, "state-conflict HolderState")
+      }).pipe(engine())
   )
 
-  it.effect("of an instrument and its holders moves less than each holder's all", () =>
+  it.effect("never: of an instrument and its holders moves less than each holder's all", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       yield* Powers.mints(stage, h2, "7")
@@ -152,7 +154,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("leaves a lock behind that nobody can open any more", () =>
+  it.effect("never: leaves a lock behind that nobody can open any more", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -176,7 +178,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("brings new units to the old wallet by an order that it left open", () =>
+  it.effect("never: brings new units to the old wallet by an order that it left open", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)
@@ -211,7 +213,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("of a holding in very many parts is told in parts, or not at all", () =>
+  it.effect("never: of a holding in very many parts is told in parts, or not at all", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
@@ -237,30 +239,32 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine(16))
   )
 
-  it.effect("that was broken off is counted twice, or forgotten, by the one that ends it", () =>
-    Effect.gen(function* () {
-      const { stage, h1 } = yield* Powers.founded("1")
-      for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
-      yield* Powers.succeeds(stage, h1)
-      const started = yield* Powers.recovers("h1")
-      yield* Stage.revokesPowers(h1)
-      const broken = yield* Powers.ran(started, "holder.recover")
-      assert.strictEqual(broken.why, "rule-refused consent issuer-powers-consent")
-      assert.deepEqual(yield* Powers.summed, [])
-      assert.strictEqual(yield* state("h1"), "active")
-      yield* Powers.consents(h1)
-      const again = yield* Powers.recovers("h1")
-      assert.strictEqual((yield* Powers.ran(again, "holder.recover")).why, "")
-      assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 25"])
-      assert.strictEqual(yield* state("h1"), "succeeded")
-    }).pipe(engine(16))
+  it.effect(
+    "never: that was broken off is counted twice, or forgotten, by the one that ends it",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded("1")
+        for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
+        yield* Powers.succeeds(stage, h1)
+        const started = yield* Powers.recovers("h1")
+        yield* Stage.revokesPowers(h1)
+        const broken = yield* Powers.ran(started, "holder.recover")
+        assert.strictEqual(broken.why, "rule-refused consent issuer-powers-consent")
+        assert.deepEqual(yield* Powers.summed, [])
+        assert.strictEqual(yield* state("h1"), "active")
+        yield* Powers.consents(h1)
+        const again = yield* Powers.recovers("h1")
+        assert.strictEqual((yield* Powers.ran(again, "holder.recover")).why, "")
+        assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 25"])
+        assert.strictEqual(yield* state("h1"), "succeeded")
+      }).pipe(engine(16))
   )
 })
 
 describe("a recovery is refused", () => {
   const why = Effect.map(Powers.recovers("h1"), (ended) => ended.why)
 
-  it.effect("by nothing where there is no successor, or before it may be used", () =>
+  it.effect("never: by nothing where there is no successor, or before it may be used", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       assert.strictEqual(yield* why, "rule-refused policy successor-registered")
@@ -271,7 +275,7 @@ describe("a recovery is refused", () => {
     }).pipe(engine())
   )
 
-  it.effect("by nothing where the successor is admitted to nothing", () =>
+  it.effect("never: by nothing where the successor is admitted to nothing", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { admitted: [] })
@@ -285,7 +289,7 @@ describe("a recovery is refused", () => {
   )
 
   it.effect(
-    "by nothing where the holder did not consent, or its consent ran out or was taken back",
+    "never: by nothing where the holder did not consent, or its consent ran out or was taken back",
     () =>
       Effect.gen(function* () {
         const { stage, holders } = yield* Cycles.opened(["h1"])
@@ -314,7 +318,7 @@ describe("a recovery is refused", () => {
       }).pipe(engine())
   )
 
-  it.effect("by nobody where the consent ends between the last signature and the run", () =>
+  it.effect("never: by nobody where the consent ends between the last signature and the run", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)

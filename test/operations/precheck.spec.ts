@@ -142,7 +142,7 @@ const priced = (stage: Stage.Stage) =>
 const runs = Number(process.env["RUNS"] ?? 6)
 
 describe("a precheck of a time that is over", () => {
-  it("tells otherwise than what was told then", async () => {
+  it("never: tells otherwise than what was told then", async () => {
     const names = Object.keys(happenings) as ReadonlyArray<Happening>
     const history = fc.array(fc.constantFrom<Happening | "price">(...names, "price"), {
       minLength: 6,
@@ -222,7 +222,7 @@ const decided: typeof questions = [
 ]
 
 describe("a precheck under another version of the policy", () => {
-  it("differs from what the venue tells once that version is in force", async () => {
+  it("never: differs from what the venue tells once that version is in force", async () => {
     const walk = (terms: object) =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened({ pricing: "historic" })
@@ -318,43 +318,45 @@ describe("a precheck under another version of the policy", () => {
       }
     )
 
-  it.effect("settles a cycle otherwise than a venue that in fact had that version, and price", () =>
-    Effect.gen(function* () {
-      const asked = yield* Effect.gen(function* () {
-        const later = { ...terms, effectiveFrom: "2027-01-01T00:00:00Z" }
-        const stage = yield* redeeming(Cycles.changes(1, later))
-        yield* priced(stage, { point: "1", price: "1", proceeds: "100" })
-        const before = yield* feedOf
-        const told = {
-          asItIs: yield* settling(),
-          under: yield* settling({ policyVersion: 2 }),
-          both: yield* settling({ policyVersion: 2, price: d("2") })
-        }
-        assert.deepStrictEqual(yield* feedOf, before)
-        return told
-      }).pipe(engine())
-      const inFact = (point: string, price: string, proceeds: string) =>
-        Effect.gen(function* () {
-          const stage = yield* redeeming(Cycles.changes(1, terms))
-          yield* priced(stage, { point, price, proceeds })
-          return yield* settling()
+  it.effect(
+    "never: settles a cycle otherwise than a venue that in fact had that version, and price",
+    () =>
+      Effect.gen(function* () {
+        const asked = yield* Effect.gen(function* () {
+          const later = { ...terms, effectiveFrom: "2027-01-01T00:00:00Z" }
+          const stage = yield* redeeming(Cycles.changes(1, later))
+          yield* priced(stage, { point: "1", price: "1", proceeds: "100" })
+          const before = yield* feedOf
+          const told = {
+            asItIs: yield* settling(),
+            under: yield* settling({ policyVersion: 2 }),
+            both: yield* settling({ policyVersion: 2, price: d("2") })
+          }
+          assert.deepStrictEqual(yield* feedOf, before)
+          return told
         }).pipe(engine())
-      assert.deepStrictEqual(asked.under, yield* inFact("1", "0.99", "98.01"))
-      assert.deepStrictEqual(asked.both, yield* inFact("2", "1.98", "196.02"))
-      assert.strictEqual(asked.asItIs.figures["gateFactor"], undefined)
-      assert.deepInclude(asked.under.figures, {
-        gateFactor: "0.150000005",
-        swungPrice: "0.99",
-        policyVersion: "2"
+        const inFact = (point: string, price: string, proceeds: string) =>
+          Effect.gen(function* () {
+            const stage = yield* redeeming(Cycles.changes(1, terms))
+            yield* priced(stage, { point, price, proceeds })
+            return yield* settling()
+          }).pipe(engine())
+        assert.deepStrictEqual(asked.under, yield* inFact("1", "0.99", "98.01"))
+        assert.deepStrictEqual(asked.both, yield* inFact("2", "1.98", "196.02"))
+        assert.strictEqual(asked.asItIs.figures["gateFactor"], undefined)
+        assert.deepInclude(asked.under.figures, {
+          gateFactor: "0.150000005",
+          swungPrice: "0.99",
+          policyVersion: "2"
+        })
       })
-    })
   )
 })
 
 // ---- of any size
 
 describe("an order that its holder signed for more than anything is worth", () => {
-  it.effect("brings the venue down instead of being refused", () =>
+  it.effect("never: brings the venue down instead of being refused", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [h1] = holders
@@ -390,7 +392,7 @@ describe("an order that its holder signed for more than anything is worth", () =
 // ---- of what no manifest holds
 
 describe("a precheck of a claim to what the registrar configured and the venue never recorded", () => {
-  it.effect("tells one refusal where there are three, or more of it than there is", () =>
+  it.effect("never: tells one refusal where there are three, or more of it than there is", () =>
     Effect.gen(function* () {
       const { stage } = yield* Cycles.opened(["h1"])
       yield* stage.registrar.act(
@@ -445,7 +447,7 @@ describe("a precheck of a claim to what the registrar configured and the venue n
 // ---- the acts
 
 describe("the acts of the API", () => {
-  it("lack a precheck though their operation is there, or their operation its checks", () => {
+  it("never: lack a precheck though their operation is there, or their operation its checks", () => {
     for (const act of PrecheckAct.members) {
       const operation = Catalogue.operations.find(({ kind }) => kind === act)
       assert.strictEqual(Object.hasOwn(acts, act), operation !== undefined, act)
@@ -457,7 +459,7 @@ describe("the acts of the API", () => {
 // ---- what approvers sign, and what moves by force
 
 describe("a precheck of what approvers sign", () => {
-  it.effect("shows other figures than they sign", () =>
+  it.effect("never: shows other figures than they sign", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [h1] = holders
@@ -476,35 +478,37 @@ describe("a precheck of what approvers sign", () => {
     }).pipe(engine())
   )
 
-  it.effect("lets units be moved by force that stay, or shows other figures than are signed", () =>
-    Effect.gen(function* () {
-      const { h2 } = yield* Powers.founded()
-      const { documentHash } = Powers.order
-      const of = (toHolderId: string, units: string | null) => ({
-        moves: [{ holderId: "h1", toHolderId, units: units === null ? null : d(units) }],
-        documentHash
-      })
-      const act = "instrument.force-transfer"
-      const told = yield* precheck(act, of("h2", "40"))
-      assert.deepStrictEqual([told.allowed, refusing(told)], [true, []])
-      const body = {
-        moves: [{ holderId: "h1", toHolderId: h2.holderId, units: 40 }],
-        order: Powers.order
-      }
-      yield* signedAs(told, yield* Stage.made(act, { instrumentId: "fund-a" }, body))
-      yield* Powers.restricts("h2")
-      assert.deepStrictEqual(refusing(yield* precheck(act, of("h2", "100.0000001"))), [
-        "restriction may-receive",
-        "units enough-units",
-        "units unit-decimals"
-      ])
-      assert.include(refusing(yield* precheck(act, of("h1", null))), "policy another-receiver")
-      const recover = yield* precheck("instrument.recover", { holderIds: ["h1"] })
-      assert.include(refusing(recover), "policy successor-registered")
-    }).pipe(engine())
+  it.effect(
+    "never: lets units be moved by force that stay, or shows other figures than are signed",
+    () =>
+      Effect.gen(function* () {
+        const { h2 } = yield* Powers.founded()
+        const { documentHash } = Powers.order
+        const of = (toHolderId: string, units: string | null) => ({
+          moves: [{ holderId: "h1", toHolderId, units: units === null ? null : d(units) }],
+          documentHash
+        })
+        const act = "instrument.force-transfer"
+        const told = yield* precheck(act, of("h2", "40"))
+        assert.deepStrictEqual([told.allowed, refusing(told)], [true, []])
+        const body = {
+          moves: [{ holderId: "h1", toHolderId: h2.holderId, units: 40 }],
+          order: Powers.order
+        }
+        yield* signedAs(told, yield* Stage.made(act, { instrumentId: "fund-a" }, body))
+        yield* Powers.restricts("h2")
+        assert.deepStrictEqual(refusing(yield* precheck(act, of("h2", "100.0000001"))), [
+          "restriction may-receive",
+          "units enough-units",
+          "units unit-decimals"
+        ])
+        assert.include(refusing(yield* precheck(act, of("h1", null))), "policy another-receiver")
+        const recover = yield* precheck("instrument.recover", { holderIds: ["h1"] })
+        assert.include(refusing(recover), "policy successor-registered")
+      }).pipe(engine())
   )
 
-  it.effect("lets a holder be recovered that has nobody to follow it", () =>
+  it.effect("never: lets a holder be recovered that has nobody to follow it", () =>
     Effect.gen(function* () {
       const { h1, stage } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)

@@ -39,7 +39,7 @@ const holderOf = (party: string) =>
   })
 
 describe("two registrations at once", () => {
-  it.effect("of one party make two holders of it", () =>
+  it.effect("never: of one party make two holders of it", () =>
     Effect.gen(function* () {
       yield* Stage.opened()
       const { party } = yield* Stage.outsider("twice")
@@ -54,7 +54,7 @@ describe("two registrations at once", () => {
     }).pipe(engine())
   )
 
-  it.effect("of one id give a holder a successor that is somebody else", () =>
+  it.effect("never: of one id give a holder a successor that is somebody else", () =>
     Effect.gen(function* () {
       const { holders: all } = yield* Cycles.opened(["h1"])
       const [h1] = all
@@ -88,32 +88,38 @@ describe("two registrations at once", () => {
     }).pipe(engine())
   )
 
-  it.effect("keep a party from ever being registered, when the one that took it failed", () =>
-    Effect.gen(function* () {
-      yield* Stage.opened()
-      const first = yield* Stage.outsider("first")
-      yield* queued({ holderId: "h1", party: first.party })
-      yield* queued({ holderId: "h2", party: first.party })
-      yield* Stage.settle
-      const records = yield* Records
-      const ended = yield* Stream.runCollect(
-        records.stream(operations, { where: { kind: ["holder.register"] } })
-      )
-      const failed = ended.find(({ record }) => record.state === "failed")
-      if (failed === undefined) throw new Error("nothing failed")
-      const { operationId } = failed.record
-      const late = yield* Stage.outsider("late")
-      const name = `party:${late.party}`
-      yield* records.transact(
-        records.open(
-          holderClaims,
-          { name, operationId },
-          { cause: { by: "operation", operationId }, now: Instant.of(Stage.start), trace: null }
+  it.effect(
+    "never: keep a party from ever being registered, when the one that took it failed",
+    () =>
+      Effect.gen(function* () {
+        yield* Stage.opened()
+        const first = yield* Stage.outsider("first")
+        yield* queued({ holderId: "h1", party: first.party })
+        yield* queued({ holderId: "h2", party: first.party })
+        yield* Stage.settle
+        const records = yield* Records
+        const ended = yield* Stream.runCollect(
+          records.stream(operations, { where: { kind: ["holder.register"] } })
         )
-      )
-      const after = yield* Stage.write("holder.register", {}, { holderId: "h3", party: late.party })
-      assert.strictEqual(after.why, "")
-      assert.strictEqual((yield* holderOf(late.party)).length, 1)
-    }).pipe(engine())
+        const failed = ended.find(({ record }) => record.state === "failed")
+        if (failed === undefined) throw new Error("nothing failed")
+        const { operationId } = failed.record
+        const late = yield* Stage.outsider("late")
+        const name = `party:${late.party}`
+        yield* records.transact(
+          records.open(
+            holderClaims,
+            { name, operationId },
+            { cause: { by: "operation", operationId }, now: Instant.of(Stage.start), trace: null }
+          )
+        )
+        const after = yield* Stage.write(
+          "holder.register",
+          {},
+          { holderId: "h3", party: late.party }
+        )
+        assert.strictEqual(after.why, "")
+        assert.strictEqual((yield* holderOf(late.party)).length, 1)
+      }).pipe(engine())
   )
 })

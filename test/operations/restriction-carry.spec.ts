@@ -67,7 +67,7 @@ const restricted = Effect.gen(function* () {
 
 describe("a restriction", () => {
   it.effect(
-    "of one instrument ends with its units, and its holder orders that instrument anew unrestricted",
+    "never: of one instrument ends with its units, and its holder orders that instrument anew unrestricted",
     () =>
       Effect.gen(function* () {
         yield* restricted
@@ -96,7 +96,7 @@ describe("a restriction", () => {
       }).pipe(Effect.provide(world()))
   )
 
-  it.effect("on whatever else stays with a holder that has nothing left", () =>
+  it.effect("never: on whatever else stays with a holder that has nothing left", () =>
     Effect.gen(function* () {
       yield* restricted
       const [opened = []] = yield* carries({ left: "nothing" })
@@ -128,7 +128,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("is carried twice: by one transaction, by the next, or by another move", () =>
+  it.effect("never: is carried twice: by one transaction, by the next, or by another move", () =>
     Effect.gen(function* () {
       yield* restricted
       const [part, whole] = [{ left: "units" }, { left: "other-instruments" }] as const
@@ -140,7 +140,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("that was lifted of one instrument comes back with the units of another", () =>
+  it.effect("never: that was lifted of one instrument comes back with the units of another", () =>
     Effect.gen(function* () {
       yield* restricted
       yield* carries({ left: "other-instruments" })
@@ -160,7 +160,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("is lost to units that follow once the successor's own was lifted", () =>
+  it.effect("never: is lost to units that follow once the successor's own was lifted", () =>
     Effect.gen(function* () {
       yield* restricted
       yield* carries({ left: "other-instruments" })
@@ -170,7 +170,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("that has ended is carried, or one that ends by itself ends otherwise", () =>
+  it.effect("never: that has ended is carried, or one that ends by itself ends otherwise", () =>
     Effect.gen(function* () {
       yield* founded(2)
       yield* restricts("h1", "lifted")
@@ -189,7 +189,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("has a longer id with every recovery", () =>
+  it.effect("never: has a longer id with every recovery", () =>
     Effect.gen(function* () {
       yield* founded(3)
       yield* restricts("h1", "on-all")
@@ -208,7 +208,7 @@ describe("a restriction in the moment of a recovery", () => {
   // Switched off to see it red: `inTurn` of InForceReads.ts, in either of the two. In memory one
   // transaction runs at a time, so that this takes a database.
   it.live(
-    "stays on a holder that has ended by it, and nobody else has it",
+    "never: stays on a holder that has ended by it, and nobody else has it",
     () =>
       Effect.gen(function* () {
         const records = yield* Records
@@ -267,7 +267,7 @@ const recovery = fc.record({
 
 describe("whatever is restricted, in whichever order it moves", () => {
   it.effect(
-    "units get loose by being moved, or by staying behind",
+    "never: units get loose by being moved, or by staying behind",
     () =>
       Effect.gen(function* () {
         yield* founded(61)

@@ -82,7 +82,7 @@ const turn = Effect.gen(function* () {
 })
 
 describe("a holder of a venue that screens", () => {
-  it.effect("is active before it is clear, or is asked about twice", () => {
+  it.effect("never: is active before it is clear, or is asked about twice", () => {
     const one = source({ others: ["nothing-yet", "none"] })
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()
@@ -107,33 +107,36 @@ describe("a holder of a venue that screens", () => {
     }).pipe(under(one))
   })
 
-  it.effect("is let through while a possible hit is judged, or stays out once it is none", () => {
-    const named = [
-      { who: "h1", answers: ["possible", "possible", "none"] as const, reason: "same name" }
-    ]
-    const one = source({ named })
-    return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* ready(stage)
-      assert.strictEqual(yield* screened, "review")
-      assert.deepStrictEqual(yield* moves, ["screening.adjudicate"])
-      assert.strictEqual((yield* holder()).state, "pending")
-      const { version } = yield* holder()
-      yield* pass("61 seconds")
-      assert.strictEqual((yield* holder()).version, version)
-      yield* pass("61 seconds")
-      assert.strictEqual(yield* screened, "clear")
-      assert.strictEqual((yield* holder()).state, "active")
-      const records = yield* Records
-      const kept = (yield* records.list(screenings, { limit: 9 })).map(({ record }) => record)
-      assert.deepStrictEqual(
-        kept.map(({ finding }) => [finding?.found, finding?.reason]),
-        [["none", "same name"]]
-      )
-    }).pipe(under(one))
-  })
+  it.effect(
+    "never: is let through while a possible hit is judged, or stays out once it is none",
+    () => {
+      const named = [
+        { who: "h1", answers: ["possible", "possible", "none"] as const, reason: "same name" }
+      ]
+      const one = source({ named })
+      return Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* ready(stage)
+        assert.strictEqual(yield* screened, "review")
+        assert.deepStrictEqual(yield* moves, ["screening.adjudicate"])
+        assert.strictEqual((yield* holder()).state, "pending")
+        const { version } = yield* holder()
+        yield* pass("61 seconds")
+        assert.strictEqual((yield* holder()).version, version)
+        yield* pass("61 seconds")
+        assert.strictEqual(yield* screened, "clear")
+        assert.strictEqual((yield* holder()).state, "active")
+        const records = yield* Records
+        const kept = (yield* records.list(screenings, { limit: 9 })).map(({ record }) => record)
+        assert.deepStrictEqual(
+          kept.map(({ finding }) => [finding?.found, finding?.reason]),
+          [["none", "same name"]]
+        )
+      }).pipe(under(one))
+    }
+  )
 
-  it.effect("confirmed to be on a list is admitted, or asked about again by itself", () => {
+  it.effect("never: confirmed to be on a list is admitted, or asked about again by itself", () => {
     const one = source({ named: [{ who: "A Fund", answers: ["confirmed"] }] })
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()
@@ -152,7 +155,7 @@ describe("a holder of a venue that screens", () => {
   })
 
   it.effect(
-    "that was clear is admitted under lists that changed since, before it is asked about",
+    "never: that was clear is admitted under lists that changed since, before it is asked about",
     () => {
       const one = source()
       return Effect.gen(function* () {
@@ -173,57 +176,66 @@ describe("a holder of a venue that screens", () => {
     }
   )
 
-  it.effect("stays clear for ever where the deployment lets no screening be that old", () => {
-    const one = source()
-    return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* ready(stage)
-      const screening = (yield* holder()).screening
-      assert.strictEqual(
-        screening?.validUntil,
-        Instant.add(screening?.screenedAt ?? Instant.fromNanos(0n), Duration.of("P30D"))
-      )
-      yield* TestClock.adjust("29 days")
-      assert.strictEqual(yield* screened, "clear")
-      yield* TestClock.adjust("1 day")
-      assert.strictEqual(yield* screened, "stale")
-      assert.strictEqual((yield* offering).why, "rule-refused screening screening-clear")
-      yield* turn
-      assert.strictEqual(yield* screened, "clear")
-    }).pipe(under(one, { rescreenAfter: Duration.of("P30D") }))
-  })
-
-  it.effect("stays clear longer than an instrument's policy says, or than it says since", () => {
-    const one = source()
-    return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      const policy = (replaces: string, rescreenAfter: string) =>
-        Stage.write(
-          "policy.set",
-          { instrumentId: "fund-a" },
-          { rescreenAfter },
-          Stage.operator,
-          replaces
+  it.effect(
+    "never: stays clear for ever where the deployment lets no screening be that old",
+    () => {
+      const one = source()
+      return Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* ready(stage)
+        const screening = (yield* holder()).screening
+        assert.strictEqual(
+          screening?.validUntil,
+          Instant.add(screening?.screenedAt ?? Instant.fromNanos(0n), Duration.of("P30D"))
         )
-      assert.strictEqual((yield* policy("1", "P20D")).why, "")
-      yield* ready(stage)
-      const { screenedAt, validUntil } = (yield* holder()).screening ?? {}
-      assert.strictEqual(
-        validUntil,
-        Instant.add(screenedAt ?? Instant.fromNanos(0n), Duration.of("P20D"))
-      )
-      yield* TestClock.adjust("3 days")
-      assert.strictEqual((yield* policy("2", "P2D")).why, "")
-      assert.strictEqual(one.asked.length, 1)
-      yield* turn
-      assert.strictEqual(one.asked.length, 2)
-      assert.strictEqual(yield* screened, "clear")
-    }).pipe(under(one))
-  })
+        yield* TestClock.adjust("29 days")
+        assert.strictEqual(yield* screened, "clear")
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(yield* screened, "stale")
+        assert.strictEqual((yield* offering).why, "rule-refused screening screening-clear")
+        yield* turn
+        assert.strictEqual(yield* screened, "clear")
+      }).pipe(under(one, { rescreenAfter: Duration.of("P30D") }))
+    }
+  )
 
-  it.effect("is forgotten by a source that was away, or moved by an answer that is none", () => {
-    const answers: Array<Effect.Effect<ScreeningSource.Answer, ScreeningSource.SourceUnavailable>> =
-      [
+  it.effect(
+    "never: stays clear longer than an instrument's policy says, or than it says since",
+    () => {
+      const one = source()
+      return Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        const policy = (replaces: string, rescreenAfter: string) =>
+          Stage.write(
+            "policy.set",
+            { instrumentId: "fund-a" },
+            { rescreenAfter },
+            Stage.operator,
+            replaces
+          )
+        assert.strictEqual((yield* policy("1", "P20D")).why, "")
+        yield* ready(stage)
+        const { screenedAt, validUntil } = (yield* holder()).screening ?? {}
+        assert.strictEqual(
+          validUntil,
+          Instant.add(screenedAt ?? Instant.fromNanos(0n), Duration.of("P20D"))
+        )
+        yield* TestClock.adjust("3 days")
+        assert.strictEqual((yield* policy("2", "P2D")).why, "")
+        assert.strictEqual(one.asked.length, 1)
+        yield* turn
+        assert.strictEqual(one.asked.length, 2)
+        assert.strictEqual(yield* screened, "clear")
+      }).pipe(under(one))
+    }
+  )
+
+  it.effect(
+    "never: is forgotten by a source that was away, or moved by an answer that is none",
+    () => {
+      const answers: Array<
+        Effect.Effect<ScreeningSource.Answer, ScreeningSource.SourceUnavailable>
+      > = [
         Effect.fail(new ScreeningSource.SourceUnavailable({ detail: "away" })),
         Effect.succeed({
           found: "none",
@@ -234,52 +246,56 @@ describe("a holder of a venue that screens", () => {
         }),
         Effect.never
       ]
-    const service: ScreeningSource.ScreeningSource = {
-      screens: "yes",
-      listVersion: Effect.succeed("1"),
-      ask: (request) =>
-        answers.shift() ?? Scripted.make(Effect.succeed(Scripted.clear)).ask(request)
+      const service: ScreeningSource.ScreeningSource = {
+        screens: "yes",
+        listVersion: Effect.succeed("1"),
+        ask: (request) =>
+          answers.shift() ?? Scripted.make(Effect.succeed(Scripted.clear)).ask(request)
+      }
+      const layer = Layer.succeed(ScreeningSource.ScreeningSource, service)
+      return Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* ready(stage)
+        assert.strictEqual(yield* screened, "pending")
+        yield* pass("61 seconds")
+        assert.strictEqual(yield* screened, "pending")
+        // The third answer never comes: it is given up after a while.
+        yield* TestClock.adjust("61 seconds")
+        const asking = yield* Effect.forkChild(Stage.settle)
+        yield* TestClock.adjust("31 seconds")
+        yield* Fiber.join(asking)
+        assert.strictEqual(yield* screened, "pending")
+        yield* pass("61 seconds")
+        assert.strictEqual(yield* screened, "clear")
+        assert.strictEqual(answers.length, 0)
+      }).pipe(under({ layer }))
     }
-    const layer = Layer.succeed(ScreeningSource.ScreeningSource, service)
-    return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* ready(stage)
-      assert.strictEqual(yield* screened, "pending")
-      yield* pass("61 seconds")
-      assert.strictEqual(yield* screened, "pending")
-      // The third answer never comes: it is given up after a while.
-      yield* TestClock.adjust("61 seconds")
-      const asking = yield* Effect.forkChild(Stage.settle)
-      yield* TestClock.adjust("31 seconds")
-      yield* Fiber.join(asking)
-      assert.strictEqual(yield* screened, "pending")
-      yield* pass("61 seconds")
-      assert.strictEqual(yield* screened, "clear")
-      assert.strictEqual(answers.length, 0)
-    }).pipe(under({ layer }))
-  })
+  )
 
-  it.effect("asked for while a request is under way, or after it ended, is asked about", () => {
-    const one = source({ others: ["nothing-yet"] })
-    return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* ready(stage)
-      const runner = yield* ScreeningRunner
-      const twice = yield* Effect.result(runner.rescreen("h1"))
-      assert.isTrue(Result.isFailure(twice))
-      const nobody = yield* Effect.result(runner.rescreen("h9"))
-      assert.isTrue(Result.isFailure(nobody))
-      yield* Stage.write("holder.close", { holderId: "h1" }, {})
-      const before = one.asked.length
-      yield* pass("10 minutes")
-      yield* turn
-      assert.strictEqual(one.asked.length, before)
-    }).pipe(under(one))
-  })
+  it.effect(
+    "never: asked for while a request is under way, or after it ended, is asked about",
+    () => {
+      const one = source({ others: ["nothing-yet"] })
+      return Effect.gen(function* () {
+        const stage = yield* Stage.opened()
+        yield* ready(stage)
+        const runner = yield* ScreeningRunner
+        const twice = yield* Effect.result(runner.rescreen("h1"))
+        assert.isTrue(Result.isFailure(twice))
+        const nobody = yield* Effect.result(runner.rescreen("h9"))
+        assert.isTrue(Result.isFailure(nobody))
+        yield* Stage.write("holder.close", { holderId: "h1" }, {})
+        const before = one.asked.length
+        yield* pass("10 minutes")
+        yield* turn
+        assert.strictEqual(one.asked.length, before)
+      }).pipe(under(one))
+    }
+  )
 })
 
 describe("a successor", () => {
-  it.effect("is active without a screening of its own", () => {
+  it.effect("never: is active without a screening of its own", () => {
     const one = source()
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()
@@ -327,7 +343,7 @@ describe("a venue that began to screen", () => {
 })
 
 describe("what a holder is shown of it", () => {
-  it.effect("moves with its screening, in any of its states", () => {
+  it.effect("never: moves with its screening, in any of its states", () => {
     const one = source({ others: ["nothing-yet", "possible", "none"] })
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()

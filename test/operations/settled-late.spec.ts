@@ -147,7 +147,7 @@ describe("an order paid on the ledger", () => {
       return { stage, h1 }
     })
 
-  it.effect("settles on what its holder locked for less time, or is said to", () =>
+  it.effect("never: settles on what its holder locked for less time, or is said to", () =>
     Effect.gen(function* () {
       yield* standing({ cash: soon, units: soon })
       assert.deepStrictEqual(yield* refusing("subscription.settle", { subscriptionId: "s1" }), [])
@@ -158,7 +158,7 @@ describe("an order paid on the ledger", () => {
     }).pipe(engine())
   )
 
-  it.effect("does not settle on what its holder locked anew", () =>
+  it.effect("never: does not settle on what its holder locked anew", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* standing({ cash: soon, units: soon })
       yield* Cycles.at(soon)
@@ -171,7 +171,7 @@ describe("an order paid on the ledger", () => {
     }).pipe(engine())
   )
 
-  it.effect("settles once its own time is past, or is said to", () =>
+  it.effect("never: settles once its own time is past, or is said to", () =>
     Effect.gen(function* () {
       yield* standing({ cash: long, units: long })
       yield* Cycles.at(settleBy)
@@ -180,7 +180,7 @@ describe("an order paid on the ledger", () => {
     }).pipe(engine())
   )
 
-  it.effect("is refused before that time is past", () =>
+  it.effect("never: is refused before that time is past", () =>
     Effect.gen(function* () {
       yield* standing({ cash: long, units: long })
       yield* Cycles.at("2026-08-08T19:59:59Z")
@@ -192,7 +192,7 @@ describe("an order paid on the ledger", () => {
 
 describe("an order to be paid an amount", () => {
   it.effect(
-    "takes units of its holder that are not locked, or is not shown as waiting for them",
+    "never: takes units of its holder that are not locked, or is not shown as waiting for them",
     () =>
       Effect.gen(function* () {
         const { stage, h1 } = yield* priced
@@ -235,46 +235,50 @@ describe("an order to be paid an amount", () => {
 })
 
 describe("a dealing cycle", () => {
-  it.effect("settles on what a holder locked for less time than the cycle has, or is said to", () =>
-    Effect.gen(function* () {
-      const { stage, holders } = yield* Cycles.opened(["h1"])
-      const [h1] = holders
-      if (h1 === undefined) throw new Error("no holder")
-      yield* Cycles.opens("c1")
-      yield* signsToBuy(stage, h1)
-      yield* Cycles.paysIn(stage, h1, "100")
-      const soon = "2026-08-01T20:00:00Z"
-      yield* locks(stage, h1, { id: "s1", asset: "USD", amount: "100", until: soon })
-      yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
-      yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
-      assert.deepStrictEqual(yield* refusing("dealing-cycle.settle", { cycleId: "c1" }), [])
-      yield* Cycles.at(soon)
-      yield* agrees("dealing-cycle.settle", { cycleId: "c1" }, ["cash cash-allocated"])
-    }).pipe(engine())
+  it.effect(
+    "never: settles on what a holder locked for less time than the cycle has, or is said to",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Cycles.opened(["h1"])
+        const [h1] = holders
+        if (h1 === undefined) throw new Error("no holder")
+        yield* Cycles.opens("c1")
+        yield* signsToBuy(stage, h1)
+        yield* Cycles.paysIn(stage, h1, "100")
+        const soon = "2026-08-01T20:00:00Z"
+        yield* locks(stage, h1, { id: "s1", asset: "USD", amount: "100", until: soon })
+        yield* Cycles.at(Cycles.friday)
+        yield* Stage.publishes(stage, "1", Cycles.friday)
+        yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
+        assert.deepStrictEqual(yield* refusing("dealing-cycle.settle", { cycleId: "c1" }), [])
+        yield* Cycles.at(soon)
+        yield* agrees("dealing-cycle.settle", { cycleId: "c1" }, ["cash cash-allocated"])
+      }).pipe(engine())
   )
 })
 
 describe("a fund", () => {
-  it.effect("pays for a cycle with cash that it set aside for less time than the cycle has", () =>
-    Effect.gen(function* () {
-      const { stage, h1 } = yield* priced
-      yield* Cycles.opens("c2")
-      yield* Cycles.redeems(stage, h1, { id: "r1", units: "40" })
-      yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
-      yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
-      const until = "2026-08-04T20:00:00Z"
-      yield* Cycles.paysIn(stage, stage.fund, "40")
-      yield* locks(stage, stage.fund, { id: "c2", asset: "USD", amount: "40", until })
-      assert.deepStrictEqual(yield* refusing("dealing-cycle.settle", { cycleId: "c2" }), [])
-      yield* Cycles.at(until)
-      yield* agrees("dealing-cycle.settle", { cycleId: "c2" }, ["cash fund-cash"])
-      const long = "2026-08-08T20:00:00Z"
-      yield* Cycles.paysIn(stage, stage.fund, "40")
-      yield* locks(stage, stage.fund, { id: "c2", asset: "USD", amount: "40", until: long })
-      yield* agrees("dealing-cycle.settle", { cycleId: "c2" }, [])
-    }).pipe(engine())
+  it.effect(
+    "never: pays for a cycle with cash that it set aside for less time than the cycle has",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* priced
+        yield* Cycles.opens("c2")
+        yield* Cycles.redeems(stage, h1, { id: "r1", units: "40" })
+        yield* Cycles.at(Cycles.monday)
+        yield* Stage.publishes(stage, "1", Cycles.monday)
+        yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
+        const until = "2026-08-04T20:00:00Z"
+        yield* Cycles.paysIn(stage, stage.fund, "40")
+        yield* locks(stage, stage.fund, { id: "c2", asset: "USD", amount: "40", until })
+        assert.deepStrictEqual(yield* refusing("dealing-cycle.settle", { cycleId: "c2" }), [])
+        yield* Cycles.at(until)
+        yield* agrees("dealing-cycle.settle", { cycleId: "c2" }, ["cash fund-cash"])
+        const long = "2026-08-08T20:00:00Z"
+        yield* Cycles.paysIn(stage, stage.fund, "40")
+        yield* locks(stage, stage.fund, { id: "c2", asset: "USD", amount: "40", until: long })
+        yield* agrees("dealing-cycle.settle", { cycleId: "c2" }, [])
+      }).pipe(engine())
   )
 })
 

@@ -55,29 +55,31 @@ const told = (resourceId: string) =>
   })
 
 describe("the policy's terms", () => {
-  it.effect("of a later version change an order that was claimed before, or miss one after", () =>
-    Effect.gen(function* () {
-      const { stage } = yield* oneHolder()
-      yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
-      const set = yield* policies(1, { fees: { subscription: 0.005, redemption: 0 } })
-      assert.strictEqual(set.why, "")
-      yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
-      includes(yield* order("s1"), { policyVersion: 1, feeRate: Decimal.zero, fee: Decimal.zero })
-      includes(yield* order("s2"), {
-        policyVersion: 2,
-        feeRate: Decimal.of("0.005"),
-        fee: Decimal.of("500")
-      })
-      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
-      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-      // G3.
-      yield* Cycles.attests(stage, { id: "s2", units: "95333.908211", price: "1.0437" })
-      includes(yield* order("s2"), { state: "priced", units: Decimal.of("95333.908211") })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: of a later version change an order that was claimed before, or miss one after",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* oneHolder()
+        yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
+        const set = yield* policies(1, { fees: { subscription: 0.005, redemption: 0 } })
+        assert.strictEqual(set.why, "")
+        yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
+        includes(yield* order("s1"), { policyVersion: 1, feeRate: Decimal.zero, fee: Decimal.zero })
+        includes(yield* order("s2"), {
+          policyVersion: 2,
+          feeRate: Decimal.of("0.005"),
+          fee: Decimal.of("500")
+        })
+        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+        yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
+        // G3.
+        yield* Cycles.attests(stage, { id: "s2", units: "95333.908211", price: "1.0437" })
+        includes(yield* order("s2"), { state: "priced", units: Decimal.of("95333.908211") })
+        assert.deepStrictEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 
-  it.effect("let an order through outside the window, or below and above the limits", () =>
+  it.effect("never: let an order through outside the window, or below and above the limits", () =>
     Effect.gen(function* () {
       const { stage } = yield* oneHolder({ minimumSubscription: 100 })
       const why = (of: Readonly<Record<string, Stage.Json>>) =>
@@ -105,23 +107,25 @@ describe("the policy's terms", () => {
     }).pipe(engine())
   )
 
-  it.effect("let units out before their cash where they forbid it, or close the order unpaid", () =>
-    Effect.gen(function* () {
-      const { stage } = yield* oneHolder()
-      yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
-      yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
-      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
-      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-      yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
-      assert.strictEqual((yield* acts("deliver", "s1")).why, "rule-refused cash cash-matched")
-      yield* policies(1, { deliverBeforeCash: true })
-      assert.strictEqual((yield* acts("deliver", "s1")).result.state, "delivered")
-      assert.strictEqual((yield* acts("settle", "s1")).why, "rule-refused cash cash-matched")
-      assert.strictEqual((yield* acts("settle", "s1", paid(100000))).result.state, "closed")
-      // What only reduces acts at once, on an order claimed before.
-      yield* policies(2, { deliverBeforeCash: false })
-      assert.strictEqual((yield* acts("deliver", "s2")).why, "rule-refused cash cash-matched")
-    }).pipe(engine())
+  it.effect(
+    "never: let units out before their cash where they forbid it, or close the order unpaid",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* oneHolder()
+        yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
+        yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
+        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+        yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
+        yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
+        assert.strictEqual((yield* acts("deliver", "s1")).why, "rule-refused cash cash-matched")
+        yield* policies(1, { deliverBeforeCash: true })
+        assert.strictEqual((yield* acts("deliver", "s1")).result.state, "delivered")
+        assert.strictEqual((yield* acts("settle", "s1")).why, "rule-refused cash cash-matched")
+        assert.strictEqual((yield* acts("settle", "s1", paid(100000))).result.state, "closed")
+        // What only reduces acts at once, on an order claimed before.
+        yield* policies(2, { deliverBeforeCash: false })
+        assert.strictEqual((yield* acts("deliver", "s2")).why, "rule-refused cash cash-matched")
+      }).pipe(engine())
   )
 })
 
@@ -141,57 +145,59 @@ describe("an order in units paid on the ledger", () => {
       })
     )
 
-  it.effect("takes other cash than its lot is worth, asks for it early, or mints unpaid", () =>
-    Effect.gen(function* () {
-      const { stage, holder } = yield* oneHolder({ fees: { subscription: 0.005, redemption: 0 } })
-      yield* Cycles.paysIn(stage, holder, "2")
-      yield* Cycles.paysIn(stage, holder, "5")
-      yield* signs(stage, holder, "mine-1", "1.000001")
-      const claimed = yield* claims("h1", {
-        subscriptionId: "s1",
-        payment: "ledger",
-        orderId: "mine-1"
-      })
-      assert.strictEqual(claimed.why, "")
-      includes(yield* order("s1"), {
-        orderedAs: "units",
-        amount: null,
-        units: Decimal.of("1.000001"),
-        feeRate: Decimal.of("0.005"),
-        intentCid: null
-      })
-      assert.strictEqual(yield* Stage.count(Templates.SettlementIntent), 0)
-      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
-      yield* Cycles.attests(stage, { id: "s1", units: "1.000001", price: "1.0437" })
-      const priced = yield* order("s1")
-      includes(priced, { state: "priced", fee: Decimal.of("0.01") })
-      assert.strictEqual(priced.cash.expected, Decimal.of("1.06"))
-      assert.deepStrictEqual(subscriptions.waitingOn(priced), [
-        { party: holder.party, action: "Holding.Allocate", by: priced.settleBy }
-      ])
-      const cash = (amount: string) =>
-        Cycles.allocates(stage, holder, {
-          assetId: "USD",
-          amount,
-          to: stage.fund,
-          reference: "mine-1"
+  it.effect(
+    "never: takes other cash than its lot is worth, asks for it early, or mints unpaid",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holder } = yield* oneHolder({ fees: { subscription: 0.005, redemption: 0 } })
+        yield* Cycles.paysIn(stage, holder, "2")
+        yield* Cycles.paysIn(stage, holder, "5")
+        yield* signs(stage, holder, "mine-1", "1.000001")
+        const claimed = yield* claims("h1", {
+          subscriptionId: "s1",
+          payment: "ledger",
+          orderId: "mine-1"
         })
-      yield* cash("1.05")
-      assert.isNull((yield* order("s1")).allocation)
-      assert.strictEqual((yield* acts("settle", "s1")).why, "rule-refused cash cash-allocated")
-      yield* cash("1.06")
-      assert.strictEqual(orderStateAt(yield* order("s1"), Instant.of(Cycles.friday)), "ready")
-      assert.strictEqual((yield* acts("settle", "s1")).why, "")
-      includes(yield* order("s1"), { state: "closed", units: Decimal.of("1.000001") })
-      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "1.06")
-      assert.strictEqual(yield* Cycles.holds(holder, "fund-a"), "1.000001")
-      assert.deepStrictEqual(yield* Stage.surprises, [
-        "subscription allocate: It is of another amount."
-      ])
-    }).pipe(engine())
+        assert.strictEqual(claimed.why, "")
+        includes(yield* order("s1"), {
+          orderedAs: "units",
+          amount: null,
+          units: Decimal.of("1.000001"),
+          feeRate: Decimal.of("0.005"),
+          intentCid: null
+        })
+        assert.strictEqual(yield* Stage.count(Templates.SettlementIntent), 0)
+        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+        yield* Cycles.attests(stage, { id: "s1", units: "1.000001", price: "1.0437" })
+        const priced = yield* order("s1")
+        includes(priced, { state: "priced", fee: Decimal.of("0.01") })
+        assert.strictEqual(priced.cash.expected, Decimal.of("1.06"))
+        assert.deepStrictEqual(subscriptions.waitingOn(priced), [
+          { party: holder.party, action: "Holding.Allocate", by: priced.settleBy }
+        ])
+        const cash = (amount: string) =>
+          Cycles.allocates(stage, holder, {
+            assetId: "USD",
+            amount,
+            to: stage.fund,
+            reference: "mine-1"
+          })
+        yield* cash("1.05")
+        assert.isNull((yield* order("s1")).allocation)
+        assert.strictEqual((yield* acts("settle", "s1")).why, "rule-refused cash cash-allocated")
+        yield* cash("1.06")
+        assert.strictEqual(orderStateAt(yield* order("s1"), Instant.of(Cycles.friday)), "ready")
+        assert.strictEqual((yield* acts("settle", "s1")).why, "")
+        includes(yield* order("s1"), { state: "closed", units: Decimal.of("1.000001") })
+        assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "1.06")
+        assert.strictEqual(yield* Cycles.holds(holder, "fund-a"), "1.000001")
+        assert.deepStrictEqual(yield* Stage.surprises, [
+          "subscription allocate: It is of another amount."
+        ])
+      }).pipe(engine())
   )
 
-  it.effect("follows the fee of the day it settles instead of the day it was claimed", () =>
+  it.effect("never: follows the fee of the day it settles instead of the day it was claimed", () =>
     Effect.gen(function* () {
       const { stage, holder } = yield* oneHolder({ fees: { subscription: 0.005, redemption: 0 } })
       yield* Cycles.paysIn(stage, holder, "5000")
@@ -231,7 +237,7 @@ describe("the price of a day", () => {
     return stage
   })
 
-  it.effect("is the point's though the day's orders swing it", () =>
+  it.effect("never: is the point's though the day's orders swing it", () =>
     Effect.gen(function* () {
       const stage = yield* swinging
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
@@ -241,17 +247,19 @@ describe("the price of a day", () => {
     }).pipe(engine())
   )
 
-  it.effect("swung by the day's net flow is kept as a breach, or swings a fund's first units", () =>
-    Effect.gen(function* () {
-      const stage = yield* swinging
-      // G10.
-      yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
-      includes(yield* order("s1"), { state: "priced", price: Decimal.of("1.04526555") })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
-    }).pipe(engine())
+  it.effect(
+    "never: swung by the day's net flow is kept as a breach, or swings a fund's first units",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* swinging
+        // G10.
+        yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
+        includes(yield* order("s1"), { state: "priced", price: Decimal.of("1.04526555") })
+        assert.deepStrictEqual(yield* Stage.surprises, [])
+      }).pipe(engine())
   )
 
-  it.effect("parts its orders where the policy changes between the first and the last", () =>
+  it.effect("never: parts its orders where the policy changes between the first and the last", () =>
     Effect.gen(function* () {
       const stage = yield* swinging
       yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
@@ -262,21 +270,23 @@ describe("the price of a day", () => {
     }).pipe(engine())
   )
 
-  it.effect("of an historic order may be as old as it likes, against the policy's grace", () =>
-    Effect.gen(function* () {
-      const { stage } = yield* oneHolder({ pricing: "historic" })
-      yield* policies(1, { grace: { "nav-usable": "P1D" } })
-      yield* Stage.publishes(stage, "1.0437", "2026-07-30T12:00:00Z")
-      yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
-      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
-      yield* TestClock.adjust("1 second")
-      yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
-      yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
-      assert.deepStrictEqual(yield* Stage.surprises, [
-        "subscription price: The point that would price the order is stale."
-      ])
-    }).pipe(engine())
+  it.effect(
+    "never: of an historic order may be as old as it likes, against the policy's grace",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* oneHolder({ pricing: "historic" })
+        yield* policies(1, { grace: { "nav-usable": "P1D" } })
+        yield* Stage.publishes(stage, "1.0437", "2026-07-30T12:00:00Z")
+        yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
+        yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
+        assert.deepStrictEqual(yield* Stage.surprises, [])
+        yield* TestClock.adjust("1 second")
+        yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
+        yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
+        assert.deepStrictEqual(yield* Stage.surprises, [
+          "subscription price: The point that would price the order is stale."
+        ])
+      }).pipe(engine())
   )
 })
 
@@ -290,36 +300,38 @@ describe("an order that is not settled in time", () => {
     return found.map(({ record }) => record)
   })
 
-  it.effect("keeps its holder's cash locked, or is let go by somebody, twice or too early", () =>
-    Effect.gen(function* () {
-      const { stage, holder } = yield* oneHolder()
-      yield* Cycles.subscribes(stage, holder, { id: "s1", amount: "100000" })
-      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
-      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-      yield* Cycles.at("2026-08-05T19:50:00Z")
-      yield* Cycles.turns
-      assert.deepStrictEqual(yield* releases, [])
-      yield* Cycles.at("2026-08-05T20:00:00Z")
-      assert.strictEqual(
-        orderStateAt(yield* order("s1"), Instant.of("2026-08-05T20:00:00Z")),
-        "expired"
-      )
-      yield* Cycles.turns
-      yield* Cycles.turns
-      includes(yield* order("s1"), { state: "released", endedAs: "released" })
-      const [opened, ...others] = yield* releases
-      includes(opened ?? {}, { state: "succeeded", role: null, actorName: null })
-      assert.deepStrictEqual(others, [])
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
-      assert.strictEqual(yield* Cycles.holds(holder, "USD"), "100000")
-      assert.deepStrictEqual((yield* told("s1")).slice(-2), [
-        "subscription.priced",
-        "subscription.ended"
-      ])
-    }).pipe(engine())
+  it.effect(
+    "never: keeps its holder's cash locked, or is let go by somebody, twice or too early",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holder } = yield* oneHolder()
+        yield* Cycles.subscribes(stage, holder, { id: "s1", amount: "100000" })
+        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+        yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
+        yield* Cycles.at("2026-08-05T19:50:00Z")
+        yield* Cycles.turns
+        assert.deepStrictEqual(yield* releases, [])
+        yield* Cycles.at("2026-08-05T20:00:00Z")
+        assert.strictEqual(
+          orderStateAt(yield* order("s1"), Instant.of("2026-08-05T20:00:00Z")),
+          "expired"
+        )
+        yield* Cycles.turns
+        yield* Cycles.turns
+        includes(yield* order("s1"), { state: "released", endedAs: "released" })
+        const [opened, ...others] = yield* releases
+        includes(opened ?? {}, { state: "succeeded", role: null, actorName: null })
+        assert.deepStrictEqual(others, [])
+        assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+        assert.strictEqual(yield* Cycles.holds(holder, "USD"), "100000")
+        assert.deepStrictEqual((yield* told("s1")).slice(-2), [
+          "subscription.priced",
+          "subscription.ended"
+        ])
+      }).pipe(engine())
   )
 
-  it.effect("by wire is let go by the clock, though a bank's cash has no end", () =>
+  it.effect("never: by wire is let go by the clock, though a bank's cash has no end", () =>
     Effect.gen(function* () {
       const { stage } = yield* oneHolder()
       yield* claims("h1", { subscriptionId: "s1", amount: 100000 })

@@ -741,7 +741,7 @@ describe("an order paid on the ledger", () => {
 })
 
 describe("the gates of a claim", () => {
-  it.effect("let through what is not a plain order", () =>
+  it.effect("never: let through what is not a plain order", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket({ minimumSubscription: 1000 })
       const why = (of: Readonly<Record<string, Stage.Json>>) =>
@@ -823,7 +823,7 @@ describe("the gates of a claim", () => {
       }).pipe(engine())
   )
 
-  it.effect("let an unregistered, unadmitted or unconfigured order through", () =>
+  it.effect("never: let an unregistered, unadmitted or unconfigured order through", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* Stage.write(
@@ -856,7 +856,7 @@ describe("the gates of a claim", () => {
     }).pipe(engine())
   )
 
-  it.effect("let an order through that nobody could price, or that rebases", () =>
+  it.effect("never: let an order through that nobody could price, or that rebases", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened({ oracle: null })
       yield* Stage.admitted(stage)
@@ -864,7 +864,7 @@ describe("the gates of a claim", () => {
     }).pipe(engine())
   )
 
-  it.effect("let an order of a rebasing instrument through", () =>
+  it.effect("never: let an order of a rebasing instrument through", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened({ valuation: "rebasing" })
       yield* Stage.admitted(stage)
@@ -944,42 +944,47 @@ describe("what is shown of subscriptions", () => {
   const ids = (page: { readonly value: ReadonlyArray<{ readonly subscriptionId: string }> }) =>
     page.value.map(({ subscriptionId }) => subscriptionId)
 
-  it.effect("an investor or a registrar sees what is not theirs, a filter lets others pass", () =>
-    Effect.gen(function* () {
-      const stage = yield* withMarket()
-      yield* claims()
-      yield* claims({ subscriptionId: "s0" })
-      yield* acts("withdraw", {}, "s0")
-      const investor = (holderId: string) => ({ ...Stage.person("ivy", "investor"), holderId })
-      const registrar = (party: string) => ({ ...Stage.person("rob", "registrar"), party })
-      // In the order they were recorded, not of their ids.
-      assert.deepStrictEqual(ids(yield* listed(Stage.operator)), ["s1", "s0"])
-      assert.deepStrictEqual(ids(yield* listed(investor("h1"))), ["s1", "s0"])
-      assert.deepStrictEqual(ids(yield* listed(investor("h2"))), [])
-      assert.deepStrictEqual(ids(yield* listed(registrar(stage.registrar.party))), ["s1", "s0"])
-      assert.deepStrictEqual(ids(yield* listed(registrar(stage.bank.party))), [])
-      assert.deepStrictEqual(ids(yield* listed(Stage.operator, { state: ["withdrawn"] })), ["s0"])
-      assert.deepStrictEqual(
-        ids(yield* listed(Stage.operator, { instrumentId: "other" as never })),
-        []
-      )
-      const reads = yield* Reads
-      const one = (caller: Caller.Caller, subscriptionId: string) =>
-        Effect.result(
-          reads.one(SubscriptionReads.get, {
-            caller,
-            params: { subscriptionId: subscriptionId as never },
-            point: {}
-          })
+  it.effect(
+    "never: an investor or a registrar sees what is not theirs, a filter lets others pass",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* withMarket()
+        yield* claims()
+        yield* claims({ subscriptionId: "s0" })
+        yield* acts("withdraw", {}, "s0")
+        const investor = (holderId: string) => ({ ...Stage.person("ivy", "investor"), holderId })
+        const registrar = (party: string) => ({ ...Stage.person("rob", "registrar"), party })
+        // In the order they were recorded, not of their ids.
+        assert.deepStrictEqual(ids(yield* listed(Stage.operator)), ["s1", "s0"])
+        assert.deepStrictEqual(ids(yield* listed(investor("h1"))), ["s1", "s0"])
+        assert.deepStrictEqual(ids(yield* listed(investor("h2"))), [])
+        assert.deepStrictEqual(ids(yield* listed(registrar(stage.registrar.party))), ["s1", "s0"])
+        assert.deepStrictEqual(ids(yield* listed(registrar(stage.bank.party))), [])
+        assert.deepStrictEqual(ids(yield* listed(Stage.operator, { state: ["withdrawn"] })), ["s0"])
+        assert.deepStrictEqual(
+          ids(yield* listed(Stage.operator, { instrumentId: "other" as never })),
+          []
         )
-      assert.isTrue(Result.isSuccess(yield* one(investor("h1"), "s1")))
-      // Another's order is answered as one that is not there.
-      assert.deepStrictEqual(yield* one(investor("h2"), "s1"), yield* one(investor("h2"), "absent"))
-      assert.isTrue(Result.isFailure(yield* one(registrar(stage.bank.party), "s1")))
-    }).pipe(engine())
+        const reads = yield* Reads
+        const one = (caller: Caller.Caller, subscriptionId: string) =>
+          Effect.result(
+            reads.one(SubscriptionReads.get, {
+              caller,
+              params: { subscriptionId: subscriptionId as never },
+              point: {}
+            })
+          )
+        assert.isTrue(Result.isSuccess(yield* one(investor("h1"), "s1")))
+        // Another's order is answered as one that is not there.
+        assert.deepStrictEqual(
+          yield* one(investor("h2"), "s1"),
+          yield* one(investor("h2"), "absent")
+        )
+        assert.isTrue(Result.isFailure(yield* one(registrar(stage.bank.party), "s1")))
+      }).pipe(engine())
   )
 
-  it.effect("a pinned read shows what came later", () =>
+  it.effect("never: a pinned read shows what came later", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* claims()

@@ -8,7 +8,7 @@ import * as TestDatabase from "../../packages/storage-adapters/src/embedded/Test
 
 // Switched off to see it red: `statement_timeout` in Sessions.ts.
 it.live(
-  "waits for ever behind a slow store, or leaves something of its transaction",
+  "never: waits for ever behind a slow store, or leaves something of its transaction",
   () =>
     Effect.gen(function* () {
       const url = Redacted.make(yield* TestDatabase.url)

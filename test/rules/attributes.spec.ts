@@ -83,7 +83,7 @@ describe("what stands in the way of a change", () => {
     expect(why(attributes, change({ state: "revoked" }))).toBe("state-conflict AttributeState")
   })
 
-  it("a change that nothing stands against is refused", () => {
+  it("never: a change that nothing stands against is refused", () => {
     expect(why([], change())).toBe("made")
     expect(why([attribute()], change({ state: "revoked" }))).toBe("made")
     expect(why([], change({ state: "pending", validUntil: at(10), validFrom: at(1) }))).toBe("made")
@@ -123,7 +123,7 @@ describe("every state and every change", () => {
     expect(after(attributes, change({ state }))).toEqual(expected)
   })
 
-  it("a verified statement loses the period it was stated with, or ignores a new one", () => {
+  it("never: a verified statement loses the period it was stated with, or ignores a new one", () => {
     const stated = attribute({ state: "pending", validUntil: at(25) })
     const [kept] = AttributeRules.change([stated], [change()], by)
     expect(kept).toMatchObject({ validFrom: at(1), validUntil: at(25) })
@@ -131,7 +131,7 @@ describe("every state and every change", () => {
     expect(renewed).toMatchObject({ validUntil: at(30) })
   })
 
-  it("a statement on other evidence is verified in the place of the one that was stated", () => {
+  it("never: a statement on other evidence is verified in the place of the one that was stated", () => {
     const stated = attribute({ state: "pending", validFrom: at(2) })
     const made = AttributeRules.change([stated], [change({ evidenceHash: hash("c") })], by)
     expect(made).toMatchObject([{ evidenceHash: hash("c"), validFrom: by.now }])
@@ -145,7 +145,7 @@ describe("the clock", () => {
     attribute({ name: "c", state: "pending", validUntil: at(3) }),
     attribute({ name: "d" })
   ]
-  it("an attribute ends early, late, or though it was never verified", () => {
+  it("never: an attribute ends early, late, or though it was never verified", () => {
     const states = (now: Instant.Instant) =>
       AttributeRules.expired(some, now).map(({ state }) => state)
     expect(AttributeRules.endsAt(some)).toBe(at(11))
@@ -155,7 +155,7 @@ describe("the clock", () => {
     expect(AttributeRules.endsAt(AttributeRules.expired(some, at(12)))).toBeNull()
   })
 
-  it("an attribute counts before it begins, or when it is over", () => {
+  it("never: an attribute counts before it begins, or when it is over", () => {
     const one = attribute({ validFrom: at(5), validUntil: at(8) })
     const counts = [4, 5, 7, 8].map((day) => AttributeRules.counts(one, at(day)))
     expect(counts).toEqual([false, true, true, false])
@@ -211,7 +211,7 @@ const anyChange = fc.record({
 })
 
 describe("under any changes", () => {
-  it("a name has two attributes that count, or two that are stated; or a history has two digests", () => {
+  it("never: a name has two attributes that count, or two that are stated; or a history has two digests", () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 20 }), (changes) => {
         let attributes: ReadonlyArray<Attribute> = []

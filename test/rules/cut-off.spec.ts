@@ -100,7 +100,7 @@ describe("the next cut-off of a zone whose clock changes is another instant", ()
     expect(opened(rule(zone, time), now).split(" ")[0]).toBe(at)
   })
 
-  test("the offset of the day before is taken for that of the day", () => {
+  test("never: the offset of the day before is taken for that of the day", () => {
     // Weekdays only: Friday's cut-off is in winter, Monday's in summer.
     const weekdays = rule("Europe/London", "16:00", ["monday", "friday"])
     expect(opened(weekdays, "2026-03-27T15:00:00Z").split(" ").slice(0, 2)).toEqual([
@@ -180,7 +180,7 @@ describe("a named cut-off", () => {
     expect(opened(weekdays, now, named)).toBe(expected)
   })
 
-  test("the second of a time shown twice is a cut-off of its own", () => {
+  test("never: the second of a time shown twice is a cut-off of its own", () => {
     const twice = rule("Europe/London", "01:30")
     expect(opened(twice, now, { cutOffAt: "2026-10-25T00:30:00Z" }).split(" ")[0]).toBe(
       "2026-10-25T00:30:00Z"
@@ -213,7 +213,7 @@ const instants = fc
   })
   .map(Instant.fromNanos)
 
-test("a cut-off that the rule itself makes cannot be named, or is another day", () => {
+test("never: a cut-off that the rule itself makes cannot be named, or is another day", () => {
   fc.assert(
     fc.property(rules, instants, fc.integer({ min: 1, max: 5 }), (cutOff, now, steps) => {
       let next = nextCutOff(cutOff, now)
@@ -226,7 +226,7 @@ test("a cut-off that the rule itself makes cannot be named, or is another day", 
   )
 })
 
-test("an instant between two cut-offs opens", () => {
+test("never: an instant between two cut-offs opens", () => {
   fc.assert(
     fc.property(
       rules,

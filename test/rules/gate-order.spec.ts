@@ -38,20 +38,20 @@ describe.each(acts)("$name", (act) => {
     checks.slice(index + 1).map((other) => [one, other] as const)
   )
 
-  test("has a row that no table names, misses one, or keeps them in another order", () => {
+  test("never: has a row that no table names, misses one, or keeps them in another order", () => {
     const rows = broken([])
     expect(all(rows)).toEqual(checks)
     expect(refusing(rows)).toEqual([])
     expect(checks.map(rank)).toEqual(checks.map(rank).toSorted((a, b) => a - b))
   })
 
-  test.each(checks)("%s refuses nothing, or not alone", (check) => {
+  test.each(checks)("never: %s refuses nothing, or not alone", (check) => {
     const rows = broken([check])
     expect(refusing(rows)).toEqual([check])
     expect(told(rows)).toBe(check)
   })
 
-  test("of two checks that refuse, the later gate's is told", () => {
+  test("never: of two checks that refuse, the later gate's is told", () => {
     const both = pairs.filter(([one, other]) => !isNever(act, one, other))
     for (const [one, other] of both) {
       for (const order of [
@@ -66,14 +66,14 @@ describe.each(acts)("$name", (act) => {
     expect(both.length + act.never.length).toBe((checks.length * (checks.length - 1)) / 2)
   })
 
-  test("two checks are said to exclude each other that can refuse together", () => {
+  test("never: two checks are said to exclude each other that can refuse together", () => {
     for (const [one, other] of act.never) {
       expect(refusing(broken([one, other]))).not.toEqual([one, other])
       expect(refusing(broken([other, one]))).not.toEqual([one, other])
     }
   })
 
-  test("of many checks that refuse another than the first is told", () => {
+  test("never: of many checks that refuse another than the first is told", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...checks]), (order) => {
         const rows = broken(order)
@@ -116,7 +116,7 @@ test("units are recovered to a successor from the instant on from which it is us
   expect(refusing(Moves.against([transferred]))).toEqual([])
 })
 
-test("an act asks no hold first, or a restriction of nobody", () => {
+test("never: an act asks no hold first, or a restriction of nobody", () => {
   const noHolder = [
     "dealing-cycle.open",
     "standing-settlement.open",

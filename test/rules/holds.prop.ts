@@ -49,13 +49,16 @@ const holds = fc
   .map((all) => all.map((source, nth) => ({ source, hold: hold(source, nth) })))
 
 describe("holds that are open on an instrument", () => {
-  it.each(sources)("of the source %s stop what they should let pass, or the reverse", (source) => {
-    for (const act of acts) {
-      expect(stops(hold(source, 1), act), act).toBe(stopped[source].includes(act))
+  it.each(sources)(
+    "never: of the source %s stop what they should let pass, or the reverse",
+    (source) => {
+      for (const act of acts) {
+        expect(stops(hold(source, 1), act), act).toBe(stopped[source].includes(act))
+      }
     }
-  })
+  )
 
-  it("stop anything but the union of what each stops, or name one that does not", () => {
+  it("never: stop anything but the union of what each stops, or name one that does not", () => {
     fc.assert(
       fc.property(holds, fc.constantFrom(...acts), (open, act) => {
         const naming = open.find(({ source }) => stopped[source].includes(act))
@@ -70,7 +73,7 @@ describe("holds that are open on an instrument", () => {
     )
   })
 
-  it("let more pass when one opens, or stop more when one is released", () => {
+  it("never: let more pass when one opens, or stop more when one is released", () => {
     fc.assert(
       fc.property(holds, fc.nat(5), (open, nth) => {
         const less = open.filter((_, index) => index !== nth)
@@ -151,7 +154,7 @@ describe("a hold's release", () => {
       all.map((one, nth) => ({ ...one, findingId: id<"FindingId">(`f${nth}`), check: "c" }))
     )
 
-  it("leaves a blocking finding behind that nobody named, or is refused without one", () => {
+  it("never: leaves a blocking finding behind that nobody named, or is refused without one", () => {
     fc.assert(
       fc.property(behind, fc.boolean(), (findings, isStrange) => {
         const named = findings.filter(({ isNamed }) => isNamed).map(({ findingId }) => findingId)
@@ -180,7 +183,7 @@ describe("a hold's release", () => {
     )
   })
 
-  it("is signed by the same figures though more of a finding is accepted, or by others for the same", () => {
+  it("never: is signed by the same figures though more of a finding is accepted, or by others for the same", () => {
     const sizes = fc.array(fc.integer({ min: -900, max: 900 }), { minLength: 1, maxLength: 60 })
     const shown = (all: ReadonlyArray<number>, order: 1 | -1 = 1) => {
       const accepted = all.map((size, nth) => ({
@@ -206,7 +209,7 @@ describe("a hold's release", () => {
 })
 
 describe("findings of later runs", () => {
-  it("hold an instrument that nothing new stops, or let a difference grow unseen", () => {
+  it("never: hold an instrument that nothing new stops, or let a difference grow unseen", () => {
     // What a run sees of one difference: its amount in cents; null: it is gone. Or it is accepted.
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.integer({ min: -5, max: 5 }).filter((one) => one !== 0) },
@@ -252,7 +255,7 @@ describe("findings of later runs", () => {
     )
   })
 
-  it("that an order in flight explains stop nothing once they are judged to be no more than that", () => {
+  it("never: that an order in flight explains stop nothing once they are judged to be no more than that", () => {
     const explained = seenAt({ amount: 0, explained: 500, severity: "info" })
     const one = finding("f1", explained)
     expect(stopping([one], { instrumentId: "fund-a", source: "reconciliation" })).toEqual([])
@@ -261,7 +264,7 @@ describe("findings of later runs", () => {
     expect(stays.firstSeenRunId).toBe("run-1")
   })
 
-  it("of another instrument, another source or less than blocking stop it", () => {
+  it("never: of another instrument, another source or less than blocking stop it", () => {
     const of = { instrumentId: "fund-a", source: "reconciliation" } as const
     const plain = finding("f1", seenAt({ amount: 1 }))
     const cover = finding("f2", seenAt({ amount: 1 }), "reserve-cover")
@@ -276,7 +279,7 @@ describe("findings of later runs", () => {
     )
   })
 
-  it("of one check, subject and instrument go by two ids, or two go by one", () => {
+  it("never: of one check, subject and instrument go by two ids, or two go by one", () => {
     const word = fc.stringMatching(/^[a-z":,\\]{0,6}$/u)
     const same = fc.record({
       check: word,

@@ -99,7 +99,7 @@ describe("a second submission of a commandId", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be taken for new since an offset whose commits are forgotten", () =>
+  it.effect("never: would be taken for new since an offset whose commits are forgotten", () =>
     Effect.gen(function* () {
       const { submit } = yield* scene
       const first = yield* submit()
@@ -112,7 +112,7 @@ describe("a second submission of a commandId", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would not tell where the first one lies", () =>
+  it.effect("never: would not tell where the first one lies", () =>
     Effect.gen(function* () {
       const { submit } = yield* scene
       const first = yield* submit()
@@ -153,7 +153,7 @@ describe("completions", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("a rejection would block the retry", () =>
+  it.effect("never: a rejection would block the retry", () =>
     Effect.gen(function* () {
       const { submit } = yield* scene
       const far = { minLedgerTime: Instant.of("2999-01-01T00:00:00Z") }

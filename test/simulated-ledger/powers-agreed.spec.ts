@@ -56,7 +56,7 @@ describe("issuer powers", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be accepted twice by one, by somebody else, or when they are past", () =>
+  it.effect("never: would be accepted twice by one, by somebody else, or when they are past", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const proposal = yield* Powers.propose(floor, { until: noon })
@@ -77,7 +77,7 @@ describe("issuer powers", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be declined or ended by the venue", () =>
+  it.effect("never: would be declined or ended by the venue", () =>
     Effect.gen(function* () {
       const { of, floor, agreement } = yield* Powers.scene
       const proposal = yield* Powers.propose(floor)
@@ -106,7 +106,7 @@ describe("issuer powers", () => {
     ["twice the same", () => ({ powers: ["recover", "recover"] })],
     ["by another register's registrar", ({ of }) => ({ registrar: of("bank").party })]
   ]
-  it.effect.each(unfits)("would be proposed %s", ([, terms]) =>
+  it.effect.each(unfits)("never: would be proposed %s", ([, terms]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       expect(yield* Effect.flip(Powers.propose(floor, terms(floor)))).toMatchObject(unfit)
@@ -119,7 +119,7 @@ describe("issuer powers", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be proposed as accepted by a stranger", () =>
+  it.effect("never: would be proposed as accepted by a stranger", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const say = yield* Powers.together(floor.of)
@@ -173,7 +173,7 @@ describe("a holder's consent", () => {
     ["its offer ran out", { expiresAt: noon }, "the offer is past its time"],
     ["it would allow nothing", { validUntil: noon }, "the consent would already be past"]
   ]
-  it.effect.each(late)("would be granted when %s", ([, terms, message]) =>
+  it.effect.each(late)("never: would be granted when %s", ([, terms, message]) =>
     Effect.gen(function* () {
       const { floor, of } = yield* Powers.scene
       const contractId = yield* Powers.offer(floor, "bob", terms)
@@ -184,18 +184,20 @@ describe("a holder's consent", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be taken back by the holder although the agreement does not allow it", () =>
-    Effect.gen(function* () {
-      const { floor, of } = yield* Powers.scene
-      const kept = yield* Powers.consent(floor, "bob", { revocable: false })
-      expect(yield* Effect.flip(World.act(of("bob"), takeBack(kept)))).toMatchObject(
-        aborts("the consent is not the holder's to take back")
-      )
-      const free = yield* Powers.consent(floor, "bob", { revocable: true })
-      yield* World.act(of("bob"), takeBack(free))
-      const left = yield* Powers.all(of("bob"), IssuerPowersConsent)
-      expect(left.map(({ contractId }) => contractId)).toEqual([kept])
-    }).pipe(Effect.provide(ledger))
+  it.effect(
+    "never: would be taken back by the holder although the agreement does not allow it",
+    () =>
+      Effect.gen(function* () {
+        const { floor, of } = yield* Powers.scene
+        const kept = yield* Powers.consent(floor, "bob", { revocable: false })
+        expect(yield* Effect.flip(World.act(of("bob"), takeBack(kept)))).toMatchObject(
+          aborts("the consent is not the holder's to take back")
+        )
+        const free = yield* Powers.consent(floor, "bob", { revocable: true })
+        yield* World.act(of("bob"), takeBack(free))
+        const left = yield* Powers.all(of("bob"), IssuerPowersConsent)
+        expect(left.map(({ contractId }) => contractId)).toEqual([kept])
+      }).pipe(Effect.provide(ledger))
   )
 
   const unfits: ReadonlyArray<
@@ -216,7 +218,7 @@ describe("a holder's consent", () => {
       ({ of }) => ({ registrars: [of("registrar").party, of("bank").party] })
     ]
   ]
-  it.effect.each(unfits)("would be asked for and given %s", ([, terms]) =>
+  it.effect.each(unfits)("never: would be asked for and given %s", ([, terms]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const say = yield* Powers.together(floor.of)
@@ -453,7 +455,7 @@ describe("of a forced move", () => {
   const transfer = ["ReceiveTransfer", "Transfer"]
   const used = ["Use", "Allocation_Withdraw", "Unlock", ...transfer, ...transfer]
 
-  it.effect("its order and its agreement would be told to the holder", () =>
+  it.effect("never: its order and its agreement would be told to the holder", () =>
     Effect.gen(function* () {
       const { seen, choices } = yield* forced
       expect(yield* choices("alice")).toEqual(used)
@@ -464,7 +466,7 @@ describe("of a forced move", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("the receiver would be told more than that it received", () =>
+  it.effect("never: the receiver would be told more than that it received", () =>
     Effect.gen(function* () {
       const { seen, choices } = yield* forced
       expect(yield* choices("bob")).toEqual([...transfer, ...transfer])
@@ -475,7 +477,7 @@ describe("of a forced move", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("the venue, the issuer and the registrar would not be told all", () =>
+  it.effect("never: the venue, the issuer and the registrar would not be told all", () =>
     Effect.gen(function* () {
       const { choices } = yield* forced
       for (const hint of ["venue", "fund", "registrar"] as const) {
@@ -484,7 +486,7 @@ describe("of a forced move", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("somebody else would be told anything", () =>
+  it.effect("never: somebody else would be told anything", () =>
     Effect.gen(function* () {
       const { seen } = yield* forced
       for (const hint of ["oracle", "attestor", "bank", "custodian", "carol"] as const) {
@@ -499,14 +501,16 @@ describe("of a forced move", () => {
     ["another holder's offer", IssuerPowersConsentOffer, ["venue", "registrar", "fund", "carol"]],
     ["another holder's consent", IssuerPowersConsent, ["venue", "registrar", "fund", "alice"]]
   ]
-  it.effect.each(sees)("%s would be seen by those it does not concern", ([, template, expected]) =>
-    Effect.gen(function* () {
-      const { of } = yield* scene
-      const found: Array<Dealing.Hint> = []
-      for (const hint of Dealing.hints) {
-        if ((yield* Powers.all(of(hint), template)).length > 0) found.push(hint)
-      }
-      expect(found).toEqual(expected)
-    }).pipe(Effect.provide(ledger))
+  it.effect.each(sees)(
+    "never: %s would be seen by those it does not concern",
+    ([, template, expected]) =>
+      Effect.gen(function* () {
+        const { of } = yield* scene
+        const found: Array<Dealing.Hint> = []
+        for (const hint of Dealing.hints) {
+          if ((yield* Powers.all(of(hint), template)).length > 0) found.push(hint)
+        }
+        expect(found).toEqual(expected)
+      }).pipe(Effect.provide(ledger))
   )
 })

@@ -150,7 +150,7 @@ describe("a forced move", () => {
       }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("a consent to all instruments would shut out an issuer it did not know", () =>
+  it.effect("never: a consent to all instruments would shut out an issuer it did not know", () =>
     Effect.gen(function* () {
       const scene = yield* Powers.scene
       const consentCid = yield* Powers.consent(scene.floor, "alice", {
@@ -201,7 +201,7 @@ describe("a forced move", () => {
     ]
   ]
   it.effect.each(deadlines)(
-    "is made until its %s ends, and would be made at that instant",
+    "never: is made until its %s ends, and would be made at that instant",
     ([, message, arrange]) =>
       Effect.gen(function* () {
         const scene = yield* Powers.scene
@@ -216,7 +216,7 @@ describe("a forced move", () => {
       }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be made by a credential that is not in force yet", () =>
+  it.effect("never: would be made by a credential that is not in force yet", () =>
     Effect.gen(function* () {
       const scene = yield* Powers.scene
       const receiverCredentialCid = yield* credential(scene, { validFrom: noon })
@@ -229,7 +229,7 @@ describe("a forced move", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("ERC-7943 and CMTAT: a move to the holder itself would unfreeze its units", () =>
+  it.effect("never: ERC-7943 and CMTAT: a move to the holder itself would unfreeze its units", () =>
     Effect.gen(function* () {
       const scene = yield* Powers.scene
       const contractId = yield* Dealing.allocate(scene.floor, {
@@ -442,7 +442,7 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
   ]
 ]
 
-describe("units would be moved", () => {
+describe("never: units would be moved", () => {
   it.effect.each(wrong)("%s", ([, message, arrange]) =>
     Effect.gen(function* () {
       const scene = yield* Powers.scene

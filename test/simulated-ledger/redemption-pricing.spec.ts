@@ -85,7 +85,7 @@ const mispriced: ReadonlyArray<Figures> = [
   ]
 ]
 
-describe("the oracle would price a redemption by", () => {
+describe("never: the oracle would price a redemption by", () => {
   it.effect.each(mispriced)("%s", ([, message, ordered, other]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor

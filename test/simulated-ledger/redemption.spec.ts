@@ -135,7 +135,7 @@ describe("a redemption paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be released with another order's request, units or cash", () =>
+  it.effect("never: would be released with another order's request, units or cash", () =>
     Effect.gen(function* () {
       const at = yield* scene
       const release = (
@@ -388,7 +388,7 @@ const wrong: ReadonlyArray<Wrong> = [
   ]
 ]
 
-describe("a redemption would be settled with", () => {
+describe("never: a redemption would be settled with", () => {
   it.effect.each(wrong)("%s", ([, message, argument]) =>
     Effect.gen(function* () {
       const at = yield* scene

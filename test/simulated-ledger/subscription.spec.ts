@@ -257,7 +257,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("the venue alone would mint", () =>
+  it.effect("never: the venue alone would mint", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const { market, credential: credentialCid, attestors } = world
@@ -285,7 +285,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("an attestor would name another price, attest twice or be a stranger", () =>
+  it.effect("never: an attestor would name another price, attest twice or be a stranger", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const claim = sole(
@@ -316,7 +316,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("a credential past its time would receive units", () =>
+  it.effect("never: a credential past its time would receive units", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const offer = yield* World.make(
@@ -347,7 +347,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("an offer past its time would be accepted", () =>
+  it.effect("never: an offer past its time would be accepted", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const offer = yield* World.make(
@@ -370,7 +370,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("a stranger would agree to the market, or one party twice", () =>
+  it.effect("never: a stranger would agree to the market, or one party twice", () =>
     Effect.gen(function* () {
       const { of, venue, fund, registrar, instrument, cash, attestors } = yield* scene
       const proposal = yield* World.make(
@@ -413,7 +413,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("one attestor too few would mint through a lot of its own", () =>
+  it.effect("never: one attestor too few would mint through a lot of its own", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const claim = yield* World.make(
@@ -458,7 +458,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("a stranger would mint through a lot that it attested", () =>
+  it.effect("never: a stranger would mint through a lot that it attested", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const { of, venue, instrument, holder } = world
@@ -633,7 +633,7 @@ describe("a subscription paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("too little cash, or cash of another order, would buy the units", () =>
+  it.effect("never: too little cash, or cash of another order, would buy the units", () =>
     Effect.gen(function* () {
       const { world, venue, allocate, settle } = yield* paidOnLedger
       const little = yield* Effect.flip(World.act(venue, settle(yield* allocate("99999.99"))))
@@ -642,7 +642,7 @@ describe("a subscription paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("cash allocated to another order would buy the units", () =>
+  it.effect("never: cash allocated to another order would buy the units", () =>
     Effect.gen(function* () {
       const { venue, allocate, settle } = yield* paidOnLedger
       const other = yield* allocate("100000", "sub-4")
@@ -652,7 +652,7 @@ describe("a subscription paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("the fund would get the cash without the holder's units", () =>
+  it.effect("never: the fund would get the cash without the holder's units", () =>
     Effect.gen(function* () {
       const { venue, fund, allocate } = yield* paidOnLedger
       const execute = Templates.exercise(
@@ -700,7 +700,7 @@ describe("units", () => {
     return { ...world, holding: sole(delivered, "Holding") }
   })
 
-  it.effect("would move to somebody who is not admitted", () =>
+  it.effect("never: would move to somebody who is not admitted", () =>
     Effect.gen(function* () {
       const { holder, fund, holding, credential } = yield* minted
       const offer = yield* World.make(
@@ -724,7 +724,7 @@ describe("units", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("would be more after a split than before", () =>
+  it.effect("never: would be more after a split than before", () =>
     Effect.gen(function* () {
       const { holder, holding } = yield* minted
       const lock = (amount: string) =>

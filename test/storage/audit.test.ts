@@ -97,7 +97,7 @@ const tried = (connection: PgConnection.PgConnection) =>
   )
 
 describe("the audit log", () => {
-  it.live("is changed by a superuser (the trigger switched off: all seven succeed)", () =>
+  it.live("never: is changed by a superuser (the trigger switched off: all seven succeed)", () =>
     Effect.gen(function* () {
       const url = yield* TestDatabase.url
       const superuser = yield* PgConnection.make({ url: Redacted.make(url) })
@@ -108,21 +108,23 @@ describe("the audit log", () => {
     })
   )
 
-  it.live("is changed by the application, which owns it (no revoke: BU002 instead of 42501)", () =>
-    Effect.gen(function* () {
-      const { role, url } = yield* ofARole
-      const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
-      yield* Effect.provideContext(log("a", "b", "c"), store)
-      const own = yield* PgConnection.make({ url: Redacted.make(url) })
-      expect(yield* tried(own)).toEqual(changes.map(() => "42501"))
-      // Even an owner that takes back what it gave away has the trigger against it.
-      yield* own.query(`grant update, delete, truncate on bursar.audit to ${role}`, [], false)
-      expect(yield* tried(own)).toEqual(changes.map(() => "BU002"))
-      expect(yield* Effect.provideContext(seqs, store)).toEqual([1, 2, 3])
-    })
+  it.live(
+    "never: is changed by the application, which owns it (no revoke: BU002 instead of 42501)",
+    () =>
+      Effect.gen(function* () {
+        const { role, url } = yield* ofARole
+        const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
+        yield* Effect.provideContext(log("a", "b", "c"), store)
+        const own = yield* PgConnection.make({ url: Redacted.make(url) })
+        expect(yield* tried(own)).toEqual(changes.map(() => "42501"))
+        // Even an owner that takes back what it gave away has the trigger against it.
+        yield* own.query(`grant update, delete, truncate on bursar.audit to ${role}`, [], false)
+        expect(yield* tried(own)).toEqual(changes.map(() => "BU002"))
+        expect(yield* Effect.provideContext(seqs, store)).toEqual([1, 2, 3])
+      })
   )
 
-  it.live("takes a number, or what a record follows, twice", () =>
+  it.live("never: takes a number, or what a record follows, twice", () =>
     Effect.gen(function* () {
       const url = yield* TestDatabase.url
       const superuser = yield* PgConnection.make({ url: Redacted.make(url) })
@@ -147,7 +149,7 @@ describe("the audit log", () => {
   )
 
   it.live(
-    "is opened again by a host that does not own it, or such a host cannot work",
+    "never: is opened again by a host that does not own it, or such a host cannot work",
     () =>
       Effect.gen(function* () {
         const { admin, role, url } = yield* ofARole
@@ -191,7 +193,7 @@ describe("the audit log", () => {
     60_000
   )
 
-  it.live("is pruned by an application that nobody let", () =>
+  it.live("never: is pruned by an application that nobody let", () =>
     Effect.gen(function* () {
       const { url } = yield* ofARole
       const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
@@ -210,7 +212,7 @@ describe("the audit log", () => {
     })
   )
 
-  it.live("keeps its front although the application may become the pruning role", () =>
+  it.live("never: keeps its front although the application may become the pruning role", () =>
     Effect.gen(function* () {
       const { admin, role, url } = yield* ofARole
       yield* admin.query(`grant ${PRUNER} to ${role}`, [], false)

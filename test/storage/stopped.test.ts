@@ -24,38 +24,43 @@ const write = (key: string, between: Effect.Effect<void>) =>
   })
 
 describe("a host that holds the head of the feed and sends nothing more", () => {
-  it.live("holds everybody up, or writes when it wakes (without a limit: it never ends)", () =>
-    Effect.gen(function* () {
-      const url = Redacted.make(yield* TestDatabase.url)
-      const layer = Postgres.layer({ url, transactionIdleMillis: 400 })
-      const stopped = yield* Layer.build(Layer.fresh(layer))
-      const other = yield* Layer.build(Layer.fresh(layer))
-      const holding = yield* Deferred.make<void>()
-      const awake = yield* Deferred.make<void>()
-      const sleeper = yield* Effect.forkChild(
-        write(
-          "sleeper",
-          Effect.andThen(Deferred.succeed(holding, undefined), Deferred.await(awake))
-        ).pipe(Effect.provideContext(stopped), Effect.exit)
-      )
-      yield* Deferred.await(holding)
-      yield* Effect.timeout(Effect.provideContext(write("other", Effect.void), other), "10 seconds")
-      yield* Deferred.succeed(awake, undefined)
-      const exit = yield* Fiber.join(sleeper)
-      expect(Exit.isFailure(exit) && String(exit.cause)).toContain("StorageUnavailable")
-      yield* Effect.provideContext(
-        Effect.gen(function* () {
-          const keys = yield* Keys
-          const found = (key: string) =>
-            Effect.map(keys.find({ scope: "s", key, now }), Option.isSome)
-          expect([yield* found("sleeper"), yield* found("other")]).toEqual([false, true])
-          expect((yield* (yield* Feed).head).webhooksMoved).toBe(1)
-          // The host that slept goes on with its next transaction.
-          yield* write("again", Effect.void)
-          expect(yield* found("again")).toBe(true)
-        }),
-        stopped
-      )
-    })
+  it.live(
+    "never: holds everybody up, or writes when it wakes (without a limit: it never ends)",
+    () =>
+      Effect.gen(function* () {
+        const url = Redacted.make(yield* TestDatabase.url)
+        const layer = Postgres.layer({ url, transactionIdleMillis: 400 })
+        const stopped = yield* Layer.build(Layer.fresh(layer))
+        const other = yield* Layer.build(Layer.fresh(layer))
+        const holding = yield* Deferred.make<void>()
+        const awake = yield* Deferred.make<void>()
+        const sleeper = yield* Effect.forkChild(
+          write(
+            "sleeper",
+            Effect.andThen(Deferred.succeed(holding, undefined), Deferred.await(awake))
+          ).pipe(Effect.provideContext(stopped), Effect.exit)
+        )
+        yield* Deferred.await(holding)
+        yield* Effect.timeout(
+          Effect.provideContext(write("other", Effect.void), other),
+          "10 seconds"
+        )
+        yield* Deferred.succeed(awake, undefined)
+        const exit = yield* Fiber.join(sleeper)
+        expect(Exit.isFailure(exit) && String(exit.cause)).toContain("StorageUnavailable")
+        yield* Effect.provideContext(
+          Effect.gen(function* () {
+            const keys = yield* Keys
+            const found = (key: string) =>
+              Effect.map(keys.find({ scope: "s", key, now }), Option.isSome)
+            expect([yield* found("sleeper"), yield* found("other")]).toEqual([false, true])
+            expect((yield* (yield* Feed).head).webhooksMoved).toBe(1)
+            // The host that slept goes on with its next transaction.
+            yield* write("again", Effect.void)
+            expect(yield* found("again")).toBe(true)
+          }),
+          stopped
+        )
+      })
   )
 })

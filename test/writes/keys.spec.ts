@@ -34,7 +34,7 @@ const holding = (gate: Deferred.Deferred<void>) =>
   ).pipe(Layer.provideMerge(Memory.layer))
 
 describe("a rejection whose key another call holds", () => {
-  it.effect("waits longer than five seconds, or less, or is told anything but that", () =>
+  it.effect("never: waits longer than five seconds, or less, or is told anything but that", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function* () {
@@ -82,23 +82,25 @@ describe("a rejection whose key another call holds", () => {
 
 describe("a key made of the body", () => {
   // Switched off to see it red: "rejected" in row b of the door.
-  it.effect("of a rejected action lapses after a day, or behind a hundred later actions", () =>
-    Effect.gen(function* () {
-      const made = yield* make()
-      yield* Calls.reject(keyOf(made), ann)
-      // Each of these is decided, so the next one is an action of its own under the same body.
-      for (let at = 0; at < 101; at++) {
-        const again = yield* make(olga, `k${at}`)
-        assert.strictEqual(again.status, 202)
-        yield* Calls.approve(keyOf(again), ann)
-      }
-      yield* TestClock.adjust("400 days")
-      assert.strictEqual(yield* Calls.slug(make()), "approval-rejected")
-      assert.strictEqual((yield* make(olga, "new")).status, 202)
-    }).pipe(engine())
+  it.effect(
+    "never: of a rejected action lapses after a day, or behind a hundred later actions",
+    () =>
+      Effect.gen(function* () {
+        const made = yield* make()
+        yield* Calls.reject(keyOf(made), ann)
+        // Each of these is decided, so the next one is an action of its own under the same body.
+        for (let at = 0; at < 101; at++) {
+          const again = yield* make(olga, `k${at}`)
+          assert.strictEqual(again.status, 202)
+          yield* Calls.approve(keyOf(again), ann)
+        }
+        yield* TestClock.adjust("400 days")
+        assert.strictEqual(yield* Calls.slug(make()), "approval-rejected")
+        assert.strictEqual((yield* make(olga, "new")).status, 202)
+      }).pipe(engine())
   )
 
-  it.effect("that met an action made under a sent key is bound to nothing", () =>
+  it.effect("never: that met an action made under a sent key is bound to nothing", () =>
     Effect.gen(function* () {
       const made = yield* make(olga, "k1")
       const met = yield* make()
@@ -121,7 +123,7 @@ describe("a key made of the body", () => {
   )
 
   // Switched off to see it red: the further pages of `matching` in the door.
-  it.effect("of an action that awaits is missed behind a hundred that others made", () =>
+  it.effect("never: of an action that awaits is missed behind a hundred that others made", () =>
     Effect.gen(function* () {
       const made = yield* make(olga, "first")
       for (let at = 0; at < 101; at++) {
@@ -135,7 +137,7 @@ describe("a key made of the body", () => {
     }).pipe(engine())
   )
 
-  it.effect("of an action that ran is missed behind a hundred that ran since", () =>
+  it.effect("never: of an action that ran is missed behind a hundred that ran since", () =>
     Effect.gen(function* () {
       const made = yield* make(olga, "first")
       yield* TestClock.adjust(1)
@@ -162,7 +164,7 @@ describe("the engine's own write", () => {
     Effect.flatMap(FourEyes, (door) => door.open(Toys.single, of, key))
 
   // Switched off to see it red: the claim in `openOwn`.
-  it.effect("is opened twice for one occasion, by however many at once", () =>
+  it.effect("never: is opened twice for one occasion, by however many at once", () =>
     Effect.gen(function* () {
       const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => open("monday"), {
         concurrency: "unbounded"
@@ -178,14 +180,14 @@ describe("the engine's own write", () => {
     }).pipe(engine())
   )
 
-  it.effect("says another thing under the key of an occasion", () =>
+  it.effect("never: says another thing under the key of an occasion", () =>
     Effect.gen(function* () {
       yield* open("monday")
       assert.strictEqual(yield* Calls.slug(open("monday", other)), "idempotency-key-reused")
     }).pipe(engine())
   )
 
-  it.effect("shares its keys with a person who is called like the engine", () =>
+  it.effect("never: shares its keys with a person who is called like the engine", () =>
     Effect.gen(function* () {
       const mine = yield* open("monday")
       for (const sub of ["engine", "engine:venue-1", ""]) {
@@ -200,7 +202,7 @@ describe("the engine's own write", () => {
     }).pipe(engine())
   )
 
-  it.effect("has an actor's name, role or e-mail, or none at all", () =>
+  it.effect("never: has an actor's name, role or e-mail, or none at all", () =>
     Effect.gen(function* () {
       const opened = yield* open("monday")
       const shown = ["actor", "actorName", "actorEmail", "role"].map((name) =>

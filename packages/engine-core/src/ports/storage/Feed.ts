@@ -172,7 +172,8 @@ export class Feed extends Context.Service<
     }) => Effect.Effect<number, StorageUnavailable>
     /**
      * Deletes audit records before this one, which MUST be a checkpoint and stays as the new start.
-     * Anything else there is a defect and deletes nothing. The application's own role of a database has no right to: it fails there.
+     * Anything else there is a defect and deletes nothing. The application's own role of a database
+     * has no right to: it fails there.
      */
     readonly pruneAudit: (of: {
       readonly before: number

@@ -55,9 +55,9 @@ describe.concurrent("bursar start", () => {
     const health = `${at.api}/v1/health`
     const [live, ready] = [`${at.management}/livez`, `${at.management}/readyz`]
     try {
-      expect([await status(health), await status(live), await status(ready)]).toEqual([
-        200, 200, 200
-      ])
+      await expect.poll(() => status(health), { timeout: 40_000 }).toBe(200)
+      await expect.poll(() => status(ready), { timeout: 40_000 }).toBe(200)
+      expect(await status(live)).toBe(200)
 
       const metrics = async () => (await fetch(`${at.management}/metrics`)).text()
       // The first look at the figures begins when the venue is up.
@@ -80,7 +80,7 @@ describe.concurrent("bursar start", () => {
 
       proxy.open()
       await expect.poll(() => status(health), { timeout: 40_000, interval: 250 }).toBe(200)
-      expect(await status(ready)).toBe(200)
+      await expect.poll(() => status(ready), { timeout: 40_000 }).toBe(200)
     } finally {
       child.kill("SIGTERM")
     }

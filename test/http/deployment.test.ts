@@ -40,21 +40,63 @@ describe("readiness", () => {
     )
   }
 
-  it.effect("outlives a store that is away for less than ten seconds, and no longer", () => {
-    let up = true
-    const look = Effect.suspend(() => (up ? Effect.succeed(vitals) : Effect.fail(away)))
-    return Effect.gen(function* () {
-      expect(yield* state).toBe("up")
-      up = false
-      yield* TestClock.adjust("9 seconds")
-      expect(yield* state).toBe("up")
-      yield* TestClock.adjust("4 seconds")
-      expect(yield* state).toBe("not-ready")
-      up = true
-      yield* TestClock.adjust("3 seconds")
-      expect(yield* state).toBe("up")
-    }).pipe(Effect.provide(readiness(look)))
-  })
+  const gone: ReadonlyArray<readonly [string, Effect.Effect<never, Refusal.Unavailable>]> = [
+    ["refuses every look", Effect.fail(away)],
+    ["says nothing any more", Effect.never]
+  ]
+  for (const [what, without] of gone) {
+    // The clock stands between two looks when the store goes: the later the look, the later it is known.
+    it.effect(
+      `is not-ready one second after the store ${what}, and up one second after it is back`,
+      () => {
+        let looks = 0
+        let look: Effect.Effect<Readiness.Vitals, Refusal.Unavailable> = Effect.succeed(vitals)
+        const counted = Effect.suspend(() => {
+          looks += 1
+          return look
+        })
+        return Effect.gen(function* () {
+          for (const millis of [0, 1, 100, 249, 250, 333]) {
+            yield* TestClock.adjust(millis)
+            expect(yield* state).toBe("up")
+            look = without
+            yield* TestClock.adjust("1 second")
+            expect(yield* state).toBe("not-ready")
+            look = Effect.succeed(vitals)
+            yield* TestClock.adjust("1 second")
+            expect(yield* state).toBe("up")
+          }
+          // However often anybody asks, nobody looks for it.
+          const before = looks
+          for (let asked = 0; asked < 1_000; asked++) yield* state
+          expect(looks).toBe(before)
+        }).pipe(Effect.provide(readiness(counted)))
+      }
+    )
+  }
+
+  it.effect(
+    "is not-ready from the moment that a write is refused, before anybody has looked",
+    () => {
+      let refused = false
+      let looks = 0
+      const vital = Layer.succeed(Readiness.Vital, {
+        look: Effect.suspend(() => {
+          looks += 1
+          return Effect.succeed(vitals)
+        }),
+        refusesWrites: () => refused
+      })
+      return Effect.gen(function* () {
+        expect(yield* state).toBe("up")
+        const before = looks
+        refused = true
+        expect([yield* state, looks]).toEqual(["not-ready", before])
+        refused = false
+        expect(yield* state).toBe("up")
+      }).pipe(Effect.provide(Readiness.layer({ version: "1" }).pipe(Layer.provide(vital))))
+    }
+  )
 
   it.effect("never waits for a store that does not answer", () =>
     Effect.gen(function* () {

@@ -9,7 +9,7 @@ import {
   Settings,
   settingsDefaults
 } from "@bursar/engine-core"
-import { Crypto } from "@bursar/engine-core/ports"
+import { Crypto, RefusedWrites } from "@bursar/engine-core/ports"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -371,6 +371,7 @@ const venue = (
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(Vitals.layer))),
     Layer.provideMerge(engineOf(config, of.keys)),
     Layer.provide(telemetry(config)),
+    Layer.provide(Layer.sync(RefusedWrites.Current, RefusedWrites.make)),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, Logs.minimumOf(config["logs.level"])))
   )
 

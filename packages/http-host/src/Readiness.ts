@@ -1,7 +1,7 @@
-/** Whether the engine takes calls: looked at every two seconds, never by a request. */
+/** Whether the engine takes calls: looked at and told of within a second, never by a request. */
 import { Refusal } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import type { Health } from "./api/SystemApi.ts"
 
 /** What one look at the engine's surroundings tells. */
@@ -16,10 +16,14 @@ export interface Vitals {
   readonly migrationsPending: boolean
 }
 
-/** How to look; a store that is away fails. */
 export class Vital extends Context.Service<
   Vital,
-  { readonly look: Effect.Effect<Vitals, Refusal.Unavailable> }
+  {
+    /** One look; a store that is away, or that still refuses what is written, fails. */
+    readonly look: Effect.Effect<Vitals, Refusal.Unavailable>
+    /** Whether the store has refused a write since it last took one: known at once, without a look. */
+    readonly refusesWrites?: () => boolean
+  }
 >()("@bursar/http-host/Readiness/Vital") {}
 
 export class Readiness extends Context.Service<
@@ -31,14 +35,15 @@ export class Readiness extends Context.Service<
   }
 >()("@bursar/http-host/Readiness") {}
 
-const every = "2 seconds"
-const lookWithin = "1500 millis"
-/** A store that was not reached for this long makes the host not ready. */
-const storeAwayMax = 10_000
+/** Together less than a second: so long a store that is gone, or says nothing, may count as there. */
+const every = "250 millis"
+const lookWithin = "700 millis"
 const slowSeconds = 60
 const retryAfter = 5
 
 const notReady = Refusal.unavailable("not-ready", "The engine is not ready.", retryAfter)
+
+const silent = Refusal.unavailable("not-ready", "It does not answer.", retryAfter)
 
 /** Never shows names or causes: anybody may ask. */
 export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, never, Vital> =>
@@ -47,27 +52,36 @@ export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, 
     Effect.gen(function* () {
       const vital = yield* Vital
       const startedAt = yield* Instant.now
+      /** What the last look told; undefined: it did not reach the store. */
       let last: Vitals | undefined
-      let seenAt = Number.NEGATIVE_INFINITY
+      let told: "reached" | "not reached" | undefined
       let stopping = false
 
+      // Told when it changes: a store that is away for an hour is one line, not one for each look.
+      const tell = (now: "reached" | "not reached", line: Effect.Effect<void>) => {
+        const before = told
+        told = now
+        return before === now ? Effect.void : line
+      }
+      const reached = (vitals: Vitals): Effect.Effect<void> => {
+        last = vitals
+        return tell("reached", Effect.logInfo("the engine's store is reached"))
+      }
+      const missed = ({ detail }: Refusal.Unavailable): Effect.Effect<void> => {
+        last = undefined
+        return tell("not reached", Effect.logWarning("the engine's store is not reached", detail))
+      }
       const look = vital.look.pipe(
-        Effect.timeoutOrElse({ duration: lookWithin, orElse: () => Effect.fail(notReady) }),
-        Effect.flatMap((vitals) =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
-            last = vitals
-            seenAt = now
-          })
-        ),
-        Effect.catch((away) => Effect.logWarning("the engine's store is not reached", away.detail))
+        Effect.timeoutOrElse({ duration: lookWithin, orElse: () => Effect.fail(silent) }),
+        Effect.matchEffect({ onSuccess: reached, onFailure: missed })
       )
       yield* look
       yield* look.pipe(Effect.repeat(Schedule.spaced(every)), Effect.forkScoped)
 
       return {
-        current: Effect.map(Clock.currentTimeMillis, (now) => {
+        current: Effect.sync(() => {
           if (stopping || last === undefined || last.migrationsPending) return notReady
-          if (now - seenAt > storeAwayMax) return notReady
+          if (vital.refusesWrites?.() === true) return notReady
           return {
             _tag: "Ready",
             status: isSlow(last) ? "degraded" : "up",

@@ -1,5 +1,5 @@
 /** What a database's error means to the engine: it is away for now, or something is wrong. */
-import { StorageUnavailable } from "@bursar/engine-core/ports"
+import { RefusedWrites, StorageUnavailable } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
@@ -21,6 +21,9 @@ const DEADLOCKS: ReadonlySet<string> = new Set(["DeadlockError", "SerializationE
  */
 const AWAY_STATES = ["08", "53", "57P", "58", "25P03", "25P04", "25006"]
 
+/** The database itself takes no writes: its disk is full or broken, or it is a read-only standby. */
+const REFUSED_STATES = ["53100", "58030", "25006"]
+
 const RETRY_SECONDS = 1
 
 /** The five characters by which PostgreSQL says what happened. */
@@ -30,17 +33,29 @@ export const sqlState = (error: SqlError): string | undefined => {
   return typeof cause.code === "string" ? cause.code : undefined
 }
 
-/** Unavailable where waiting may help; anything else is a defect and dies. */
+/**
+ * Unavailable where waiting may help; anything else is a defect and dies. A database that refuses
+ * what is written is told of at once, with its own reason, which names a file and never a value.
+ */
 export const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable> => {
   const state = sqlState(error) ?? ""
   const away = AWAY.has(error.reason._tag) || AWAY_STATES.some((prefix) => state.startsWith(prefix))
-  return away
-    ? Effect.fail(
-        new StorageUnavailable({
-          detail: `${error.reason._tag}${state === "" ? "" : ` ${state}`}`,
-          retryAfter: RETRY_SECONDS,
-          isDeadlock: DEADLOCKS.has(error.reason._tag)
-        })
-      )
-    : Effect.die(error)
+  if (!away) return Effect.die(error)
+  const unavailable = new StorageUnavailable({
+    detail: `${error.reason._tag}${state === "" ? "" : ` ${state}`}`,
+    retryAfter: RETRY_SECONDS,
+    isDeadlock: DEADLOCKS.has(error.reason._tag)
+  })
+  return REFUSED_STATES.includes(state)
+    ? Effect.andThen(noted(error, state), Effect.fail(unavailable))
+    : Effect.fail(unavailable)
 }
+
+const noted = ({ reason }: SqlError, state: string): Effect.Effect<void> =>
+  Effect.flatMap(RefusedWrites.Current, ({ note }) => {
+    const said = reason.cause instanceof Error ? reason.cause.message : reason.message
+    note(said)
+    return Effect.logError("the database refused what was written", said).pipe(
+      Effect.annotateLogs({ sqlState: state })
+    )
+  })

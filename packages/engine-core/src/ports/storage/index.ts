@@ -24,6 +24,7 @@ export {
 } from "./Feed.ts"
 export { type KeyRow, Keys } from "./Keys.ts"
 export { type ProjectionHead, ProjectionLog, type UpdateRow } from "./ProjectionLog.ts"
+export * as RefusedWrites from "./RefusedWrites.ts"
 export { RateWindow } from "./RateWindow.ts"
 export { LeaseLost, StorageUnavailable, VersionMoved, WriterFenced } from "./StorageError.ts"
 export { type Lease, type WorkItem, WorkQueue } from "./WorkQueue.ts"

@@ -4,7 +4,9 @@ import { Party, RecordId } from "@bursar/engine-core/kernel"
 import { hash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
+import { toleranceSeconds } from "../api/Tolerance.ts"
 import type { Algorithm } from "../HostConfig.ts"
+import * as Exchange from "../observability/Exchange.ts"
 import * as Jwks from "../outbound/Jwks.ts"
 
 export class Authentication extends Context.Service<
@@ -25,7 +27,6 @@ export interface Trusted {
 }
 
 const tokenMax = 8 * 1024
-const toleranceSeconds = 60
 /** How many verified tokens are remembered; the oldest is forgotten first. */
 const rememberedMax = 10_000
 
@@ -54,7 +55,10 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
       }
 
       const verify = Effect.fnUntraced(function* (token: string, now: number) {
-        const key = yield* jwks.keyFor(yield* headerOf(token, trusted.algorithms))
+        const header = yield* headerOf(token, trusted.algorithms)
+        const key = yield* jwks
+          .keyFor(header)
+          .pipe(Effect.catchTag("Refused", (refused) => Exchange.refusing(refused, "key")))
         const { payload } = yield* Effect.tryPromise({
           try: () =>
             jwtVerify(token, key, {
@@ -69,7 +73,7 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
         }).pipe(
           Effect.catch((cause) =>
             cause instanceof errors.JOSEError || cause instanceof TypeError
-              ? Effect.fail(invalid)
+              ? Exchange.refusing(invalid, reasonOf(cause))
               : Effect.die(cause)
           )
         )
@@ -79,7 +83,10 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
       return {
         caller: Effect.fnUntraced(function* (authorizations) {
           const token = bearer(authorizations)
-          if (token === undefined) return yield* Effect.fail(missing)
+          if (token === undefined) {
+            const reason: Reason = authorizations.length === 0 ? "missing" : "malformed"
+            return yield* Exchange.refusing(missing, reason)
+          }
           const now = yield* Clock.currentTimeMillis
           const digest = hash("sha256", token, "base64")
           const known = remembered.get(digest)
@@ -89,7 +96,8 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
           }
           const payload = yield* verify(token, now)
           const caller = callerOf(payload)
-          if (caller === undefined) return yield* Effect.fail(invalid)
+          if (caller === undefined)
+            return yield* Exchange.refusing(invalid, "claims" satisfies Reason)
           remember(digest, { caller, payload, now })
           return caller
         })
@@ -102,6 +110,35 @@ const missing = Refusal.refused("unauthenticated", {
 })
 /** One text for every fault of a token: what exactly was wrong helps only a forger. */
 const invalid = Refusal.refused("unauthenticated", { detail: "The token is not valid." })
+
+/** Why a token was not taken, as the log of the request says it. */
+export type Reason =
+  /** No Authorization header. */
+  | "missing"
+  /** No bearer token of three parts in it, two of them, or one that is too long. */
+  | "malformed"
+  /** An algorithm the deployment does not trust, a type that is no access token's, or a header that would choose the key. */
+  | "header"
+  /** The issuer has no key by the token's key id. */
+  | "key"
+  | "signature"
+  | "issuer"
+  | "audience"
+  | "expired"
+  /** It is not valid yet: one of the two clocks is wrong. */
+  | "clock"
+  /** A claim that it needs is missing, or is none. */
+  | "claims"
+
+const reasonOf = (cause: unknown): Reason => {
+  if (cause instanceof errors.JWTExpired) return "expired"
+  if (cause instanceof errors.JWTClaimValidationFailed) {
+    if (cause.claim === "iss") return "issuer"
+    if (cause.claim === "aud") return "audience"
+    return cause.claim === "nbf" && cause.reason === "check_failed" ? "clock" : "claims"
+  }
+  return cause instanceof errors.JWSSignatureVerificationFailed ? "signature" : "malformed"
+}
 
 /** The token of the one Authorization header. */
 const bearer = (authorizations: ReadonlyArray<string>): string | undefined => {
@@ -124,7 +161,7 @@ const headerOf = (token: string, allowed: ReadonlyArray<string>) =>
       types.has((typ ?? "").toLowerCase()) &&
       !refusedHeaders.some((name) => name in header)
       ? Effect.succeed({ ...header, alg })
-      : Effect.fail(invalid)
+      : Exchange.refusing(invalid, (header === undefined ? "malformed" : "header") satisfies Reason)
   })
 
 const protectedHeader = (token: string) => {

@@ -76,6 +76,7 @@ export const observed = <E, R>(
       method,
       route: seen.route,
       sub: null,
+      refusedBy: null,
       response: null
     }
     // The request's own scope: it is closed when its answer has been sent.
@@ -134,7 +135,12 @@ const finish = Effect.fnUntraced(function* (of: {
   span.attribute("http.response.status_code", status)
   span.end(now, status >= 500 ? Exit.fail(error ?? String(status)) : Exit.void)
   yield* Effect.logInfo("answered").pipe(
-    Effect.annotateLogs({ method: exchange.method, status, ms: Math.round(seconds * 1e6) / 1e3 })
+    Effect.annotateLogs({
+      method: exchange.method,
+      status,
+      ms: Math.round(seconds * 1e6) / 1e3,
+      ...(exchange.refusedBy === null ? {} : { reason: exchange.refusedBy })
+    })
   )
 })
 

@@ -4,6 +4,7 @@ import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { Crypto, Ids, Keys } from "@bursar/engine-core/ports"
 import { Clock, Context, Effect, Layer, Metric, Redacted } from "effect"
 import { holds, keyIdPattern, type SigningKey } from "../config/SigningKeys.ts"
+import * as Exchange from "../observability/Exchange.ts"
 import * as Counters from "./Counters.ts"
 
 export interface Rules {
@@ -86,12 +87,12 @@ export const layer = (
         const signs = from !== undefined && from <= now
         const given = Object.values(sent)
         if (given.every((values) => values.length === 0)) {
-          return signs ? yield* Effect.fail(required) : null
+          return signs ? yield* Exchange.refusing(required, "unsigned") : null
         }
         if (signs && given.some((values) => values.length === 0))
-          return yield* Effect.fail(required)
+          return yield* Exchange.refusing(required, "unsigned")
         const form = formOf(sent)
-        if (form === undefined) return yield* Effect.fail(invalid)
+        if (form === undefined) return yield* Exchange.refusing(invalid, "form")
 
         const key = byId.get(form.keyId)
         const own = key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
@@ -100,11 +101,11 @@ export const layer = (
         const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${crypto.sha256(signed.body)}`
         const mac = crypto.hmacSha256(secret, Buffer.from(text, "latin1"))
         const right = crypto.equal(mac, form.mac)
-        if (own === undefined) return yield* Effect.fail(invalid)
+        if (own === undefined) return yield* Exchange.refusing(invalid, "signing-key")
         if (Math.abs(millis - Number(form.timestamp) * 1000) > of.window) {
-          return yield* Effect.fail(expired(millis))
+          return yield* Exchange.refusing(expired(millis), "window")
         }
-        if (!right) return yield* Effect.fail(invalid)
+        if (!right) return yield* Exchange.refusing(invalid, "mac")
 
         const first = yield* useNonce({
           // Neither a tenant's nor a key's id holds a slash.
@@ -112,7 +113,7 @@ export const layer = (
           nonce: form.nonce,
           keep: 2 * of.window
         }).pipe(Effect.catchTag("StorageUnavailable", () => Effect.fail(away)))
-        return first ? own.keyId : yield* Effect.fail(reused)
+        return first ? own.keyId : yield* Exchange.refusing(reused, "nonce")
       })
 
       return {

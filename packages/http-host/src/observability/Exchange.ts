@@ -11,6 +11,8 @@ export interface Exchange {
   readonly route: string | null
   /** Who asked, once it is known. */
   sub: string | null
+  /** Why the caller was not taken for who it says it is: for the log, never for the caller. */
+  refusedBy: string | null
   /** The answer, once there is one. */
   response: HttpServerResponse.HttpServerResponse | null
 }
@@ -25,6 +27,16 @@ export const Current = Context.Reference<Exchange | null>(
 export const signedIn = (sub: string): Effect.Effect<void> =>
   Effect.map(Current, (exchange) => {
     if (exchange !== null) exchange.sub = sub
+  })
+
+/**
+ * Refuses a caller, in words that help no forger, and keeps for the log what exactly was wrong.
+ * `reason` is a word of a closed list, and nothing that the caller sent.
+ */
+export const refusing = <E>(refused: E, reason: string): Effect.Effect<never, E> =>
+  Effect.flatMap(Current, (exchange) => {
+    if (exchange !== null) exchange.refusedBy = reason
+    return Effect.fail(refused)
   })
 
 /** Which refusal an answer's body tells: known by its body, which stays when headers are added. */

@@ -1,4 +1,5 @@
 /** How a caller shows who it is: a bearer token, and for service clients a signature beside it. */
+import { toleranceSeconds } from "../Tolerance.ts"
 import type { Admits } from "../Served.ts"
 
 const signatureHeader = (name: string, description: string) => ({
@@ -13,7 +14,7 @@ export const schemes = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "A JWT of the deployment's identity provider; its roles claim names the roles."
+    description: `A JWT of the deployment's identity provider; its roles claim names the roles. It is taken up to ${toleranceSeconds} seconds after it expired and before it begins, for clocks differ.`
   },
   signatureKey: signatureHeader("X-Signature-Key", "The id of the key the request is signed with."),
   signatureTimestamp: signatureHeader(

@@ -80,7 +80,7 @@ export const bench = async (): Promise<ReadonlyArray<Row>> => {
     operationsAtOnce: 64,
     webhooks: Array.from({ length: webhooks }, (_, n) => ({
       webhookId: `wh-${n}`,
-      url: `http://127.0.0.1:${port}/${n}`,
+      url: `http://localhost:${port}/${n}`,
       events: ["operation.succeeded"] as const,
       secrets: [new Uint8Array(32).fill(n + 1)]
     }))

@@ -67,7 +67,11 @@ const faults: ReadonlyArray<
   ["unsigned", () => bearer(["operator"])],
   ["form", () => bearer(["operator"]), () => signed({ "x-signature-nonce": "short" })],
   ["signing-key", () => bearer(["operator"]), () => signed({ "x-signature-key": "k-2" })],
-  ["window", () => bearer(["operator"]), () => sign({ method: "GET", target, timestamp: now() - 600 })],
+  [
+    "window",
+    () => bearer(["operator"]),
+    () => sign({ method: "GET", target, timestamp: now() - 600 })
+  ],
   ["mac", () => bearer(["operator"]), () => sign({ method: "GET", target: "/v1/orders" })]
 ]
 

@@ -25,7 +25,7 @@ export const start = async (): Promise<Receiver> => {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
-    url: `http://127.0.0.1:${port}/bursar`,
+    url: `http://localhost:${port}/bursar`,
     port,
     secret,
     verdicts,

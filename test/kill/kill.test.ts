@@ -29,7 +29,7 @@ const settings = {
   BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
     {
       webhookId: "keeper",
-      url: "http://127.0.0.1:1/",
+      url: "http://localhost:1/",
       events: [],
       secrets: [`whsec_${Buffer.alloc(32, 9).toString("base64")}`]
     }

@@ -52,7 +52,7 @@ beforeAll(async () => {
       BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
         {
           webhookId: "keeper",
-          url: `http://127.0.0.1:${port}/events`,
+          url: `http://localhost:${port}/events`,
           events: [],
           secrets: [`whsec_${Buffer.alloc(32, 9).toString("base64")}`]
         }

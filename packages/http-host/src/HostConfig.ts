@@ -314,7 +314,7 @@ export const settings = {
     fallback: "false"
   }),
   "webhooks.allowAddresses": setting(Kind.list(Webhooks.network, 100), {
-    doc: "Networks that webhooks may be posted to though they are not public.",
+    doc: "Networks that webhooks may be posted to though they are not public; a webhook names its host all the same, never an address.",
     fallback: ""
   }),
   "cors.origins": setting(Kind.list(origin, 100), {

@@ -116,6 +116,24 @@ describe("an address is refused when it is registered", () => {
     expect(await post(sender, url)).toEqual({ failure: "address-refused" })
   })
 
+  // Red when an allowed network lets an address itself through: a certificate and SNI need a name.
+  it("and so is every address in place of a name, where all addresses are allowed too", async () => {
+    const all = ["0.0.0.0/0", "::/0"].map(Host.WebhookAddresses.networkOf)
+    const open = senderOf({
+      resolve: answers("93.184.215.14"),
+      allowAddresses: all.filter((one) => one !== undefined)
+    })
+    const addresses = refused.filter((url) => /^https:\/\/(\[|[0-9])[!-~]*$/.test(url))
+    expect(addresses.length).toBeGreaterThan(10)
+    for (const url of addresses) {
+      expect([url, await Effect.runPromise(open.judge(url))]).toEqual([
+        url,
+        expect.stringMatching(/^Its host is (an address, not a name|not a DNS name)\.$/)
+      ])
+      expect(await post(open, url)).toEqual({ failure: "address-refused" })
+    }
+  })
+
   it("and one that is https, by name, on a port that is allowed, is not", async () => {
     for (const url of [
       "https://receiver.example/hook?a=b",
@@ -219,7 +237,7 @@ describe("what an answer says leads nowhere", () => {
     const outside = await receiver((_, response) => {
       response.writeHead(302, { location: `http://127.0.0.1:${inside.port}/` }).end()
     })
-    const answer = await post(to(outside.port), `http://127.0.0.1:${outside.port}/`)
+    const answer = await post(to(outside.port), `http://localhost:${outside.port}/`)
     expect(answer).toEqual({ status: 302, retryAfter: null })
     expect(inside.count()).toBe(0)
   })
@@ -236,7 +254,7 @@ describe("what an answer says leads nowhere", () => {
       }
       more()
     })
-    const answer = await post(to(flood.port), `http://127.0.0.1:${flood.port}/`)
+    const answer = await post(to(flood.port), `http://localhost:${flood.port}/`)
     expect(answer).toEqual({ status: 200, retryAfter: null })
     // What the kernel's buffers hold was sent and never read.
     expect(sent).toBeLessThan(8 * 1024 * 1024)
@@ -257,7 +275,7 @@ describe("what an answer says leads nowhere", () => {
     })
     const sender = to(drip.port, { within })
     const ended = ["/body", "/head", "/silence"].map((path) =>
-      post(sender, `http://127.0.0.1:${drip.port}${path}`)
+      post(sender, `http://localhost:${drip.port}${path}`)
     )
     expect(await Promise.all(ended)).toEqual([
       // The status was there in time: it decides.
@@ -270,11 +288,11 @@ describe("what an answer says leads nowhere", () => {
   it("a receiver that is not there, or hangs up, fails to connect", async () => {
     const gone = await receiver()
     closing.splice(0).forEach((close) => close())
-    expect(await post(to(gone.port), `http://127.0.0.1:${gone.port}/`)).toEqual({
+    expect(await post(to(gone.port), `http://localhost:${gone.port}/`)).toEqual({
       failure: "connect"
     })
     const rude = await receiver((request) => request.socket.destroy())
-    expect(await post(to(rude.port), `http://127.0.0.1:${rude.port}/`)).toEqual({
+    expect(await post(to(rude.port), `http://localhost:${rude.port}/`)).toEqual({
       failure: "connect"
     })
   })
@@ -282,7 +300,7 @@ describe("what an answer says leads nowhere", () => {
   it("TLS is verified: a receiver that speaks none, or whose certificate nobody knows, is refused", async () => {
     const plain = await receiver()
     const sender = to(plain.port, { http: "refused" })
-    expect(await post(sender, `https://127.0.0.1:${plain.port}/`)).toEqual({ failure: "tls" })
+    expect(await post(sender, `https://localhost:${plain.port}/`)).toEqual({ failure: "tls" })
   })
 
   it("the proxies of the environment are not used", async () => {
@@ -299,7 +317,7 @@ describe("what an answer says leads nowhere", () => {
         Host.WebhookSender.layer({
           ports: [port], http: "allowed", allowAddresses: [Host.WebhookAddresses.networkOf("127.0.0.0/8")]
         }).pipe(Layer.provide(NodeCrypto.layer))))
-      const post = { url: "http://127.0.0.1:" + port + "/", headers: {}, body: "{}", trace: null }
+      const post = { url: "http://localhost:" + port + "/", headers: {}, body: "{}", trace: null }
       console.log(JSON.stringify(await Effect.runPromise(sender.post(post))))`
     const address = `http://127.0.0.1:${proxy.port}`
     const env = {

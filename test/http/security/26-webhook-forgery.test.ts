@@ -58,7 +58,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done))
   const { port } = receiver.address() as AddressInfo
-  url = `http://127.0.0.1:${port}/hook?of=bursar`
+  url = `http://localhost:${port}/hook?of=bursar`
   const loopback = Host.WebhookAddresses.networkOf("127.0.0.0/8")
   const sender = Host.WebhookSender.layer({
     ports: [port],

@@ -48,7 +48,7 @@ const optionsOf = (
 ): https.RequestOptions => ({
   method: "POST",
   protocol: url.protocol,
-  hostname: url.hostname.replace(/^\[|\]$/g, ""),
+  hostname: url.hostname,
   port: url.port,
   path: `${url.pathname}${url.search}`,
   headers: of.headers,
@@ -57,7 +57,7 @@ const optionsOf = (
   agent: false,
   rejectUnauthorized: true,
   maxHeaderSize: 16 * 1024,
-  ...(name === null ? {} : { servername: name }),
+  servername: name,
   ...(of.authorities === undefined ? {} : { ca: of.authorities })
 })
 

@@ -22,8 +22,8 @@ export type Resolve = (name: string) => Promise<ReadonlyArray<Address>>
 
 export interface Target {
   readonly url: URL
-  /** The name to verify; null: the host is an address. */
-  readonly name: string | null
+  /** The name to verify. */
+  readonly name: string
   /** Each of them was judged; a socket opens to no other. */
   readonly addresses: ReadonlyArray<Address>
 }
@@ -76,15 +76,15 @@ const formOf = (text: string, rules: Rules): Effect.Effect<URL, NoTarget> => {
   return Effect.succeed(url)
 }
 
-/** The host as an address, where it is one that the deployment allows by itself. */
-const literalOf = (url: URL, host: string): Address | undefined => {
-  const bare = host.replace(/^\[|\]$/g, "")
-  const family = isIP(bare)
-  // Only its one usual spelling: 127.0.0.1, not 2130706433 or 0x7f.1.
-  return family === 0 || url.hostname !== host.toLowerCase()
-    ? undefined
-    : { address: bare, family: family === 4 ? 4 : 6 }
-}
+/** A host that is an address in whatever spelling, also in those that only a URL reads as one. */
+const isAddress = (url: URL, host: string): boolean =>
+  [host, url.hostname].some((one) => isIP(one.replace(/^\[|\]$/g, "")) !== 0)
+
+/** What every machine calls itself; no name server is asked for it (RFC 6761 section 6.3). */
+const thisMachine: ReadonlyArray<Address> = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 }
+]
 
 /** Where a webhook's address leads, or why it is not posted to; names are asked for every time. */
 export const locate = (
@@ -95,16 +95,17 @@ export const locate = (
     const url = yield* formOf(text, of.rules)
     const allowed = Addresses.within(of.rules.allowAddresses)
     const host = hostOf(text)
-    const literal = literalOf(url, host)
-    if (literal !== undefined) {
-      return allowed(literal.address)
-        ? { url, name: null, addresses: [literal] }
-        : yield* refuse("Its host is an address, not a name.")
-    }
+    // Also where addresses are allowed: those are what a name may lead to.
+    if (isAddress(url, host)) return yield* refuse("Its host is an address, not a name.")
     if (!isName(host) || url.hostname !== host.toLowerCase()) {
       return yield* refuse("Its host is not a DNS name.")
     }
-    if (isLocal(host) && !allowed("127.0.0.1")) return yield* refuse("Its host is this machine.")
+    if (isLocal(host)) {
+      const addresses = thisMachine.filter(({ address }) => allowed(address))
+      return addresses.length === 0
+        ? yield* refuse("Its host is this machine.")
+        : { url, name: url.hostname, addresses }
+    }
     const addresses = yield* Effect.tryPromise({
       try: () => of.resolve(url.hostname),
       catch: () => new NoTarget({ failure: "dns", said: "Its host's name cannot be resolved." })

@@ -28,12 +28,15 @@ export const laws: ReadonlyArray<Law> = [
       const refused = yield* Scene.failure(
         scene.venue.submit(Scene.submission(scene, Scene.proposal(scene), withdraw(missing)))
       )
-      expect(refused._tag).toBe("Refused")
+      expect(refused._tag, "how the submission ends").toBe("Refused")
       const end = yield* scene.venue.ledgerEnd
-      expect(yield* Scene.active(scene.venue, end)).toEqual(
+      expect(yield* Scene.active(scene.venue, end), "the active contracts after it").toEqual(
         yield* Scene.active(scene.venue, before)
       )
-      expect(yield* Scene.transactions(scene.venue, { after: before, through: end })).toEqual([])
+      expect(
+        yield* Scene.transactions(scene.venue, { after: before, through: end }),
+        "the updates it left"
+      ).toEqual([])
     })
   },
   {
@@ -45,13 +48,16 @@ export const laws: ReadonlyArray<Law> = [
       const good = Scene.submission(scene, Scene.proposal(scene))
       const bad = Scene.submission(scene, withdraw(missing))
       const before = yield* scene.venue.ledgerEnd
-      expect(yield* Scene.failure(scene.venue.submit({ ...bad, commandId }))).toMatchObject({
+      expect(
+        yield* Scene.failure(scene.venue.submit({ ...bad, commandId })),
+        "how the first submission ends"
+      ).toMatchObject({
         _tag: "Refused",
         code: "CONTRACT_NOT_FOUND"
       })
-      expect(yield* scene.venue.ledgerEnd).toBe(before)
+      expect(yield* scene.venue.ledgerEnd, "the ledger's end after a refusal").toBe(before)
       const receipt = yield* scene.venue.submit({ ...good, commandId })
-      expect(receipt.duplicate).toBe(false)
+      expect(receipt.duplicate, "whether the second try counts as a repeat").toBe(false)
     })
   },
   {
@@ -63,7 +69,10 @@ export const laws: ReadonlyArray<Law> = [
       const again = yield* Scene.failure(
         scene.venue.submit(Scene.submission(scene, withdraw(contractId)))
       )
-      expect(again).toMatchObject({ _tag: "Refused", contractId })
+      expect(again, "how the second use of the contract ends").toMatchObject({
+        _tag: "Refused",
+        contractId
+      })
     })
   },
   {
@@ -74,7 +83,10 @@ export const laws: ReadonlyArray<Law> = [
       const twice = yield* Scene.failure(
         scene.venue.submit(Scene.submission(scene, withdraw(contractId), withdraw(contractId)))
       )
-      expect(twice).toMatchObject({ _tag: "Refused", code: "CONTRACT_NOT_ACTIVE" })
+      expect(twice, "how a submission that uses it twice ends").toMatchObject({
+        _tag: "Refused",
+        code: "CONTRACT_NOT_ACTIVE"
+      })
     })
   },
   {
@@ -88,9 +100,14 @@ export const laws: ReadonlyArray<Law> = [
       const { contractId: tokenCid } = yield* Scene.soleCreated(receipt)
       const endTwice = Templates.exercise(Probes.Reach, reachCid, "EndTwice", { tokenCid })
       const refused = yield* Scene.failure(chooser.submit(Scene.submission(scene, endTwice)))
-      expect(refused).toMatchObject({ _tag: "Refused", code: "CONTRACT_NOT_ACTIVE" })
+      expect(refused, "how a choice that ends a token twice ends").toMatchObject({
+        _tag: "Refused",
+        code: "CONTRACT_NOT_ACTIVE"
+      })
       const end = yield* scene.venue.ledgerEnd
-      expect(yield* Scene.active(owner, end)).toContain(tokenCid)
+      expect(yield* Scene.active(owner, end), "the owner's active contracts after it").toContain(
+        tokenCid
+      )
     })
   },
   {
@@ -111,13 +128,16 @@ export const laws: ReadonlyArray<Law> = [
         ],
         { concurrency: "unbounded" }
       )
-      expect(race.map(({ _tag }) => _tag).sort()).toEqual(["Failure", "Success"])
+      expect(race.map(({ _tag }) => _tag).sort(), "how the two ended").toEqual([
+        "Failure",
+        "Success"
+      ])
       const end = yield* scene.venue.ledgerEnd
       const range = { after: scene.since, through: end }
       const consuming = (yield* Scene.transactions(scene.venue, range)).flatMap(({ events }) =>
         events.filter((event) => event._tag === "Exercised" && event.contractId === contractId)
       )
-      expect(consuming).toHaveLength(1)
+      expect(consuming, "the choices that consumed the contract").toHaveLength(1)
     })
   },
   {
@@ -131,8 +151,11 @@ export const laws: ReadonlyArray<Law> = [
       const previous = Offset.of(receipt.offset - 1)
       const range = { after: previous, through: receipt.offset }
       const [update, ...more] = yield* Scene.transactions(scene.venue, range)
-      expect(more).toEqual([])
-      expect(update?.events.map(({ _tag }) => _tag)).toEqual(["Exercised", "Created"])
+      expect(more, "updates beside the one at the receipt's offset").toEqual([])
+      expect(
+        update?.events.map(({ _tag }) => _tag),
+        "the events of the update"
+      ).toEqual(["Exercised", "Created"])
     })
   }
 ]

@@ -18,9 +18,15 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const alone = scene.venue.submit(Scene.submission(scene, Scene.consent(scene)))
-      expect(yield* Scene.failure(alone)).toMatchObject(unauthorized)
+      expect(
+        yield* Scene.failure(alone),
+        "how a creation that the venue alone signs ends"
+      ).toMatchObject(unauthorized)
       const other = scene.registrar.submit(Scene.submission(scene, Scene.proposal(scene)))
-      expect(yield* Scene.failure(other)).toMatchObject(unauthorized)
+      expect(
+        yield* Scene.failure(other),
+        "how a creation without the venue's signature ends"
+      ).toMatchObject(unauthorized)
     })
   },
   {
@@ -31,7 +37,10 @@ export const laws: ReadonlyArray<Law> = [
       const receipt = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
       const { contractId } = yield* Scene.soleCreated(receipt)
       const refused = scene.venue.submit(Scene.submission(scene, accept(contractId)))
-      expect(yield* Scene.failure(refused)).toMatchObject(unauthorized)
+      expect(
+        yield* Scene.failure(refused),
+        "how a choice of the registrar's ends that the venue exercises"
+      ).toMatchObject(unauthorized)
     })
   },
   {
@@ -45,7 +54,10 @@ export const laws: ReadonlyArray<Law> = [
       for (const session of [owner, chooser]) {
         for (const command of [orphan, free]) {
           const refused = session.submit(Scene.submission(scene, command))
-          expect(yield* Scene.failure(refused)).toMatchObject(unauthorized)
+          expect(
+            yield* Scene.failure(refused),
+            "how a command ends that nobody signs or controls"
+          ).toMatchObject(unauthorized)
         }
       }
     })
@@ -64,8 +76,11 @@ export const laws: ReadonlyArray<Law> = [
       const look = Templates.exercise(Probes.Reach, reachCid, "Look", { tokenCid })
       const actAs = [stranger.party, chooser.party]
       const refused = helper.submit({ ...Scene.submission(scene, look), actAs })
-      expect(yield* Scene.failure(refused)).toMatchObject(unauthorized)
-      expect(owner.party).not.toBe(stranger.party)
+      expect(
+        yield* Scene.failure(refused),
+        "how a look by the submitter's other rights ends"
+      ).toMatchObject(unauthorized)
+      expect(owner.party, "the stranger").not.toBe(stranger.party)
     })
   },
   {
@@ -80,10 +95,16 @@ export const laws: ReadonlyArray<Law> = [
         Templates.exercise(Probes.Reach, reachCid, "Make", { owner: party })
       const actAs = [stranger.party, chooser.party]
       const leak = helper.submit({ ...Scene.submission(scene, make(stranger.party)), actAs })
-      expect(yield* Scene.failure(leak)).toMatchObject(unauthorized)
+      expect(
+        yield* Scene.failure(leak),
+        "how a creation in the name of the submitter's other party ends"
+      ).toMatchObject(unauthorized)
       const signatory = yield* chooser.submit(Scene.submission(scene, make(owner.party)))
       const actor = yield* chooser.submit(Scene.submission(scene, make(chooser.party)))
-      expect([signatory, actor].every(({ duplicate }) => !duplicate)).toBe(true)
+      expect(
+        [signatory, actor].every(({ duplicate }) => !duplicate),
+        "whether both creations were new"
+      ).toBe(true)
     })
   },
   {
@@ -92,16 +113,28 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.configuration(scene))
-      expect(yield* Scene.failure(scene.venue.submit(submission))).toMatchObject(unauthorized)
+      expect(
+        yield* Scene.failure(scene.venue.submit(submission)),
+        "how an act of another party's through the venue's port ends"
+      ).toMatchObject(unauthorized)
       const smuggled = { ...submission, actAs: [scene.registrar.party] }
-      expect((yield* Scene.failure(scene.venue.submit(smuggled)))._tag).toBe("Refused")
+      expect(
+        (yield* Scene.failure(scene.venue.submit(smuggled)))._tag,
+        "how one ends that names the other party as acting"
+      ).toBe("Refused")
       const reading = { ...submission, readAs: [scene.registrar.party] }
-      expect(yield* Scene.failure(scene.venue.submit(reading))).toMatchObject({
+      expect(
+        yield* Scene.failure(scene.venue.submit(reading)),
+        "how one ends that names the other party as reading"
+      ).toMatchObject({
         _tag: "NotAuthorized",
         http: 403
       })
       const end = yield* scene.venue.ledgerEnd
-      expect(yield* Scene.active(scene.registrar, end)).toEqual([])
+      expect(
+        yield* Scene.active(scene.registrar, end),
+        "what the other party holds after all of them"
+      ).toEqual([])
     })
   },
   {
@@ -111,12 +144,18 @@ export const laws: ReadonlyArray<Law> = [
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
       const refused = scene.fund.submit({ ...submission, actAs: [scene.venue.venue] })
-      expect(yield* Scene.failure(refused)).toMatchObject({ _tag: "NotAuthorized", http: 403 })
+      expect(yield* Scene.failure(refused), "how acting as the venue ends").toMatchObject({
+        _tag: "NotAuthorized",
+        http: 403
+      })
       const both = scene.fund.submit({
         ...submission,
         actAs: [scene.fund.party, scene.venue.venue]
       })
-      expect(yield* Scene.failure(both)).toMatchObject({ _tag: "NotAuthorized", http: 403 })
+      expect(yield* Scene.failure(both), "how acting as oneself and the venue ends").toMatchObject({
+        _tag: "NotAuthorized",
+        http: 403
+      })
     })
   },
   {
@@ -129,7 +168,10 @@ export const laws: ReadonlyArray<Law> = [
       const receipt = yield* owner.submit(Scene.submission(scene, create))
       const { contractId: tokenCid } = yield* Scene.soleCreated(receipt)
       const look = Templates.exercise(Probes.Reach, reachCid, "Look", { tokenCid })
-      expect(yield* Scene.failure(chooser.submit(Scene.submission(scene, look)))).toMatchObject({
+      expect(
+        yield* Scene.failure(chooser.submit(Scene.submission(scene, look))),
+        "how a look at what is not visible ends"
+      ).toMatchObject({
         _tag: "Refused",
         code: "CONTRACT_NOT_FOUND"
       })
@@ -152,7 +194,8 @@ export const laws: ReadonlyArray<Law> = [
       yield* chooser.submit({ ...Scene.submission(scene, look), disclosed })
       const stranger = yield* scene.party("stranger")
       expect(
-        yield* Scene.failure(stranger.submit({ ...Scene.submission(scene, look), disclosed }))
+        yield* Scene.failure(stranger.submit({ ...Scene.submission(scene, look), disclosed })),
+        "how a stranger's look at what was disclosed ends"
       ).toMatchObject(unauthorized)
       const altered = disclosed.map((one) => ({
         ...one,
@@ -163,7 +206,8 @@ export const laws: ReadonlyArray<Law> = [
       expect(
         yield* Scene.failure(
           chooser.submit({ ...Scene.submission(scene, look), disclosed: altered })
-        )
+        ),
+        "how a look by an altered disclosure ends"
       ).toMatchObject({ _tag: "Refused" })
     })
   }

@@ -19,12 +19,18 @@ const afterMishap = (mishap: Mishap) =>
     const submission = Scene.submission(scene, Scene.proposal(scene))
     yield* scene.plant(mishap)
     const lost = yield* Scene.failure(scene.venue.submit(submission))
-    expect(["OutcomeUnknown", "Unreachable"]).toContain(lost._tag)
+    expect(
+      ["OutcomeUnknown", "Unreachable"],
+      "the ways in which a lost submission may end"
+    ).toContain(lost._tag)
     yield* scene.plant({ _tag: "None" })
     const before = yield* effects(scene, submission.commandId)
     const receipt = yield* scene.venue.submit(submission)
     const after = yield* effects(scene, submission.commandId)
-    expect(after.map(({ updateId }) => updateId)).toEqual([receipt.updateId])
+    expect(
+      after.map(({ updateId }) => updateId),
+      "the updates under the commandId"
+    ).toEqual([receipt.updateId])
     return { before: before.length, duplicate: receipt.duplicate, lost: lost._tag }
   })
 
@@ -37,10 +43,16 @@ export const laws: ReadonlyArray<Law> = [
       const submission = Scene.submission(scene, Scene.proposal(scene))
       const first = yield* scene.venue.submit(submission)
       const second = yield* scene.venue.submit(submission)
-      expect([first.duplicate, second.duplicate]).toEqual([false, true])
-      expect(second.updateId).toBe(first.updateId)
-      expect(second.offset).toBe(first.offset)
-      expect(yield* effects(scene, submission.commandId)).toHaveLength(1)
+      expect(
+        [first.duplicate, second.duplicate],
+        "whether each answer says that it is a repeat"
+      ).toEqual([false, true])
+      expect(second.updateId, "the update of the repeat").toBe(first.updateId)
+      expect(second.offset, "the offset of the repeat").toBe(first.offset)
+      expect(
+        yield* effects(scene, submission.commandId),
+        "the updates under the commandId"
+      ).toHaveLength(1)
     })
   },
   {
@@ -56,9 +68,18 @@ export const laws: ReadonlyArray<Law> = [
       const tags = answers.map((one) =>
         one._tag === "Success" ? (one.success.duplicate ? "again" : "first") : one.failure._tag
       )
-      expect(tags.filter((tag) => tag === "first")).toHaveLength(1)
-      for (const tag of tags) expect(["first", "again", "Busy", "OutcomeUnknown"]).toContain(tag)
-      expect(yield* effects(scene, submission.commandId)).toHaveLength(1)
+      expect(
+        tags.filter((tag) => tag === "first"),
+        "the answers that say they were the first"
+      ).toHaveLength(1)
+      for (const tag of tags)
+        expect(["first", "again", "Busy", "OutcomeUnknown"], "the answers there may be").toContain(
+          tag
+        )
+      expect(
+        yield* effects(scene, submission.commandId),
+        "the updates under the commandId"
+      ).toHaveLength(1)
     })
   },
   {
@@ -69,8 +90,11 @@ export const laws: ReadonlyArray<Law> = [
       const submission = Scene.submission(scene, Scene.proposal(scene))
       const notBefore = Instant.of("2999-01-01T00:00:00Z")
       const rejected = yield* Scene.failure(scene.venue.submit({ ...submission, notBefore }))
-      expect(rejected._tag).toBe("Refused")
-      expect((yield* scene.venue.submit(submission)).duplicate).toBe(false)
+      expect(rejected._tag, "how a submission ends that is not due yet").toBe("Refused")
+      expect(
+        (yield* scene.venue.submit(submission)).duplicate,
+        "whether the later try counts as a repeat"
+      ).toBe(false)
     })
   },
   {
@@ -81,10 +105,19 @@ export const laws: ReadonlyArray<Law> = [
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
       yield* scene.plant({ _tag: "Contention" })
-      expect((yield* Scene.failure(scene.venue.submit(submission)))._tag).toBe("Busy")
+      expect(
+        (yield* Scene.failure(scene.venue.submit(submission)))._tag,
+        "how a submission that met contention ends"
+      ).toBe("Busy")
       yield* scene.plant({ _tag: "None" })
-      expect((yield* scene.venue.submit(submission)).duplicate).toBe(false)
-      expect(yield* effects(scene, submission.commandId)).toHaveLength(1)
+      expect(
+        (yield* scene.venue.submit(submission)).duplicate,
+        "whether the later try counts as a repeat"
+      ).toBe(false)
+      expect(
+        yield* effects(scene, submission.commandId),
+        "the updates under the commandId"
+      ).toHaveLength(1)
     })
   },
   {
@@ -99,7 +132,7 @@ export const laws: ReadonlyArray<Law> = [
         ...theirs,
         commandId: submission.commandId
       })
-      expect(receipt.duplicate).toBe(false)
+      expect(receipt.duplicate, "whether another user's submission counts as a repeat").toBe(false)
     })
   },
   {
@@ -113,7 +146,10 @@ export const laws: ReadonlyArray<Law> = [
       const one = yield* both.submit({ ...submission, actAs: [second.party] })
       const two = yield* both.submit({ ...submission, actAs: [second.party, both.party] })
       const again = yield* both.submit({ ...submission, actAs: [both.party, second.party] })
-      expect([one.duplicate, two.duplicate, again.duplicate]).toEqual([false, false, true])
+      expect(
+        [one.duplicate, two.duplicate, again.duplicate],
+        "whether each set of acting parties counts as a repeat"
+      ).toEqual([false, false, true])
     })
   },
   {
@@ -125,8 +161,8 @@ export const laws: ReadonlyArray<Law> = [
       const first = yield* scene.venue.submit(submission)
       const dedup = { _tag: "Since", offset: first.offset } as const
       const second = yield* scene.venue.submit({ ...submission, dedup })
-      expect(second.duplicate).toBe(false)
-      expect(second.updateId).not.toBe(first.updateId)
+      expect(second.duplicate, "whether one outside its window counts as a repeat").toBe(false)
+      expect(second.updateId, "the update of one outside its window").not.toBe(first.updateId)
     })
   },
   {
@@ -137,7 +173,7 @@ export const laws: ReadonlyArray<Law> = [
       const submission = Scene.submission(scene, Scene.proposal(scene))
       const dedup = { _tag: "For", duration: Duration.days(4_000) } as const
       const refused = yield* Scene.failure(scene.venue.submit({ ...submission, dedup }))
-      expect(refused._tag).toBe("DedupUnsupported")
+      expect(refused._tag, "how a window of 4,000 days is answered").toBe("DedupUnsupported")
     })
   },
   {
@@ -151,7 +187,10 @@ export const laws: ReadonlyArray<Law> = [
       yield* scene.prune(offset)
       const dedup = { _tag: "Since", offset: Offset.of(offset - 1) } as const
       const submission = { ...Scene.submission(scene, Scene.proposal(scene)), dedup }
-      expect(yield* Scene.failure(scene.venue.submit(submission))).toMatchObject({
+      expect(
+        yield* Scene.failure(scene.venue.submit(submission)),
+        "how a window from a pruned offset is answered"
+      ).toMatchObject({
         _tag: "DedupUnsupported",
         earliestOffset: offset
       })
@@ -170,15 +209,24 @@ export const laws: ReadonlyArray<Law> = [
           scene.venue.outcome({ commandId, from, through }),
           Option.map(({ updateId }) => updateId)
         )
-      expect(yield* ask(scene.since, before)).toEqual(Option.none())
+      expect(yield* ask(scene.since, before), "the outcome before it was sent").toEqual(
+        Option.none()
+      )
       const receipt = yield* scene.venue.submit(submission)
       yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
       const end = yield* scene.venue.ledgerEnd
-      expect(yield* ask(scene.since, before)).toEqual(Option.none())
-      expect(yield* ask(scene.since, end)).toEqual(Option.some(receipt.updateId))
-      expect(yield* ask(receipt.offset, end)).toEqual(Option.none())
+      expect(
+        yield* ask(scene.since, before),
+        "the outcome up to where nothing was sent yet"
+      ).toEqual(Option.none())
+      expect(yield* ask(scene.since, end), "the outcome of the whole range").toEqual(
+        Option.some(receipt.updateId)
+      )
+      expect(yield* ask(receipt.offset, end), "the outcome after its offset").toEqual(Option.none())
       const last = Offset.of(receipt.offset - 1)
-      expect(yield* ask(last, receipt.offset)).toEqual(Option.some(receipt.updateId))
+      expect(yield* ask(last, receipt.offset), "the outcome of its very offset").toEqual(
+        Option.some(receipt.updateId)
+      )
     })
   },
   {
@@ -186,7 +234,11 @@ export const laws: ReadonlyArray<Law> = [
     name: "a connection lost after the commit leaves one effect after a retry",
     needs: "mishaps",
     check: Effect.map(afterMishap({ _tag: "DropAfterCommit" }), (seen) => {
-      expect(seen).toEqual({ before: 1, duplicate: true, lost: "OutcomeUnknown" })
+      expect(seen, "what the retry found and was answered").toEqual({
+        before: 1,
+        duplicate: true,
+        lost: "OutcomeUnknown"
+      })
     })
   },
   {
@@ -194,7 +246,10 @@ export const laws: ReadonlyArray<Law> = [
     name: "a connection lost before the commit leaves one effect after a retry",
     needs: "mishaps",
     check: Effect.map(afterMishap({ _tag: "DropBeforeCommit" }), (seen) => {
-      expect(seen).toMatchObject({ before: 0, duplicate: false })
+      expect(seen, "what the retry found and was answered").toMatchObject({
+        before: 0,
+        duplicate: false
+      })
     })
   }
 ]

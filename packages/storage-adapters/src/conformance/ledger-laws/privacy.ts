@@ -29,10 +29,10 @@ export const laws: ReadonlyArray<Law> = [
           seen.map(({ events }) => events.map(({ _tag, nodeId }) => `${nodeId} ${_tag}`))
         )
       const both = [["0 Exercised", "1 Created"]]
-      expect(yield* seenBy(scene.venue)).toEqual(both)
-      expect(yield* seenBy(scene.registrar)).toEqual(both)
-      expect(yield* seenBy(scene.fund)).toEqual([["1 Created"]])
-      expect(yield* seenBy(stranger)).toEqual([])
+      expect(yield* seenBy(scene.venue), "what the venue sees").toEqual(both)
+      expect(yield* seenBy(scene.registrar), "what the registrar sees").toEqual(both)
+      expect(yield* seenBy(scene.fund), "what the fund sees").toEqual([["1 Created"]])
+      expect(yield* seenBy(stranger), "what a stranger sees").toEqual([])
     })
   },
   {
@@ -61,8 +61,11 @@ export const laws: ReadonlyArray<Law> = [
         Effect.map(Scene.transactions(reader, after), (seen) =>
           seen.flatMap(({ events }) => events.map(({ _tag }) => _tag))
         )
-      expect(yield* seenBy(scene.registrar)).toEqual(["Exercised", "Created"])
-      expect(yield* seenBy(scene.fund)).toEqual(["Created"])
+      expect(yield* seenBy(scene.registrar), "what the registrar sees of the offer").toEqual([
+        "Exercised",
+        "Created"
+      ])
+      expect(yield* seenBy(scene.fund), "what the fund sees of the offer").toEqual(["Created"])
     })
   },
   {
@@ -73,7 +76,8 @@ export const laws: ReadonlyArray<Law> = [
       for (const reader of [scene.registrar, scene.fund]) {
         const seen = yield* Scene.transactions(reader, range)
         for (const { events } of seen) {
-          for (const { witnesses } of events) expect(witnesses).toEqual([reader.party])
+          for (const { witnesses } of events)
+            expect(witnesses, "the witnesses that an event names").toEqual([reader.party])
         }
       }
     })
@@ -83,8 +87,14 @@ export const laws: ReadonlyArray<Law> = [
     name: "a session reads nobody else's contracts",
     check: Effect.gen(function* () {
       const { scene, stranger, range } = yield* accepted
-      expect(yield* Scene.active(stranger, range.through)).toEqual([])
-      expect(yield* Scene.active(scene.fund, range.through)).toHaveLength(1)
+      expect(
+        yield* Scene.active(stranger, range.through),
+        "the stranger's active contracts"
+      ).toEqual([])
+      expect(
+        yield* Scene.active(scene.fund, range.through),
+        "the fund's active contracts"
+      ).toHaveLength(1)
     })
   },
   {
@@ -97,11 +107,15 @@ export const laws: ReadonlyArray<Law> = [
           seen.map(({ commandId, workflowId }) => [commandId, workflowId])
         )
       const workflow = Option.some("the-workflow")
-      expect(yield* namesFor(scene.registrar)).toEqual([
+      expect(yield* namesFor(scene.registrar), "the names that the submitter sees").toEqual([
         [Option.some(submission.commandId), workflow]
       ])
-      expect(yield* namesFor(scene.fund)).toEqual([[Option.none(), workflow]])
-      expect(yield* namesFor(scene.venue)).toEqual([[Option.none(), workflow]])
+      expect(yield* namesFor(scene.fund), "the names that the fund sees").toEqual([
+        [Option.none(), workflow]
+      ])
+      expect(yield* namesFor(scene.venue), "the names that the venue sees").toEqual([
+        [Option.none(), workflow]
+      ])
     })
   },
   {
@@ -112,7 +126,10 @@ export const laws: ReadonlyArray<Law> = [
       const seen = yield* Stream.runCollect(
         stranger.updates({ ...range, filter: Scene.everything })
       )
-      expect(seen.every(({ _tag }) => _tag === "Checkpoint")).toBe(true)
+      expect(
+        seen.every(({ _tag }) => _tag === "Checkpoint"),
+        "whether a stranger is sent checkpoints only"
+      ).toBe(true)
     })
   }
 ]

@@ -25,11 +25,17 @@ export const laws: ReadonlyArray<Law> = [
             Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Withdraw", {})
           )
         )
-        expect(createdAt).toBe(made.effectiveAt)
-        expect(Instant.atOrAfter(ended.effectiveAt, createdAt)).toBe(true)
+        expect(createdAt, "when the contract was created").toBe(made.effectiveAt)
+        expect(
+          Instant.atOrAfter(ended.effectiveAt, createdAt),
+          "whether its end is effective at its creation or later"
+        ).toBe(true)
         for (const { effectiveAt, recordTime } of [made, ended]) {
           const apart = effectiveAt - recordTime
-          expect(apart <= tolerance && -apart <= tolerance).toBe(true)
+          expect(
+            apart <= tolerance && -apart <= tolerance,
+            "whether effective time and record time are at most 60 seconds apart"
+          ).toBe(true)
         }
       }
     })
@@ -47,7 +53,10 @@ export const laws: ReadonlyArray<Law> = [
         ...Scene.submission(scene, Scene.proposal(scene)),
         notBefore
       })
-      expect(Instant.atOrAfter(receipt.effectiveAt, notBefore)).toBe(true)
+      expect(
+        Instant.atOrAfter(receipt.effectiveAt, notBefore),
+        "whether it is effective at the time it asked for or later"
+      ).toBe(true)
     })
   },
   {
@@ -61,15 +70,26 @@ export const laws: ReadonlyArray<Law> = [
       const next = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
       yield* scene.prune(kept.offset)
       const end = yield* scene.venue.ledgerEnd
-      expect(yield* scene.venue.horizon).toBe(kept.offset)
+      expect(yield* scene.venue.horizon, "the horizon after pruning").toBe(kept.offset)
       const below = Offset.of(kept.offset - 1)
       const early = Scene.transactions(scene.venue, { after: below, through: end })
       const before = { _tag: "BeforeHorizon", earliest: kept.offset }
-      expect(yield* Scene.failure(early)).toMatchObject(before)
-      expect(yield* Scene.failure(Scene.active(scene.venue, below))).toMatchObject(before)
+      expect(
+        yield* Scene.failure(early),
+        "how updates from below the horizon are answered"
+      ).toMatchObject(before)
+      expect(
+        yield* Scene.failure(Scene.active(scene.venue, below)),
+        "how active contracts below the horizon are answered"
+      ).toMatchObject(before)
       const after = yield* Scene.transactions(scene.venue, { after: kept.offset, through: end })
-      expect(after.map(({ offset }) => offset)).toEqual([next.offset])
-      expect(yield* Scene.active(scene.venue, end)).toContain(contractId)
+      expect(
+        after.map(({ offset }) => offset),
+        "the offsets after the horizon"
+      ).toEqual([next.offset])
+      expect(yield* Scene.active(scene.venue, end), "the active contracts at the end").toContain(
+        contractId
+      )
     })
   },
   {
@@ -80,14 +100,23 @@ export const laws: ReadonlyArray<Law> = [
       const end = yield* scene.venue.ledgerEnd
       const beyond = Offset.of(end + 1_000)
       const range = { after: scene.since, through: beyond }
-      expect((yield* Scene.failure(Scene.transactions(scene.venue, range)))._tag).toBe("AfterEnd")
-      expect((yield* Scene.failure(Scene.active(scene.venue, beyond)))._tag).toBe("AfterEnd")
+      expect(
+        (yield* Scene.failure(Scene.transactions(scene.venue, range)))._tag,
+        "how updates beyond the end are answered"
+      ).toBe("AfterEnd")
+      expect(
+        (yield* Scene.failure(Scene.active(scene.venue, beyond)))._tag,
+        "how active contracts beyond the end are answered"
+      ).toBe("AfterEnd")
       const outcome = scene.venue.outcome({
         commandId: "x",
         from: scene.since,
         through: beyond
       })
-      expect((yield* Scene.failure(outcome))._tag).toBe("AfterEnd")
+      expect(
+        (yield* Scene.failure(outcome))._tag,
+        "how an outcome beyond the end is answered"
+      ).toBe("AfterEnd")
     })
   },
   {
@@ -99,7 +128,7 @@ export const laws: ReadonlyArray<Law> = [
       const before = yield* scene.venue.describe
       yield* scene.plant({ _tag: "ParticipantChange" })
       const after = yield* scene.venue.describe
-      expect(after.participant).not.toBe(before.participant)
+      expect(after.participant, "the participant after its change").not.toBe(before.participant)
     })
   },
   {
@@ -108,7 +137,9 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const { rights } = yield* scene.venue.describe
-      expect(rights).toEqual([{ kind: "CanActAs", party: scene.venue.venue }])
+      expect(rights, "the rights of the port").toEqual([
+        { kind: "CanActAs", party: scene.venue.venue }
+      ])
     })
   },
   {
@@ -124,15 +155,21 @@ export const laws: ReadonlyArray<Law> = [
           Scene.submission(scene, Scene.mintRequest(scene, amount))
         )
         const { payload } = yield* Scene.soleCreated(receipt)
-        expect(payload["amount"]).toBe(Decimal.format(amount))
+        expect(payload["amount"], "the amount in the created contract").toBe(Decimal.format(amount))
         const range = { after: Offset.of(receipt.offset - 1), through: receipt.offset }
         const [read] = yield* Scene.transactions(scene.venue, range)
         const [event] = read?.events ?? []
         const again = event?._tag === "Created" ? event.payload : {}
         const decoded = Templates.decodePayload(Templates.MintRequest, again)
-        expect(Result.map(decoded, (request) => request.amount)).toEqual(Result.succeed(amount))
+        expect(
+          Result.map(decoded, (request) => request.amount),
+          "the amount as it is read again"
+        ).toEqual(Result.succeed(amount))
         const { executeBefore: _, ...without } = again
-        expect(Templates.decodePayload(Templates.MintRequest, without)).toEqual(decoded)
+        expect(
+          Templates.decodePayload(Templates.MintRequest, without),
+          "the payload without its optional member"
+        ).toEqual(decoded)
       }
     })
   },
@@ -142,8 +179,11 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const [known, unknown] = yield* scene.venue.packages(["bursar-registry-v1", "nobody-v1"])
-      expect(Option.isSome(known?.packageId ?? Option.none())).toBe(true)
-      expect(unknown?.packageId).toEqual(Option.none())
+      expect(
+        Option.isSome(known?.packageId ?? Option.none()),
+        "whether the package that is there is known"
+      ).toBe(true)
+      expect(unknown?.packageId, "the package that nobody has").toEqual(Option.none())
     })
   }
 ]

@@ -45,10 +45,15 @@ export const laws: ReadonlyArray<Law> = [
       const end = yield* scene.venue.ledgerEnd
       const seen = yield* Scene.transactions(scene.venue, { after: scene.since, through: end })
       const there = seen.filter(({ updateId }) => updateId === receipt.updateId)
-      expect(there).toHaveLength(1)
-      expect(seen.filter(({ offset }) => offset === receipt.offset)).toHaveLength(1)
-      expect(there[0]?.offset).toBe(receipt.offset)
-      expect(there[0]?.commandId).toEqual(Option.some(submission.commandId))
+      expect(there, "the updates with the receipt's updateId").toHaveLength(1)
+      expect(
+        seen.filter(({ offset }) => offset === receipt.offset),
+        "the updates at the receipt's offset"
+      ).toHaveLength(1)
+      expect(there[0]?.offset, "the offset of that update").toBe(receipt.offset)
+      expect(there[0]?.commandId, "the commandId of that update").toEqual(
+        Option.some(submission.commandId)
+      )
     })
   },
   {
@@ -58,11 +63,13 @@ export const laws: ReadonlyArray<Law> = [
       const { scene, end } = yield* history
       const all = yield* Scene.transactions(scene.venue, { after: zero, through: end })
       const offsets = all.map(({ offset }) => offset)
-      expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
+      expect(offsets, "the offsets in the order of the updates").toEqual(
+        [...new Set(offsets)].sort((a, b) => a - b)
+      )
       for (let middle = scene.since; middle <= end; middle = Offset.next(middle)) {
         const left = yield* Scene.transactions(scene.venue, { after: zero, through: middle })
         const right = yield* Scene.transactions(scene.venue, { after: middle, through: end })
-        expect([...left, ...right]).toEqual(all)
+        expect([...left, ...right], "the updates of both parts together").toEqual(all)
       }
     })
   },
@@ -78,7 +85,7 @@ export const laws: ReadonlyArray<Law> = [
           Stream.runHead
         )
       )
-      expect(Option.isSome(reached)).toBe(true)
+      expect(Option.isSome(reached), "whether a checkpoint came at the end or after it").toBe(true)
     })
   },
   {
@@ -93,7 +100,10 @@ export const laws: ReadonlyArray<Law> = [
           .pipe(Stream.take(cut), Stream.runCollect, Scene.whileTimePasses)
         const last = head.at(-1)?.offset ?? zero
         const rest = yield* Scene.transactions(scene.venue, { after: last, through: end })
-        expect([...head.filter(({ _tag }) => _tag === "Transaction"), ...rest]).toEqual(all)
+        expect(
+          [...head.filter(({ _tag }) => _tag === "Transaction"), ...rest],
+          "what came before the cut and after it"
+        ).toEqual(all)
       }
     })
   },
@@ -102,10 +112,12 @@ export const laws: ReadonlyArray<Law> = [
     name: "the active contracts at n are the fold of the updates up to n; at 0 there are none",
     check: Effect.gen(function* () {
       const { scene, end } = yield* history
-      expect(yield* Scene.active(scene.venue, zero)).toEqual([])
+      expect(yield* Scene.active(scene.venue, zero), "the active contracts at 0").toEqual([])
       for (let at = scene.since; at <= end; at = Offset.next(at)) {
         const updates = yield* Scene.transactions(scene.venue, { after: zero, through: at })
-        expect(yield* Scene.active(scene.venue, at)).toEqual(Scene.fold(updates))
+        expect(yield* Scene.active(scene.venue, at), "the active contracts at an offset").toEqual(
+          Scene.fold(updates)
+        )
       }
     })
   },
@@ -138,8 +150,13 @@ export const laws: ReadonlyArray<Law> = [
       const end = yield* scene.venue.ledgerEnd
       const after = yield* Scene.transactions(scene.venue, { after: at, through: end })
       const later = after.flatMap(({ events }) => events.map(({ contractId }) => contractId))
-      expect(later.filter((id) => snapshot.includes(id))).toEqual([])
-      expect(Scene.fold(after, snapshot)).toEqual(yield* Scene.active(scene.venue, end))
+      expect(
+        later.filter((id) => snapshot.includes(id)),
+        "the contracts both in the snapshot and created after it"
+      ).toEqual([])
+      expect(Scene.fold(after, snapshot), "the snapshot with the updates after it").toEqual(
+        yield* Scene.active(scene.venue, end)
+      )
     })
   },
   {
@@ -156,11 +173,17 @@ export const laws: ReadonlyArray<Law> = [
         })
       )
       const events = Option.getOrThrow(receipt.transaction).events
-      expect(events.map(({ _tag, inAcs }) => [_tag, inAcs])).toEqual([
+      expect(
+        events.map(({ _tag, inAcs }) => [_tag, inAcs]),
+        "the events of a contract that ends where it begins"
+      ).toEqual([
         ["Created", false],
         ["Exercised", false]
       ])
-      expect(yield* Scene.active(scene.venue, receipt.offset)).not.toContain(events[0]?.contractId)
+      expect(
+        yield* Scene.active(scene.venue, receipt.offset),
+        "the active contracts"
+      ).not.toContain(events[0]?.contractId)
     })
   },
   {
@@ -174,8 +197,11 @@ export const laws: ReadonlyArray<Law> = [
       const range = { after: scene.since, through: receipt.offset }
       const seen = (yield* Scene.transactions(chooser, range)).at(-1)
       const created = seen?.events.find(({ _tag }) => _tag === "Created")
-      expect(created?.inAcs).toBe(false)
-      expect(yield* Scene.active(chooser, receipt.offset)).not.toContain(created?.contractId)
+      expect(created?.inAcs, "whether the witness holds what it saw created").toBe(false)
+      expect(
+        yield* Scene.active(chooser, receipt.offset),
+        "the witness's active contracts"
+      ).not.toContain(created?.contractId)
     })
   },
   {
@@ -198,17 +224,20 @@ export const laws: ReadonlyArray<Law> = [
       const range = { after: scene.since, through: receipt.offset }
       const [seen] = yield* Scene.transactions(scene.venue, range, filter)
       const created = seen?.events.filter((event) => event._tag === "Created") ?? []
-      expect(created.map(({ template }) => template.entity)).toEqual([
-        "SettlementIntent",
-        "MintRequest"
-      ])
-      expect(created.map(({ views }) => views.map(({ iface }) => iface.entity))).toEqual([
-        ["AllocationRequest"],
-        []
-      ])
+      expect(
+        created.map(({ template }) => template.entity),
+        "the templates that were created"
+      ).toEqual(["SettlementIntent", "MintRequest"])
+      expect(
+        created.map(({ views }) => views.map(({ iface }) => iface.entity)),
+        "the views that came"
+      ).toEqual([["AllocationRequest"], []])
       const unknown = { packageName: "no-such-package", module: "M", entity: "E" }
       const read = Scene.transactions(scene.venue, range, { templates: [unknown], interfaces: [] })
-      expect((yield* Scene.failure(read))._tag).toBe("ProtocolError")
+      expect(
+        (yield* Scene.failure(read))._tag,
+        "how a filter with an unknown package is answered"
+      ).toBe("ProtocolError")
     })
   }
 ]

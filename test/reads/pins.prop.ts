@@ -8,11 +8,15 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
+import { onHost } from "../engine/clocks.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import { timer, timers } from "../engine/timers.ts"
 import * as ToyReads from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
+
+/** Milliseconds by which the clocks of three hosts are wrong: steps come from one, looks from another. */
+const hosts = fc.constantFrom(0, 45_000, -60_000)
 
 const runs = Number(process.env["RUNS"] ?? 40)
 
@@ -104,29 +108,51 @@ const happen = Effect.fnUntraced(function* (one: Step, registrar: Notes.Outsider
 const bytes = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) => (typeof one === "bigint" ? `${one}n` : one))
 
-/** What a whole answer says, apart from when it was given. */
-const bytesOf = Effect.fnUntraced(function* (point: {
+interface Point {
   readonly at?: Offset.Offset
   readonly asOf?: Instant.Instant
-}) {
-  const reads = yield* Reads
-  const of = { caller: ToyReads.auditor, params: {}, point }
-  const lists = [ToyReads.listNotes, ToyReads.listTimers, ToyReads.listCounters] as const
-  const answers: Array<unknown> = []
-  for (const list of lists) {
-    // Each list is its own type of record; what is compared is what it shows.
-    const { now: _, ...answer } = yield* reads.page(list as typeof ToyReads.listNotes, {
-      ...of,
-      page: { limit: 1_000 }
-    })
-    answers.push(answer)
+}
+
+// Each list is its own type of record; what is compared is what it shows.
+const lists = [ToyReads.listNotes, ToyReads.listTimers, ToyReads.listCounters].map(
+  (list) => (point: Point, limit: number) =>
+    Effect.flatMap(Reads, (reads) =>
+      reads.page(list as typeof ToyReads.listNotes, {
+        caller: ToyReads.auditor,
+        params: {},
+        point,
+        page: { limit }
+      })
+    )
+)
+const sum = (point: Point) =>
+  Effect.flatMap(Reads, (reads) =>
+    reads.one(ToyReads.sum, { caller: ToyReads.auditor, params: {}, point })
+  )
+
+/** What a whole answer says, apart from when it was given. */
+const said = ({ now: _, ...answer }: { readonly now: Instant.Instant }): string => bytes(answer)
+
+const bytesOf = Effect.fnUntraced(function* (point: Point) {
+  const answers: Array<string> = []
+  for (const list of lists) answers.push(said(yield* list(point, 1_000)))
+  return bytes([...answers, said(yield* sum(point))])
+})
+
+/** Every read at the latest, and how each answer is had again: as of its `now`. */
+const latest = Effect.fnUntraced(function* (limit: number) {
+  const looks: Array<Look> = []
+  for (const ask of [...lists.map((list) => (point: Point) => list(point, limit)), sum]) {
+    const answer = yield* ask({})
+    const repeat = Effect.map(ask({ asOf: answer.now }), said)
+    looks.push({ point: { asOf: answer.now }, repeat, said: said(answer) })
   }
-  const { now: _, ...one } = yield* reads.one(ToyReads.sum, of)
-  return bytes([answers, one])
+  return looks
 })
 
 interface Look {
-  readonly point: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
+  readonly point: Point
+  readonly repeat: ReturnType<typeof bytesOf>
   readonly said: string
 }
 
@@ -150,23 +176,25 @@ const look = Effect.fnUntraced(function* (looks: Array<Look>, open: Array<Open>)
   const log = yield* ProjectionLog
   const { offset, ledgerTime } = yield* log.head
   const at = offset as Offset.Offset
-  looks.push({ point: { at }, said: yield* bytesOf({ at }) })
+  looks.push({ point: { at }, repeat: bytesOf({ at }), said: yield* bytesOf({ at }) })
   // An instant before the last ledger time is settled: nothing that comes can be before it.
   const now = yield* Instant.now
   if (ledgerTime !== null) {
     const past = Instant.fromNanos(Instant.of(ledgerTime) - 1_000_000n)
     const said = past >= now ? undefined : yield* Effect.option(bytesOf({ asOf: past }))
     if (said !== undefined && Option.isSome(said)) {
-      looks.push({ point: { asOf: past }, said: said.value })
+      looks.push({ point: { asOf: past }, repeat: bytesOf({ asOf: past }), said: said.value })
     }
   }
+  // An answer of the latest is repeated by its own instant, at once and for ever.
+  for (const limit of [1, 1_000]) looks.push(...(yield* latest(limit)))
   const whole = yield* page(null, 1_000)
   const first = yield* page(null, 1)
   open.push({ whole: bytes(whole.value), seen: [...first.value], next: first.next })
 })
 
 const again = Effect.fnUntraced(function* (looks: ReadonlyArray<Look>, open: ReadonlyArray<Open>) {
-  for (const { point, said } of looks) expect(yield* bytesOf(point), bytes(point)).toBe(said)
+  for (const { point, repeat, said } of looks) expect(yield* repeat, bytes(point)).toBe(said)
   for (const one of open) {
     if (one.next === null) continue
     const more = yield* page(one.next, 1)
@@ -183,28 +211,33 @@ describe("a read at a point", () => {
     let looked = 0
     return fc
       .assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), (steps) => {
-          const faults = SimulatedLedger.Faults.make()
-          return Calls.runCase(
-            Effect.gen(function* () {
-              faults.replace({ skew })
-              yield* TestClock.adjust("1 hour")
-              const registrar = yield* Notes.outsider("registrar")
-              const looks: Array<Look> = []
-              const open: Array<Open> = []
-              for (const [index, one] of steps.entries()) {
-                yield* happen(one, registrar, `k${index}`)
-                if (one.do === "look") yield* look(looks, open)
+        fc.asyncProperty(
+          fc.array(fc.tuple(step, hosts, hosts), { maxLength: 40, size: "max" }),
+          (steps) => {
+            const faults = SimulatedLedger.Faults.make()
+            return Calls.runCase(
+              Effect.gen(function* () {
+                faults.replace({ skew })
+                yield* TestClock.adjust("1 hour")
+                const registrar = yield* Notes.outsider("registrar")
+                const looks: Array<Look> = []
+                const open: Array<Open> = []
+                for (const [index, [one, here, there]] of steps.entries()) {
+                  const happens = happen(one, registrar, `k${index}`)
+                  // Time passes everywhere alike.
+                  yield* one.do === "wait" ? happens : onHost(here)(happens)
+                  if (one.do === "look") yield* onHost(here)(look(looks, open))
+                  yield* onHost(there)(again(looks, open))
+                }
+                yield* Calls.settle
                 yield* again(looks, open)
-              }
-              yield* Calls.settle
-              yield* again(looks, open)
-              looked += looks.length
-            }).pipe(
-              Effect.provide(world({ operations: Toys.toys, readings: Notes.readings, faults }))
+                looked += looks.length
+              }).pipe(
+                Effect.provide(world({ operations: Toys.toys, readings: Notes.readings, faults }))
+              )
             )
-          )
-        }),
+          }
+        ),
         { numRuns: runs }
       )
       .then(() => expect(looked).toBeGreaterThan(runs * 2))

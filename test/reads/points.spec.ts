@@ -151,14 +151,17 @@ describe("asOf", () => {
         yield* TestClock.adjust("1 second")
         assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
         yield* note("b")
-        assert.deepInclude(yield* told(list({ asOf: later })), {
+        const present = yield* Instant.now
+        assert.deepInclude(yield* told(list({ asOf: present })), {
           slug: "offset-unavailable",
           retryable: true
         })
-        // What the ledger had said by its own time cannot change any more.
+        // What was answered, and what the ledger had said by its own time, cannot change any more.
+        assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
         assert.strictEqual((yield* list({ asOf: begin })).value.length, 1)
         yield* Calls.catchUp
         assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
+        assert.strictEqual((yield* list({ asOf: present })).value.length, 2)
       }).pipe(engine({ faults }))
     }
   )
@@ -564,9 +567,14 @@ describe("the later pages of a list", () => {
         yield* TestClock.adjust("5 seconds")
         const point = { asOf: yield* Instant.now }
         const first = yield* page(point)
-        // The ledger is ahead now: a first page could still change, a later one is decided.
+        // The ledger is ahead now: what was not answered could still change; what was is decided.
         yield* note("c")
-        assert.strictEqual(yield* Calls.slug(page(point)), "offset-unavailable")
+        yield* TestClock.adjust("1 second")
+        const unasked = { asOf: yield* Instant.now }
+        assert.strictEqual(yield* Calls.slug(page(unasked)), "offset-unavailable")
+        const { now: _, ...repeated } = yield* page(point)
+        const { now: __, ...before } = first
+        assert.deepStrictEqual(repeated, before)
         const second = yield* page(point, after(first.next))
         assert.strictEqual(second.offset, first.offset)
         assert.deepStrictEqual(second.value.length, 1)

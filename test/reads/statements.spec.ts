@@ -98,13 +98,13 @@ describe("a page asks the store for", () => {
         "documents.list instrument",
         "documents.list issuer-powers-agreement",
         "documents.list primary-market",
-        "feed.head"
+        "feed.answer"
       ]
     ],
     [
       "movements",
       Effect.suspend(() => costOf(MovementReads.ofInstrument, of)),
-      ["documents.get instrument", "documents.list movement", "feed.head"]
+      ["documents.get instrument", "documents.list movement", "feed.answer"]
     ],
     [
       "prices",
@@ -113,13 +113,13 @@ describe("a page asks the store for", () => {
         "documents.countBy policy-version",
         "documents.get instrument",
         "documents.list price-point",
-        "feed.head"
+        "feed.answer"
       ]
     ],
     [
       "policy versions",
       Effect.suspend(() => costOf(PolicyReads.list, of)),
-      ["documents.get instrument", "documents.list policy-version", "feed.head"]
+      ["documents.get instrument", "documents.list policy-version", "feed.answer"]
     ]
   ])("%s: each thing once, and nothing that it does not show", (_, cost, expected) =>
     Calls.runCase(

@@ -1,5 +1,6 @@
 /** A town by chance: hundreds of acts of staff, holders and outside parties, with faults, against books of its own. */
 import { describe, expect, it } from "vitest"
+import { pinned } from "./town/repeats.ts"
 import { play, type Summary } from "./town/run.ts"
 
 /** The first are always the same; the last is another one each day. */
@@ -57,6 +58,15 @@ describe("a town by chance", () => {
     const rare = Object.entries(reached).filter(([what, times]) => often(what) < times)
     expect(rare.map(([what, times]) => `${what}: ${often(what)} of ${times}`)).toEqual([])
     expect((first?.kills ?? 0) + (second?.kills ?? 0)).toBeGreaterThan(5)
+  })
+
+  it("answers every pinned read, and says the same again as of each answer's instant", () => {
+    const [first, second] = summaries
+    const often = (what: string) => (first?.seen[what] ?? 0) + (second?.seen[what] ?? 0)
+    const never = pinned.filter(({ name }) => often(`answered ${name}`) === 0)
+    // No town opens a standing settlement.
+    expect(never.map(({ name }) => name)).toEqual(["standingSettlements.get"])
+    expect(often("answers repeated")).toBeGreaterThan(4_000)
   })
 
   it("never: goes another way the second time it is walked by the same seed", async () => {

@@ -4,22 +4,9 @@ import { storageChecks, TestDatabase } from "@bursar/storage-adapters/conformanc
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Clock, Context, Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
+import { wrongBy } from "../engine/clocks.ts"
 
 const HOUR_MILLIS = 3_600_000
-
-/** A clock that is wrong by so much; what it sleeps is right. */
-const wrongBy = (clock: Clock.Clock, millis: number): Clock.Clock => {
-  const nanos = BigInt(millis) * 1_000_000n
-  return {
-    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-    currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
-    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + nanos,
-    currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + nanos),
-    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: clock.monotonicTimeNanos,
-    sleep: (duration) => clock.sleep(duration)
-  }
-}
 
 /** Each call comes from another host: from one that is fast by an hour, then from one that is slow. */
 const fromWrongHosts = <I, S extends object>(

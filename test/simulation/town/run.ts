@@ -14,6 +14,7 @@ import { foundings, founds } from "./founding.ts"
 import * as Happenings from "./happenings.ts"
 import { Model } from "./model.ts"
 import * as Last from "./last.ts"
+import * as Repeats from "./repeats.ts"
 import * as Town from "./town.ts"
 import * as Wallets from "./wallets.ts"
 import * as World from "./world.ts"
@@ -130,14 +131,17 @@ const story = Effect.fnUntraced(function* (
     Town.tell(town, `${holderId} is screened: ${found}`)
     return found
   }
+  const repeats = Repeats.make(of.seed)
   const oneStep = Effect.gen(function* () {
     yield* does(town)
+    yield* repeats.look(town)
     if (!die.once(4)) yield* Town.work(town)
     yield* eye.look(town.step)
     yield* happenings.hear(town)
     if (town.step % auditEvery !== 0) return
     yield* settled(town, happenings)
     yield* Audit.whole(town)
+    yield* repeats.again(town)
   })
   for (town.step = 1; town.step <= of.steps; town.step++) {
     yield* run(oneStep).pipe(Effect.catchCause((cause) => Effect.die(finding(town, of, cause))))

@@ -72,6 +72,9 @@ const screening = (source: Source): ScreeningSource.ScreeningSource => ({
     })
 })
 
+/** An instance goes on with the lists of the one that died. */
+const cursorKeys = [{ id: 1, secret: keyOf("cursors") }]
+
 /** Every port of an engine. */
 export const ports = (of: {
   readonly seed: number
@@ -83,7 +86,7 @@ export const ports = (of: {
     NodeCrypto.layerCrypto,
     Layer.succeed(Ids, ids(of.seed)),
     ledger(of.faults),
-    Layer.succeed(Settings, { ...settingsDefaults, lease: 9_000 }),
+    Layer.succeed(Settings, { ...settingsDefaults, lease: 9_000, cursorKeys }),
     Layer.succeed(ScreeningSource.ScreeningSource, screening(of.source))
   )
 

@@ -19,7 +19,11 @@ export interface Resolved {
   readonly offset: Offset.Offset
   /** The ledger time of that offset; null where the projection records none. */
   readonly ledgerTime: Instant.Instant | null
-  /** `latest` and its later pages select by recorded instant, `at` by offset, `asOf` by instant. */
+  /**
+   * `at` selects by offset; `asOf` by instant, but by the offset what the ledger keeps. `snapshot` is
+   * everything that was written by an instant: what is asked of the latest and its later pages, and
+   * an instant that was answered for. Only what no offset dates is read as it is.
+   */
   readonly select:
     | { readonly by: "latest" }
     | { readonly by: "offset" }

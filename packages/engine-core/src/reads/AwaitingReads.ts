@@ -1,5 +1,6 @@
 /** Records that an action of four eyes awaits: whoever reads one now is shown the action's key. */
 import { Effect } from "effect"
+import type * as Pin from "../kernel/Pin.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
@@ -29,12 +30,13 @@ export const pathOf = (route: string, params: unknown): string =>
         : ""
     )
 
-/** What awaits the records at these paths, by path, the oldest first. */
-const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>) {
+/** What awaited the records at these paths at the point, by path, the oldest first. */
+const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: Pin.Resolved) {
   const records = yield* Records
   const found = new Map<string, Array<Waiting>>()
   for (let after: string | undefined; ; ) {
     const rows = yield* records.list(approvals, {
+      pin,
       where: { state: ["awaiting"], href: hrefs },
       limit: batchMax,
       ...(after === undefined ? {} : { after })
@@ -53,9 +55,10 @@ const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>) {
  * Whether anything awaits a record that is read at a path under this one: asked once before all of a
  * list is shown, which would else be asked for every few hundred of its records.
  */
-export const any = Effect.fnUntraced(function* (path: string) {
+export const any = Effect.fnUntraced(function* (path: string, pin: Pin.Resolved) {
   const records = yield* Records
   const rows = yield* records.list(approvals, {
+    pin,
     where: { state: ["awaiting"] },
     // Everything that begins with the path and a slash: 0 is what follows a slash.
     ranges: { href: { from: `${path}/`, to: `${path}0` } },
@@ -65,24 +68,24 @@ export const any = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * The views with what awaits their records (domain.md 2.2), for roles that read approvals. No action
- * is of an offset or of an instant of the past, so a read that names one is answered without.
+ * The views with what awaited their records (domain.md 2.2), for roles that read approvals. No
+ * action is of an offset, so a read that names one is answered without.
  */
 export const shown = <V>(
   views: ReadonlyArray<V>,
   of: {
     readonly role: Role
-    /** Whether the read asks for now. */
-    readonly latest: boolean
+    /** The instant of the answer; undefined: nothing awaits what is shown, or no instant is known. */
+    readonly pin: Pin.Resolved | undefined
     /** Where the record of the view at this place is read. */
     readonly href: (index: number) => string
   }
 ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records> => {
-  if (!of.latest || !(of.role in approvalAudience) || !views.some(waits)) {
-    return Effect.succeed(views)
-  }
+  const { pin } = of
+  if (pin === undefined || pin.select.by === "offset") return Effect.succeed(views)
+  if (!(of.role in approvalAudience) || !views.some(waits)) return Effect.succeed(views)
   const hrefs = views.map((_, index) => of.href(index))
-  return Effect.map(awaiting([...new Set(hrefs)]), (found) =>
+  return Effect.map(awaiting([...new Set(hrefs)], pin), (found) =>
     found.size === 0
       ? views
       : views.map((view, index) => {

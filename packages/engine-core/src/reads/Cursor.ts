@@ -203,13 +203,20 @@ export const placeKeys = 6
 
 const selects = ["latest", "offset", "instant", "snapshot"] as const
 
-/** The place that a cursor says; it is signed, so anything that is none is our own bug. */
-export const placeOf = ({ offset, keys }: Going): Place => {
+/**
+ * The place that a cursor says; it is signed, so anything that is none is our own bug. Refused where
+ * the call names another instant than the pages before it were as of.
+ */
+export const placeOf = (
+  { offset, keys }: Going,
+  asOf: Instant.Instant | undefined
+): Result.Result<Place, Refused<"invalid-request">> => {
   const [epoch = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] = keys
   const selected = selects.find((one) => one === select)
   if (selected === undefined) throw new Error(`a signed cursor selects ${select}`)
   const read = (text: string) => (text === "" ? null : Instant.fromNanos(BigInt(text)))
-  return {
+  if (asOf !== undefined && read(instant) !== asOf) return malformed()
+  return Result.succeed({
     offset,
     ledgerEpoch: Number(epoch),
     select: selected,
@@ -217,5 +224,5 @@ export const placeOf = ({ offset, keys }: Going): Place => {
     ledgerTime: read(ledgerTime),
     judgedAt: Instant.fromNanos(BigInt(judgedAt)),
     sortKey
-  }
+  })
 }

@@ -14,6 +14,12 @@ import type { PointAsked } from "./Reads.ts"
 /** Before the first fact of the ledger nothing has run out yet. */
 const beginning = Instant.fromNanos(0n)
 
+/**
+ * Nanoseconds by which an answer may be older than the clock while nothing was written since. So
+ * answers are written down a thousand times a second at the most, however many are given.
+ */
+const sameInstant = 999_000n
+
 /** Seconds after which an offset that was pruned may as well be asked again: never soon. */
 const prunedRetry = 3_600
 
@@ -22,12 +28,19 @@ export interface Resolved extends Pin.Resolved {
   readonly ledgerEpoch: number
 }
 
+/**
+ * What is read where no point is asked for. `answered`: as of an instant given out for it, which is
+ * `judgedAt` and as of which the same is answered for ever. `snapshot`: what is written so far, the
+ * same for a list's later pages. `as-it-is`: whatever there is, for one record that no offset dates.
+ */
+export type Latest = "answered" | "snapshot" | "as-it-is"
+
 export interface Points {
-  /** The point asked for, or the latest; `list` pins the latest to one snapshot for its later pages. */
+  /** The point asked for; where none is, `latest` says which the latest one is. */
   readonly resolve: (
     asked: PointAsked,
     now: Instant.Instant,
-    of: { readonly snapshot: boolean }
+    of: { readonly latest: Latest }
   ) => Effect.Effect<Resolved, Refused | Unavailable>
   /**
    * Whether an offset that an earlier page was pinned to can still be read: refuses
@@ -82,33 +95,54 @@ export const make = (ports: {
     }
   })
 
+  /** The head at the instant of an answer, which is the one given or a later one. */
+  const answer = (instant: Instant.Instant) =>
+    stored(
+      ports.feed.answer({
+        now: Instant.sortable(instant),
+        since: Instant.sortable(Instant.fromNanos(instant - sameInstant))
+      })
+    )
+
   const atInstant = Effect.fnUntraced(function* (instant: Instant.Instant, now: Instant.Instant) {
-    if (instant > now) {
+    const { at } = yield* stored(ports.feed.head)
+    const text = Instant.sortable(instant)
+    // Another instance's clock may be ahead: what it has stamped and answered is no later than now.
+    if (instant > now && text > at) {
       return yield* Effect.fail(
         refused("invalid-request", {
           errors: [{ pointer: "/query/asOf", detail: "The instant is later than now." }]
         })
       )
     }
-    const head = yield* stored(ports.log.head)
-    const horizon = instantOf(head.horizonTime)
-    const asOf = yield* stored(ports.log.offsetAsOf(Instant.sortable(instant)))
-    if (Option.isNone(asOf) || (horizon !== null && instant < horizon)) {
-      return yield* Effect.fail(refused("before-horizon"))
+    const dated = Effect.flatMap(
+      stored(ports.log.offsetAsOf(text)),
+      Option.match({
+        onNone: () => Effect.fail(refused("before-horizon")),
+        onSome: (found) => Effect.succeed(found)
+      })
+    )
+    let found = yield* dated
+    if (!found.settled) {
+      const head = yield* stored(ports.log.head)
+      const watermark = instantOf(head.ledgerTime)
+      if (watermark === null || instant > watermark) {
+        // The answer could still change while the ledger is ahead of us.
+        const ledgerEnd = yield* end
+        if (ledgerEnd !== null && ledgerEnd > head.offset) return yield* notHeld(head, false)
+      }
     }
-    const watermark = instantOf(head.ledgerTime)
-    if (watermark === null || instant > watermark) {
-      // The answer could still change while the ledger is ahead of us.
-      const ledgerEnd = yield* end
-      if (ledgerEnd !== null && ledgerEnd > head.offset) return yield* notHeld(head, false)
-    }
-    const offset = Offset.of(asOf.value)
-    const text = yield* stored(ports.log.ledgerTimeAt(offset))
+    if (!found.settled) {
+      yield* answer(instant)
+      found = yield* dated
+    } else if (text > at) yield* stored(ports.feed.pass(text))
+    const { ledgerEpoch } = yield* stored(ports.log.head)
+    const offset = Offset.of(found.offset)
     return {
       offset,
-      ledgerEpoch: head.ledgerEpoch,
-      ledgerTime: instantOf(Option.getOrNull(text)),
-      select: { by: "instant" as const, instant },
+      ledgerEpoch,
+      ledgerTime: yield* ledgerTimeOf(offset),
+      select: { by: found.answered ? ("snapshot" as const) : ("instant" as const), instant },
       judgedAt: instant
     }
   })
@@ -126,29 +160,37 @@ export const make = (ports: {
           })
     )
 
-  const latest = Effect.fnUntraced(function* (now: Instant.Instant, snapshot: boolean) {
-    if (!snapshot) {
-      const head = yield* stored(ports.log.head)
-      return {
-        offset: Offset.of(head.offset),
-        ledgerEpoch: head.ledgerEpoch,
-        ledgerTime: instantOf(head.ledgerTime),
-        select: { by: "latest" as const },
-        judgedAt: now
-      }
-    }
-    // The feed's head says in one answer up to which instant and which offset records are written.
-    const feed = yield* stored(ports.feed.head)
-    const ledgerTime = yield* ledgerTimeOf(feed.projectionOffset)
-    // A feed on which nothing was ever written has no instant yet.
-    const instant = feed.at === "" ? beginning : Instant.of(feed.at)
+  const answered = Effect.fnUntraced(function* (now: Instant.Instant) {
+    const head = yield* answer(now)
+    const instant = Instant.of(head.at)
     return {
-      offset: Offset.of(feed.projectionOffset),
-      ledgerEpoch: feed.ledgerEpoch,
-      ledgerTime,
+      offset: Offset.of(head.projectionOffset),
+      ledgerEpoch: head.ledgerEpoch,
+      ledgerTime: yield* ledgerTimeOf(head.projectionOffset),
+      select: { by: "snapshot" as const, instant },
+      judgedAt: instant
+    }
+  })
+
+  const snapshot = Effect.fnUntraced(function* (now: Instant.Instant) {
+    const head = yield* stored(ports.feed.head)
+    // A feed on which nothing was ever written has no instant yet.
+    const instant = head.at === "" ? beginning : Instant.of(head.at)
+    return {
+      offset: Offset.of(head.projectionOffset),
+      ledgerEpoch: head.ledgerEpoch,
+      ledgerTime: yield* ledgerTimeOf(head.projectionOffset),
       select: { by: "snapshot" as const, instant },
       judgedAt: now
     }
+  })
+
+  const asItIs = (now: Instant.Instant): Resolved => ({
+    offset: Offset.zero,
+    ledgerEpoch: 0,
+    ledgerTime: null,
+    select: { by: "latest" },
+    judgedAt: now
   })
 
   return {
@@ -157,7 +199,7 @@ export const make = (ports: {
       if (ledgerEpoch === head.ledgerEpoch && offset >= head.horizonOffset) return
       return yield* notHeld(head, true)
     }),
-    resolve: (asked, now, { snapshot }) =>
+    resolve: (asked, now, { latest }) =>
       Effect.suspend((): Effect.Effect<Resolved, Refused | Unavailable> => {
         if (asked.at !== undefined && asked.asOf !== undefined) {
           const detail = "at and asOf exclude each other."
@@ -172,7 +214,8 @@ export const make = (ports: {
         }
         if (asked.at !== undefined) return atOffset(asked.at)
         if (asked.asOf !== undefined) return atInstant(asked.asOf, now)
-        return latest(now, snapshot)
+        if (latest === "answered") return answered(now)
+        return latest === "snapshot" ? snapshot(now) : Effect.succeed(asItIs(now))
       })
   }
 }

@@ -10,7 +10,7 @@ export const Waiting = Schema.Struct({
   role: Schema.NullOr(Schema.String),
   action: Schema.String,
   by: Schema.NullOr(Instant.schema),
-  /** The four-eyes action that awaits it; shown to those who may read it, and not of the past. */
+  /** The four-eyes action that awaits it; shown to those who may read it, and where the read names no offset. */
   actionKey: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "WaitingOn", description: "Whose move it is, which, and by when." })
 export type Waiting = typeof Waiting.Type

@@ -95,17 +95,19 @@ const make = Effect.gen(function* () {
     const now = yield* Instant.now
     const who = yield* whoAsks(read.audience, of.caller, now)
     // One answer is of one moment, however many records it is made of.
-    const run = (pin: Pin.Resolved) => within(read.run(of.params, { ...who, pin }))
-    const pin = yield* resolve(of.point, now, { snapshot: read.pinned, look: run })
+    const run = (pin: Pin.Resolved) =>
+      within(read.run(of.params, { ...who, pin, now: nowOf(read, of.point, pin, now) }))
+    const latest = read.pinned ? "answered" : "as-it-is"
+    const pin = yield* resolve(of.point, now, { latest, look: run })
     const value = yield* run(pin)
     const [shown = value] = yield* within(
       AwaitingReads.shown([value], {
         role: who.role,
-        latest: read.pinned && isLatest(of.point),
+        pin: read.pinned ? pin : undefined,
         href: () => AwaitingReads.pathOf(read.route, of.params)
       })
     )
-    return { ...around(read.pinned, pin, now), value: shown }
+    return { ...around(read.pinned, pin, nowOf(read, of.point, pin, now)), value: shown }
   })
 
   /** What a list's cursor is bound to: everything that decides which records come in which order. */
@@ -125,7 +127,6 @@ const make = Effect.gen(function* () {
         to ?? null
       ]),
       at: of.point.at === undefined ? null : String(of.point.at),
-      asOf: of.point.asOf === undefined ? null : String(of.point.asOf),
       from: of.page.updatedFrom === undefined ? null : String(of.page.updatedFrom),
       to: of.page.updatedTo === undefined ? null : String(of.page.updatedTo)
     })
@@ -138,7 +139,7 @@ const make = Effect.gen(function* () {
     asked: PointAsked,
     now: Instant.Instant,
     of: {
-      readonly snapshot: boolean
+      readonly latest: Point.Latest
       readonly look?: (pin: Pin.Resolved) => Effect.Effect<unknown, Refused | Unavailable>
     }
   ): Effect.Effect<Point.Resolved, Refused | Unavailable> => {
@@ -148,7 +149,7 @@ const make = Effect.gen(function* () {
     return Effect.catchTag(point, "Refused", (error) =>
       error.slug === "invalid-request"
         ? Effect.fail(error)
-        : points.resolve({}, now, { snapshot: true }).pipe(
+        : points.resolve({}, now, { latest: "snapshot" }).pipe(
             Effect.flatMap(look),
             Effect.flip,
             Effect.orElseSucceed(() => error),
@@ -178,8 +179,8 @@ const make = Effect.gen(function* () {
       readonly page: Omit<PageAsked, "limit">
     }
   ) {
-    const now = yield* Instant.now
-    const asker = yield* whoAsks(read.audience, of.caller, now)
+    const clock = yield* Instant.now
+    const asker = yield* whoAsks(read.audience, of.caller, clock)
     const scope = read.scope === undefined ? {} : yield* within(read.scope(asker, of.params))
     const asked = read.where(of.params)
     const where = both(asked, scope)
@@ -192,12 +193,14 @@ const make = Effect.gen(function* () {
       Effect.provideService(effect, Records, once)
     const look = (pin: Pin.Resolved) =>
       parent === undefined ? Effect.void : looked(parent(of.params, { ...asker, pin }))
-    const place = yield* placeOf(read, bound, of.page.after)
+    const place = yield* placeOf(read, bound, of.page.after, of.point)
+    const latest = read.pinned ? "answered" : "snapshot"
     const pin =
-      place === undefined ? yield* resolve(of.point, now, { snapshot: true, look }) : pinOf(place)
+      place === undefined ? yield* resolve(of.point, clock, { latest, look }) : pinOf(place)
+    const now = place === undefined ? nowOf(read, of.point, pin, clock) : clock
     yield* look(pin)
     if (place !== undefined && read.pinned) yield* points.stillHeld(place)
-    const who = { ...asker, pin }
+    const who = { ...asker, pin, now }
     const narrow = read.narrow === undefined ? {} : yield* looked(read.narrow(of.params, who))
     const judged = read.judged?.(pin.judgedAt) ?? {}
     const { ledgerEpoch } = pin
@@ -216,14 +219,15 @@ const make = Effect.gen(function* () {
   const placeOf = (
     { name }: { readonly name: string },
     bound: string,
-    text: string | undefined
+    text: string | undefined,
+    { asOf }: PointAsked
   ): Effect.Effect<Cursor.Place | undefined, Refused> =>
     text === undefined
       ? Effect.succeed(undefined)
       : Effect.fromResult(
-          Result.map(
+          Result.flatMap(
             cursors.read({ list: name, bound, count: Cursor.placeKeys, text }),
-            Cursor.placeOf
+            (going) => Cursor.placeOf(going, asOf)
           )
         )
 
@@ -290,7 +294,7 @@ const make = Effect.gen(function* () {
       Effect.flatMap(read.view(rows, of.who, of.params), (views) =>
         AwaitingReads.shown(views, {
           role: of.who.role,
-          latest: of.awaits,
+          pin: of.awaits ? of.who.pin : undefined,
           href: (index) => {
             const row = rows[index]
             return row === undefined ? path : `${path}/${read.collection.id(row)}`
@@ -320,7 +324,7 @@ const make = Effect.gen(function* () {
     const value = yield* viewed(
       read,
       shown.map((row) => row.record),
-      { ...prepared, params: of.params, awaits: mayAwait(read, of.point) }
+      { ...prepared, params: of.params, awaits: mayAwait(read, pin) }
     )
     const last = shown.at(-1)
     const next =
@@ -345,9 +349,10 @@ const make = Effect.gen(function* () {
       read.beside === undefined
         ? records.stream(read.collection, query)
         : Merged.stream(records, [read.collection, ...read.beside], query)
+    const { pin } = prepared.who
     const awaits =
-      mayAwait(read, of.point) &&
-      (yield* within(AwaitingReads.any(AwaitingReads.pathOf(read.route, of.params))))
+      mayAwait(read, pin) &&
+      (yield* within(AwaitingReads.any(AwaitingReads.pathOf(read.route, of.params), pin)))
     const value: Stream.Stream<V, Unavailable> = rows.pipe(
       Stream.grouped(viewedTogether),
       // The next ones are looked up while these are printed and sent.
@@ -362,7 +367,7 @@ const make = Effect.gen(function* () {
       ),
       Stream.flatMap((views) => Stream.fromIterable(views))
     )
-    return { ...around(read.pinned, prepared.who.pin, prepared.now), value }
+    return { ...around(read.pinned, pin, prepared.now), value }
   })
 
   return Reads.of({ one, page, all })
@@ -371,11 +376,17 @@ const make = Effect.gen(function* () {
 /** Runs what a read looks up, so that what it names again is not asked for again. */
 type Looked = <A, E>(effect: Effect.Effect<A, E, Records>) => Effect.Effect<A, E>
 
-/** Whether actions that wait are looked for: now, and where a write acts on the list's records. */
-const mayAwait = (read: Pick<List, "pinned" | "acted">, point: PointAsked): boolean =>
-  read.pinned && read.acted !== "never" && isLatest(point)
+/** Whether actions that wait are looked for: at an instant, and where a write acts on the records. */
+const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved): boolean =>
+  read.pinned && read.acted !== "never" && select.by !== "offset"
 
-const isLatest = ({ at, asOf }: PointAsked): boolean => at === undefined && asOf === undefined
+/** The engine's clock as an answer says it: what is answered of the latest is as of this instant. */
+const nowOf = (
+  { pinned }: Pick<List, "pinned">,
+  { at, asOf }: PointAsked,
+  { judgedAt }: Pin.Resolved,
+  clock: Instant.Instant
+): Instant.Instant => (pinned && at === undefined && asOf === undefined ? judgedAt : clock)
 
 /** Whether an answer says no more than that there is nothing here for this caller. */
 const isOutOfSight = (error: Refused | Unavailable): boolean =>

@@ -67,14 +67,12 @@ export const storedPin = (
   pin: Pin.Resolved | undefined
 ): StoredPin => {
   if (pin === undefined || pin.select.by === "latest") return { by: "latest" }
-  if (pin.select.by === "snapshot") {
-    return { by: "instant", instant: Instant.sortable(pin.select.instant) }
+  if (pin.select.by === "offset") {
+    return keptBy === "own" ? { by: "latest" } : { by: "offset", offset: pin.offset }
   }
-  if (keptBy === "own") return { by: "latest" }
-  if (pin.select.by === "instant" && keptBy === "engine") {
-    return { by: "instant", instant: Instant.sortable(pin.select.instant) }
-  }
-  return { by: "offset", offset: pin.offset }
+  return pin.select.by === "instant" && keptBy === "ledger"
+    ? { by: "offset", offset: pin.offset }
+    : { by: "instant", instant: Instant.sortable(pin.select.instant) }
 }
 
 /** Another writer was first: whoever runs the transaction runs it again, so nobody else sees this. */

@@ -5,6 +5,7 @@ import {
   Documents,
   FactLog,
   Feed,
+  type FeedHead,
   Keys,
   ProjectionLog,
   RateWindow,
@@ -422,6 +423,52 @@ export const faults = {
     noticedBy: ["stamps later than ever before"],
     spoil: replace(Feed, ({ take }) => ({
       take: (now) => Effect.map(take(now), (head) => Object.assign(head, { at: now }))
+    }))
+  },
+  "answer-before-a-stamp": {
+    does: "gives out instants without setting them down",
+    noticedBy: [
+      "gives an answer an instant before every later stamp",
+      "answers with all that was stamped by then"
+    ],
+    spoil: replace(Feed, ({ head }) => ({
+      answer: ({ now }) => Effect.map(head, (at) => (now > at.at ? { ...at, at: now } : at))
+    }))
+  },
+  "answer-of-the-caller": {
+    does: "answers at the instant that the caller's clock says",
+    noticedBy: ["gives an answer an instant before every later stamp"],
+    spoil: replace(Feed, ({ answer }) => ({
+      answer: (of) => Effect.map(answer(of), (head) => ({ ...head, at: of.now }))
+    }))
+  },
+  "answer-of-before": {
+    does: "answers again as before, whatever was stamped since",
+    noticedBy: ["gives an instant again only"],
+    spoil: replace(Feed, ({ answer }) => {
+      let last: FeedHead | undefined
+      return {
+        answer: (of) =>
+          last !== undefined && last.at >= of.since
+            ? Effect.succeed(last)
+            : Effect.tap(answer(of), (head) =>
+                Effect.sync(() => {
+                  last = head
+                })
+              )
+      }
+    })
+  },
+  "passed-is-stamped": {
+    does: "stamps instants that were passed",
+    noticedBy: ["gives an answer an instant before every later stamp"],
+    spoil: replace(Feed, () => ({ pass: () => Effect.void }))
+  },
+  "answers-undated": {
+    does: "forgets which offset answered",
+    noticedBy: ["names the offset that was answered with", "answers from the first answer on"],
+    spoil: replace(Feed, ({ head, pass }) => ({
+      answer: (of) => Effect.andThen(pass(of.now), head)
     }))
   },
   "source-twice": {

@@ -11,6 +11,7 @@ import { documents } from "./storage-checks/documents.ts"
 import { facts } from "./storage-checks/facts.ts"
 import { feed } from "./storage-checks/feed.ts"
 import { keys } from "./storage-checks/keys.ts"
+import { answers } from "./storage-checks/answers.ts"
 import { projection } from "./storage-checks/projection.ts"
 import { retention } from "./storage-checks/retention.ts"
 import { rate } from "./storage-checks/rate.ts"
@@ -27,6 +28,7 @@ export const storageChecks: ReadonlyArray<Check> = [
   ...auditLog,
   ...retention,
   ...projection,
+  ...answers,
   ...blobs,
   ...rate
 ]

@@ -24,6 +24,8 @@ export interface Head {
   projection: ProjectionHead
   /** The ledger time at the horizon, where the history begins with a snapshot. */
   horizonLedgerTime: string | null
+  /** The first and the last answer that was given at the offset projected; null: none was. */
+  answered: { readonly first: string; readonly last: string } | null
   /** The transaction that took the head last. */
   takenBy: number
 }
@@ -44,6 +46,7 @@ export const makeHead = (): Head => ({
     ledgerEpoch: 1
   },
   horizonLedgerTime: null,
+  answered: null,
   takenBy: 0
 })
 
@@ -109,6 +112,18 @@ export const make = (of: {
     read: (query) =>
       transactions.read(() => ({ ...readEvents(events, query), prunedTo: head.prunedTo })),
     head: transactions.read(() => headNow(head.at)),
+    answer: ({ now, since }) =>
+      transactions.write((transaction) => {
+        const again = head.answered?.last === head.at && head.at >= since
+        const at = again || head.at > now ? head.at : now
+        const answered = { first: head.answered?.first ?? at, last: at }
+        Undo.patch(transaction, head, { at, answered })
+        return headNow(at)
+      }),
+    pass: (instant) =>
+      transactions.write((transaction) => {
+        if (instant > head.at) Undo.patch(transaction, head, { at: instant })
+      }),
     known: (asked) => transactions.read(() => asked.filter((source) => sources.has(source))),
     readAudit: audit.read,
     prune: ({ before, hold, limit }) =>

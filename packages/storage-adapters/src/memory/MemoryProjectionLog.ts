@@ -1,9 +1,21 @@
 /** The projection's book in memory: the head under its epoch, and every update read so far. */
-import { type ProjectionLog, type UpdateRow, WriterFenced } from "@bursar/engine-core/ports"
+import {
+  type AsOf,
+  type ProjectionLog,
+  type UpdateRow,
+  WriterFenced
+} from "@bursar/engine-core/ports"
 import { Effect, Option, Result } from "effect"
 import type { Head } from "./MemoryFeed.ts"
+import { stamp } from "./Stamp.ts"
 import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
+
+interface Answers {
+  readonly offset: number
+  readonly first: string
+  readonly last: string
+}
 
 export const make = (of: {
   readonly transactions: Transactions
@@ -11,9 +23,29 @@ export const make = (of: {
 }): ProjectionLog["Service"] => {
   const { transactions, head } = of
   const updates: Array<UpdateRow> = []
+  /** The offsets before the head's at which answers were given, with the first and the last one's. */
+  const answers: Array<Answers> = []
   const byCommand = new Map<string, UpdateRow>()
   const turn = (transaction: Transaction, members: Partial<Head["projection"]>): void =>
     Undo.patch(transaction, head, { projection: { ...head.projection, ...members } })
+  /** The head leaves its offset: the answers that were given there stay its own. */
+  const leave = (transaction: Transaction): void => {
+    if (head.answered === null) return
+    Undo.push(transaction, answers, { ...head.answered, offset: head.projection.offset })
+    // Whoever is answered next sees another offset, and is given another instant.
+    Undo.patch(transaction, head, { answered: null, at: stamp(head.at, head.at) })
+  }
+  const datedBy = (instant: string): number | undefined => {
+    const { ledgerTime, offset, horizonOffset, horizonTime } = head.projection
+    if (horizonTime !== null && instant < horizonTime) return undefined
+    if (ledgerTime !== null && ledgerTime <= instant) return offset
+    const last = lastBefore(updates, (row) => row.ledgerTime <= instant)
+    return (last?.offset ?? 0) <= horizonOffset &&
+      head.horizonLedgerTime !== null &&
+      head.horizonLedgerTime <= instant
+      ? horizonOffset
+      : last?.offset
+  }
   const timeAt = (offset: number): string | null => {
     const { horizonOffset } = head.projection
     const last = lastBefore(updates, (row) => row.offset <= offset)
@@ -48,6 +80,7 @@ export const make = (of: {
             Undo.set(transaction, byCommand, row.commandId, row)
           }
         }
+        if (to > from) leave(transaction)
         turn(transaction, { offset: to, ledgerTime: ledgerTime ?? head.projection.ledgerTime })
         return Result.void
       }),
@@ -64,6 +97,7 @@ export const make = (of: {
             Undo.remove(transaction, byCommand, commandId)
           }
         }
+        leave(transaction)
         turn(transaction, { offset, ledgerTime, horizonOffset: offset, horizonTime })
         Undo.patch(transaction, head, { horizonLedgerTime: ledgerTime })
         return Result.void
@@ -83,19 +117,26 @@ export const make = (of: {
           if (commandId !== null) Undo.remove(transaction, byCommand, commandId)
         }
         Undo.cut(transaction, updates, { from: 0, count })
+        const gone = answers.filter(({ offset }) => offset < head.projection.horizonOffset).length
+        Undo.cut(transaction, answers, { from: 0, count: gone })
         return count
       }),
     ledgerTimeAt: (offset) => transactions.read(() => Option.fromNullOr(timeAt(offset))),
     offsetAsOf: (instant) =>
       transactions.read(() => {
         const { ledgerTime, offset, horizonOffset } = head.projection
-        if (ledgerTime !== null && ledgerTime <= instant) return Option.some(offset)
-        const last = lastBefore(updates, (row) => row.ledgerTime <= instant)
-        return (last?.offset ?? 0) <= horizonOffset &&
-          head.horizonLedgerTime !== null &&
-          head.horizonLedgerTime <= instant
-          ? Option.some(horizonOffset)
-          : Option.fromUndefinedOr(last?.offset)
+        const now = head.answered === null ? [] : [{ ...head.answered, offset }]
+        const given = [...answers, ...now].filter((one) => one.offset >= horizonOffset)
+        const before = given.findLast(({ first }) => first <= instant)?.offset
+        const after = given.find(({ last }) => last >= instant)?.offset
+        const answered = before !== undefined && before === after
+        const dated = datedBy(instant)
+        if (dated === undefined && before === undefined) return Option.none<AsOf>()
+        return Option.some({
+          offset: Math.min(Math.max(dated ?? 0, before ?? 0), after ?? Number.MAX_SAFE_INTEGER),
+          settled: after !== undefined || (ledgerTime !== null && ledgerTime > instant),
+          answered
+        })
       }),
     byCommand: (commandId) =>
       Effect.map(

@@ -3,6 +3,7 @@ import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Storage from "./migrations/0001-storage/up.ts"
+import * as Answers from "./migrations/0003-answers/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 
 interface Migration {
@@ -14,7 +15,8 @@ interface Migration {
 /** In order, and never changed once released: a change of the schema is a further row. */
 const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 1, name: "storage", statements: Storage.statements },
-  { id: 2, name: "audit-and-retention", statements: AuditAndRetention.statements }
+  { id: 2, name: "audit-and-retention", statements: AuditAndRetention.statements },
+  { id: 3, name: "answers", statements: Answers.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

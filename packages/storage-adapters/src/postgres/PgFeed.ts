@@ -31,6 +31,20 @@ where id = 1`
 const HEAD = `seq, at, projection_offset, ledger_epoch, webhooks_moved, pruned_to, audit_seq, audit_hash,
   audit_checkpoint`
 
+/**
+ * Moves the head to the instant of an answer, behind whoever has taken the head: then what comes
+ * later is stamped later. Nothing is written where the last answer's instant will do.
+ */
+const ANSWER = `
+with stood as materialized (
+  select ${HEAD} from bursar.head where id = 1 and answered_last = at and at >= $2
+), moved as (
+  update bursar.head set at = greatest(at, $1), answered_last = greatest(at, $1),
+    answered_first = coalesce(answered_first, greatest(at, $1))
+  where id = 1 and not exists (select from stood) returning ${HEAD}
+)
+select * from stood union all select * from moved`
+
 const APPEND_ONE = `
 insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party, resource_kind,
   resource_id, holder_ids, payload, source)
@@ -109,6 +123,12 @@ export const make = (of: {
       sessions.look(`select ${HEAD} from bursar.head where id = 1`, []),
       ({ rows }) => headOf(rows[0] ?? {})
     ),
+    answer: ({ now, since }) =>
+      Effect.map(sessions.ask(ANSWER, [now, since]), ({ rows }) => headOf(rows[0] ?? {})),
+    pass: (instant) =>
+      Effect.asVoid(
+        sessions.ask("update bursar.head set at = $1 where id = 1 and at < $1", [instant])
+      ),
     known: (sources) =>
       sources.length === 0
         ? Effect.succeed([])

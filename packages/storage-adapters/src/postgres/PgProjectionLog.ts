@@ -12,12 +12,32 @@ import * as Values from "./Values.ts"
 const HEAD = `projection_offset, ledger_time, horizon_offset, horizon_time, writer_epoch, participant,
   ledger_epoch`
 
+/** What was answered at the offset that the head leaves, as it stood under the head's lock. */
+const LEFT = `
+  insert into bursar.answered ("offset", first, last)
+  select projection_offset, answered_first, answered_last from held, moved
+  where answered_first is not null and projection_offset <> moved.to_offset
+  on conflict ("offset") do update set last = excluded.last`
+
+/** The head's instant once it has left an offset that it answered with: one microsecond on. */
+const MOVED_ON = `case when answered_last is null then at else
+  to_char((at::timestamptz + interval '1 microsecond') at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.US"000Z"') end`
+
 const ADVANCE = `
-with moved as (
+with held as materialized (
+  select projection_offset, answered_first, answered_last from bursar.head
+  where id = 1 and writer_epoch = $1::int8 and projection_offset = $2::int8 for no key update
+), moved as (
   update bursar.head
-  set projection_offset = $3::int8, ledger_time = coalesce($4, ledger_time)
+  set projection_offset = $3::int8, ledger_time = coalesce($4, ledger_time),
+    at = case when $3::int8 = $2::int8 then at else ${MOVED_ON} end,
+    answered_first = case when $3::int8 = $2::int8 then answered_first end,
+    answered_last = case when $3::int8 = $2::int8 then answered_last end
   where id = 1 and writer_epoch = $1::int8 and projection_offset = $2::int8
-  returning 1
+    and exists (select from held)
+  returning projection_offset as to_offset
+), left_behind as (${LEFT}
 ), written as (
   insert into bursar.ledger_update ("offset", prev_offset, update_id, command_id, workflow_id,
     effective_at, record_time, ledger_time, raw)
@@ -25,6 +45,52 @@ with moved as (
     $10::text[], $11::text[], $12::text[], $13::text[]) as r
 )
 select 1 from moved`
+
+const BOOTSTRAP = `
+with held as materialized (
+  select projection_offset, answered_first, answered_last from bursar.head
+  where id = 1 and writer_epoch = $1::int8 for no key update
+), moved as (
+  update bursar.head
+  set projection_offset = $2::int8, horizon_offset = $2::int8, ledger_time = $3,
+    horizon_ledger_time = $3, horizon_time = $4, at = ${MOVED_ON},
+    answered_first = null, answered_last = null
+  where id = 1 and writer_epoch = $1::int8 and exists (select from held)
+  returning projection_offset as to_offset
+), left_behind as (${LEFT}
+), dropped as (
+  -- What was read beyond the snapshot before is read again from there.
+  delete from bursar.ledger_update
+  where "offset" > $2::int8 and exists (select from moved)
+)
+select 1 from moved`
+
+/** The last offset that an instant is not before: by the updates' times, and by answers given. */
+const AS_OF = `
+with head as materialized (select * from bursar.head where id = 1), found as (
+  select projection_offset, case when $1 >= horizon_time or horizon_time is null then coalesce(
+      case when ledger_time <= $1 then projection_offset end,
+      (select "offset" from bursar.ledger_update
+       where ledger_time <= $1 and "offset" > horizon_offset
+       order by ledger_time desc, "offset" desc limit 1),
+      case when horizon_ledger_time <= $1 then horizon_offset end,
+      (select "offset" from bursar.ledger_update where ledger_time <= $1
+       order by ledger_time desc, "offset" desc limit 1)
+    ) end as dated,
+    coalesce(
+      case when answered_first <= $1 then projection_offset end,
+      (select "offset" from bursar.answered where first <= $1 and "offset" >= horizon_offset
+       order by first desc limit 1)) as before,
+    coalesce(
+      (select "offset" from bursar.answered where last >= $1 and "offset" >= horizon_offset
+       order by last limit 1),
+      case when answered_last >= $1 then projection_offset end) as after,
+    coalesce(ledger_time > $1, false) as passed
+  from head
+)
+select least(greatest(dated, before), after) as "offset", passed or after is not null as settled,
+  coalesce(before = after, false) as answered
+from found where coalesce(dated, before) is not null`
 
 /** The ledger time that an offset has, also once the updates up to it are gone. */
 const timeAt = (offset: string): string => `coalesce(
@@ -49,7 +115,10 @@ update bursar.head set horizon_offset = to_offset, horizon_ledger_time = time,
 from raised where id = 1`
 
 const PRUNE = `
-with gone as (
+with answers as (
+  delete from bursar.answered
+  where "offset" < (select horizon_offset from bursar.head where id = 1)
+), gone as (
   delete from bursar.ledger_update where "offset" = any (array(
     select "offset" from bursar.ledger_update
     where "offset" <= (select horizon_offset from bursar.head where id = 1)
@@ -93,20 +162,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
   bootstrap: ({ epoch, offset, ledgerTime, horizonTime }) =>
     underEpoch(
       epoch,
-      sessions.ask(
-        `with moved as (
-           update bursar.head
-           set projection_offset = $2::int8, horizon_offset = $2::int8, ledger_time = $3,
-             horizon_ledger_time = $3, horizon_time = $4
-           where id = 1 and writer_epoch = $1::int8 returning 1
-         ), dropped as (
-           -- What was read beyond the snapshot before is read again from there.
-           delete from bursar.ledger_update
-           where "offset" > $2::int8 and exists (select from moved)
-         )
-         select 1 from moved`,
-        [String(epoch), String(offset), ledgerTime, horizonTime]
-      )
+      sessions.ask(BOOTSTRAP, [String(epoch), String(offset), ledgerTime, horizonTime])
     ),
   prune: ({ offset, limit }) =>
     sessions.run(
@@ -128,20 +184,12 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
       ({ rows }) => Option.fromNullOr(Values.textOrNull(rows[0] ?? {}, "ledger_time"))
     ),
   offsetAsOf: (instant) =>
-    Effect.map(
-      sessions.look(
-        `select coalesce(
-           (select projection_offset from bursar.head where ledger_time <= $1),
-           (select "offset" from bursar.ledger_update
-            where ledger_time <= $1 and "offset" > (select horizon_offset from bursar.head)
-            order by ledger_time desc, "offset" desc limit 1),
-           (select horizon_offset from bursar.head where horizon_ledger_time <= $1),
-           (select "offset" from bursar.ledger_update where ledger_time <= $1
-            order by ledger_time desc, "offset" desc limit 1)
-         ) as "offset"`,
-        [instant]
-      ),
-      ({ rows }) => Option.fromNullOr(Values.numberOrNull(rows[0] ?? {}, "offset"))
+    Effect.map(sessions.look(AS_OF, [instant]), ({ rows }) =>
+      Option.map(Option.fromUndefinedOr(rows[0]), (row) => ({
+        offset: Values.number(row, "offset"),
+        settled: row["settled"] === true,
+        answered: row["answered"] === true
+      }))
     ),
   byCommand: (commandId) =>
     Effect.map(

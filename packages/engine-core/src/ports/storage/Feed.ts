@@ -6,7 +6,10 @@ import type { StorageUnavailable } from "./StorageError.ts"
 export interface FeedHead {
   /** The last sequence number used; 0 for an empty feed. */
   readonly seq: number
-  /** The instant this transaction stamps (sortable text): later than every earlier one's. */
+  /**
+   * Sortable text. Taken: the instant this transaction stamps, later than every earlier one's and
+   * than every answer's. Looked at: the last stamp or the last answer's instant; empty before both.
+   */
   readonly at: string
   /** The offset the projection has reached. */
   readonly projectionOffset: number
@@ -113,7 +116,7 @@ export class Feed extends Context.Service<
     /**
      * Takes the head for this transaction: everybody else who writes waits until it ends, so it
      * MUST be called last, just before the writes that carry its stamp. `at` is the later of `now`
-     * and one microsecond after the last stamp. Outside of a transaction it is a defect.
+     * and one microsecond after the head's. Outside of a transaction it is a defect.
      */
     readonly take: (now: string) => Effect.Effect<FeedHead, StorageUnavailable>
     /**
@@ -141,6 +144,22 @@ export class Feed extends Context.Service<
       StorageUnavailable
     >
     readonly head: Effect.Effect<FeedHead, StorageUnavailable>
+    /**
+     * Gives out the instant that an answer stands for: `at` of the head answered is the later of
+     * `now` and the head's own, and whatever was stamped by then is committed. From then on no
+     * transaction is stamped at or before it, at no instance, and `ProjectionLog.offsetAsOf` names
+     * this head's offset for it. Where nothing was stamped since another answer, whose instant is at
+     * or after `since` (not after `now`), that one MAY be given out again.
+     */
+    readonly answer: (of: {
+      readonly now: string
+      readonly since: string
+    }) => Effect.Effect<FeedHead, StorageUnavailable>
+    /**
+     * From now on no transaction is stamped at or before the instant, at no instance, and whatever
+     * was is committed. Which offset answers for it stays open.
+     */
+    readonly pass: (instant: string) => Effect.Effect<void, StorageUnavailable>
     /** Of these sources, the ones already in the feed. */
     readonly known: (
       sources: ReadonlyArray<string>

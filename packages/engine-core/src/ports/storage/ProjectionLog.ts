@@ -8,7 +8,10 @@ export interface ProjectionHead {
   readonly ledgerTime: string | null
   /** Nothing at or before it can be read back. */
   readonly horizonOffset: number
-  /** The first instant an asOf may name (sortable text); null: from the first update on. */
+  /**
+   * The first instant an asOf may name that no answer was given for (sortable text); null: from the
+   * first update on.
+   */
   readonly horizonTime: string | null
   readonly writerEpoch: number
   /** The node the offsets belong to; null before the first start. */
@@ -30,6 +33,21 @@ export interface UpdateRow {
   readonly raw: string
 }
 
+/** The offset that answers for an instant. */
+export interface AsOf {
+  readonly offset: number
+  /**
+   * Whether no update to come can change it: the ledger time is past the instant, or an answer was
+   * given for it or for a later one.
+   */
+  readonly settled: boolean
+  /**
+   * Whether answers at this very offset were given for it, or for instants on both sides of it. Then
+   * whatever led to the offset was stamped at or before the instant, and whatever led on after it.
+   */
+  readonly answered: boolean
+}
+
 export class ProjectionLog extends Context.Service<
   ProjectionLog,
   {
@@ -41,7 +59,8 @@ export class ProjectionLog extends Context.Service<
     /**
      * Stores updates and moves the head from `from` to `to`, within the caller's transaction.
      * MUST change nothing and fail `WriterFenced` unless the epoch is the current one and the head
-     * stands at `from`.
+     * stands at `from`. Answers at `to` are of later instants than those at `from`, though nothing
+     * else was written.
      */
     readonly advance: (of: {
       readonly epoch: number
@@ -70,10 +89,13 @@ export class ProjectionLog extends Context.Service<
     readonly ledgerTimeAt: (
       offset: number
     ) => Effect.Effect<Option.Option<string>, StorageUnavailable>
-    /** The greatest offset (of an update, or the head) whose ledger time is at or before the instant. */
-    readonly offsetAsOf: (
-      instant: string
-    ) => Effect.Effect<Option.Option<number>, StorageUnavailable>
+    /**
+     * The greatest offset (of an update, or the head) whose ledger time is at or before the instant;
+     * but never less than the offset of an answer given for an instant at or before it, nor more than
+     * that of an answer given for one at or after it (`Feed.answer`). None where the history begins
+     * later: before the horizon's time and before the first answer from the horizon on.
+     */
+    readonly offsetAsOf: (instant: string) => Effect.Effect<Option.Option<AsOf>, StorageUnavailable>
     readonly byCommand: (
       commandId: string
     ) => Effect.Effect<Option.Option<UpdateRow>, StorageUnavailable>

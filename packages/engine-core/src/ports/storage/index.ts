@@ -23,7 +23,7 @@ export {
   type LegalHold
 } from "./Feed.ts"
 export { type KeyRow, Keys } from "./Keys.ts"
-export { type ProjectionHead, ProjectionLog, type UpdateRow } from "./ProjectionLog.ts"
+export { type AsOf, type ProjectionHead, ProjectionLog, type UpdateRow } from "./ProjectionLog.ts"
 export * as RefusedWrites from "./RefusedWrites.ts"
 export { RateWindow } from "./RateWindow.ts"
 export { LeaseLost, StorageUnavailable, VersionMoved, WriterFenced } from "./StorageError.ts"

@@ -64,12 +64,17 @@ export const shared = {
 const known: Readonly<Record<string, Known>> = {
   at: {
     schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-    description: "Reads at that offset; not with asOf.",
+    description:
+      "Reads at that offset; not with asOf. With the offset of an answer it repeats what the ledger " +
+      "dates in it.",
     example: 1204
   },
   asOf: {
     schema: instant,
-    description: "Reads as of that instant; not with at.",
+    description:
+      "Reads as of that instant; not with at. With the `now` of an answer that neither at, asOf nor " +
+      "after was given for it repeats the answer, the same bytes but `now`, whatever is written " +
+      "later, at every instance.",
     example: "2026-07-31T16:00:00Z"
   },
   limit: {

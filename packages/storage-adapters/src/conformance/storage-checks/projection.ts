@@ -1,5 +1,5 @@
 /** What ProjectionLog promises: one writer, one line of offsets, and times that can be asked for. */
-import { Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
+import { type AsOf, Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
 import { entries, update } from "./rows.ts"
@@ -14,6 +14,12 @@ const setUp = Effect.gen(function* () {
   yield* log.bootstrap({ epoch, offset: base, ledgerTime: instant(10), horizonTime: instant(10) })
   return { ...log, epoch, base }
 })
+
+/** How far from the base an instant's offset is. */
+const offsetOf =
+  (base: number) =>
+  (found: Option.Option<AsOf>): number =>
+    Option.match(found, { onNone: () => 0, onSome: ({ offset }) => offset }) - base
 
 export const projection: ReadonlyArray<Check> = [
   check(PORT, "raises the epoch for each writer and keeps the place", function* () {
@@ -111,11 +117,7 @@ export const projection: ReadonlyArray<Check> = [
     const times = yield* Effect.forEach([0, 1, 2, 6, 7, 9], (n) => ledgerTimeAt(base + n))
     yield* same("the times", times.map(Option.getOrNull), [10, 10, 20, 20, 30, 30].map(instant))
     const offsets = yield* Effect.forEach([10, 19, 20, 29, 30, 99], (n) => offsetAsOf(instant(n)))
-    yield* same(
-      "the offsets",
-      offsets.map((found) => Option.getOrElse(found, () => 0) - base),
-      [0, 0, 5, 5, 9, 9]
-    )
+    yield* same("the offsets", offsets.map(offsetOf(base)), [0, 0, 5, 5, 9, 9])
   }),
   check(PORT, "starts anew from a snapshot with its horizon", function* () {
     const { base, head } = yield* setUp
@@ -144,7 +146,7 @@ export const projection: ReadonlyArray<Check> = [
       )
       const offsets = Effect.map(
         Effect.forEach([15, 16, 17, 99], (n) => offsetAsOf(instant(n))),
-        (found) => found.map((offset) => Option.getOrElse(offset, () => 0) - base)
+        (found) => found.map(offsetOf(base))
       )
       const before = yield* times
       yield* same("the offsets before", yield* offsets, [5, 5, 9, 9])
@@ -165,7 +167,11 @@ export const projection: ReadonlyArray<Check> = [
       yield* same("the horizon at the head", yield* horizon, [9, instant(17)])
       const { offset, ledgerTime } = yield* head
       yield* same("the head", [offset - base, ledgerTime], [9, instant(17)])
-      yield* same("as of later", yield* offsetAsOf(instant(99)), Option.some(base + 9))
+      yield* same(
+        "as of later",
+        yield* offsetAsOf(instant(99)),
+        Option.some({ offset: base + 9, settled: false, answered: false })
+      )
       const next = update({ offset: base + 10, ledgerTime: instant(20) })
       yield* advance({
         epoch,
@@ -175,8 +181,13 @@ export const projection: ReadonlyArray<Check> = [
         updates: [next]
       })
       yield* same("what comes next", yield* stored, [10])
-      yield* same("as of then", yield* offsetAsOf(instant(20)), Option.some(base + 10))
-      yield* same("as of before", yield* offsetAsOf(instant(19)), Option.some(base + 9))
+      yield* same(
+        "as of then",
+        yield* offsetAsOf(instant(20)),
+        Option.some({ offset: base + 10, settled: false, answered: false })
+      )
+      const earlier = Option.some({ offset: base + 9, settled: true, answered: false })
+      yield* same("as of before", yield* offsetAsOf(instant(19)), earlier)
     }
   ),
   check(PORT, "prunes updates within the caller's transaction", function* () {

@@ -1,0 +1,151 @@
+/** Answers of the latest, asked for again as of their own instant: at once, later, and by other clocks. */
+import { Catalogue, type Caller, type Read, Reads } from "@bursar/engine-core"
+import { Instant, PlainJson } from "@bursar/engine-core/kernel"
+import { Effect, Schema } from "effect"
+import { onHost } from "../../engine/clocks.ts"
+import * as Faults from "../faults.ts"
+import { type Holder, note, type Town } from "./town.ts"
+
+/** Everything whose answer is pinned, as the route table has it. */
+export const pinned: ReadonlyArray<Read.Read> = Catalogue.reads.filter((read) => read.pinned)
+
+/** What a read cannot go without, besides the ids of its path. */
+const needed: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, string>>>>> = {
+  "instruments.series": [{ metric: "price" }, { metric: "supply" }],
+  "instruments.precheck": [
+    { act: "admission.offer", holderId: "" },
+    { act: "subscription.claim", amount: "1000", holderId: "" },
+    { act: "subscription.settle", subscriptionId: "" },
+    { act: "dealing-cycle.settle", cycleId: "" }
+  ]
+}
+
+/** Milliseconds by which the clocks of the hosts that are asked are wrong. */
+const hosts = [0, 0, 45_000, -60_000] as const
+
+/** Kept at a time; an older one makes room. */
+const keptMax = 40
+
+interface Kept {
+  readonly what: string
+  readonly said: string
+  readonly repeat: Effect.Effect<string, unknown, Reads>
+}
+
+const asked = new WeakMap<Schema.Codec<unknown, unknown>, (texts: unknown) => unknown>()
+const paramsOf = (read: Read.Read, texts: Readonly<Record<string, string>>): unknown => {
+  const known = asked.get(read.params) ?? Schema.decodeUnknownSync(read.params)
+  asked.set(read.params, known)
+  return known(texts)
+}
+
+const printed = (schema: Schema.Codec<unknown, unknown>, value: unknown): string =>
+  PlainJson.stringify(Schema.encodeUnknownSync(schema)(value) as PlainJson.Printable)
+
+/** The whole answer but its `now`, byte for byte. */
+const ask = (
+  read: Read.Read,
+  of: {
+    readonly caller: Caller.Caller
+    readonly params: unknown
+    readonly limit: number
+    readonly asOf?: Instant.Instant
+  }
+) =>
+  Effect.gen(function* () {
+    const reads = yield* Reads
+    const { caller, params, limit } = of
+    const point = of.asOf === undefined ? {} : { asOf: of.asOf }
+    const answer =
+      read.shape === "one"
+        ? { ...(yield* reads.one(read, { caller, params, point })), next: null }
+        : yield* reads.page(read, { caller, params, point, page: { limit } })
+    const { ledgerTime, next, now, offset, value } = answer
+    const body =
+      read.shape === "one"
+        ? printed(read.value, value)
+        : (value as ReadonlyArray<unknown>).map((one) => printed(read.item, one)).join()
+    const time = typeof ledgerTime === "bigint" ? Instant.format(ledgerTime) : null
+    return { now, value, said: `${offset} ${time} ${body} ${next}` }
+  })
+
+/** The ids that an answer shows, by the names that paths have for them. */
+const idsOf = (value: unknown, into: Map<string, Set<string>>): void => {
+  if (Array.isArray(value)) for (const one of value) idsOf(one, into)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return
+  for (const [name, one] of Object.entries(value)) {
+    if (typeof one !== "string" || !name.endsWith("Id")) continue
+    const known = into.get(name) ?? new Set()
+    into.set(name, known.add(one))
+  }
+}
+
+export const make = (seed: number) => {
+  const die = Faults.dice(seed ^ 0x4e9)
+  const ids = new Map<string, Set<string>>()
+  const kept: Array<Kept> = []
+
+  /** Any of these, if there are any. */
+  const one = <A>(of: ReadonlyArray<A>): A | undefined => of[die.roll(Math.max(1, of.length))]
+
+  const callerOf = (read: Read.Read, holders: ReadonlyArray<Holder>): Caller.Caller => {
+    const roles = Object.keys(read.audience).filter((role) => role !== "registrar")
+    const role = (one(roles) ?? "auditor") as Caller.Caller["roles"][number]
+    const holder = one(holders)
+    return {
+      sub: `reader-${role}`,
+      name: null,
+      email: null,
+      roles: [role],
+      holderId: role === "investor" ? (holder?.holderId ?? null) : null,
+      party: null
+    }
+  }
+
+  const compare = Effect.fnUntraced(function* (town: Town, { what, said, repeat }: Kept) {
+    const host = die.pick(hosts)
+    const again = yield* onHost(host)(repeat)
+    note(town, "answers repeated")
+    if (again === said) return
+    const at = Math.max(0, [...said].findIndex((letter, index) => letter !== again[index]) - 300)
+    const [before, after] = [said, again].map((text) => text.slice(at, at + 700))
+    return yield* Effect.die(
+      new Error(`audit: ${what} by a clock wrong by ${host} said\n${before}\nand says\n${after}`)
+    )
+  })
+
+  /** One read of the latest, its repetition at once, and that of some that were kept. */
+  const look = Effect.fnUntraced(function* (town: Town) {
+    const read = one(pinned)
+    if (read === undefined) throw new Error("no read is pinned")
+    const names = [...read.route.matchAll(/\{([a-zA-Z]+)\}/g)].map((found) => found[1] ?? "")
+    const texts: Record<string, string> = { ...one(needed[read.name] ?? []) }
+    const unsaid = Object.keys(texts).filter((name) => texts[name] === "")
+    for (const name of [...names, ...unsaid])
+      texts[name] = one([...(ids.get(name) ?? [])]) ?? "nobody"
+    const caller = callerOf(read, town.holders)
+    const limit = die.pick([1, 3, 1_000] as const)
+    const of = { caller, params: paramsOf(read, texts), limit }
+    const first = yield* Effect.result(onHost(die.pick(hosts))(ask(read, of)))
+    if (first._tag === "Failure") {
+      // Out of this caller's sight, or not there: nothing was answered.
+      note(town, `not shown ${read.name}`)
+      return
+    }
+    const { now, said, value } = first.success
+    idsOf(value, ids)
+    const what = `${read.name} ${JSON.stringify(texts)} as ${caller.roles[0]} asOf ${Instant.format(now)}`
+    note(town, `answered ${read.name}`)
+    const answer: Kept = {
+      what,
+      said,
+      repeat: Effect.map(ask(read, { ...of, asOf: now }), (again) => again.said)
+    }
+    yield* compare(town, answer)
+    kept.push(answer)
+    if (kept.length > keptMax) kept.splice(die.roll(kept.length), 1)
+    yield* compare(town, one(kept) ?? answer)
+  })
+
+  return { look, again: (town: Town) => Effect.forEach(kept, (answer) => compare(town, answer)) }
+}

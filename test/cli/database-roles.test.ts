@@ -114,7 +114,8 @@ describe("a database of two roles, as the page says", { timeout: 120_000 }, () =
     const first = await run(["migrate"], owner)
     expect([first.code, first.out]).toEqual([
       0,
-      "made: schema bursar 0001-storage, schema bursar 0002-audit-and-retention, schema ledger_sim\n" +
+      "made: schema bursar 0001-storage, schema bursar 0002-audit-and-retention, schema bursar 0003-answers, " +
+        "schema ledger_sim\n" +
         "the database is up to date\n"
     ])
     const second = await run(["migrate"], owner)

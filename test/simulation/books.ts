@@ -26,17 +26,21 @@ const floor = (a: bigint, b: bigint): bigint => a / b
 const ceiling = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
 const one = 10_000n
 
-/** Units for an amount, after a fee in the fund's favour; what is left of the last millionth is kept. */
-export const bought = (amount: Cents, price: Price, feeRate: Rate): Micros =>
-  floor((amount - ceiling(amount * feeRate, one)) * 10n ** 14n, price)
+/** Units for an amount, after a fee in the fund's favour, down to a whole atom of units. */
+export const bought = (amount: Cents, price: Price, feeRate: Rate, atom: Micros = 1n): Micros =>
+  floor((amount - ceiling(amount * feeRate, one)) * 10n ** 14n, price * atom) * atom
+
+/** The whole cents of an amount that its fee and its units leave over: they go back to the holder. */
+export const refunded = (amount: Cents, price: Price, feeRate: Rate, units: Micros): Cents =>
+  floor((amount - ceiling(amount * feeRate, one)) * 10n ** 14n - units * price, 10n ** 14n)
 
 /** Cash for units, after the fee, the last cent kept by the fund. */
 export const paid = (units: Micros, price: Price, feeRate: Rate): Cents =>
   floor(units * price * (one - feeRate), 10n ** 18n)
 
-/** Units that go for exactly so much cash, the last millionth kept by the fund. */
-export const sold = (amount: Cents, price: Price, feeRate: Rate): Micros =>
-  ceiling(amount * 10n ** 18n, price * (one - feeRate))
+/** Units that go for exactly so much cash, up to a whole atom of units, which the fund keeps. */
+export const sold = (amount: Cents, price: Price, feeRate: Rate, atom: Micros = 1n): Micros =>
+  ceiling(amount * 10n ** 18n, price * (one - feeRate) * atom) * atom
 
 /** Cash for units bought: the price and the fee on it, each rounded up in the fund's favour. */
 export const costs = (units: Micros, price: Price, feeRate: Rate): Cents =>
@@ -84,11 +88,17 @@ export const swung = (
   return floor(2n * price * factor + one, 2n * one)
 }
 
-/** Pro rata to the last millionth: each its floor, what is left over to the largest remainders. */
+/** Pro rata to the last atom of units: each its floor, what is left over to the largest remainders. */
 export const gated = (
   orders: ReadonlyArray<{ readonly id: string; readonly units: Micros }>,
-  capacity: Micros
+  capacity: Micros,
+  atom: Micros = 1n
 ): ReadonlyMap<string, Micros> => {
+  if (atom > 1n) {
+    const counted = orders.map(({ id, units }) => ({ id, units: floor(units, atom) }))
+    const filled = gated(counted, floor(capacity, atom))
+    return new Map([...filled].map(([id, atoms]) => [id, atoms * atom]))
+  }
   const total = orders.reduce((sum, { units }) => sum + units, 0n)
   if (total <= capacity) return new Map(orders.map(({ id, units }) => [id, units]))
   const shares = orders.map(({ id, units }) => ({

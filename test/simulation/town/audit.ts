@@ -97,6 +97,54 @@ const orders = Effect.fnUntraced(function* (town: Town) {
   same(listed(made), listed(supplies), "what orders made is what there is")
 })
 
+const perCent = 100_000_000n
+
+/** Every party has the cash the bank gave it, and what orders brought it and took from it, refunds too. */
+const cash = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  const expected = new Map(town.given)
+  const moves = (from: string, to: string, cents: bigint) => {
+    add(expected, from, -cents * perCent)
+    add(expected, to, cents * perCent)
+  }
+  for (const { fund, holder, payment, priced } of town.closed.values()) {
+    if (payment === "wire" || priced === null) continue
+    moves(holder.party, fund.fund.party, priced.cash)
+    moves(fund.fund.party, holder.party, priced.refund)
+  }
+  for (const { cents, order } of town.sold.values()) {
+    moves(order.fund.fund.party, order.holder.party, cents)
+  }
+  const held = new Map(
+    [...town.eye.held()].flatMap(([key, amount]): ReadonlyArray<readonly [string, bigint]> => {
+      const [asset = "", owner = ""] = key.split(" ")
+      return asset === "USD" && owner !== town.bankParty.party ? [[owner, amount]] : []
+    })
+  )
+  same(listed(held), listed(expected), "the cash of every party")
+  const cents = (figure: Decimal.Decimal | null) =>
+    figure === null ? null : atoms(Decimal.formatPlain(figure)) / perCent
+  const owed = new Map<string, bigint>()
+  for (const { record } of yield* records.list(subscriptions, { limit })) {
+    const id = record.subscriptionId as string
+    const order = town.closed.get(id)
+    same(record.state === "closed", order !== undefined, `whether ${id} is closed`)
+    if (order === undefined) continue
+    const refund = order.priced?.refund ?? 0n
+    const paid = order.payment === "wire" ? (town.debts.get(id)?.paid ?? 0n) : refund
+    same([cents(record.refund), cents(record.refunded)], [refund, paid], `the refund of ${id}`)
+    const lines = record.refunds.reduce((sum, { amount }) => sum + (cents(amount) ?? 0n), 0n)
+    same(lines, order.payment === "wire" ? paid : 0n, `the bank lines that paid ${id} back`)
+    if (paid < refund) owed.set(id, refund - paid)
+    same(subscriptions.waitingOn(record).length > 0, paid < refund, `whether ${id} waits`)
+  }
+  const debts = [...town.eye.all("OwedRefund").values()].map((one): [string, bigint] => [
+    member(one, "subscriptionId"),
+    atoms(member(one, "amount")) / perCent
+  ])
+  same(listed(debts), listed(owed), "what closed orders owe")
+})
+
 /** Restrictions and holds are those that were asked for, and ended as the books say. */
 const controls = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
@@ -175,6 +223,7 @@ const people = Effect.fnUntraced(function* (town: Town) {
 export const whole = Effect.fnUntraced(function* (town: Town) {
   yield* registers(town)
   yield* orders(town)
+  yield* cash(town)
   yield* controls(town)
   yield* people(town)
 })

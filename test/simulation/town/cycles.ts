@@ -1,7 +1,11 @@
 /** Dealing cycles by chance: opened, their members priced and laid out, settled whole or let go. */
 import type { Caller } from "@bursar/engine-core"
+import { Records } from "@bursar/engine-core"
 import { Effect } from "effect"
+import { redemptions } from "../../../packages/engine-core/src/orders/redemption/Redemption.ts"
 import { anyFund } from "./joining.ts"
+import { advances } from "./orders.ts"
+import { isAllocated } from "./paying.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { plain } from "./figures.ts"
@@ -32,13 +36,16 @@ const membersOf = (town: Town, cycleId: string): ReadonlyArray<Order> =>
 
 const pick = (town: Town): Cycle | undefined => {
   const all = [...town.cycles.values()]
-  return all[town.die.roll(Math.max(1, all.length))]
+  const any = all[town.die.roll(Math.max(1, all.length))]
+  if (!town.deals || town.die.once(6)) return any
+  // Those of a fund settle in their order.
+  return all.find(({ fund }) => fund === any?.fund)
 }
 
 /** The fund sets aside what the members' sales cost beyond what is bought. */
 const setsAside = Effect.fnUntraced(function* (town: Town, { cycleId, fund }: Cycle) {
   const short = membersOf(town, cycleId).reduce((sum, { amount, kind, priced }) => {
-    const cash = priced?.cash ?? amount ?? 0n
+    const cash = (priced?.cash ?? amount ?? 0n) - (priced?.refund ?? 0n)
     return kind === "redemption" ? sum + cash : sum - cash
   }, 0n)
   if (short <= 0n) return false
@@ -63,19 +70,38 @@ const setsAside = Effect.fnUntraced(function* (town: Town, { cycleId, fund }: Cy
   })
 })
 
+/** What a gate left over joins the cycle of its day when that is opened: its record tells. */
+const joins = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  for (const order of town.orders.values()) {
+    if (order.remainderOf === null || order.cycleId !== null) continue
+    order.cycleId = (yield* records.get(redemptions, order.id)).cycleId
+  }
+})
+
+/** Whether a member is priced, and has locked what it is to bring. */
+const isReady = (town: Town, order: Order): boolean =>
+  order.priced !== null &&
+  isAllocated(town, order, order.kind === "subscription" ? "USD" : order.fund.instrumentId)
+
 /** A cycle is settled, or let go; first the fund puts in what it is short of. */
 export const goesOn = Effect.fnUntraced(function* (town: Town) {
   const { die } = town
   const cycle = pick(town)
   if (cycle === undefined || die.once(6)) return yield* opens(town)
   const { cycleId, fund } = cycle
+  yield* joins(town)
   const members = membersOf(town, cycleId)
   if (members.length > 0 && members.every(({ priced }) => priced !== null)) {
     if (yield* setsAside(town, cycle)) return
   }
+  const lacking = members.filter((order) => !isReady(town, order))
+  const first = lacking[die.roll(Math.max(1, lacking.length))]
+  if (town.deals && first !== undefined && !die.once(8)) return yield* advances(town, first)
   const waits = members.some(({ priced }) => priced === null)
   if ((waits || members.length === 0) && !die.once(6)) return
-  const verb = die.once(8) ? "release" : "settle"
+  const isEmpty = town.deals && members.length === 0
+  const verb = isEmpty || die.once(8) ? "release" : "settle"
   const kind = `dealing-cycle.${verb}`
   const { instrumentId } = fund
   const acting = (by: Caller.Caller) =>

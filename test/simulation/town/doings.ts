@@ -13,6 +13,7 @@ import { plain } from "./figures.ts"
 import * as Joining from "./joining.ts"
 import type { Window } from "./model.ts"
 import * as Orders from "./orders.ts"
+import * as Paying from "./paying.ts"
 import * as Placing from "./placing.ts"
 import * as Pricing from "./pricing.ts"
 import * as People from "./people.ts"
@@ -63,8 +64,10 @@ const sets = Effect.fnUntraced(function* (town: Town.Town) {
   const instrument = yield* Effect.flatMap(Records, (records) =>
     records.get(instruments, instrumentId)
   )
-  const opensAt = die.once(4) ? now + die.pick([60_000, 3_600_000]) : null
-  const closesAt = die.once(3) ? now + die.pick([60_000, 3_600_000, 86_400_000]) : null
+  const opensAt = die.once(town.deals ? 16 : 4) ? now + die.pick([60_000, 3_600_000]) : null
+  const closesAt = die.once(town.deals ? 16 : 3)
+    ? now + die.pick([60_000, 3_600_000, 86_400_000])
+    : null
   const at = (millis: number | null) => (millis === null ? {} : new Date(millis).toISOString())
   const window: Window = {
     instrumentId,
@@ -88,7 +91,11 @@ const sets = Effect.fnUntraced(function* (town: Town.Town) {
         ...(opensAt === null ? {} : { opensAt: at(opensAt) }),
         ...(closesAt === null ? {} : { closesAt: at(closesAt) })
       },
-      limits: die.once(3) ? { maxSubscription: 40_000 } : {},
+      limits: {
+        ...(die.once(3) ? { maxSubscription: 40_000 } : {}),
+        // Now and then hardly any units get out of a cycle.
+        ...(die.once(town.deals ? 1 : 2) ? { cycleCapacity: die.pick([1, 20, 500, 5_000]) } : {})
+      },
       fees: { subscription: rate(fund.fees.subscription), redemption: rate(fund.fees.redemption) }
     },
     act: {
@@ -154,7 +161,8 @@ const doings: ReadonlyArray<readonly [number, Doing]> = [
   [25, Controls.lifts],
   [2, Controls.pauses],
   [10, Controls.releases],
-  [20, Cycles.goesOn],
+  [40, Cycles.goesOn],
+  [12, Paying.repays],
   [12, Powers.agrees],
   [30, Powers.asksConsent],
   [14, Powers.forces],
@@ -167,11 +175,33 @@ const doings: ReadonlyArray<readonly [number, Doing]> = [
   [16, breaks],
   [6, dies]
 ]
-const total = doings.reduce((sum, [weight]) => sum + weight, 0)
+
+/** The same in a town that deals: fewer come and fewer are stopped, more orders go both ways, in cycles. */
+const dealings: ReadonlyArray<readonly [number, Doing]> = [
+  [25, Joining.onboards],
+  [170, walks],
+  [30, (town) => Joining.countersigns(town)],
+  [10, (town) => Joining.offers(town)],
+  [60, Placing.takesUp],
+  [420, Orders.goesOn],
+  [2, (town) => Controls.restricts(town)],
+  [15, Controls.lifts],
+  [1, Controls.pauses],
+  [10, Controls.releases],
+  [180, Cycles.goesOn],
+  [20, Paying.repays],
+  [150, sells],
+  [110, Controls.decides],
+  [20, sets],
+  [110, passes],
+  [10, breaks],
+  [6, dies]
+]
 
 const draws = (town: Town.Town): Doing => {
-  let at = town.die.roll(total)
-  for (const [weight, doing] of doings) {
+  const mayDo = town.deals ? dealings : doings
+  let at = town.die.roll(mayDo.reduce((sum, [weight]) => sum + weight, 0))
+  for (const [weight, doing] of mayDo) {
     at -= weight
     if (at < 0) return doing
   }

@@ -11,6 +11,8 @@ interface Founding {
   readonly instrumentId: string
   readonly valuation: "accumulating" | "par"
   readonly marketed: boolean
+  readonly atom: bigint
+  readonly residual: "refund" | "fund"
   readonly fees: { readonly subscription: bigint; readonly redemption: bigint }
 }
 
@@ -19,18 +21,26 @@ export const foundings: ReadonlyArray<Founding> = [
     instrumentId: "fund-a",
     valuation: "accumulating",
     marketed: true,
+    // Hundredths of a unit: of most amounts a cent or nothing is left over.
+    atom: 10_000n,
+    residual: "refund",
     fees: { subscription: 50n, redemption: 35n }
   },
   {
     instrumentId: "fund-b",
     valuation: "accumulating",
     marketed: false,
+    atom: 1_000_000n,
+    residual: "refund",
     fees: { subscription: 0n, redemption: 0n }
   },
   {
     instrumentId: "fund-p",
     valuation: "par",
     marketed: true,
+    // Whole units: what an amount leaves over of the last stays in the fund.
+    atom: 1_000_000n,
+    residual: "fund",
     fees: { subscription: 0n, redemption: 0n }
   }
 ]
@@ -71,6 +81,8 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
       ...bodyOf(),
       instrumentId,
       valuation: of.valuation,
+      unitDecimals: 7 - String(of.atom).length,
+      residual: of.residual,
       registrar: registrar.party,
       oracle: oracle.party,
       holderCap: 250,

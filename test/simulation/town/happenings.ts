@@ -1,9 +1,14 @@
 /** What the town is told by the feed: every event once, in the order of its number, each where it may come. */
 import { Catalogue, Records } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
+import { dealingCycles } from "../../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
+import { redemptions } from "../../../packages/engine-core/src/orders/redemption/Redemption.ts"
 import { restrictions } from "../../../packages/engine-core/src/controls/restriction/Restriction.ts"
-import { holds, same } from "../books.ts"
+import { gated, holds, paid, same } from "../books.ts"
+import { parts } from "./figures.ts"
+import { debtOf } from "./paying.ts"
 import { beginning } from "./model.ts"
 import { ends } from "./asking.ts"
 import { type Holder, note, type Town } from "./town.ts"
@@ -87,8 +92,10 @@ export const make = () => {
     if (type === "holder.restricted") yield* restricted(town, payload)
     if (type === "holder.unrestricted") unrestricted(town, payload)
     if (/^(?:subscription\.ended|redemption\.settled|redemption\.withdrawn)$/u.test(type)) {
+      ended(town, { type, orderId: resourceId, state: payload["state"] })
       town.orders.delete(resourceId)
     }
+    if (type === "dealing-cycle.settled") yield* dealt(town, resourceId)
     if (type === "holder.recovered" || type === "holder.forced-transfer") {
       const from = payload["from"] as { readonly holderId: string }
       const to = payload["to"] as { readonly holderId: string }
@@ -124,6 +131,69 @@ export const make = () => {
   return { hear, skip, last, counts }
 }
 export type Happenings = ReturnType<typeof make>
+
+/** The books note what an order that ended as it should came to, by their own figures. */
+const ended = (
+  town: Town,
+  of: { readonly type: string; readonly orderId: string; readonly state: unknown }
+) => {
+  const order = town.orders.get(of.orderId)
+  if (order === undefined || of.type === "redemption.withdrawn") return
+  if (of.type === "subscription.ended" && of.state !== "closed") return
+  const { priced } = order
+  if (priced === null) throw new Error(`audit: ${of.orderId} was settled unpriced`)
+  if (of.type === "redemption.settled") {
+    if (order.payment === "ledger") town.sold.set(of.orderId, { order, cents: priced.cash })
+    return
+  }
+  town.closed.set(of.orderId, order)
+  if (priced.refund === 0n) return
+  note(town, `refund ${order.payment}${order.cycleId === null ? "" : " in a cycle"}`)
+  if (order.payment === "wire") debtOf(town, order)
+}
+
+/** What a gate dealt of each redemption, checked by hand; what it left over is an order like another. */
+const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
+  const records = yield* Records
+  const { fills } = yield* records.get(dealingCycles, cycleId)
+  if (fills.length === 0) return
+  note(town, "gated")
+  const dealtParts = fills.map(({ filled, redemptionId }) => {
+    const known = town.sold.get(redemptionId)
+    if (known === undefined) throw new Error(`audit: ${redemptionId} was dealt and has not settled`)
+    return { id: redemptionId, order: known.order, filled: micros(filled) }
+  })
+  const asked = dealtParts.map(({ id, order }) => ({ id, units: order.priced?.units ?? 0n }))
+  const capacity = dealtParts.reduce((sum, { filled }) => sum + filled, 0n)
+  const atom = dealtParts[0]?.order.fund.atom ?? 1n
+  const byHand = gated(asked, capacity, atom)
+  for (const { filled, id, order } of dealtParts) {
+    same(filled, byHand.get(id), `what a gate dealt of ${id}`)
+    const { price, units } = order.priced ?? { price: 0n, units: 0n }
+    if (filled === units) continue
+    town.sold.set(id, { order, cents: paid(filled, price, order.fund.fees.redemption) })
+  }
+  for (const { redemptionId, remainderId } of fills) {
+    const order = town.sold.get(redemptionId)?.order
+    if (remainderId === null || order === undefined) continue
+    const record = yield* records.get(redemptions, remainderId)
+    same(record.remainderOf, redemptionId, `${remainderId} is what is left of`)
+    const rest = (order.priced?.units ?? 0n) - (byHand.get(redemptionId) ?? 0n)
+    same(record.units === null ? null : micros(record.units), rest, `the units of ${remainderId}`)
+    town.orders.set(remainderId, {
+      ...order,
+      id: remainderId,
+      amount: null,
+      ordered: rest,
+      cutOffAt: record.cutOffAt,
+      cycleId: record.cycleId,
+      priced: null,
+      remainderOf: redemptionId
+    })
+  }
+})
+
+const micros = (units: Decimal.Decimal): bigint => parts(Decimal.formatPlain(units), 6)
 
 /** The writes that the engine opens itself: what falls due lets go, and a match is restricted. */
 const engines = [...Catalogue.timely.map(({ operation }) => operation.kind), "holder.restrict"]

@@ -57,11 +57,18 @@ export interface When {
   readonly level: number
 }
 
+/** A holder, and who it named to come after it. */
+interface Followed {
+  readonly successor: { readonly holderId: string } | null
+}
+
 /** What an act asks of the world, by the rules of the house. */
 export interface Asks {
   readonly instrumentId: string
   readonly hold?: "deal"
   readonly passing?: { readonly holderId: string; readonly what: Passing }
+  /** Whose it was: once it is succeeded, what restricts its successor may stop what passes too. */
+  readonly followed?: Followed
   /** A live credential of this party for the instrument. */
   readonly admitted?: string
   readonly screened?: string
@@ -99,8 +106,11 @@ export class Model {
   private readonly answers = new Map<string, Array<Answered>>()
   readonly windows: Array<Window> = []
   private readonly eye: Eye
-  constructor(eye: Eye) {
+  /** Whom a holder named to come after it. */
+  private readonly heirs: (holderId: string) => Followed["successor"] | undefined
+  constructor(eye: Eye, heirs: (holderId: string) => Followed["successor"] | undefined) {
     this.eye = eye
+    this.heirs = heirs
   }
 
   restrict(one: Restriction) {
@@ -226,13 +236,26 @@ export class Model {
     return null
   }
 
+  /** Everybody who may have come after a holder, one after another. */
+  private after(of: Followed | undefined): ReadonlyArray<string> {
+    const ids: Array<string> = []
+    let next = of?.successor?.holderId
+    while (next !== undefined && !ids.includes(next)) {
+      ids.push(next)
+      next = this.heirs(next)?.holderId
+    }
+    return ids
+  }
+
   /** Whether a gate can have refused an act while it was judged, as far as the model knows the gate. */
   mayRefuse(gate: string, asks: Asks, when: When): boolean {
     if (gate === "hold") return this.held(asks, when, "possibly")
-    if (gate === "restriction" && asks.passing !== undefined) {
-      return this.stops(asks, when, "possibly")
-    }
-    return true
+    if (gate !== "restriction" || asks.passing === undefined) return true
+    if (this.stops(asks, when, "possibly")) return true
+    const { what } = asks.passing
+    return this.after(asks.followed).some((holderId) =>
+      this.stops({ ...asks, passing: { holderId, what } }, when, "possibly")
+    )
   }
 }
 

@@ -74,7 +74,7 @@ export const goesOn = Effect.fnUntraced(function* (town: Town) {
   const order =
     all[die.once(2) ? die.roll(Math.max(1, all.length)) : Math.max(0, all.length - 1 - die.roll(8))]
   if (order === undefined) return yield* takesUp(town)
-  const { holder, kind, payment } = order
+  const { kind } = order
   if (die.once(16)) {
     return yield* moves(
       town,
@@ -82,6 +82,13 @@ export const goesOn = Effect.fnUntraced(function* (town: Town) {
       die.pick(["withdraw", "release", "settle", kind === "subscription" ? "deliver" : "settle"])
     )
   }
+  yield* advances(town, order)
+})
+
+/** What an order waits for is done by whoever's turn it is. */
+export const advances = Effect.fnUntraced(function* (town: Town, order: Order) {
+  const { die } = town
+  const { holder, kind, payment } = order
   const idMember = `${kind}Id`
   const of = (entity: string) =>
     Wallets.find(town, holder.party, entity, (one) => Wallets.member(one, idMember) === order.id)
@@ -133,7 +140,7 @@ export const gives = Effect.fnUntraced(function* (town: Town) {
     })
     return yield* Wallets.act(town, to, "takes units", said)
   }
-  const units = spare(town, holder, fund.instrumentId)
+  const units = spare(town, holder, fund)
   const amount = plain(units, 6)
   const holding = Wallets.free(town, holder.party, fund.instrumentId, amount)
   if (units === 0n || holding === undefined || holder === to) return

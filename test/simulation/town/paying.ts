@@ -6,7 +6,7 @@ import { plain } from "./figures.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { submit } from "./asking.ts"
-import type { Order, Town } from "./town.ts"
+import { type Debt, note, type Order, type Town } from "./town.ts"
 import { asksOf } from "./placing.ts"
 import * as Wallets from "./wallets.ts"
 
@@ -33,8 +33,32 @@ const linesOf = (town: Town, cents: bigint): ReadonlyArray<readonly [number, big
   }
 }
 
+type Lines = ReadonlyArray<readonly [number, bigint]>
+
+const linesText = (lines: Lines): string =>
+  lines
+    .map(([line, cents]) => `{"statementId":"stmt","line":${line},"amount":${plain(cents, 2)}}`)
+    .join(",")
+
+/** What an order that closed by wire is to pay back, from the first that is heard of it. */
+export const debtOf = (town: Town, order: Order): Debt => {
+  const known = town.debts.get(order.id) ?? { order, paid: 0n }
+  town.debts.set(order.id, known)
+  return known
+}
+
+/** Bank lines paid an order back: no more than its units left over, each line for it alone. */
+const repaid = (town: Town, order: Order, lines: Lines) => () => {
+  pays(town, order, lines)()
+  const debt = debtOf(town, order)
+  debt.paid += lines.reduce((sum, [, cents]) => sum + cents, 0n)
+  const refund = order.priced?.refund ?? 0n
+  B.holds(debt.paid <= refund, `${order.id} was paid back ${debt.paid} of ${refund}`)
+  note(town, debt.paid < refund ? "refund by wire in part" : "refund by wire")
+}
+
 /** A line of a bank's statement pays one order, once. */
-const pays = (town: Town, order: Order, lines: ReadonlyArray<readonly [number, bigint]>) => () => {
+const pays = (town: Town, order: Order, lines: Lines) => () => {
   for (const [line] of lines) {
     const other = town.bank.used.get(String(line))
     B.holds(other === undefined || other === order.id, `line ${line} paid ${other} and ${order.id}`)
@@ -48,26 +72,51 @@ export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb
   const asked = verb === "deliver" || verb === "settle"
   const paidLater = kind === "subscription" && verb === "settle"
   const lines = asked && payment === "wire" && !paidLater ? linesOf(town, dueOf(order)) : []
-  const cash = lines
-    .map(([line, cents]) => `{"statementId":"stmt","line":${line},"amount":${plain(cents, 2)}}`)
-    .join(",")
+  const owed = paidLater && payment === "wire" ? (order.priced?.refund ?? 0n) : 0n
+  const refunds = owed > 0n && town.die.once(2) ? linesOf(town, owed) : []
+  const cash = `"cash":[${linesText(lines)}]`
+  const back = refunds.length === 0 ? "" : `,"refunds":[${linesText(refunds)}]`
   const closes = verb === "settle" && payment === "wire"
   const acting = (by: Caller.Caller) =>
     submit(town, {
       by,
       params: { [`${kind}Id`]: order.id },
-      body: asked && payment === "wire" ? `{"cash":[${cash}]}` : "{}",
+      body: asked && payment === "wire" ? `{${cash}${back}}` : "{}",
       act: {
         kind: act,
         asks: asked ? [asksOf(order, closes ? "close" : "exchange")] : [],
-        ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) })
+        ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) }),
+        ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
       }
     })
   const { instrumentId } = order.fund
-  const looks = asked && lines.length === 0
+  const looks = asked && lines.length + refunds.length === 0
   const by = People.maker(town, act)
   const named = { act, instrumentId, [`${kind}Id`]: order.id }
   yield* looks ? Precheck.looked(town, named, by, acting) : acting(by)
+})
+
+/** The bank pays back what a closed order still owes, and the staff name the lines; or too much, or another's. */
+export const repays = Effect.fnUntraced(function* (town: Town) {
+  const owing = [...town.debts.values()].filter(
+    ({ order, paid }) => paid < (order.priced?.refund ?? 0n) && town.closed.has(order.id)
+  )
+  const debt = owing[town.die.roll(Math.max(1, owing.length))]
+  if (debt === undefined) return
+  const { order, paid } = debt
+  const left = (order.priced?.refund ?? 0n) - paid
+  const refunds = linesOf(town, town.die.once(12) ? left + 1n : left)
+  const kind = "subscription.settle"
+  yield* submit(town, {
+    by: People.maker(town, kind),
+    params: { subscriptionId: order.id },
+    body: `{"refunds":[${linesText(refunds)}]}`,
+    act: {
+      kind,
+      asks: [asksOf(order, "close")],
+      ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
+    }
+  })
 })
 
 /** The cash of an order as its price makes it. */

@@ -21,7 +21,7 @@ const verbs = {
 
 export const asksOf = (order: Order, how: "claim" | "exchange" | "close"): Asks => {
   const { fund, holder, kind } = order
-  const asks = { instrumentId: fund.instrumentId, hold: "deal" as const }
+  const asks = { instrumentId: fund.instrumentId, hold: "deal" as const, followed: holder }
   const what = verbs[how][kind]
   const passing = what === null ? {} : { passing: { holderId: holder.holderId, what } }
   if (how === "close") return { ...asks, ...passing }
@@ -41,12 +41,17 @@ const claimedAs = (order: Order, { cutOffAt, cycleId }: Outcome) => {
 
 const cashOf = (town: Town): bigint => BigInt(100 + town.die.roll(5_000_000))
 
-/** What a holder could give back: a part of one of its free holdings, in millionths. */
-export const spare = (town: Town, holder: Holder, instrumentId: string): bigint => {
+/** What a holder could give back: a part of one of its free holdings, in whole atoms, in millionths. */
+export const spare = (
+  town: Town,
+  holder: Holder,
+  { atom, instrumentId }: Pick<Fund, "atom" | "instrumentId">
+): bigint => {
   const holding = Wallets.free(town, holder.party, instrumentId, "0.0001")
   if (holding === undefined) return 0n
   const amount = parts(Wallets.member(holding, "amount"), 10) / 10_000n
-  return (amount * BigInt(1 + town.die.roll(100))) / 100n
+  const part = (amount * BigInt(1 + town.die.roll(100))) / 100n
+  return part - (part % atom)
 }
 
 /** One of the funds that a holder has a credential for. */
@@ -67,11 +72,12 @@ export const places = Effect.fnUntraced(function* (town: Town, holder: Holder) {
   const { die } = town
   const fund = die.once(8) ? anyFund(town) : admittedTo(town, holder)
   if (fund === undefined) return
-  const held = spare(town, holder, fund.instrumentId)
+  const held = spare(town, holder, fund)
   const kind = held > 0n && !die.once(3) ? "redemption" : "subscription"
   const payment = fund.marketed && die.once(2) ? "ledger" : "wire"
   const byUnits = kind === "redemption" ? !die.once(4) : die.once(5)
-  const units = kind === "redemption" ? held : BigInt(1 + die.roll(900_000_000))
+  const bought = fund.atom * (BigInt(1 + die.roll(900_000_000)) / fund.atom)
+  const units = kind === "redemption" ? held : bought
   // An amount that at any price of ours takes fewer units than there are.
   const cents = kind === "redemption" ? held / 20_000n : cashOf(town)
   if (byUnits ? units === 0n : cents === 0n) return
@@ -85,7 +91,8 @@ export const places = Effect.fnUntraced(function* (town: Town, holder: Holder) {
     ordered: byUnits ? units : null,
     cutOffAt: null,
     cycleId: null,
-    priced: null
+    priced: null,
+    remainderOf: null
   }
   if (payment === "ledger") {
     const size = {

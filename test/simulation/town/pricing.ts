@@ -78,14 +78,17 @@ export const corrects = Effect.fnUntraced(function* (town: Town) {
 /** What an order comes to at a price, by the books' own arithmetic. */
 const comesTo = (order: Order, price: bigint) => {
   const { amount, fund, kind, ordered } = order
+  const { atom, residual } = fund
   const feeRate = fund.fees[kind]
+  const none = { price, refund: 0n }
   if (kind === "subscription") {
-    if (amount !== null) return { units: B.bought(amount, price, feeRate), cash: amount }
-    const units = ordered ?? 0n
-    return { units, cash: B.costs(units, price, feeRate) }
+    const units = amount === null ? (ordered ?? 0n) : B.bought(amount, price, feeRate, atom)
+    if (amount === null) return { ...none, units, cash: B.costs(units, price, feeRate) }
+    const refund = residual === "refund" ? B.refunded(amount, price, feeRate, units) : 0n
+    return { price, units, cash: amount, refund }
   }
-  if (amount !== null) return { units: B.sold(amount, price, feeRate), cash: amount }
-  return { units: ordered ?? 0n, cash: B.paid(ordered ?? 0n, price, feeRate) }
+  if (amount !== null) return { ...none, units: B.sold(amount, price, feeRate, atom), cash: amount }
+  return { ...none, units: ordered ?? 0n, cash: B.paid(ordered ?? 0n, price, feeRate) }
 }
 
 export const prices = Effect.fnUntraced(function* (town: Town, order: Order, claimCid: string) {

@@ -9,7 +9,7 @@ import * as Audit from "./audit.ts"
 import * as Powers from "./powers.ts"
 import { does } from "./doings.ts"
 import * as Eye from "./eye.ts"
-import { chain } from "./figures.ts"
+import { add, atoms, chain } from "./figures.ts"
 import { foundings, founds } from "./founding.ts"
 import * as Happenings from "./happenings.ts"
 import { Model } from "./model.ts"
@@ -71,7 +71,8 @@ const story = Effect.fnUntraced(function* (
     })
   )
   const eye = Eye.make([venue, bankParty.party, ...registrars])
-  const model = new Model(eye)
+  const byId = new Map<string, Town.Holder>()
+  const model = new Model(eye, (holderId) => byId.get(holderId)?.successor)
   const scope = yield* Effect.scope
   const die = Faults.dice(of.seed)
   const engine = yield* Town.instance({ scope })
@@ -87,7 +88,7 @@ const story = Effect.fnUntraced(function* (
     bankParty,
     holders: [],
     byParty: new Map(),
-    byId: new Map(),
+    byId,
     seen: new Map(),
     said: chain(),
     recent: [],
@@ -95,6 +96,10 @@ const story = Effect.fnUntraced(function* (
     awaiting: [],
     orders: new Map(),
     signed: [],
+    closed: new Map(),
+    sold: new Map(),
+    debts: new Map(),
+    given: new Map(),
     burned: new Set(),
     burnt: new Set(),
     published: new Set(),
@@ -103,6 +108,7 @@ const story = Effect.fnUntraced(function* (
     ended: new Map(),
     scope,
     trace: of.trace ?? false,
+    deals: of.seed % 2 === 0,
     engine,
     step: 0,
     level: 0,
@@ -118,6 +124,12 @@ const story = Effect.fnUntraced(function* (
   yield* eye.look(0)
   const happenings = Happenings.make()
   eye.hears(Powers.watches(town))
+  eye.hears(({ choice, contract, entity }) => {
+    if (entity !== "TransferOffer" || choice !== "Accept" || contract === undefined) return
+    if (Wallets.assetOf(contract) !== "USD") return
+    const amount = atoms(Wallets.member(contract, "amount"))
+    add(town.given, Wallets.member(contract, "receiver"), amount)
+  })
   // What founded the town is nobody's to audit.
   yield* run(happenings.skip)
   source.current = (holderId) => {

@@ -31,6 +31,9 @@ export interface Fund {
   readonly instrumentId: string
   readonly valuation: "accumulating" | "par"
   readonly marketed: boolean
+  /** The millionths of the smallest part of a unit, and whether what bought no units goes back. */
+  readonly atom: bigint
+  readonly residual: "refund" | "fund"
   /** Ten-thousandths. */
   readonly fees: { readonly subscription: bigint; readonly redemption: bigint }
   readonly registrar: Wallet
@@ -53,7 +56,20 @@ export interface Order {
   cutOffAt: bigint | null
   cycleId: string | null
   /** What it comes to at the price that was signed. */
-  priced: { readonly units: bigint; readonly cash: bigint } | null
+  priced: {
+    readonly units: bigint
+    readonly cash: bigint
+    readonly refund: bigint
+    readonly price: bigint
+  } | null
+  /** The redemption of which a gate left this over. */
+  readonly remainderOf: string | null
+}
+
+/** What a closed order that was paid by wire has to pay back, and what the bank has paid of it. */
+export interface Debt {
+  readonly order: Order
+  paid: bigint
 }
 
 export interface Cycle {
@@ -117,6 +133,12 @@ export interface Town {
   readonly orders: Map<string, Order>
   /** Orders that holders signed and that nobody claimed. */
   readonly signed: Array<Order>
+  /** Subscriptions that closed; redemptions that were paid on the ledger, and with what. */
+  readonly closed: Map<string, Order>
+  readonly sold: Map<string, { readonly order: Order; readonly cents: bigint }>
+  readonly debts: Map<string, Debt>
+  /** What the bank gave to each party, in the parts of the ledger. */
+  readonly given: Map<string, bigint>
   /** Redemptions whose units the registrar has burned on request. */
   readonly burned: Set<string>
   /** The same as the registrar itself knows it. */
@@ -129,6 +151,8 @@ export interface Town {
   readonly ended: Map<string, "succeeded" | "failed">
   readonly scope: Scope.Scope
   readonly trace: boolean
+  /** Whether its people mostly order: one town in two. */
+  readonly deals: boolean
   engine: Context.Context<Services>
   step: number
   /** The last step at which the engine had read all of the ledger and had nothing left to do. */

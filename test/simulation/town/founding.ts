@@ -21,8 +21,7 @@ export const foundings: ReadonlyArray<Founding> = [
     instrumentId: "fund-a",
     valuation: "accumulating",
     marketed: true,
-    // Hundredths of a unit: of most amounts a cent or nothing is left over.
-    atom: 10_000n,
+    atom: 1_000_000n,
     residual: "refund",
     fees: { subscription: 50n, redemption: 35n }
   },
@@ -30,7 +29,8 @@ export const foundings: ReadonlyArray<Founding> = [
     instrumentId: "fund-b",
     valuation: "accumulating",
     marketed: false,
-    atom: 1_000_000n,
+    // Hundredths of a unit: of most amounts a cent or nothing is left over.
+    atom: 10_000n,
     residual: "refund",
     fees: { subscription: 0n, redemption: 0n }
   },

@@ -1,7 +1,7 @@
 /** Builds what is published: each package as ESM with its types, in its dist folder, ready to pack. */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
+import { dirname, extname, join, relative, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -13,6 +13,8 @@ interface Manifest {
   readonly name: string
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
+  /** False, or the files that do something when they are loaded. */
+  readonly sideEffects: false | ReadonlyArray<string>
   readonly [field: string]: unknown
 }
 
@@ -33,10 +35,12 @@ const paths = (): Readonly<Record<string, ReadonlyArray<string>>> =>
         called + entry.slice(1),
         [`${dist}/${built(source, ".d.ts")}`]
       ])
-      // By this a declaration names a type that no entry exports by a name of its own.
+      // By this the compiler finds what no entry exports under the file's own name; `named` mends it.
       return [...entries, [`${called}/*.js`, [`${dist}/*.d.ts`]]]
     })
   )
+
+const distOf = (name: string): string => join(root, "packages", name, "dist")
 
 const emitted = join("dist", ".emitted")
 
@@ -49,6 +53,8 @@ const compile = (name: string): void => {
       compilerOptions: {
         noEmit: false,
         declaration: true,
+        sourceMap: true,
+        declarationMap: true,
         // The sources may read their own package.json, which lies above them.
         outDir: `./packages/${name}/${emitted}`,
         rootDir: `./packages/${name}`,
@@ -78,30 +84,95 @@ const filesOf = (folder: string): ReadonlyArray<string> =>
 
 /**
  * The compiler leaves a declaration's imports as the sources wrote them, and what is built lies one
- * folder nearer to its package.json than the sources do.
+ * folder nearer to its package.json than the sources do. A map leads to the sources that are packed.
  */
 const mend = (dist: string): void => {
   for (const file of filesOf(dist)) {
     const text = readFileSync(file, "utf8")
-    const mended = (
-      file.endsWith(".d.ts") ? text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1") : text
-    ).replaceAll('"../package.json"', '"./package.json"')
+    const mended = file.endsWith(".map")
+      ? mapped(dist, file, text)
+      : (file.endsWith(".d.ts")
+          ? named(text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1"), file)
+          : text
+        ).replaceAll('"../package.json"', '"./package.json"')
     if (mended !== text) writeFileSync(file, mended)
   }
 }
 
-/** What is not compiled but belongs to the package: its data, its licence, its words. */
+const mapped = (dist: string, file: string, text: string): string => {
+  const source = relative(dist, file).replace(/\.(d\.ts|js)\.map$/, ".ts")
+  const sources = [relative(dirname(file), join(dist, "src", source)).replaceAll(sep, "/")]
+  return JSON.stringify({ ...JSON.parse(text), sources })
+}
+
+const inside = /import\("(@bursar\/[a-z-]+)\/([^"]+)\.js"\)\.([A-Za-z]+)/g
+
+/**
+ * The compiler names a type of another package by the file that declares it, which nobody outside may
+ * import; it is named by the entry that exports it instead. One that no entry exports is a fault.
+ */
+const named = (text: string, file: string): string =>
+  text.replaceAll(inside, (whole, called: string, declared: string, type: string) => {
+    const found = ways(called).find(({ file }) => shows(called, file, { declared, type }))
+    if (found === undefined) throw new Error(`${file} names ${whole}: no entry exports it`)
+    return `import("${found.entry}").${found.as}.${type}`
+  })
+
+const namespace = /^export (?:type )?\* as (\w+) from "\.\/([^"]+)\.js";/gm
+
+/** Every module that an entry of a package exports under a name, by the entry and the name. */
+const ways = (called: string) => {
+  const name = called.slice("@bursar/".length)
+  return Object.entries(manifestOf(name).exports).flatMap(([entry, source]) => {
+    const index = built(source, ".d.ts").slice("./".length)
+    return [...readFileSync(join(distOf(name), index), "utf8").matchAll(namespace)].map(
+      ([, as = "", from = ""]) => ({
+        entry: called + entry.slice(1),
+        as,
+        file: join(dirname(index), from)
+      })
+    )
+  })
+}
+
+/** Whether a module declares a type, or passes it on from the file that does. */
+const shows = (
+  called: string,
+  module: string,
+  { declared, type }: { readonly declared: string; readonly type: string }
+): boolean => {
+  if (module === declared) return true
+  const text = readFileSync(join(distOf(called.slice("@bursar/".length)), `${module}.d.ts`), "utf8")
+  return [...text.matchAll(/^export (?:type )?\{([^}]*)\} from "([^"]+)\.js";/gm)].some(
+    ([, names = "", from = ""]) =>
+      join(dirname(module), from) === declared && names.split(/[\s,]+/).includes(type)
+  )
+}
+
+/** What is not compiled but belongs to the package: its data, its sources, its licence, its words. */
 const copyRest = (name: string, dist: string): void => {
   const folder = join(root, "packages", name)
   const source = join(folder, "src")
+  // The maps lead to the sources, and so do the pages.
+  cpSync(source, join(dist, "src"), { recursive: true })
   for (const file of filesOf(source).filter((one) => !one.endsWith(".ts"))) {
     cpSync(file, join(dist, relative(source, file)))
   }
-  for (const file of ["README.md", "openapi.json"].map((one) => join(folder, one))) {
-    if (existsSync(file)) cpSync(file, join(dist, relative(folder, file)))
+  for (const one of ["README.md", "openapi.json", "docs"].map((each) => join(folder, each))) {
+    if (existsSync(one)) cpSync(one, join(dist, relative(folder, one)), { recursive: true })
   }
-  cpSync(join(root, "LICENSE"), join(dist, "LICENSE"))
+  for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(dist, file))
 }
+
+/** What is packed: every folder, and the files beside them by their kind. */
+const filesField = (dist: string): ReadonlyArray<string> =>
+  [
+    ...new Set(
+      readdirSync(dist, { withFileTypes: true }).map((entry) =>
+        entry.isFile() && entry.name.includes(".") ? `*${extname(entry.name)}` : entry.name
+      )
+    )
+  ].toSorted()
 
 const writeManifest = (name: string, dist: string): void => {
   const manifest = manifestOf(name)
@@ -111,13 +182,11 @@ const writeManifest = (name: string, dist: string): void => {
       { types: built(source, ".d.ts"), default: built(source, ".js") }
     ])
   )
-  const mapped = {
+  const packed = {
     ...manifest,
-    exports: {
-      ...entries,
-      // Declarations may name what lies inside; a program that runs may not import it.
-      "./*.js": { types: "./*.d.ts" }
-    },
+    exports: { ...entries, "./package.json": "./package.json" },
+    sideEffects: manifest.sideEffects && manifest.sideEffects.map((source) => built(source, ".js")),
+    files: filesField(dist),
     ...(manifest.bin === undefined
       ? {}
       : {
@@ -131,11 +200,11 @@ const writeManifest = (name: string, dist: string): void => {
       if (!existsSync(join(dist, file))) throw new Error(`${name} exports ${file}: there is none`)
     }
   }
-  writeFileSync(join(dist, "package.json"), `${JSON.stringify(mapped, null, 2)}\n`)
+  writeFileSync(join(dist, "package.json"), `${JSON.stringify(packed, null, 2)}\n`)
 }
 
 for (const name of packages) {
-  const dist = join(root, "packages", name, "dist")
+  const dist = distOf(name)
   rmSync(dist, { recursive: true, force: true })
   compile(name)
   mend(dist)

@@ -1,6 +1,6 @@
 /** Packs the built packages and uses them as anybody would: installed, type-checked and run elsewhere. */
 import { execFileSync } from "node:child_process"
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,17 +11,53 @@ const folder = mkdtempSync(join(tmpdir(), "bursar-consumer-"))
 const npm = (cwd: string, ...args: ReadonlyArray<string>): string =>
   execFileSync("npm", [...args], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] })
 
+const packages = ["engine-core", "storage-adapters", "http-host"]
+
+const filesOf = (within: string): ReadonlyArray<string> =>
+  readdirSync(within, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : []
+  )
+
+/** What a page or a map of a package leads to that was not packed with it. */
+const faultsOf = (within: string): ReadonlyArray<string> => {
+  const files = filesOf(within)
+  const links = files
+    .filter((file) => file.endsWith(".md"))
+    .flatMap((file) =>
+      [...readFileSync(file, "utf8").matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
+        .map(([, link = ""]) => link)
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .map((link) => [file, decodeURI(link)] as const)
+    )
+  const maps = files
+    .filter((file) => file.endsWith(".map"))
+    .flatMap((file) =>
+      JSON.parse(readFileSync(file, "utf8")).sources.map(
+        (source: string) => [file, source] as const
+      )
+    )
+  const needed = ["README.md", "LICENSE", "NOTICE"].map(
+    (name) => [join(within, "package.json"), name] as const
+  )
+  return [
+    ...[...links, ...maps, ...needed].filter(([file, to]) => !existsSync(join(dirname(file), to))),
+    ...(maps.length === 0 || links.length === 0 ? [[within, "maps and links"] as const] : [])
+  ].map(([file, to]) => `${file} leads to ${to}, which is not packed`)
+}
+
 const versionOf = (name: string): string => {
   const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   return `${name}@${devDependencies[name]}`
 }
 
 try {
-  for (const name of ["engine-core", "storage-adapters", "http-host"]) {
+  for (const name of packages) {
     npm(root, "pack", `./packages/${name}/dist`, "--pack-destination", folder, "--silent")
   }
   const tarballs = readdirSync(folder).map((file) => `./${file}`)
   cpSync(join(root, "test", "package", "consumer"), folder, { recursive: true })
+  // The page's program, which is checked without Node's types.
+  cpSync(join(root, "test", "package", "browser", "page.ts"), join(folder, "page.ts"))
   // The database's programs are large and not what is asked here: their install script stays off.
   npm(
     folder,
@@ -34,6 +70,8 @@ try {
     ...tarballs,
     ...["effect", "typescript", "@types/node"].map(versionOf)
   )
+  const faults = packages.flatMap((name) => faultsOf(join(folder, "node_modules", "@bursar", name)))
+  if (faults.length > 0) throw new Error(faults.join("\n"))
   // Every declaration is checked too, ours and those it leans on.
   execFileSync("npm", ["run", "--silent", "check"], { cwd: folder, stdio: "inherit" })
   const said = npm(folder, "run", "--silent", "start").trim()

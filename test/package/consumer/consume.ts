@@ -15,6 +15,12 @@ import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import * as Actors from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer } from "effect"
 
+// What lies inside a package is no entry: it does not type-check, as it would not run.
+// @ts-expect-error
+export type Inside = typeof import("@bursar/engine-core/kernel/Decimal.js")
+// @ts-expect-error
+export type InsideToo = typeof import("@bursar/http-host/client/Call.js")
+
 // A client finds a write by its kind, with the types of its input.
 const claim: "subscription.claim" = Client.operation("subscription.claim").kind
 const holders: "holders.list" = Client.read("holders.list").name

@@ -2,7 +2,11 @@
 import { Catalogue, ValueSet } from "@bursar/engine-core"
 
 /** Every set of words of the interface: states that are reached or judged, and words without states. */
-export const sets = [...Catalogue.machines, ...Catalogue.judged, ...Catalogue.valueSets]
+export const sets: ReadonlyArray<Pick<ValueSet.ValueSet, "name" | "schema">> = [
+  ...Catalogue.machines,
+  ...Catalogue.judged,
+  ...Catalogue.valueSets
+]
 
 /** The names of the sets of which a client must expect more (contract.md section 15). */
 export const extensible: ReadonlySet<string> = new Set(

@@ -43,6 +43,8 @@ export interface Host {
   /** Lets it send `writes` more messages to the database, and kills it before or after the last. */
   readonly arm: (writes: number, when: "before" | "after") => void
   readonly ended: Promise<void>
+  /** The last of what it logged. */
+  readonly log: () => string
   readonly kill: () => void
   /** Stops it in the middle of whatever it does, as a machine does that swaps. */
   readonly pause: () => void
@@ -104,6 +106,7 @@ export const start = async (of: {
     url,
     arm: (writes, when) => child.send({ arm: writes, when }),
     ended,
+    log: () => log,
     kill: () => child.kill("SIGKILL"),
     pause: () => child.kill("SIGSTOP"),
     wake: () => child.kill("SIGCONT")

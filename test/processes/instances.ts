@@ -14,8 +14,9 @@ export const times = Number(process.env["PROCESSES"] ?? 1)
 
 export interface Instances {
   readonly hosts: Array<Host.Host>
-  /** One more on the same database. */
-  readonly more: () => Promise<Host.Host>
+  /** One more on the same database and folder, with these settings besides. */
+  readonly more: (settings?: Readonly<Record<string, string>>) => Promise<Host.Host>
+  readonly folder: string
   readonly token: (sub: string, roles: ReadonlyArray<string>) => Promise<string>
   readonly databaseUrl: string
   readonly ledger: LedgerThere.There
@@ -36,7 +37,7 @@ export const start = async (of: {
   )
   const identity = await Host.identity()
   const ledger = LedgerThere.start()
-  const more = () =>
+  const more = (settings: Readonly<Record<string, string>> = {}) =>
     Host.start({
       databaseUrl: url,
       dataFolder: folder,
@@ -44,18 +45,20 @@ export const start = async (of: {
       settings: {
         BURSAR_DATABASE_CONNECTIONS: "6",
         BURSAR_LEDGER_TOKEN: "another-process-has-it",
-        ...of.settings
+        ...of.settings,
+        ...settings
       },
       preload,
       born: ledger.serve
     })
   const hosts = [await more()]
-  const others = Array.from({ length: of.count - 1 }, more)
+  const others = Array.from({ length: of.count - 1 }, () => more())
   hosts.push(...(await Promise.all(others)))
   return {
     hosts,
-    more: async () => {
-      const host = await more()
+    folder,
+    more: async (settings) => {
+      const host = await more(settings)
       hosts.push(host)
       return host
     },

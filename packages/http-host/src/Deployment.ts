@@ -132,6 +132,7 @@ interface Keys {
   readonly webhooks: ReadonlyArray<DeliveryRules.SigningKey>
   readonly sealing: HostConfig["webhooks.sealingKeys"]
   readonly audit: HostConfig["audit.keys"]
+  readonly cursor: HostConfig["cursor.keys"]
 }
 
 const keysOf = (config: KeeperConfig) =>
@@ -144,9 +145,28 @@ const keysOf = (config: KeeperConfig) =>
     return {
       webhooks: signing.length > 0 ? signing : [signingOf(yield* own("webhook", "webhooks.keys"))],
       sealing: sealing.length > 0 ? sealing : [yield* own("sealing", "webhooks.sealingKeys")],
-      audit: audit.length > 0 ? audit : [signingOf(yield* own("audit", "audit.keys"))]
+      audit: audit.length > 0 ? audit : [signingOf(yield* own("audit", "audit.keys"))],
+      // Whoever serves reads makes one where there is none; a keeper's command has no use for it.
+      cursor: config["cursor.keys"]
     }
   })
+
+/** The id of the cursor key that a deployment made for itself; settings name it so beside newer ones. */
+const ownCursorKey = 0
+
+/**
+ * The keys that sign places in lists and feeds: those of the settings, or the deployment's own, or
+ * none where no folder takes one. A venue is served without: a place then holds as long as its host.
+ */
+const cursorKeysOf = (config: HostConfig) => {
+  const given = config["cursor.keys"]
+  if (given.length > 0) return Effect.succeed(given)
+  return DeploymentKeys.own({ use: "cursor", data: config.data, setting: "cursor.keys" }).pipe(
+    Effect.map(({ secret }) => [{ id: ownCursorKey, secret }]),
+    Effect.catchTag("NoKeyFile", ({ message }) => Effect.as(Effect.logWarning(message), [])),
+    NotUsable.faultOf("data")
+  )
+}
 
 const signingOf = ({ keyId, secret, madeAt }: DeploymentKeys.OwnKey): DeliveryRules.SigningKey => ({
   keyId,
@@ -196,7 +216,7 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
     lease: config["operations.lease"] * 1_000,
     bodyKeyWindow: config["idempotency.bodyKeyWindow"],
     approvalExpiry: config.approvalExpiry,
-    cursorKeys: config["cursor.keys"],
+    cursorKeys: keys.cursor,
     webhooks: config["webhooks.configured"],
     webhookKeys: keys.webhooks,
     sealingKeys: keys.sealing,
@@ -389,7 +409,7 @@ export interface Addresses {
  */
 export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
   Effect.gen(function* () {
-    const keys = yield* keysOf(config)
+    const keys = { ...(yield* keysOf(config)), cursor: yield* cursorKeysOf(config) }
     let managementPort = config["management.port"]
     const context = yield* Layer.build(
       venue(config, {

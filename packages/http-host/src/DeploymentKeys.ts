@@ -6,7 +6,7 @@ import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
 /** What a key is for; each has a file of its own. */
-export type Use = "webhook" | "sealing" | "audit"
+export type Use = "webhook" | "sealing" | "audit" | "cursor"
 
 export interface OwnKey {
   readonly keyId: string

@@ -1,4 +1,5 @@
 /** The host: the interface, what answers it, and the listener it is served on. */
+import { Settings } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -46,6 +47,7 @@ export const layer = (options: Options) => {
   const cors = Cors.make(options.origins)
   return Layer.effectDiscard(
     Effect.gen(function* () {
+      yield* sayWhatIsLost
       const router = yield* HttpRouter.toHttpEffect(app).pipe(
         // An id that RawPath.ts found is one that the router finds again: left to itself it stops at 100.
         Effect.provideService(HttpRouter.RouterConfig, { maxParamLength: RecordId.lengthMax })
@@ -58,3 +60,12 @@ export const layer = (options: Options) => {
     Layer.provideMerge(Listener.layer({ ...options, strangers }))
   )
 }
+
+/** Whoever keeps a place should not learn at the next restart that it was none. */
+const sayWhatIsLost = Effect.flatMap(Settings, ({ cursorKeys }) =>
+  cursorKeys.length > 0
+    ? Effect.void
+    : Effect.logWarning(
+        "there is no cursor key, of the settings or kept: places in lists and feeds hold at this instance alone, and are lost when it stops"
+      )
+)

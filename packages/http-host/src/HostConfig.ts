@@ -32,15 +32,15 @@ interface CursorKey {
   readonly secret: Uint8Array
 }
 
-/** `1:<base64url>,0:<base64url>`: the first signs, the others still verify. */
+/** `1:<base64>,0:<base64>`: the first signs, the others still verify. */
 const cursorKeys: Kind.Kind<ReadonlyArray<CursorKey>> = {
   ...Kind.text(
-    "id:secret pairs separated by commas; ids 0 to 255, secrets of 32 bytes in base64url",
+    "id:secret pairs separated by commas; ids 0 to 255, secrets of 32 bytes in base64",
     (text) => {
       if (text === "") return []
       const keys = text.split(",").map((pair) => {
-        const [, id, secret] = /^([0-9]{1,3}):([A-Za-z0-9_-]{43})=?$/.exec(pair.trim()) ?? []
-        return { id: Number(id ?? Number.NaN), secret: Buffer.from(secret ?? "", "base64url") }
+        const [, id, secret] = /^([0-9]{1,3}):([A-Za-z0-9+/_-]{43})=?$/.exec(pair.trim()) ?? []
+        return { id: Number(id ?? Number.NaN), secret: Buffer.from(secret ?? "", "base64") }
       })
       const ids = new Set(keys.map(({ id }) => id))
       return keys.every(({ id, secret }) => id <= 255 && secret.length === 32) &&
@@ -338,7 +338,7 @@ export const settings = {
     fallback: ""
   }),
   "cursor.keys": setting(cursorKeys, {
-    doc: "The keys that sign list cursors, shared by all instances; empty: each makes its own.",
+    doc: "The keys that sign the places of lists and feeds; the first signs, the others still verify. Empty: the deployment makes one and keeps it under data; beside newer ones it is 0:secret, as keys/cursor.json has the secret.",
     fallback: ""
   })
 } as const satisfies Readonly<Record<string, Setting>>

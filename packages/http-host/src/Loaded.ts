@@ -30,6 +30,7 @@ export const entry = (
     readonly webhooks: ReadonlyArray<Key>
     readonly sealing: ReadonlyArray<Key>
     readonly audit: ReadonlyArray<Key>
+    readonly cursor: HostConfig["cursor.keys"]
   }
 ): Audit.Entry =>
   Audit.entry({
@@ -45,6 +46,6 @@ export const entry = (
       sealingKeys: named(keys.sealing.map(({ keyId }) => keyId)),
       auditKeys: named(keys.audit.map(({ keyId }) => keyId)),
       signingKeys: named(config["signing.keys"].map(({ keyId }) => keyId)),
-      cursorKeys: named(config["cursor.keys"].map(({ id }) => String(id)))
+      cursorKeys: named(keys.cursor.map(({ id }) => String(id)))
     }
   })

@@ -19,7 +19,8 @@ export interface Settings {
   readonly operationsAtOnce: number
   /**
    * The keys that sign cursors, shared by every instance; the first one signs, the others still
-   * verify. Empty: an instance makes one for itself when it starts.
+   * verify. Empty: an instance makes one for itself when it starts, and with it every place that a
+   * caller kept is lost.
    */
   readonly cursorKeys: ReadonlyArray<{ readonly id: number; readonly secret: Uint8Array }>
   /** Milliseconds a worker holds an operation without renewing. */

@@ -1,7 +1,7 @@
 /** `bursar keys make`: fresh keys for everything a deployment signs and seals, to paste into its settings. */
 import { Clock, Effect } from "effect"
 import { Command } from "effect/cli"
-import { randomBytes } from "node:crypto"
+import { randomBytes, randomInt } from "node:crypto"
 import * as Outcome from "./Outcome.ts"
 
 const secret = (encoding: "base64" | "base64url"): string => randomBytes(32).toString(encoding)
@@ -18,7 +18,8 @@ const make = Command.make("make", {}, () =>
       { keyId: keyId(use, day), seed: secret("base64"), notBefore: now, notAfter: null }
     ]
     const made = {
-      "cursor.keys": `${randomBytes(1)[0]}:${secret("base64url")}`,
+      // 0 is the id of the one that a deployment makes for itself.
+      "cursor.keys": `${randomInt(1, 256)}:${secret("base64url")}`,
       "signing.keys": [
         {
           keyId: keyId("sg", day),
@@ -37,7 +38,7 @@ const make = Command.make("make", {}, () =>
 ).pipe(
   Command.withShortDescription("Make fresh keys to paste into the settings"),
   Command.withDescription(
-    "Prints a JSON object with a fresh key for each setting that holds keys, as the file that BURSAR_CONFIG names has them; keep it like a password. Put a new key beside the old ones: of cursor.keys and webhooks.sealingKeys the first signs or seals and the others go on verifying and opening. Replace SUBJECT by whose requests the key signs, or leave signing.keys out."
+    "Prints a JSON object with a fresh key for each setting that holds keys, as the file that BURSAR_CONFIG names has them; keep it like a password. Put a new key beside the old ones: of cursor.keys and webhooks.sealingKeys the first signs or seals and the others go on verifying and opening. What a deployment made for itself and keeps under data goes on beside a new one too: as 0:secret in cursor.keys, as keyId and secret in webhooks.sealingKeys. Replace SUBJECT by whose requests the key signs, or leave signing.keys out."
   )
 )
 

@@ -86,18 +86,20 @@ const makeServer = (of: Making): Server => {
   Object.assign(server, { httpAllowHalfOpen: true })
   const owed = Owed.make()
   const parting = new WeakSet<Duplex>()
-  const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable) => {
+  const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable, sent?: Buffer) => {
     parting.add(socket)
     socket.on("error", () => socket.destroy())
     owed.inTurn(socket, (last) => {
-      const text = last === "answered" ? "" : rawText(refused, makeRequestId())
+      const text = last === "answered" ? "" : rawText({ refused, sent, requestId: makeRequestId() })
       leave({ socket, text, within: times.partingWithin })
     })
   }
   server.on("clientError", (error: ParserError, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
     // Whatever comes after a refusal, or after the last answer, is not looked at any more.
-    else if (!parting.has(socket) && socket.writable) part(socket, refusedBy(error))
+    else if (!parting.has(socket) && socket.writable) {
+      part(socket, refusedBy(error), error.rawPacket)
+    }
   })
   server.on("connect", (_, socket) => part(socket, tunnelled))
   // Whoever expects anything but 100-continue is answered as if it did not.
@@ -142,9 +144,16 @@ interface ParserError extends Error {
 }
 
 /** What never becomes a request is answered on the socket: the whole of that answer. */
-const rawText = (refused: Refusal.Refused | Refusal.Unavailable, requestId: string): string => {
-  const problem = Problem.from(refused, requestId)
-  const text = Answer.problemText(problem)
+const rawText = (of: {
+  readonly refused: Refusal.Refused | Refusal.Unavailable
+  readonly requestId: string
+  /** What the parser was reading. */
+  readonly sent: Buffer | undefined
+}): string => {
+  const { requestId } = of
+  const problem = Problem.from(of.refused, requestId)
+  // Whoever asked for a head alone would take a body for another answer.
+  const text = of.sent?.subarray(0, 5).equals(head) === true ? "" : Answer.problemText(problem)
   const headers = {
     connection: "close",
     "content-type": Body.problemMediaType,
@@ -158,6 +167,8 @@ const rawText = (refused: Refusal.Refused | Refusal.Unavailable, requestId: stri
   const line = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}`
   return [line, ...lines, "", text].join("\r\n")
 }
+
+const head = Buffer.from("HEAD ")
 
 /** The last text on a socket, which then ends: also where the other side would rather keep it. */
 const leave = (of: {

@@ -24,11 +24,11 @@ interface Part {
 }
 
 const reports = mkdtempSync(join(tmpdir(), "bursar-ci-"))
-const report = join(reports, "tests.json")
+const reportOf = (name: string): string => join(reports, `${name}.json`)
 
-const tests = (): Count => {
+const testsOf = (name: string) => (): Count => {
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
-    readFileSync(report, "utf8")
+    readFileSync(reportOf(name), "utf8")
   )
   // A file that cannot even be loaded holds no test that could fail.
   const unloaded = testResults.filter(
@@ -78,11 +78,27 @@ const parts: ReadonlyArray<Part> = [
       "test/vitest.config.ts",
       "--reporter=default",
       "--reporter=json",
-      `--outputFile.json=${report}`
+      `--outputFile.json=${reportOf("tests")}`
     ],
     // Some five minutes alone on two cores; a machine that is busy takes longer, and is not wrong.
     minutes: 30,
-    counted: tests
+    counted: testsOf("tests")
+  },
+  {
+    // Its default seed and count: what is found here is found again.
+    name: "the long run of tests",
+    command: [
+      "vitest",
+      "run",
+      "--config",
+      "test/long/vitest.config.ts",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${reportOf("long")}`
+    ],
+    // Some six minutes alone on two cores.
+    minutes: 30,
+    counted: testsOf("long")
   },
   { name: "outside judges", command: program("test/tools/judge.ts"), minutes: 5 },
   { name: "build", command: program(".ci/build.ts"), minutes: 5 },

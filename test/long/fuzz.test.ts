@@ -1,0 +1,14 @@
+/** A short walk of requests by chance with every run of the tests; the long one is `npm run test:long`. */
+import { describe, expect, it } from "vitest"
+import { walk } from "./fuzz.ts"
+
+const short = { seed: 20261122, count: 2_000 }
+
+describe(`${short.count} requests by chance, seed ${short.seed}`, () => {
+  it("are answered as the document says, by no 5xx but a 503 that says when to try again", async () => {
+    const { faults, reached } = await walk(short)
+    expect(faults.slice(0, 20)).toEqual([])
+    // Requests that are all refused at the door would find nothing behind it.
+    expect(reached.size).toBeGreaterThan(30)
+  }, 240_000)
+})

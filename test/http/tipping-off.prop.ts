@@ -522,6 +522,93 @@ describe("an investor with an order in a dealing cycle", () => {
   )
 })
 
+// ---- what an application may do is refused as its precheck says
+
+/** What somebody is told of an act: whether it is let, and else the first check that refuses it. */
+type Verdict = "let" | `${string} ${string}`
+
+interface Claim {
+  readonly act: "subscription.claim" | "redemption.claim"
+  readonly holderId: "h1" | "h2"
+  readonly size: number
+}
+
+const claims: fc.Arbitrary<Claim> = fc.record({
+  act: fc.constantFrom("subscription.claim" as const, "redemption.claim" as const),
+  holderId: fc.constantFrom("h1" as const, "h2" as const),
+  // Some of them more than the holder has of units.
+  size: fc.constantFrom(1, 50, 100_001, 900_000)
+})
+
+/** Refused whoever its holder is, and refused first for a restriction where there is one. */
+const short: Claim = { act: "redemption.claim", holderId: "h1", size: 900_000 }
+
+const verdictOf = (gates: ReadonlyArray<{ gate: string; check: string; ok: boolean }>): Verdict => {
+  const first = gates.find(({ ok }) => !ok)
+  return first === undefined ? "let" : `${first.gate} ${first.check}`
+}
+
+/** What a role's precheck of a claim says, and what the claim itself does right after it. */
+const asked = (twin: Twins.Twin, as: string, { act, holderId, size }: Claim, nth: number) =>
+  Effect.gen(function* () {
+    const member = act === "subscription.claim" ? "amount" : "units"
+    const said = yield* Twins.call(twin, {
+      path: `/v1/instruments/fund-a/precheck?act=${act}&holderId=${holderId}&${member}=${size}`,
+      as
+    })
+    const { value } = JSON.parse(said.text) as {
+      readonly value: { readonly gates: Parameters<typeof verdictOf>[0] }
+    }
+    const kind = act === "subscription.claim" ? "subscription" : "redemption"
+    const done = yield* Twins.call(twin, {
+      path: `/v1/${kind}s`,
+      as,
+      key: `claim-${nth}`,
+      body: { instrumentId: "fund-a", holderId, payment: "wire", [member]: size }
+    })
+    const told = JSON.parse(done.text) as { readonly gate?: string; readonly check?: string }
+    return {
+      precheck: verdictOf(value.gates),
+      act: done.status === 202 ? "let" : `${told.gate} ${told.check}`
+    } satisfies Readonly<Record<"precheck" | "act", Verdict>>
+  })
+
+describe("an application's act and its precheck", () => {
+  it(
+    "say the same, and of a holder that may not act nothing that another is not told",
+    () =>
+      check(
+        fc.record({ all: fc.array(claims, { minLength: 3, maxLength: 8 }), mode, why }),
+        ({ all, mode: as, why: reason }) => {
+          const played = (isRestricted: boolean) =>
+            Twins.within((twin) =>
+              Effect.gen(function* () {
+                yield* opened
+                if (isRestricted) yield* restricts("h1", { mode: as, why: reason })
+                const app = yield* Twins.token("app", "app")
+                const verdicts: Array<Readonly<Record<"precheck" | "act", Verdict>>> = []
+                for (const [nth, one] of [short, ...all].entries()) {
+                  verdicts.push(yield* asked(twin, app, one, nth))
+                  yield* Stage.settle
+                }
+                return verdicts
+              })
+            )
+          return Promise.all([played(true), played(false)]).then(([frozen, free]) => {
+            for (const { act, precheck } of [...frozen, ...free]) expect(act).toBe(precheck)
+            for (const [nth, { act }] of frozen.entries()) {
+              // What is refused anyway is refused in the same words, whoever is restricted.
+              const other = free[nth]?.act
+              if (other !== "let") expect(act).toBe(other)
+              else expect(["let", "admission standing"]).toContain(act)
+            }
+          })
+        }
+      ),
+    within
+  )
+})
+
 describe("an investor", () => {
   const restricted =
     (as: string, reason: Why, then: "lifted" | "left"): Doing =>

@@ -15,12 +15,24 @@ const rankOf = ([, , { gate }]: Objection): number => gates.indexOf(gate)
 export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
   objections.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** The first gate that refuses, whatever order the rows are in. */
+/** The gates whose refusals tell what an investor must not learn (domain.md section 8, feature 11). */
+export const discreet: ReadonlySet<string> = new Set<Gate>(["restriction", "screening"])
+
+/**
+ * The first gate that refuses, whatever order the rows are in. One that not everybody is told of has
+ * the first other one beside it: what refuses anyway is what everybody else is told, so that the
+ * refusal of an act says the same as its precheck and nothing of what is hidden.
+ */
 export const judge = (
   objections: ReadonlyArray<Objection>
 ): Result.Result<void, Refused<"rule-refused">> => {
-  const first = inOrder(objections).find(([holds]) => holds)
-  return first === undefined ? Result.void : Result.fail(refused(first[1], first[2]))
+  const refusing = inOrder(objections).filter(([holds]) => holds)
+  const [first] = refusing
+  if (first === undefined) return Result.void
+  const [, slug, told] = first
+  if (!discreet.has(told.gate)) return Result.fail(refused(slug, told))
+  const other = refusing.find(([, , { gate }]) => !discreet.has(gate))
+  return Result.fail(refused(slug, other === undefined ? told : { ...told, instead: other[2] }))
 }
 
 /** One check as a precheck shows it; detail and recovery only where it refuses. */

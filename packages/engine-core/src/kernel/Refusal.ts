@@ -164,6 +164,8 @@ export interface Told {
   /** Only where one occurrence differs from the table. */
   readonly retryable?: boolean
   readonly errors?: ReadonlyArray<Fault>
+  /** What those are told who may not learn that this gate refuses; absent: nothing else does. */
+  readonly instead?: Told
 }
 
 /** A refusal: a value, cheap to make, never thrown. */

@@ -48,6 +48,8 @@ export const OperationRecord = Schema.Struct({
   sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   result: Schema.NullOr(PlainSchema),
   problem: Schema.NullOr(Problem),
+  /** What those read in place of the problem who may not learn of the gate that refused. */
+  problemInstead: Schema.optionalKey(Problem),
   /** Who asked, by sub; `engine` for what the engine opened itself. */
   actor: Schema.String,
   actorName: Schema.NullOr(Schema.String),
@@ -88,7 +90,12 @@ const Succeed = Schema.Struct({
   at: Instant.schema,
   result: PlainSchema
 })
-const Fail = Schema.Struct({ on: Schema.Literal("fail"), at: Instant.schema, problem: Problem })
+const Fail = Schema.Struct({
+  on: Schema.Literal("fail"),
+  at: Instant.schema,
+  problem: Problem,
+  problemInstead: Schema.optionalKey(Problem)
+})
 export const Fact = Schema.Union([Take, Planned, Unknown, Committed, Succeed, Fail])
 export type Fact = typeof Fact.Type
 
@@ -112,10 +119,10 @@ export const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
       result,
       finishedAt: at
     }))
-    .with({ on: "fail" }, ({ on, at, problem }) => ({
+    .with({ on: "fail" }, ({ on, at, ...told }) => ({
       ...self,
       state: Machine.follow(OperationMachine, self.state, on),
-      problem,
+      ...told,
       finishedAt: at
     }))
     .exhaustive()

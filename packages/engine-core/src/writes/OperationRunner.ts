@@ -12,6 +12,7 @@ import {
   Stream,
   Tracer
 } from "effect"
+import * as Discreet from "../controls/restriction/Discreet.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { refused, unavailable, type Refused, type Unavailable } from "../kernel/Refusal.ts"
@@ -65,6 +66,19 @@ export class OperationRunner extends Context.Service<
     readonly run: Effect.Effect<never>
   }
 >()("@bursar/engine-core/writes/OperationRunner") {}
+
+/** Why an operation ended, and what those read who may not learn of it. */
+type Failure = Pick<OperationRecord, "problemInstead"> & { readonly problem: Problem.Problem }
+
+const failing =
+  (cause: Refused | Unavailable) =>
+  (requestId: string): Failure => {
+    const instead = Discreet.insteadOf(cause)
+    return {
+      problem: Problem.from(cause, requestId),
+      ...(instead === null ? {} : { problemInstead: Problem.from(instead, requestId) })
+    }
+  }
 
 /** Milliseconds that running operations get to finish when the engine stops. */
 const stopWithin = 20_000
@@ -183,27 +197,27 @@ const make = Effect.gen(function* () {
   const end = Effect.fnUntraced(function* (
     lease: Lease,
     record: Stored<OperationRecord>,
-    problem: Problem.Problem,
+    told: Failure,
     now: Instant.Instant
   ) {
-    yield* note(record, { on: "fail", at: now, problem }, now)
+    const { problem } = told
+    yield* note(record, { on: "fail", at: now, ...told }, now)
     yield* records.audit([Logged.ended(record, problem)])
     yield* records.whenCommitted(Metrics.ended(record.kind, "failed", now - record.createdAt))
     yield* stored(work.finish(lease))
   })
 
   /** Ends an operation that was refused when it ran. */
-  const fail = (lease: Lease, problem: (requestId: string) => Problem.Problem) =>
+  const fail = (lease: Lease, failure: (requestId: string) => Failure) =>
     records.transact(
       Effect.gen(function* () {
         const now = yield* Instant.now
         const record = yield* Effect.flatMap(load(lease), (it) => taken(it, lease, now))
-        yield* end(lease, record, problem(record.requestId), now)
+        yield* end(lease, record, failure(record.requestId), now)
       })
     )
 
-  const refuse = (lease: Lease, cause: Refused | Unavailable) =>
-    fail(lease, (requestId) => Problem.from(cause, requestId))
+  const refuse = (lease: Lease, cause: Refused | Unavailable) => fail(lease, failing(cause))
 
   // ---- figures --------------------------------------------------------------------------------
 
@@ -225,7 +239,7 @@ const make = Effect.gen(function* () {
     if (derived === undefined || moved.length === 0) return false
     yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
     const told = refused("rule-refused", Figures.movedTold(moved, actionKey))
-    yield* end(lease, record, Problem.from(told, record.requestId), act.now)
+    yield* end(lease, record, failing(told)(record.requestId), act.now)
     const action = yield* records
       .get(approvals, actionKey)
       .pipe(
@@ -648,14 +662,16 @@ const make = Effect.gen(function* () {
     cause: Cause.Cause<Unavailable | LeaseLost>
   ) {
     if (cause.reasons.some(Cause.isDieReason)) {
-      return lease.attempt >= deathsMax ? Problem.internal : undefined
+      return lease.attempt >= deathsMax
+        ? (requestId: string): Failure => ({ problem: Problem.internal(requestId) })
+        : undefined
     }
     const away = cause.reasons.find(Cause.isFailReason)?.error
     const age = sinceMillis(yield* Instant.now, Instant.of(lease.startedAt))
     return away?._tag === "Unavailable" &&
       away.slug === "ledger-unavailable" &&
       age > settings.giveUpAfter
-      ? (requestId: string) => Problem.from(away, requestId)
+      ? failing(away)
       : undefined
   })
 
@@ -679,9 +695,9 @@ const make = Effect.gen(function* () {
         record.step !== null && unanswered.has(lease)
           ? yield* doubt(lease, record.step, "it died before the answer")
           : record.step
-      const problem = yield* givenUp(lease, cause)
+      const failure = yield* givenUp(lease, cause)
       // A step that may have committed is never given up: somebody has to look.
-      if (problem !== undefined && (yield* isOver(step))) return yield* fail(lease, problem)
+      if (failure !== undefined && (yield* isOver(step))) return yield* fail(lease, failure)
       yield* release(lease, jitter(lease, backoff(lease.attempt)))
     }).pipe(
       Effect.catchCause((again) =>

@@ -1,22 +1,12 @@
 /** What is said of restrictions and screening to those who may not notice them: one neutral sentence. */
-import type { Shown } from "../../kernel/Gates.ts"
+import { discreet, type Shown } from "../../kernel/Gates.ts"
 import * as Problem from "../../kernel/Problem.ts"
-import {
-  type Gate,
-  gates,
-  isRefused,
-  type Refused,
-  refused,
-  type Unavailable
-} from "../../kernel/Refusal.ts"
+import { gates, isRefused, type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
 import type { OperationKind } from "../../vocabulary/OperationKind.ts"
 import type { EventType } from "../../vocabulary/EventType.ts"
 import type { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import { isTold } from "./RestrictionSight.ts"
-
-/** The gates whose refusals tell what an investor must not learn (domain.md section 8, feature 11). */
-const discreet: ReadonlySet<string> = new Set<Gate>(["restriction", "screening"])
 
 const standing = { gate: "admission", check: "standing", recovery: "Ask the venue." } as const
 const neutral = refused("rule-refused", standing)
@@ -24,27 +14,37 @@ const neutral = refused("rule-refused", standing)
 /**
  * A refusal as a role may see it: an investor, and the venue's own application that speaks for
  * investors, are told in the same words whether a restriction or a screening stands in the way,
- * whose, and of what.
+ * whose, and of what. Where the act is refused anyway they are told what else refuses it, as its
+ * precheck says.
  */
 export const refusalFor =
   (role: Role) =>
   <E extends Refused | Unavailable>(error: E): E | Refused<"rule-refused"> =>
-    !isTold(role) && isRefused(error) && discreet.has(error.told.gate ?? "") ? neutral : error
+    !isTold(role) && isRefused(error) && discreet.has(error.told.gate ?? "")
+      ? otherwise(error)
+      : error
 
-/** A problem that is kept with its operation, as a role may see it; what is kept stays whole. */
-export const problemFor = (problem: Problem.Problem, role: Role): Problem.Problem =>
-  isTold(role) || problem.gate === null || !discreet.has(problem.gate)
-    ? problem
-    : Problem.from(neutral, problem.requestId)
+const otherwise = ({ told: { instead } }: Refused): Refused<"rule-refused"> =>
+  instead === undefined ? neutral : refused("rule-refused", instead)
 
-/** An operation with its problem as a role may see it. */
-export const operationFor = <O extends { readonly problem: Problem.Problem | null }>(
+/** What is kept with an operation beside its problem, for those who are not told of it. */
+export const insteadOf = (cause: Refused | Unavailable): Refused<"rule-refused"> | null =>
+  isRefused(cause) && discreet.has(cause.told.gate ?? "") ? otherwise(cause) : null
+
+/** An operation with its problem as a role may see it; what is kept stays whole. */
+export const operationFor = <
+  O extends {
+    readonly problem: Problem.Problem | null
+    readonly problemInstead?: Problem.Problem
+  }
+>(
   operation: O,
   role: Role
-): O =>
-  operation.problem === null
-    ? operation
-    : { ...operation, problem: problemFor(operation.problem, role) }
+): O => {
+  const { problem, problemInstead } = operation
+  if (isTold(role) || problem === null || !discreet.has(problem.gate ?? "")) return operation
+  return { ...operation, problem: problemInstead ?? Problem.from(neutral, problem.requestId) }
+}
 
 /**
  * The checks as a role may see them. Whoever is not told of restrictions and screening has one

@@ -238,7 +238,17 @@ describe("a precheck of an act that may be done", () => {
 
   it("never: forgets the bank lines of a delivery, or judges an order that cannot be delivered", async () => {
     const deliver = "act=subscription.deliver&subscriptionId"
-    expect((await asks(`${deliver}=sub-2`)).slug).toBe("state-conflict")
+    const unpriced = await asks(`${deliver}=sub-2`)
+    expect([unpriced.status, unpriced.allowed]).toEqual([200, false])
+    expect(unpriced.gates).toEqual([
+      {
+        gate: "policy",
+        check: "SubscriptionState",
+        ok: false,
+        detail: "A record in state claimed does not answer to deliver.",
+        recovery: null
+      }
+    ])
     await succeeds("/v1/instruments/fund-a/primary-market:propose", {
       fund: programs["fund"]?.[0].party,
       paymentAsset: { admin: programs["fund"]?.[0].party, id: "USD" },

@@ -471,6 +471,12 @@ const acted = Effect.fnUntraced(function* (
   )
 })
 
+/** A record in another state is refused by no gate: its row stands under policy, named as its states are. */
+const asRefusal = ({ gate, check }: { readonly gate: string; readonly check: string }): Said =>
+  gate === "policy" && /^[A-Z]/u.test(check)
+    ? `state-conflict ${check}`
+    : `rule-refused ${gate} ${check}`
+
 interface Prechecked {
   readonly said: Said
   /** The first check that refuses, as a refusal would name it. */
@@ -499,7 +505,7 @@ const prechecked = Effect.fnUntraced(function* (
   }
   const { allowed, gates } = exit.value
   const refusing = gates.find(({ ok }) => !ok)
-  const first = refusing === undefined ? "let" : `rule-refused ${refusing.gate} ${refusing.check}`
+  const first = refusing === undefined ? "let" : asRefusal(refusing)
   return { said: allowed ? "let" : "refused", first, allowed } satisfies Prechecked
 })
 

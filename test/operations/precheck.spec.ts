@@ -532,3 +532,45 @@ function signedAs({ figures, figuresHash }: Told, actionKey: unknown) {
     assert.strictEqual(action.figuresHash, figuresHash ?? undefined)
   })
 }
+
+describe("an act on a record that does not answer to it", () => {
+  const only = (told: Told) =>
+    told.gates.map(({ gate, check, ok }) => `${gate} ${check} ${ok ? "passes" : "refuses"}`)
+
+  /** The acts that are about an order or a cycle, by the record that each names. */
+  const ended = [
+    ["subscription.deliver", { subscriptionId: "s1" }, "SubscriptionState"],
+    ["subscription.settle", { subscriptionId: "s1" }, "SubscriptionState"],
+    ["redemption.settle", { redemptionId: "r1" }, "RedemptionState"],
+    ["dealing-cycle.settle", { cycleId: "c1" }, "DealingCycleState"]
+  ] as const
+
+  it.effect(
+    "is answered that it is not let, with the one row that says why, whatever the record is",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded()
+        yield* Cycles.opens("c1", { cutOffAt: Cycles.monday })
+        yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "9" })
+        yield* Cycles.redeems(stage, h1, { id: "r1", units: "3" })
+        yield* Stage.write("subscription.withdraw", { subscriptionId: "s1" }, {})
+        yield* Stage.write("redemption.withdraw", { redemptionId: "r1" }, {})
+        yield* Cycles.at(Cycles.monday)
+        assert.strictEqual((yield* Cycles.releases("c1")).why, "")
+        yield* Stage.write(
+          "holder.register",
+          {},
+          { holderId: "h9", party: h1.party, taxResidences: [] }
+        )
+        for (const [act, given, check] of ended) {
+          const told = yield* precheck(act, given)
+          assert.deepEqual([told.allowed, only(told)], [false, [`policy ${check} refuses`]], act)
+        }
+        // A holder that is succeeded is admitted to nothing, and recovered no more than it holds.
+        yield* Powers.succeeds(stage, h1, { admitted: ["fund-a"] })
+        assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+        const offered = yield* precheck("admission.offer", { holderId: "h1" })
+        assert.deepEqual([offered.allowed, only(offered)], [false, ["policy HolderState refuses"]])
+      }).pipe(engine())
+  )
+})

@@ -4,7 +4,7 @@ import * as Discreet from "../../controls/restriction/Discreet.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Gates from "../../kernel/Gates.ts"
 import * as Offset from "../../kernel/Offset.ts"
-import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
+import type { Gate, Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { suppositionsOf } from "../../orders/SupposedReads.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import * as Read from "../../reads/Read.ts"
@@ -37,17 +37,11 @@ export const PrecheckView = Schema.Struct({
 })
 
 /** What no gate says: the act would be refused in the same words before any gate is asked. */
-const refusals = [
-  "not-found",
-  "permission-denied",
-  "invalid-request",
-  "state-conflict",
-  "already-exists"
-] as const
+const refusals = ["not-found", "permission-denied", "invalid-request", "already-exists"] as const
 
 export const get = Read.one({
   name: "instruments.precheck",
-  doc: "Judges an act by every check of every gate, as the records stood at the point of the read, and writes nothing. With a price or a policy version it judges as if those were so.",
+  doc: "Judges an act by every check of every gate, as the records stood at the point of the read, and writes nothing. With a price or a policy version it judges as if those were so. A record whose state does not answer to the act is answered by one row: gate policy, and the name of its states as the check.",
   route: "GET /v1/instruments/{instrumentId}/precheck",
   audience: {
     operator: "all",
@@ -107,21 +101,26 @@ const actOf = ({ caller, pin, venue }: Read.Asking): OperationAct => ({
 
 /**
  * The rows that the operation itself judges by. What refuses before the others can be asked, as of an
- * instrument that is not in the manifest, is the one row there is.
+ * instrument that is not in the manifest, is the one row there is. So is the state of a record that
+ * does not answer to the act: its row has gate `policy` and the check that the act itself names.
  */
 const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
   if (operation.gates === undefined) throw new Error(`${operation.kind} declares no gates`)
   return operation.gates(input, act).pipe(
     Effect.map(Gates.shown),
     Effect.catchTag("Refused", (refusal) => {
-      const { check, detail, gate, recovery } = refusal.told
-      if (refusal.slug !== "rule-refused" || gate === undefined || check === undefined) {
-        return sameRefusal(refusal)
-      }
+      const { check, detail, recovery } = refusal.told
+      const gate = gateOf(refusal)
+      if (gate === undefined || check === undefined) return sameRefusal(refusal)
       const told = { ok: false, detail: detail ?? null, recovery: recovery ?? null }
       return Effect.succeed<ReadonlyArray<Gates.Shown>>([{ gate, check, ...told }])
     })
   )
+}
+
+const gateOf = ({ slug, told: { gate } }: Refused): Gate | undefined => {
+  if (slug === "state-conflict") return "policy"
+  return slug === "rule-refused" ? gate : undefined
 }
 
 type Known = (typeof refusals)[number]

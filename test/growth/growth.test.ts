@@ -135,6 +135,11 @@ const schemas: Path = ["components", "schemas"]
 type Change = readonly [what: string, path: Path, value: Json | undefined]
 
 const broken: ReadonlyArray<Change> = [
+  [
+    "a number of an answer that is a word of a set now",
+    [...schemas, "Note", "properties", "amount"],
+    { $ref: "#/components/schemas/State" }
+  ],
   ["a path that is gone", ["paths", "/v1/notes"], undefined],
   ["a method that is gone", get, undefined],
   ["a parameter that is gone", [...get, "parameters", 1], undefined],
@@ -233,6 +238,11 @@ describe("the growth check", () => {
     ["a new header", [...get, "responses", "200", "headers", "Sunset"], {}],
     ["a new role", [...get, "x-roles", 2], "risk"],
     ["a new field of an answer", [...schemas, "Note", "properties", "more"], { type: "string" }],
+    [
+      "text of an answer whose words are listed now, in a set that may grow",
+      [...schemas, "Note", "properties", "id"],
+      { $ref: "#/components/schemas/State" }
+    ],
     ["a new value of an open set", [...schemas, "State", "anyOf", 0, "enum", 2], "ajar"],
     ["a new field of a body that may lack", [...posted, "properties", "more"], { type: "string" }],
     ["a field of a body that may lack now", [...posted, "required", 0], undefined],

@@ -3,6 +3,7 @@ import type { Schema } from "effect"
 import type { Announcement } from "./Announcement.ts"
 import type * as Instant from "./Instant.ts"
 import type { Invariants } from "./Invariant.ts"
+import type { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
 /** What the store adds to a record: columns, not part of its body. */
 export interface Kept {
@@ -15,7 +16,7 @@ export interface Kept {
 export interface WaitingOn {
   readonly party?: string
   readonly role?: string
-  readonly action: string
+  readonly action: WaitingAction
   readonly by: Instant.Instant | null
 }
 

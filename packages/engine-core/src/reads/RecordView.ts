@@ -4,11 +4,12 @@ import type { Collection, WaitingOn } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import type { Stored } from "../records/Records.ts"
+import { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
 export const Waiting = Schema.Struct({
   party: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
-  action: Schema.String,
+  action: WaitingAction.schema,
   by: Schema.NullOr(Instant.schema),
   /** The four-eyes action that awaits it; shown to those who may read it, and where the read names no offset. */
   actionKey: Schema.NullOr(Schema.String)

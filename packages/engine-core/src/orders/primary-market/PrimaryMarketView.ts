@@ -3,11 +3,13 @@ import { PrimaryMarket } from "./PrimaryMarket.ts"
 import * as Field from "../../templates/Field.ts"
 import { Schema } from "effect"
 
-const { marketId, fund, paymentAsset, terms, state, from, until } = PrimaryMarket.fields
+const { marketId, instrumentId, fund, paymentAsset, terms, state, from, until } =
+  PrimaryMarket.fields
 
-/** The record of domain.md section 3; its instrument is the one it is shown with. */
+/** The record of domain.md section 3. */
 export const fields = {
   marketId,
+  instrumentId,
   fund,
   paymentAsset,
   terms,
@@ -20,6 +22,7 @@ export const fields = {
 
 export const of = (self: PrimaryMarket) => ({
   marketId: self.marketId,
+  instrumentId: self.instrumentId,
   fund: self.fund,
   paymentAsset: self.paymentAsset,
   terms: self.terms,

@@ -8,6 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
+import { WaitingAction } from "../../vocabulary/WaitingAction.ts"
 import { ProposalKind } from "../../vocabulary/sets.ts"
 
 const { NullOr } = Schema
@@ -32,7 +33,7 @@ export const Proposal = Schema.Struct({
   /** Whose instrument it is about. */
   registrar: NullOr(Party.schema),
   /** The move that would accept it: a choice of its contract, or an operation of the venue. */
-  action: Schema.String,
+  action: WaitingAction.schema,
   ended: NullOr(Ending)
 }).annotate({
   identifier: "Proposal",

@@ -18,6 +18,7 @@ import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { decodePayload, type Payload, type Template } from "../../templates/Template.ts"
 import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { ProposalKind } from "../../vocabulary/sets.ts"
+import type { WaitingAction } from "../../vocabulary/WaitingAction.ts"
 import { type Ending, type Proposal, proposals } from "./Proposal.ts"
 
 /** What a contract proposes. */
@@ -37,7 +38,7 @@ interface Proposed {
 
 interface Declared<T extends Template> {
   readonly kind: ProposalKind
-  readonly action: string
+  readonly action: WaitingAction
   /** Undefined where it asks nobody for anything of this venue's. */
   readonly of: (payload: Payload<T>, node: Node) => Proposed | undefined
   /** Its id where each signature makes the contract anew; the contract's own otherwise. */

@@ -1,0 +1,45 @@
+/** The moves that a record can wait for: writes of this API, choices on the ledger, and what else moves one. */
+import * as ValueSet from "../kernel/ValueSet.ts"
+import { OperationKind } from "./OperationKind.ts"
+
+/**
+ * Every move a record can wait for that is no write of this API. `Template.Choice` is a choice of a
+ * contract on the ledger, and a template alone a contract that is to be created there: an outside
+ * party makes those from its own wallet or node.
+ */
+export const waitingActions = {
+  approve: "An approver signs the four-eyes action.",
+  "policy.begin": "The policy version comes into force by its date.",
+  "screening.adjudicate": "The screening source decides on a possible hit.",
+  "screening.answer": "The screening source answers.",
+  "AdmissionConsentProposal.Accept": "The registrar consents to admissions.",
+  "AdmissionOffer.Accept": "The holder accepts its admission.",
+  "BurnRequest.Accept": "The registrar burns the units.",
+  "Holding.Allocate": "The party allocates its leg, cash or units.",
+  "Holding.RequestBurn": "The holder, or its custodian, asks for the burn of its units.",
+  "HolderInvitation.Accept": "The holder accepts its registration.",
+  InstrumentConfiguration: "The registrar puts the instrument on its registry.",
+  "IssuerPowersAgreementProposal.Accept": "The issuer or the registrar agrees to the powers.",
+  "IssuerPowersConsentOffer.Accept": "The holder consents to the powers.",
+  "MintRequest.Accept": "The registrar mints the units.",
+  "PrimaryMarketProposal.Accept": "The fund or the registrar agrees to the market.",
+  "ProvisionSettlementProposal.Accept": "The fund agrees to the provision.",
+  "RedemptionClaim.Price": "The oracle prices the redemption.",
+  SignedTerms: "The holder signs the venue's terms.",
+  "StandingSettlement.Commit": "The party commits what it puts in.",
+  "SubscriptionClaim.Attest": "The attestor attests the price."
+} as const
+
+const own = Object.keys(waitingActions) as ReadonlyArray<keyof typeof waitingActions>
+
+export const WaitingAction = ValueSet.extensible(
+  "WaitingAction",
+  [
+    "The move that a record waits for: the kind of a write of this API, or one of these.",
+    "`Template.Choice` is a choice of a contract on the ledger, a template alone a contract to be created there.",
+    "",
+    ...own.map((action) => `- \`${action}\`: ${waitingActions[action]}`)
+  ].join("\n"),
+  [...OperationKind.members, ...own]
+)
+export type WaitingAction = ValueSet.Member<typeof WaitingAction>

@@ -40,6 +40,7 @@ export const claimed = (of: Partial<Redemption> = {}): Redemption => ({
   endedAt: null,
   endedAs: null,
   remainderOf: null,
+  formerCycle: null,
   pricing: "forward",
   feeRate: Decimal.of("0.005"),
   unitDecimals: 6,

@@ -42,6 +42,7 @@ export const claimed = (of: Partial<Subscription> = {}): Subscription => ({
   endedAt: null,
   endedAs: null,
   remainderOf: null,
+  formerCycle: null,
   pricing: "forward",
   feeRate: Decimal.zero,
   unitDecimals: 6,

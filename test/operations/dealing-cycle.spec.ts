@@ -5,8 +5,10 @@ import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import * as DealingCycleReads from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleReads.ts"
+import { orderStateAt } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import * as Machine from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"
@@ -603,6 +605,83 @@ describe("both sides of a cycle", () => {
       assert.strictEqual((yield* Cycles.settles("c2")).why, why)
       assert.strictEqual((yield* Cycles.redemption("r1")).state, "priced")
     }).pipe(screeningFor("P2D"))
+  )
+
+  it.effect("let an order that outlives its released cycle settle by itself", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "200" })
+      const [seller] = holders
+      if (seller === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c2")
+      yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
+      const rest = (yield* Cycles.active(Templates.Holding)).find(
+        ({ payload }) =>
+          payload.owner === seller.party &&
+          payload.instrument.id === "fund-a" &&
+          payload.lock === null
+      )
+      yield* seller.act(
+        Templates.exercise(Templates.Holding, rest?.cid ?? "", "RequestBurn", {
+          amount: Decimal.of("100"),
+          reference: { kind: "redemption", id: "r1" },
+          custodian: null,
+          executeBefore: Instant.of("2026-09-01T00:00:00Z")
+        })
+      )
+      // Somebody was asked to burn its units: the cycle is let go without it.
+      const released = yield* Cycles.releases("c2")
+      assert.strictEqual(released.why, "")
+      const standing = yield* Cycles.redemption("r1")
+      includes(standing, {
+        state: "funded",
+        cycleId: null,
+        formerCycle: { cycleId: "c2", endedAs: "released" }
+      })
+      const reads = yield* Reads
+      const { value: cycle } = yield* reads.one(DealingCycleReads.get, {
+        caller: Stage.operator,
+        params: { cycleId: "c2" as never },
+        point: {}
+      })
+      assert.deepStrictEqual(cycle.orders, { subscriptions: [], redemptions: [] })
+      const [request] = yield* Cycles.active(Templates.BurnRequest)
+      yield* stage.registrar.act(
+        Templates.exercise(Templates.BurnRequest, request?.cid ?? "", "Reject", {})
+      )
+      const settles = Stage.write("redemption.settle", { redemptionId: "r1" }, {})
+      assert.strictEqual((yield* settles).why, "rule-refused cash cash-allocated")
+      assert.deepStrictEqual(
+        orderStateAt(yield* Cycles.redemption("r1"), Instant.of(Cycles.monday)),
+        "awaiting-payment"
+      )
+      yield* Cycles.allocates(stage, stage.fund, {
+        assetId: "USD",
+        amount: "100",
+        to: seller,
+        reference: "r1"
+      })
+      assert.strictEqual((yield* settles).why, "")
+      includes(yield* Cycles.redemption("r1"), { state: "settled" })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("name the ended cycle in what they refuse", () =>
+    Effect.gen(function* () {
+      yield* invested({ a: "200" })
+      const cycle = yield* Cycles.cycle("c1")
+      for (const on of ["settle", "release"] as const) {
+        const again = Machine.decide(cycle, { on, now: Instant.of(Cycles.monday) })
+        assert.strictEqual(
+          Result.isFailure(again) ? again.failure.told.detail : "",
+          "The dealing cycle c1 has ended: it was settled."
+        )
+      }
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "state-conflict DealingCycleState")
+    }).pipe(engine())
   )
 
   it.effect("never: burn a redemption's units that the registrar was asked to burn as well", () =>

@@ -10,7 +10,10 @@ import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"
 
 /** Acts on the ledger and leaves it to be read later; what it created. */
-const acts = Effect.fnUntraced(function* (by: Stage.Outsider, command: Ledger.Command) {
+const acts = Effect.fnUntraced(function* (
+  by: Pick<Stage.Outsider, "party">,
+  command: Ledger.Command
+) {
   const participant = yield* SimulatedLedger.Participant
   const user = {
     userId: by.party,
@@ -69,5 +72,59 @@ describe("a price that is corrected", () => {
         assert.strictEqual((yield* Cycles.subscription("s1")).state, "priced")
         assert.deepStrictEqual(yield* Stage.surprises, [])
       }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a dealing cycle that is released", () => {
+  it.effect("leaves a claim behind that the ledger took just before, read in the same batch", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c1")
+      yield* holder.act(
+        Templates.create(Templates.SubscriptionOrder, {
+          venue: stage.venue,
+          fund: stage.fund.party,
+          holder: holder.party,
+          orderId: "order-1",
+          instrument: stage.asset,
+          paymentAsset: Cycles.cash(stage),
+          amount: Decimal.of("100"),
+          units: null,
+          expiresAt: null
+        })
+      )
+      const venue = { party: stage.venue }
+      const order = yield* Stage.standing(Templates.SubscriptionOrder)
+      const market = yield* Stage.standing(Templates.PrimaryMarket)
+      const cycle = yield* Stage.standing(Templates.DealingCycle)
+      yield* acts(
+        venue,
+        Templates.exercise(Templates.PrimaryMarket, market.cid, "ClaimSubscription", {
+          orderCid: order.cid,
+          subscriptionId: "s1",
+          custodian: null,
+          currency: "USD",
+          cycleCid: cycle.cid,
+          feeRate: null,
+          cashDecimals: null
+        })
+      )
+      yield* acts(
+        venue,
+        Templates.exercise(Templates.DealingCycle, cycle.cid, "Release", {
+          allocations: [],
+          intents: []
+        })
+      )
+      yield* Stage.settle
+      assert.deepInclude(yield* Cycles.subscription("s1"), {
+        state: "claimed",
+        cycleId: null,
+        formerCycle: { cycleId: "c1", endedAs: "released" }
+      })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(Effect.provide(world()))
   )
 })

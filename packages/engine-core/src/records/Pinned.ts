@@ -82,6 +82,8 @@ export const at = (
         record: become(collection, record)
       })),
     countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
+    // Nothing is written at a point of the past.
+    uncommitted: () => Effect.succeed([]),
     // Whoever judges takes no lock: what stood then does not move any more.
     lock: () => Effect.void,
     ahead: () => Effect.void,

@@ -102,6 +102,14 @@ export class Records extends Context.Service<
       collection: Collection<R, F>,
       query: Query
     ) => Stream.Stream<{ readonly sortKey: string; readonly record: Stored<R> }, Unavailable>
+    /**
+     * The ids of what this transaction has written itself and a list by this column will find once it
+     * is committed. Only inside `transact`.
+     */
+    readonly uncommitted: (
+      collection: { readonly name: string },
+      by: { readonly column: string; readonly value: string }
+    ) => Effect.Effect<ReadonlyArray<string>>
     /** How many records match for each value of a filter column; one look-up. */
     readonly countBy: <R, F>(
       collection: Collection<R, F>,

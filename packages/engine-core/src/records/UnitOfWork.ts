@@ -62,6 +62,10 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   locks: new Set()
 })
 
+/** What this one and those around it are about to write. */
+export const draftsOf = (self: UnitOfWork): ReadonlyArray<Draft> =>
+  self.outer === undefined ? self.drafts : [...draftsOf(self.outer), ...self.drafts]
+
 /** What is thrown away; its locks are those of the transaction around it, which keeps them. */
 export const rehearsal = (outer: UnitOfWork | undefined): UnitOfWork =>
   outer === undefined ? make() : { ...make(outer), locks: outer.locks }

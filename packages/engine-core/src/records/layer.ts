@@ -551,6 +551,14 @@ const make = Effect.gen(function* () {
     list,
     stream,
     countBy,
+    uncommitted: ({ name }, { column, value }) =>
+      Effect.map(within, (work) => [
+        ...new Set(
+          UnitOfWork.draftsOf(work)
+            .filter((one) => one.collection === name && one.filters[column] === value)
+            .map(({ recordId }) => recordId)
+        )
+      ]),
     open,
     record,
     announce: (announcements) =>

@@ -6,6 +6,7 @@ import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import { refuse, type Refused } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
 
@@ -125,10 +126,22 @@ export interface Command {
 
 /** Whether the venue may ask the ledger for this, as far as the cycle itself tells. */
 export const decide = (self: DealingCycle, command: Command) =>
-  Machine.admit(DealingCycleMachine, self, command.on).pipe(
+  admitted(self, command.on).pipe(
     Result.flatMap(() => judge(objections(self, command))),
     Result.map(() => command)
   )
+
+/** Whether the cycle's state answers to this; one that has ended is named with how it ended. */
+export const admitted = (
+  self: Pick<DealingCycle, "cycleId" | "state" | "endedAs">,
+  on: Command["on"]
+): Result.Result<void, Refused<"state-conflict">> =>
+  self.endedAs === null
+    ? Machine.admit(DealingCycleMachine, self, on)
+    : refuse("state-conflict", {
+        check: DealingCycleMachine.name,
+        detail: `The dealing cycle ${self.cycleId} has ended: it was ${self.endedAs}.`
+      })
 
 /** What in the cycle itself stands in a command's way, one row a check. */
 export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Objection> =>

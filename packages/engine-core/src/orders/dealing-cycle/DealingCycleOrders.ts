@@ -24,12 +24,16 @@ export const isNone = (orders: Orders): boolean =>
  * other those that did not leave by themselves, which they did at another time than it ended. A
  * redemption whose units were burned before is paid by itself.
  */
-export const ordersIn = ({ endedAs, endedAt, orders }: DealingCycle, named: Orders): Orders => {
+export const ordersIn = (
+  { cycleId, endedAs, endedAt, orders }: DealingCycle,
+  named: Orders
+): Orders => {
   const settled = (kind: keyof Cycle.Members): ReadonlySet<string> => new Set(orders[kind])
   const isIn = (kind: keyof Cycle.Members) => {
     const ids = settled(kind)
-    return (id: string, order: Pick<Subscription, "endedAt">): boolean =>
-      endedAs === "settled" ? ids.has(id) : order.endedAt === null || order.endedAt === endedAt
+    return (id: string, order: Pick<Subscription, "cycleId" | "endedAt">): boolean =>
+      order.cycleId === cycleId &&
+      (endedAs === "settled" ? ids.has(id) : order.endedAt === null || order.endedAt === endedAt)
   }
   const [isBought, isSold] = [isIn("subscriptions"), isIn("redemptions")]
   return {

@@ -1,7 +1,8 @@
 /** What the ledger says of a dealing cycle: opened, given cash by the fund, settled or released. */
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Option, Result, Schema, Stream } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import type { Collection } from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { contracts } from "../../projection/Contract.ts"
 import * as Follow from "../../projection/Follow.ts"
@@ -16,7 +17,10 @@ import { Allocation } from "../../templates/Registry.ts"
 import type { Argument, Payload, Template } from "../../templates/Template.ts"
 import * as Currency from "../Currency.ts"
 import { allocationsMax, CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
+import { redemptions } from "../redemption/Redemption.ts"
+import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
+import type { FormerCycle } from "./FormerCycle.ts"
 
 type Created = Payload<typeof DealingCycleTemplate>
 
@@ -42,7 +46,10 @@ const cycle = TypedReading.of(DealingCycleTemplate, {
       standingOn(payload.cycleId, node, "settle", (self) => settled(self, argument, node)),
     Release: ({ payload }, node) =>
       standingOn(payload.cycleId, node, "release", (self) =>
-        dealing.noted(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId })
+        Effect.andThen(
+          dealing.noted(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId }),
+          outlived({ cycleId: self.cycleId, endedAs: "released" }, node)
+        )
       )
   }
 })
@@ -141,11 +148,11 @@ const settled = Effect.fnUntraced(function* (
     const cash = payloads.as(Allocation, allocationCid)
     return lot === null || cash === null ? [] : [{ ...lot, paid: cash.amount, refund }]
   })
-  const redemptions = argument.redemptions.flatMap(({ redemptionCid, fill }) => {
+  const sold = argument.redemptions.flatMap(({ redemptionCid, fill }) => {
     const priced = payloads.as(PricedRedemption, redemptionCid)
     return priced === null ? [] : [{ ...priced, filled: fill ?? priced, rest: fill }]
   })
-  const [first] = [...lots, ...redemptions]
+  const [first] = [...lots, ...sold]
   if (first === undefined) {
     return yield* dealing.surprise(node, self.cycleId, {
       on: "settle",
@@ -158,9 +165,9 @@ const settled = Effect.fnUntraced(function* (
   const gross = {
     subscribed: Decimal.sum(lots.map(({ paid }) => paid)),
     refunded: Decimal.sum(lots.map(({ refund }) => refund ?? Decimal.zero)),
-    redeemed: Decimal.sum(redemptions.map(({ filled }) => filled.proceeds)),
+    redeemed: Decimal.sum(sold.map(({ filled }) => filled.proceeds)),
     minted: Decimal.sum(lots.map(({ units }) => units)),
-    burned: Decimal.sum(redemptions.map(({ filled }) => filled.units))
+    burned: Decimal.sum(sold.map(({ filled }) => filled.units))
   }
   yield* dealing.noted(self, node, {
     on: "settle",
@@ -173,11 +180,11 @@ const settled = Effect.fnUntraced(function* (
     gross,
     fundNet: Cycle.netOf(gross),
     gate: Cycle.gatingOf({
-      ordered: Decimal.sum(redemptions.map(({ units }) => units)),
+      ordered: Decimal.sum(sold.map(({ units }) => units)),
       filled: gross.burned
     }),
-    fills: redemptions.some(({ rest }) => rest !== null)
-      ? redemptions.map(({ redemptionId, units, filled, rest }) => ({
+    fills: sold.some(({ rest }) => rest !== null)
+      ? sold.map(({ redemptionId, units, filled, rest }) => ({
           redemptionId,
           ordered: units,
           filled: filled.units,
@@ -186,10 +193,47 @@ const settled = Effect.fnUntraced(function* (
       : [],
     orders: {
       subscriptions: lots.map(({ subscriptionId }) => subscriptionId).toSorted(),
-      redemptions: redemptions.map(({ redemptionId }) => redemptionId).toSorted()
+      redemptions: sold.map(({ redemptionId }) => redemptionId).toSorted()
     }
   })
+  yield* outlived({ cycleId: self.cycleId, endedAs: "settled" }, node)
 })
+
+// ---- what outlives it
+
+/**
+ * Orders that did not end with their cycle stand by themselves from then on: units that somebody was
+ * asked to burn, and a claim that the ledger took just before the cycle was released.
+ */
+const outlived = (formerCycle: FormerCycle, node: Node) =>
+  Effect.andThen(leaving(subscriptions, formerCycle, node), leaving(redemptions, formerCycle, node))
+
+type Member = Pick<Subscription, "cycleId" | "endedAt">
+interface Leaving {
+  readonly on: "leave"
+  readonly formerCycle: FormerCycle
+}
+
+const leaving = <R extends Member, F>(
+  collection: Collection<R, F | Leaving>,
+  formerCycle: FormerCycle,
+  node: Node
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const { cycleId } = formerCycle
+    const listed = yield* Stream.runCollect(
+      records.stream(collection, { where: { cycleId: [cycleId] } })
+    )
+    // A claim of the very batch that ends the cycle is not listed yet.
+    const written = yield* records.uncommitted(collection, { column: "cycleId", value: cycleId })
+    const ids = new Set([...listed.map(({ record }) => collection.id(record)), ...written])
+    for (const order of yield* records.many(collection, [...ids])) {
+      if (order.endedAt !== null || order.cycleId !== cycleId) continue
+      const fact: Leaving = { on: "leave", formerCycle }
+      yield* records.record(collection, order, fact, node.act)
+    }
+  })
 
 /** The payloads of these contracts, by id; one look-up for all. */
 const payloadsOf = Effect.fnUntraced(function* (cids: ReadonlyArray<string>) {

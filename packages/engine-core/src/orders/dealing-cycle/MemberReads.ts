@@ -7,6 +7,7 @@ import { Records } from "../../records/Records.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
+import { cycleNamedBy } from "./FormerCycle.ts"
 import { none, type Orders, ordersIn } from "./DealingCycleOrders.ts"
 
 /** The orders that name these cycles, by cycle, everybody's or one holder's: also those that left. */
@@ -46,7 +47,7 @@ export const ordersOf = (
       )
   )
 
-const inCycles = <R extends Pick<Subscription, "cycleId">, F>(
+const inCycles = <R extends Pick<Subscription, "cycleId" | "formerCycle">, F>(
   collection: Collection<R, F>,
   query: Parameters<Records["Service"]["stream"]>[1]
 ) =>
@@ -57,5 +58,5 @@ const inCycles = <R extends Pick<Subscription, "cycleId">, F>(
       Stream.runCollect
     )
     const inOrder = found.toSorted((a, b) => (collection.id(a) < collection.id(b) ? -1 : 1))
-    return Map.groupBy(inOrder, ({ cycleId }) => cycleId ?? "")
+    return Map.groupBy(inOrder, (order) => cycleNamedBy(order) ?? "")
   })

@@ -3,7 +3,6 @@ import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
-import * as Machine from "../../kernel/Machine.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -15,7 +14,7 @@ import * as Operation from "../../writes/Operation.ts"
 import { toPayBack } from "../subscription/Subscription.ts"
 import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Gates from "./DealingCycleGates.ts"
-import { DealingCycleMachine } from "./DealingCycleMachine.ts"
+import { admitted } from "./DealingCycleMachine.ts"
 import { idsOf, none } from "./DealingCycleOrders.ts"
 import type { Fill } from "./DealingCycleRules.ts"
 import * as Rules from "./DealingCycleRules.ts"
@@ -69,7 +68,7 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
 const settling = Effect.fnUntraced(function* (cycleId: CycleId, { now }: OperationAct) {
   const records = yield* Records
   const cycle = yield* records.get(dealingCycles, cycleId)
-  yield* Effect.fromResult(Machine.admit(DealingCycleMachine, cycle, "settle"))
+  yield* Effect.fromResult(admitted(cycle, "settle"))
   const standing = yield* standingOf(cycle, now)
   return { standing, rows: Gates.againstSettling(standing) }
 })

@@ -19,6 +19,7 @@ import * as sets from "../../vocabulary/sets.ts"
 import { unitsStand } from "../AllocationRules.ts"
 import * as OpenOrder from "../OpenOrder.ts"
 import { dealtAt } from "../dealing-cycle/DealingCycle.ts"
+import { cycleNamedBy, FormerCycle } from "../dealing-cycle/FormerCycle.ts"
 import { CashLine } from "../subscription/CashLine.ts"
 import { Allocated, evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import * as RedemptionOrder from "./RedemptionOrder.ts"
@@ -52,6 +53,8 @@ export const Redemption = Schema.Struct({
   cutOffAt: Instant.schema,
   dealingDate: Date.schema,
   cycleId: NullOr(Schema.String),
+  /** The cycle that it was in and that ended without it: since then it stands by itself. */
+  formerCycle: Field.optional(FormerCycle),
   cash: Schema.Struct({
     expected: NullOr(Decimal.schema),
     matched: Decimal.schema,
@@ -158,7 +161,8 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
     instrumentId: (self) => self.instrumentId,
     holderId: (self) => self.holderId,
     registrar: (self) => self.registrar,
-    cycleId: (self) => self.cycleId,
+    /** Also of the one that ended without it. */
+    cycleId: cycleNamedBy,
     open: (self) => OpenOrder.open(standingOf(self)),
     openUntil: (self) => OpenOrder.openUntil(standingOf(self)),
     /** What gates left over, by the cut-off at which it deals: a cycle of that day takes it in. */

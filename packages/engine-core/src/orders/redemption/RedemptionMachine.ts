@@ -7,6 +7,7 @@ import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Field from "../../templates/Field.ts"
+import { FormerCycle } from "../dealing-cycle/FormerCycle.ts"
 import { againstLines, CashLine, matchedWith, unpaid } from "../subscription/CashLine.ts"
 import type { Redemption } from "./Redemption.ts"
 
@@ -90,6 +91,8 @@ const Join = Schema.Struct({
   claimCid: Field.contractId,
   cycleId: Schema.String
 })
+/** Its cycle ended without it. */
+const Leave = Schema.Struct({ on: Schema.Literal("leave"), formerCycle: FormerCycle })
 /** The venue named bank lines as this order's cash. */
 const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
 
@@ -126,6 +129,7 @@ export const Fact = Schema.Union([
   Pledge,
   RequestBurn,
   Join,
+  Leave,
   Match,
   Price,
   Fund,
@@ -235,6 +239,7 @@ export const evolve = (self: Redemption, fact: Fact): Redemption =>
     .with({ on: "allocate-units" }, ({ allocation }) => ({ ...self, unitsAllocation: allocation }))
     .with({ on: "request-burn" }, ({ burnRequestCid }) => ({ ...self, burnRequestCid }))
     .with({ on: "join" }, ({ claimCid, cycleId }) => ({ ...self, claimCid, cycleId }))
+    .with({ on: "leave" }, ({ formerCycle }) => ({ ...self, cycleId: null, formerCycle }))
     .with({ on: "match" }, ({ lines }) => ({
       ...self,
       cash: {

@@ -144,6 +144,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       cutOffAt: cutOff.at,
       dealingDate: cutOff.date,
       cycleId: payload.cycleId,
+      formerCycle: null,
       cash: { expected: payload.orderedAmount, matched: Decimal.zero, lines: [] },
       settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
       claimedAt: node.effectiveAt,

@@ -17,6 +17,7 @@ import * as Field from "../../templates/Field.ts"
 import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as OpenOrder from "../OpenOrder.ts"
+import { cycleNamedBy, FormerCycle } from "../dealing-cycle/FormerCycle.ts"
 import { CashLine } from "./CashLine.ts"
 import { evolve, Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as SubscriptionOrder from "./SubscriptionOrder.ts"
@@ -48,6 +49,8 @@ export const Subscription = Schema.Struct({
   cutOffAt: Instant.schema,
   dealingDate: Date.schema,
   cycleId: NullOr(Schema.String),
+  /** The cycle that it was in and that ended without it: since then it stands by itself. */
+  formerCycle: Field.optional(FormerCycle),
   residual: NullOr(Decimal.schema),
   /**
    * What of the residual goes back to the holder, and what of that has been paid: null before it is
@@ -157,7 +160,8 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
     instrumentId: (self) => self.instrumentId,
     holderId: (self) => self.holderId,
     registrar: (self) => self.registrar,
-    cycleId: (self) => self.cycleId,
+    /** Also of the one that ended without it. */
+    cycleId: cycleNamedBy,
     open: (self) => OpenOrder.open(standingOf(self)),
     openUntil: (self) => OpenOrder.openUntil(standingOf(self))
   },

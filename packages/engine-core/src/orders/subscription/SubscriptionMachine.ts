@@ -8,6 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
+import { FormerCycle } from "../dealing-cycle/FormerCycle.ts"
 import {
   againstLines,
   againstSettling,
@@ -89,6 +90,8 @@ const RequestMint = Schema.Struct({
 })
 /** The registrar would not mint: the lot waits to be delivered again. */
 const RejectMint = Schema.Struct({ on: Schema.Literal("reject-mint") })
+/** Its cycle ended without it. */
+const Leave = Schema.Struct({ on: Schema.Literal("leave"), formerCycle: FormerCycle })
 /** The venue named bank lines as this order's cash. */
 const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
 /** The venue named the bank lines that paid the order's refund, or a part of it. */
@@ -146,6 +149,7 @@ export const Fact = Schema.Union([
   Allocate,
   RequestMint,
   RejectMint,
+  Leave,
   Match,
   MatchRefund,
   Refund,
@@ -261,6 +265,7 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
       mintRequestCid
     }))
     .with({ on: "reject-mint" }, () => ({ ...self, mintRequestCid: null }))
+    .with({ on: "leave" }, ({ formerCycle }) => ({ ...self, cycleId: null, formerCycle }))
     .with({ on: "match" }, ({ lines }) => ({
       ...self,
       cash: {

@@ -185,6 +185,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       cutOffAt: cutOff.at,
       dealingDate: cutOff.date,
       cycleId: payload.cycleId,
+      formerCycle: null,
       cash: { expected: payload.cash, matched: Decimal.zero, lines: [] },
       settleBy: payload.mode === "ledger" ? Rules.settleBy(cutOff.at) : null,
       claimedAt: node.effectiveAt,

@@ -155,7 +155,7 @@ const copyRest = (name: string, dist: string): void => {
   const source = join(folder, "src")
   // The maps lead to the sources, and so do the pages.
   cpSync(source, join(dist, "src"), { recursive: true })
-  for (const file of filesOf(source).filter((one) => !one.endsWith(".ts"))) {
+  for (const file of filesOf(source).filter((one) => !/\.(ts|md)$/.test(one))) {
     cpSync(file, join(dist, relative(source, file)))
   }
   for (const one of ["README.md", "openapi.json", "docs"].map((each) => join(folder, each))) {

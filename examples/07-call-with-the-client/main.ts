@@ -16,13 +16,13 @@ const clientOf = (stack: Stack, person: Person): Client.Client =>
 
 const say = (text: string) => Effect.sync(() => console.log(text))
 
-const tour = (stack: Stack) =>
+// #region a write, waited for
+const register = (operator: Client.Client, party: string) =>
   Effect.gen(function* () {
-    const operator = clientOf(stack, people.operator)
     // A write has an Idempotency-Key of its own; the wait looks as often as the service says.
-    const registering = yield* operator.write(Client.operation("holder.register"), {
+    const written = yield* operator.write(Client.operation("holder.register"), {
       holderId: "holder-7",
-      party: stack.parties.investor,
+      party,
       custodian: null,
       legalName: "Example Holdings",
       lei: null,
@@ -30,9 +30,16 @@ const tour = (stack: Stack) =>
       taxResidences: [],
       validUntil: null
     })
-    const registered = yield* operator.wait(registering, {
+    return yield* operator.wait(written, {
       progress: ({ state }) => say(`holder.register is ${state}`)
     })
+  })
+// #endregion
+
+const tour = (stack: Stack) =>
+  Effect.gen(function* () {
+    const operator = clientOf(stack, people.operator)
+    const registered = yield* register(operator, stack.parties.investor)
     yield* say(`it made ${registered.resource.href} at offset ${registered.offset}`)
 
     // What the service says no to is told by its slug, with all that a problem has.

@@ -9,7 +9,11 @@ const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
 const region = (path: string): string | undefined =>
   /\/\/ #region [^\n]*\n([^]*?)\/\/ #endregion/.exec(read(path))?.[1]
 
-const shown = [...read("README.md").matchAll(/<!-- region (\S+) -->\n```ts\n([^]*?)```/g)]
+/** The code that a page shows, with the file it is cut from. */
+const shownBy = (page: string) => [
+  ...read(page).matchAll(/<!-- region (\S+) -->\n```ts\n([^]*?)```/g)
+]
+const shown = shownBy("README.md")
 
 describe("the README", () => {
   it("shows code, and no more of it than a person reads at a glance", () => {
@@ -23,6 +27,12 @@ describe("the README", () => {
       expect(code).toBe(region(path))
     }
   )
+
+  it("of the host shows the code that the client's example runs", () => {
+    const [[, path = "", code = ""] = [], ...none] = shownBy("packages/http-host/README.md")
+    expect(none).toEqual([])
+    expect(code).toBe(region(path))
+  })
 
   it("links to files that are there", () => {
     const links = [...read("README.md").matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, to]) => to)

@@ -18,7 +18,7 @@ export interface Order {
   readonly ordered: Micros | null
   readonly feeRate: Rate
   /** Set once it is priced, and again where a gate deals a part of it. */
-  priced: { price: Price; units: Micros; cash: Cents } | null
+  priced: { price: Price; units: Micros; cash: Cents; refund: Cents } | null
   state: string
 }
 
@@ -46,17 +46,20 @@ export const sold = (amount: Cents, price: Price, feeRate: Rate, atom: Micros = 
 export const costs = (units: Micros, price: Price, feeRate: Rate): Cents =>
   ceiling(units * price, 10n ** 14n) + ceiling(units * price * feeRate, 10n ** 18n)
 
-/** What an order comes to at a price. */
+/** What an order comes to at a price, and what of a subscription's cash goes back. */
 export const comesTo = (
   { amount, feeRate, kind, ordered }: Order,
-  price: Price
-): { readonly units: Micros; readonly cash: Cents } => {
+  { price, atom }: { readonly price: Price; readonly atom: Micros }
+): { readonly units: Micros; readonly cash: Cents; readonly refund: Cents } => {
   if (amount === null) {
     const units = ordered ?? 0n
-    return { units, cash: paid(units, price, feeRate) }
+    return { units, cash: paid(units, price, feeRate), refund: 0n }
   }
-  const of = kind === "subscription" ? bought : sold
-  return { units: of(amount, price, feeRate), cash: amount }
+  if (kind === "redemption") {
+    return { units: sold(amount, price, feeRate, atom), cash: amount, refund: 0n }
+  }
+  const units = bought(amount, price, feeRate, atom)
+  return { units, cash: amount, refund: refunded(amount, price, feeRate, units) }
 }
 
 export interface Swing {
@@ -138,8 +141,9 @@ export class Books {
     if (priced === null) throw new Error(`audit: ${order.id} was settled unpriced`)
     const buys = order.kind === "subscription"
     if (order.payment === "ledger") {
-      add(this.cash, buys ? order.holderId : fund, -priced.cash)
-      add(this.cash, buys ? fund : order.holderId, priced.cash)
+      const moved = priced.cash - priced.refund
+      add(this.cash, buys ? order.holderId : fund, -moved)
+      add(this.cash, buys ? fund : order.holderId, moved)
     }
     if (buys) this.minted += priced.units
     else if (order.state !== "burned") this.burned += priced.units

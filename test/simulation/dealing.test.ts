@@ -20,13 +20,23 @@ describe("dealing days by chance", () => {
 
   it("count something: cycles that settle, redemptions of both kinds, swings and gates", () => {
     const often = ["dealing-cycle.settle succeeded", "redemption settled", "kills"]
-    const once = ["swung", "gated", "figures moved", "policies", "redemption.settle succeeded"]
+    const once = [
+      "refunds",
+      "swung",
+      "gated",
+      "figures moved",
+      "policies",
+      "redemption.settle succeeded"
+    ]
     for (const what of often) expect(seen.get(what) ?? 0, what).toBeGreaterThan(2)
     for (const what of once) expect(seen.get(what) ?? 0, what).toBeGreaterThan(0)
   })
 
   it("are counted by books of their own: the examples of the rules come out", () => {
     expect(B.bought(10_000_000n, 10_437_000_000n, 0n)).toBe(95_812_973_076n)
+    // 50.00 buys three units at 13.37, and leaves 9.89 over.
+    expect(B.bought(5_000n, 133_700_000_000n, 0n, 1_000_000n)).toBe(3_000_000n)
+    expect(B.refunded(5_000n, 133_700_000_000n, 0n, 3_000_000n)).toBe(989n)
     expect(B.paid(30_000_000_000n, 10_437_000_000n, 0n)).toBe(3_131_100n)
     expect(B.sold(2_500_000n, 10_437_000_000n, 50n)).toBe(24_073_611_326n)
     const whole = ["30", "31", "39"].map((units, index) => ({

@@ -63,6 +63,8 @@ interface Sim {
   readonly books: B.Books
   readonly stage: Stage.Stage
   readonly holders: ReadonlyArray<Cycles.Holder>
+  /** The millionths of the smallest part of a unit. */
+  readonly atom: B.Micros
   terms: Terms
   day: number
   cycleId: string | null
@@ -218,7 +220,8 @@ const redeems = Effect.fnUntraced(function* (sim: Sim) {
   const { books, die, stage, terms } = sim
   const by = holderOf(sim, die.pick(holderIds))
   const free = yield* freeOf(by.party, "fund-a", 6)
-  const units = (free * BigInt(1 + die.roll(100))) / 100n
+  const part = (free * BigInt(1 + die.roll(100))) / 100n
+  const units = part - (part % sim.atom)
   if (units === 0n) return
   const payment = die.once(3) ? ("wire" as const) : ("ledger" as const)
   // An amount that at any price of ours takes fewer units than there are.
@@ -263,12 +266,17 @@ const redeems = Effect.fnUntraced(function* (sim: Sim) {
   })
 })
 
+const inAtoms = ({ atom }: Sim, of: bigint, isLittle: boolean): B.Micros => {
+  const micros = of * (isLittle ? 1n : 1_000_001n)
+  return micros < atom ? atom : micros - (micros % atom)
+}
+
 /** Other terms for later orders: rates, a gate, a swing. */
 const changes = Effect.fnUntraced(function* (sim: Sim) {
   const { die } = sim
   const terms: Terms = {
     // Now and then hardly anything gets through.
-    capacity: die.once(3) ? null : BigInt(1 + die.roll(30_000)) * (die.once(4) ? 1n : 1_000_001n),
+    capacity: die.once(3) ? null : inAtoms(sim, BigInt(1 + die.roll(30_000)), die.once(4)),
     swing: die.once(2) ? null : { threshold: 100n, up: 15n, down: 10n },
     subscription: die.pick([0n, 50n]),
     redemption: die.pick([0n, 35n])
@@ -317,12 +325,13 @@ const prices = Effect.fnUntraced(function* (sim: Sim) {
   })
   if (price !== published * 1_000_000n) note(sim, "swung")
   for (const order of orders) {
-    const { units, cash } = B.comesTo(order, price)
+    const { units, cash, refund } = B.comesTo(order, { price, atom: sim.atom })
+    if (refund > 0n) note(sim, "refunds")
     if (units === 0n || cash === 0n) continue
     const said = { id: order.id, units: plain(units, 6), price: plain(price, 10) }
     if (order.kind === "subscription") yield* Cycles.attests(stage, said)
     else yield* Cycles.pays(stage, { ...said, proceeds: plain(cash, 2) })
-    order.priced = { price, units, cash }
+    order.priced = { price, units, cash, refund }
     order.state = "priced"
     if (order.kind === "redemption" && order.payment === "ledger") yield* locks(sim, order)
   }
@@ -341,15 +350,16 @@ const dealtOf = (sim: Sim, orders: ReadonlyArray<B.Order>) => {
   const sold = orders.filter(({ kind }) => kind === "redemption")
   const asked = sold.map(({ id, priced }) => ({ id, units: priced?.units ?? 0n }))
   const { capacity } = sim.terms
-  const filled = capacity === null ? null : B.gated(asked, capacity)
+  const filled = capacity === null ? null : B.gated(asked, capacity, sim.atom)
   return new Map(
     orders.map((order) => {
-      const { cash, price, units } = order.priced ?? { cash: 0n, price: 0n, units: 0n }
+      const none = { cash: 0n, price: 0n, units: 0n, refund: 0n }
+      const { cash, price, refund, units } = order.priced ?? none
       const part = order.kind === "redemption" ? (filled?.get(order.id) ?? units) : units
       const whole = part === units
       return [
         order.id,
-        { units: part, cash: whole ? cash : B.paid(part, price, order.feeRate), whole }
+        { units: part, cash: whole ? cash : B.paid(part, price, order.feeRate), refund, whole }
       ] as const
     })
   )
@@ -390,8 +400,8 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   if (die.once(8)) return yield* releasesCycle(sim, cycleId, members)
   const short = (of: ReadonlyArray<B.Order>) =>
     of.reduce((owed, { id, kind }) => {
-      const { cash = 0n } = dealtOf(sim, of).get(id) ?? {}
-      return kind === "redemption" ? owed + cash : owed - cash
+      const { cash = 0n, refund = 0n } = dealtOf(sim, of).get(id) ?? {}
+      return kind === "redemption" ? owed + cash : owed - cash + refund
     }, 0n)
   yield* setsAside(sim, short(members), cycleId)
   const [leaver] = members
@@ -417,10 +427,11 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   if (settled.state !== "succeeded") return yield* releasesCycle(sim, cycleId, members)
   const cycle = yield* Cycles.cycle(cycleId)
   yield* dealtBy(sim, members, dealt, cycle.fills)
-  const of = (kind: B.Order["kind"], figure: "units" | "cash") =>
+  const of = (kind: B.Order["kind"], figure: "units" | "cash" | "refund") =>
     sum(members.flatMap((one) => (one.kind === kind ? [dealt.get(one.id)?.[figure] ?? 0n] : [])))
   const told = {
     subscribed: partsOf(cycle.gross.subscribed, 2),
+    refunded: partsOf(cycle.gross.refunded, 2),
     redeemed: partsOf(cycle.gross.redeemed, 2),
     minted: partsOf(cycle.gross.minted, 6),
     burned: partsOf(cycle.gross.burned, 6)
@@ -429,6 +440,7 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
     told,
     {
       subscribed: of("subscription", "cash"),
+      refunded: of("subscription", "refund"),
       redeemed: of("redemption", "cash"),
       minted: of("subscription", "units"),
       burned: of("redemption", "units")
@@ -465,7 +477,7 @@ const dealtBy = Effect.fnUntraced(function* (
     const part = dealt.get(order.id)
     if (part === undefined || order.priced === null) throw new Error("audit: dealt unpriced")
     const whole = order.priced.units
-    order.priced = { price: order.priced.price, units: part.units, cash: part.cash }
+    order.priced = { ...order.priced, units: part.units, cash: part.cash }
     books.settles(order, "fund")
     const rest = whole - part.units
     const child = fills.find(({ redemptionId }) => redemptionId === order.id)?.remainderId ?? null
@@ -589,21 +601,25 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
     ...(yield* records.list(subscriptions, { limit: 1_000 })).map(({ record }) => ({
       ...record,
       id: record.subscriptionId as string,
-      cash: record.amount
+      cash: record.amount,
+      refunded: record.state === "closed" ? record.refunded : record.refund
     })),
     ...(yield* records.list(redemptions, { limit: 1_000 })).map(({ record }) => ({
       ...record,
       id: record.redemptionId as string,
-      cash: record.proceeds
+      cash: record.proceeds,
+      refunded: null
     }))
   ]
   B.same(told.map(({ id }) => id).toSorted(), [...books.orders.keys()].toSorted(), "the orders")
-  for (const { cash, id, state, units } of told) {
+  for (const { cash, id, refunded, state, units } of told) {
     const order = books.orders.get(id)
     B.same(state, order?.state, `the state of ${id}`)
     if (order === undefined || order.priced === null) continue
     B.same(units === null ? null : partsOf(units, 6), order.priced.units, `the units of ${id}`)
     B.same(cash === null ? null : partsOf(cash, 2), order.priced.cash, `the cash of ${id}`)
+    const back = refunded === null ? 0n : partsOf(refunded, 2)
+    B.same(back, order.priced.refund, `what went back of ${id}`)
   }
   B.same(yield* Stage.surprises, [], "what no table allows")
 })
@@ -675,7 +691,9 @@ export const deal = (
   const faults = SimulatedLedger.Faults.make()
   const { operations, readings } = Catalogue
   return Effect.gen(function* () {
-    const { stage, holders } = yield* Cycles.opened([...holderIds])
+    // Every other seed counts whole units, so that most amounts leave cash over.
+    const unitDecimals = of.seed % 2 === 0 ? 6 : 0
+    const { stage, holders } = yield* Cycles.opened([...holderIds], { unitDecimals })
     const terms = { capacity: null, swing: null, subscription: 0n, redemption: 0n }
     const sim: Sim = {
       die: Faults.dice(of.seed),
@@ -683,6 +701,7 @@ export const deal = (
       books: new B.Books(),
       stage,
       holders,
+      atom: 10n ** BigInt(6 - unitDecimals),
       terms,
       day: 0,
       cycleId: null,

@@ -11,9 +11,11 @@ import { standingSettlements } from "../../packages/engine-core/src/orders/stand
 import { cashLines } from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
 import { subscriptions } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
 import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
+import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"
+import { gives } from "./worklist.ts"
 
 const engine = () => Effect.provide(world())
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -132,7 +134,12 @@ describe("refunds in a dealing cycle", () => {
         fundNet: { cash: d("93.59"), units: d("7") }
       }
       includes(yield* Cycles.cycle("c1"), figures)
-      const settled = yield* Cycles.settles("c1")
+      // Who approves signs what goes back.
+      const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
+      const records = yield* Records
+      const { figures: signed } = yield* records.get(approvals, String(action))
+      includes(signed ?? {}, { subscribed: "110", refunded: "16.41", fundCash: "93.59" })
+      const settled = yield* Stage.approved(action)
       assert.strictEqual(settled.why, "")
       includes(yield* Cycles.cycle("c1"), { endedAs: "settled", ...figures })
       includes(yield* Cycles.subscription("s1"), { refund: d("6.52"), refunded: d("6.52") })
@@ -169,6 +176,53 @@ describe("refunds in a dealing cycle", () => {
       )
       assert.strictEqual(Decimal.subtract(into, out), value.fundNet.cash)
       assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+})
+
+describe("what a dealing cycle would come to", () => {
+  it.effect("under terms by which the rest stays in the fund, has no refunds", () =>
+    Effect.gen(function* () {
+      const { stage, one } = yield* stageOf()
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, one, { id: "s1", amount: "60.00" })
+      yield* priced(stage, [{ id: "s1", units: "4" }])
+      assert.strictEqual((yield* Cycles.changes(1, { residual: "fund" })).why, "")
+      const reads = yield* Reads
+      type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
+      const under = (policyVersion: number) =>
+        Effect.map(
+          reads.one(DealingCycleReads.get, {
+            caller: Stage.operator,
+            params: { cycleId: "c1" as Params["cycleId"], policyVersion },
+            point: {}
+          }),
+          ({ value }) => [value.gross.refunded, value.fundNet.cash].map(Decimal.formatPlain)
+        )
+      assert.deepStrictEqual(yield* under(1), ["6.52", "53.48"])
+      assert.deepStrictEqual(yield* under(2), ["0", "60"])
+    }).pipe(engine())
+  )
+
+  it.effect("counts no cash that goes back towards what the fund pays", () =>
+    Effect.gen(function* () {
+      // Of 54.00 the fee takes 5.40 and three units 40.11: 8.49 goes back, 45.51 is left.
+      const fees = { subscription: 0.1, redemption: 0 }
+      const { stage, one, two } = yield* stageOf({ fees })
+      yield* gives(stage, two, "4")
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, one, { id: "s1", amount: "54.00" })
+      assert.strictEqual((yield* Cycles.redeems(stage, two, { id: "r1", units: "4" })).why, "")
+      yield* priced(stage, [{ id: "s1", units: "3" }])
+      yield* Cycles.pays(stage, { id: "r1", units: "4", price, proceeds: "53.48" })
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused cash fund-cash")
+      yield* Cycles.paysIn(stage, stage.fund, "7.97")
+      const aside = { assetId: "USD", amount: "7.97", to: stage.fund, reference: "c1" }
+      yield* Cycles.allocates(stage, stage.fund, aside)
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "")
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "0")
+      assert.strictEqual(yield* Cycles.holds(one, "USD"), "8.49")
+      assert.strictEqual(yield* Cycles.holds(two, "USD"), "53.48")
     }).pipe(engine())
   )
 })

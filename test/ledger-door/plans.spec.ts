@@ -490,6 +490,28 @@ describe("a price that is swung", () => {
     const prices = OracleBot.redemptions({ instruments })
     expect(acts(prices, oracle, [toRedeem(ordered), point])).toMatchObject([{ units, proceeds }])
   })
+  it.each(["latest", "forward", "historic"] as const)(
+    "of what a gate left over waits for its cut-off and is the first from there, priced %s",
+    (pricing) => {
+      const instruments = [{ instrumentId: instrument.id, unitDecimals: 6, pricing }]
+      const prices = OracleBot.redemptions({ instruments })
+      const now = at("05T13:00")
+      const pointAt = (cid: string, value: string, valuationTime: Instant.Instant) =>
+        contract(cid, Templates.OraclePoint, { ...said, value: decimal(value), valuationTime })
+      const early = pointAt("00a1", "1", Instant.fromNanos(now - 2n))
+      const ofDay = pointAt("00a2", "2", Instant.fromNanos(now - 1n))
+      const after = pointAt("00a3", "3", now)
+      const left = (cutOffAt: Instant.Instant) => toRedeem({ remainderOf: "R0", cutOffAt })
+      const here = Instant.fromNanos(now - 1n)
+      expect(acts(prices, oracle, [left(here), early])).toEqual([])
+      expect(acts(prices, oracle, [left(here), early, ofDay, after])).toMatchObject([
+        { price: "2" }
+      ])
+      // Its day is still to come, though a point of that day is out.
+      const ahead = Instant.fromNanos(now + 1n)
+      expect(acts(prices, oracle, [left(ahead), pointAt("00a4", "4", ahead)])).toEqual([])
+    }
+  )
   it("never: would price another oracle's redemption, one it has no terms of, or one worth nothing", () => {
     const instruments = [{ instrumentId: instrument.id, unitDecimals: 6 }]
     const prices = OracleBot.redemptions({ instruments })

@@ -40,6 +40,9 @@ const reached: Readonly<Record<string, number>> = {
   "refused same-approver": 1,
   "refused auditor-never-approves": 1,
   faults: 30,
+  "result compared holder.onboard": 30,
+  "result compared subscription.claim": 20,
+  "result compared holder.restrict": 8,
   "records folded": 1_500,
   "movements added up": 60
 }

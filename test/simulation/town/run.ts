@@ -15,6 +15,7 @@ import * as Happenings from "./happenings.ts"
 import { Model } from "./model.ts"
 import * as Last from "./last.ts"
 import * as Repeats from "./repeats.ts"
+import * as Results from "./results.ts"
 import * as Town from "./town.ts"
 import * as Wallets from "./wallets.ts"
 import * as World from "./world.ts"
@@ -144,12 +145,14 @@ const story = Effect.fnUntraced(function* (
     return found
   }
   const repeats = Repeats.make(of.seed)
+  const results = Results.make()
   const oneStep = Effect.gen(function* () {
     yield* does(town)
     yield* repeats.look(town)
     if (!die.once(4)) yield* Town.work(town)
     yield* eye.look(town.step)
     yield* happenings.hear(town)
+    yield* results.look(town)
     if (town.step % auditEvery !== 0) return
     yield* settled(town, happenings)
     yield* Audit.whole(town)

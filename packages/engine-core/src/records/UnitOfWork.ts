@@ -45,6 +45,8 @@ export interface UnitOfWork {
   readonly audit: Array<Entry | Late>
   /** What is done once all of it is committed. */
   readonly committed: Array<Effect.Effect<void>>
+  /** What stands for this transaction's stamp in what it was told of its own records. */
+  readonly awaited: Set<Instant.Instant>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>
 }
@@ -59,6 +61,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   work: [],
   audit: [],
   committed: [],
+  awaited: new Set(),
   locks: new Set()
 })
 
@@ -82,6 +85,7 @@ export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   whole.work.push(...part.work)
   whole.audit.push(...part.audit)
   whole.committed.push(...part.committed)
+  for (const one of part.awaited) whole.awaited.add(one)
 }
 
 export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: string): string =>

@@ -26,6 +26,7 @@ import type { Act } from "./Act.ts"
 import * as Alarms from "./Alarms.ts"
 import { away, isDeadlock, stored } from "./Away.ts"
 import * as RecordView from "../reads/RecordView.ts"
+import * as Awaited from "./Awaited.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
@@ -147,7 +148,12 @@ const make = Effect.gen(function* () {
     )
     const traces = untold.map(({ trace }) => trace ?? null)
     const owed = yield* outbox.owed({ work, head, events, traces })
-    const drafts = [...work.drafts, ...owed.drafts]
+    const told = Awaited.known(work.awaited, stamp)
+    const drafts = [...work.drafts, ...owed.drafts].map((draft) => ({
+      ...draft,
+      fact: told(draft.fact),
+      body: told(draft.body)
+    }))
     for (const part of partsOf(drafts)) {
       yield* factLog.append(
         part.map((draft) => ({
@@ -302,11 +308,12 @@ const make = Effect.gen(function* () {
         else if (ahead === null) work?.absent.add(key)
         else found.push(fromRow(collection, ahead, at))
       } else {
+        const updatedAt = awaited(work, at)
         const stored = {
           ...(own.record as R),
           version: own.version,
-          createdAt: own.createdAt ?? at,
-          updatedAt: at
+          createdAt: own.createdAt ?? updatedAt,
+          updatedAt
         } as Stored<R>
         found.push(ripened(collection, stored, at))
       }
@@ -417,6 +424,13 @@ const make = Effect.gen(function* () {
     return yield* documents.countBy({ ...asked, column })
   }, stored)
 
+  /** The stamp of a transaction, which its flush puts in the place of this. */
+  const awaited = (work: UnitOfWork.UnitOfWork | undefined, now: Instant.Instant) => {
+    const stamp = Awaited.stamp(now)
+    work?.awaited.add(stamp)
+    return stamp
+  }
+
   const draft = <R, F>(
     work: UnitOfWork.UnitOfWork,
     collection: Collection.Collection<R, F>,
@@ -491,7 +505,9 @@ const make = Effect.gen(function* () {
     })
     work.announcements.push(...traced(collection.announce(record, undefined), act))
     yield* rouse(work, collection, { before: undefined, after: record, version: 1 })
-    return { ...record, version: 1, createdAt: act.now, updatedAt: act.now } as Stored<R>
+    const updatedAt = awaited(work, act.now)
+    const createdAt = collection.keptBy === "own" ? act.now : updatedAt
+    return { ...record, version: 1, createdAt, updatedAt } as Stored<R>
   })
 
   const record = Effect.fnUntraced(function* <R, F>(
@@ -536,7 +552,8 @@ const make = Effect.gen(function* () {
     }
     add(fact, causeText(act.cause))
     yield* rouse(work, collection, { before: kept, after: self, version })
-    return { ...self, version, createdAt: before.createdAt, updatedAt: act.now } as Stored<R>
+    const updatedAt = awaited(work, act.now)
+    return { ...self, version, createdAt: createdAt ?? updatedAt, updatedAt } as Stored<R>
   })
 
   return Records.of({

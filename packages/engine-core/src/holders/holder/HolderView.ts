@@ -1,4 +1,5 @@
 /** A holder as the API shows it. An investor's view, and an app's, is built without what its screening found. */
+import * as Instant from "../../kernel/Instant.ts"
 import { Schema } from "effect"
 import * as RecordView from "../../reads/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -25,7 +26,8 @@ export const ofOwn = (holder: Stored<Holder>): HolderView =>
   of({
     ...holder,
     version: holder.told.version,
-    updatedAt: holder.told.at,
+    // What a call told is of the call's own now, and the record is of when it was written.
+    updatedAt: Instant.max(holder.told.at, holder.createdAt),
     screening: null,
     attributes: holder.attributes.map((attribute) => ({ ...attribute, setBy: "venue" }))
   })

@@ -152,6 +152,7 @@ const open: Offering = {
   required: [],
   taken: 1,
   expiresAt: at(5),
+  validFrom: null,
   validUntil: at(9),
   now: at(1)
 }
@@ -174,7 +175,8 @@ const breaches = [
   ],
   ["admission-consent", { consent: { state: "proposed" } }],
   ["holder-cap", { taken: 2 }],
-  ["offer-in-time", { expiresAt: at(1) }]
+  ["offer-in-time", { expiresAt: at(1) }],
+  ["offer-period", { validFrom: at(9) }]
 ] as const satisfies ReadonlyArray<readonly [string, Partial<Offering>]>
 
 const broken = (from: number): Offering => ({

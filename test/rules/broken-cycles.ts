@@ -348,6 +348,7 @@ export const admissionOffer = act<Offers.Offering>({
     required: [],
     taken: 1,
     expiresAt: null,
+    validFrom: null,
     validUntil: null,
     now
   },
@@ -364,6 +365,7 @@ export const admissionOffer = act<Offers.Offering>({
     }),
     "consent admission-consent": (of) => ({ ...of, consent: { state: "ended" } }),
     "policy holder-cap": (of) => ({ ...of, taken: 2 }),
-    "window offer-in-time": (of) => ({ ...of, expiresAt: past })
+    "window offer-in-time": (of) => ({ ...of, expiresAt: past }),
+    "window offer-period": (of) => ({ ...of, validFrom: later, validUntil: later })
   }
 })

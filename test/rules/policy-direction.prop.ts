@@ -203,6 +203,7 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
       required: [],
       taken,
       expiresAt: null,
+      validFrom: null,
       validUntil: null
     }
     add(`offer the place after ${taken}`, holds(AdmissionRules.against(offering)))

@@ -63,7 +63,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   readonly holderId: string
   readonly holder: Offering["holder"]
   readonly instrument: Instrument
-  readonly terms: Pick<Terms, "expiresAt" | "validUntil">
+  readonly terms: Pick<Terms, "expiresAt" | "validFrom" | "validUntil">
   readonly act: OperationAct
 }) {
   const { act, holder, terms } = of
@@ -80,6 +80,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
     required: yield* requiredOf(instrument),
     taken: taken.count,
     expiresAt: terms.expiresAt,
+    validFrom: terms.validFrom,
     validUntil: terms.validUntil,
     now: act.now
   }

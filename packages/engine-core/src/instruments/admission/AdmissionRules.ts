@@ -20,6 +20,7 @@ export interface Offering {
   /** How many places under the holder cap are taken: admitted, offered, and about to be. */
   readonly taken: number
   readonly expiresAt: Instant.Instant | null
+  readonly validFrom: Instant.Instant | null
   readonly validUntil: Instant.Instant | null
   readonly now: Instant.Instant
 }
@@ -80,6 +81,11 @@ const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
     isPast(offering.expiresAt, offering.now) || isPast(offering.validUntil, offering.now),
     "rule-refused",
     { gate: "window", check: "offer-in-time", recovery: "Name instants that are still to come." }
+  ],
+  [
+    offering.validFrom !== null && isPast(offering.validUntil, offering.validFrom),
+    "rule-refused",
+    { gate: "window", check: "offer-period", recovery: "Name an end after the beginning." }
   ]
 ]
 

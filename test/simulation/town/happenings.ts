@@ -139,7 +139,11 @@ const ended = (
 ) => {
   const order = town.orders.get(of.orderId)
   if (order === undefined || of.type === "redemption.withdrawn") return
-  if (of.type === "subscription.ended" && of.state !== "closed") return
+  if (of.type === "subscription.ended" && of.state !== "closed") {
+    // What paid an order that is let go is its holder's again, and may pay another.
+    for (const [line, by] of town.bank.used) if (by === of.orderId) town.bank.used.delete(line)
+    return
+  }
   const { priced } = order
   if (priced === null) throw new Error(`audit: ${of.orderId} was settled unpriced`)
   if (of.type === "redemption.settled") {

@@ -46,7 +46,8 @@ describe("every answer", () => {
     expect(headers.get("x-request-id")).toMatch(/^req_/)
     const kept: Record<string, string> = {
       "/v1/tenants/venue-1": "public, max-age=60",
-      "/v1/openapi.json": "public, max-age=300"
+      "/v1/openapi.json": "public, max-age=300",
+      "/docs": "no-cache"
     }
     expect(headers.get("cache-control")).toBe(kept[path] ?? "no-store")
     const type =

@@ -1,7 +1,7 @@
 /** What runs around the interface: readiness, management, background. */
 import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
-import { Background, Management, Readiness } from "@bursar/http-host"
+import { Background, Management, Metrics, Readiness } from "@bursar/http-host"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -140,6 +140,41 @@ describe("the management listener", () => {
       )
       const failed = yield* Effect.flip(Effect.scoped(Layer.build(taken)))
       expect(failed.message).toContain(`127.0.0.1:${port}`)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the figures of an instance that nobody has called", () => {
+  // A counter that comes into being with its first move is one whose first move nobody sees.
+  it.live("are all there with 0, under each value of their labels", () =>
+    Effect.gen(function* () {
+      let port = 0
+      const opened = (open: number) => {
+        port = open
+      }
+      yield* Layer.build(
+        Management.layer({ host: "127.0.0.1", port: 0, opened }).pipe(
+          Layer.provide(readiness(Effect.succeed(vitals)))
+        )
+      )
+      const text = yield* Effect.promise(async () =>
+        (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+      )
+      const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+      expect(lines.filter((line) => !line.endsWith(" 0"))).toEqual([])
+      for (const { labels, metric } of Metrics.measured) {
+        const name = Metrics.prometheusName(metric)
+        const own = lines.filter((line) => line.startsWith(name))
+        expect([name, own.length > 0]).toEqual([name, true])
+        // What a request ended with is known when it ends.
+        if (metric.id === "http.server.request.duration") continue
+        for (const [label, values] of Object.entries(labels)) {
+          for (const value of values) {
+            const told = own.some((line) => line.includes(`${label}="${value}"`))
+            expect([name, value, told]).toEqual([name, value, true])
+          }
+        }
+      }
     }).pipe(Effect.scoped)
   )
 })

@@ -162,7 +162,10 @@ export const judgeOf = (
     const media = String(headers["content-type"] ?? "none").split(";", 1)[0] ?? ""
     const schema = [...answer, "content", media, "schema"]
     if (at(document, ...schema) === undefined) return [`answers ${media}, which is not listed`]
-    return media.endsWith("json") ? shapes(schema, JSON.parse(body)) : []
+    if (!media.endsWith("json")) return []
+    // The document says which: nothing follows the last bracket.
+    const end = /\s$/.test(body) ? ["ends with a space or a newline"] : []
+    return [...end, ...shapes(schema, JSON.parse(body))]
   }
 
   const judge = (exchange: Exchange): ReadonlyArray<string> => {

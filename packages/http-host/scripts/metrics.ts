@@ -24,7 +24,7 @@ export const page = (): string =>
     "",
     "# Metrics",
     "",
-    "`/metrics` of the management listener gives them as Prometheus text, under the second name; a collector that `telemetry.otlpUrl` names gets them under the first. A label has a closed list of values, and none ever names a record, a party or a person. Counters begin with each start of an instance.",
+    "`/metrics` of the management listener gives them as Prometheus text, under the second name; a collector that `telemetry.otlpUrl` names gets them under the first. A label has a closed list of values, and none ever names a record, a party or a person. Each is there from the start of an instance, with 0 until it moves, and counters begin anew with each start.",
     "",
     "| Metric | Prometheus | Kind | What it says | Labels |",
     "|---|---|---|---|---|",

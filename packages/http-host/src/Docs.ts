@@ -1,10 +1,18 @@
 /** The reference page at /docs, rendered from the document itself; it loads nothing from elsewhere. */
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
+import { hash } from "node:crypto"
+import { promisify } from "node:util"
+import { gzip } from "node:zlib"
 import type { Document } from "./api/Mend.ts"
+import * as Licences from "./DocsLicences.ts"
+import { isKnown } from "./wire/Conditional.ts"
+import { version } from "./version.ts"
 
 export const path = "/docs"
+/** Under which licences the page's viewer is served. */
+export const licencesPath = "/docs/licences"
 
 /** The page may run its own script and ask this host; whatever else it names is not fetched. */
 const policy = [
@@ -19,25 +27,103 @@ const policy = [
   "frame-ancestors 'none'"
 ].join("; ")
 
+/** Nothing of the viewer's makers: no tools of theirs, no way to their client, nothing told to them. */
+const viewer = {
+  withDefaultFonts: false,
+  hideClientButton: true,
+  showDeveloperTools: "never",
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true }
+}
+
+/** What the page shows is the release that serves it, which the document leaves out: it is the interface's. */
+const released = (document: Document): Document => ({
+  ...document,
+  info: {
+    ...document.info,
+    version,
+    description: `${document.info.description ?? ""} Interface version ${document.info.version}. [Licences of this page's viewer](${licencesPath}).`
+  }
+})
+
 /** The bundled viewer, given the mended document instead of one it would generate. */
 const layer = (document: Document) =>
   HttpApiScalar.layer(
-    HttpApi.make("docs").annotateMerge(OpenApi.annotations({ transform: () => document })),
-    { path, scalar: { withDefaultFonts: false } }
+    HttpApi.make("docs").annotateMerge(
+      OpenApi.annotations({ transform: () => released(document) })
+    ),
+    { path, scalar: viewer }
   )
 
-/** The page, with the headers that no answer lacks and its own. */
-export const make = (document: Document) =>
-  Effect.map(HttpRouter.toHttpEffect(layer(document)), (app) => ({
-    path,
-    app: (requestId: string) =>
-      Effect.map(
-        app,
-        HttpServerResponse.setHeaders({
-          "x-request-id": requestId,
-          "x-content-type-options": "nosniff",
-          "cache-control": "no-store",
-          "content-security-policy": policy
-        })
-      )
-  }))
+/** The page's text, the same for everybody. */
+const render = (document: Document): Effect.Effect<string> =>
+  Effect.promise(async () => {
+    const { dispose, handler } = HttpRouter.toWebHandler(layer(document), { disableLogger: true })
+    const response = await handler(new Request(`http://localhost${path}`))
+    const text = await response.text()
+    await dispose()
+    return text
+  })
+
+/**
+ * A text that stays as it is for as long as the host runs: made and compressed when it is first
+ * asked for, and kept.
+ */
+const kept = Effect.fnUntraced(function* (of: {
+  readonly text: Effect.Effect<string>
+  readonly contentType: string
+}) {
+  const made = yield* Effect.cached(
+    Effect.gen(function* () {
+      const text = yield* of.text
+      const plain = Buffer.from(text, "utf8")
+      const packed = yield* Effect.promise(() => promisify(gzip)(plain))
+      return { plain, packed, digest: hash("sha256", text, "base64url") }
+      // Whoever asks first may leave meanwhile; the others must not be left with that.
+    }).pipe(Effect.uninterruptible)
+  )
+  return (requestId: string) =>
+    Effect.gen(function* () {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const { digest, packed, plain } = yield* made
+      const takesGzip = acceptsGzip(headers["accept-encoding"])
+      // Two forms of one text are two representations, each with a tag of its own.
+      const etag = takesGzip ? `"${digest}-gzip"` : `"${digest}"`
+      const told = {
+        "x-request-id": requestId,
+        "x-content-type-options": "nosniff",
+        // Kept by whoever fetched it, and asked for by its hash before it is shown again.
+        "cache-control": "no-cache",
+        "content-security-policy": policy,
+        vary: "accept-encoding",
+        etag
+      }
+      if (isKnown(headers["if-none-match"], etag)) {
+        return HttpServerResponse.empty({ status: 304, headers: told })
+      }
+      return HttpServerResponse.uint8Array(takesGzip ? packed : plain, {
+        contentType: of.contentType,
+        headers: takesGzip ? { ...told, "content-encoding": "gzip" } : told
+      })
+    })
+})
+
+/** Whether gzip is among what is accepted, and not with a weight of nothing. */
+const acceptsGzip = (accepted: string | undefined): boolean =>
+  accepted !== undefined &&
+  /(^|,)\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*(,|$))[0-9.]+\s*)?(,|$)/i.test(accepted)
+
+/** The page and the licences of its viewer, with the headers that no answer lacks and their own. */
+export const make = Effect.fnUntraced(function* (document: Document) {
+  return [
+    { path, app: yield* kept({ text: render(document), contentType: "text/html; charset=utf-8" }) },
+    {
+      path: licencesPath,
+      app: yield* kept({
+        text: Effect.succeed(Licences.text),
+        contentType: "text/plain; charset=utf-8"
+      })
+    }
+  ]
+})

@@ -38,7 +38,8 @@ export const layer = (options: Options) => {
   const api = Interface.make(routes)
   const { tenantId } = options.tenant
   const strangers = Strangers.make<Socket>()
-  const openapi = Document.text(routes)
+  // An answer of JSON ends with its last bracket; the file that is checked in ends its last line.
+  const openapi = Document.text(routes).trimEnd()
   const handlers = Handlers.layer({ ...options, api, routes, openapi, strangers }).pipe(
     Layer.provide(SignedRequests.layer({ ...options.signing, tenantId })),
     Layer.provide(RateLimit.layer({ ...options.rateLimit, tenantId }))
@@ -52,8 +53,8 @@ export const layer = (options: Options) => {
         // An id that RawPath.ts found is one that the router finds again: left to itself it stops at 100.
         Effect.provideService(HttpRouter.RouterConfig, { maxParamLength: RecordId.lengthMax })
       )
-      const page = yield* Docs.make(Document.make(routes))
-      yield* HttpServer.serveEffect(front({ routes, page, cors, app: router }))
+      const pages = yield* Docs.make(Document.make(routes))
+      yield* HttpServer.serveEffect(front({ routes, pages, cors, app: router }))
     })
   ).pipe(
     Layer.provide(Observed.layer),

@@ -29,6 +29,7 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
   Layer.effectDiscard(
     Effect.gen(function* () {
       const readiness = yield* Readiness
+      yield* Metrics.begin
       const context = yield* Effect.context<never>()
       const run = Effect.runSyncWith(context)
       const clock = yield* Clock.Clock

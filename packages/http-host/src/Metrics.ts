@@ -1,6 +1,6 @@
 /** Every figure the service gives, as one table: what it measures, and what its labels may say. */
 import { Metrics as Core, Refusal, Vocabulary } from "@bursar/engine-core"
-import type { Metric } from "effect"
+import { Effect, Metric } from "effect"
 import { routes } from "./api/Api.ts"
 import * as Docs from "./Docs.ts"
 import * as Counters from "./middleware/Counters.ts"
@@ -24,7 +24,9 @@ const own: ReadonlyArray<Core.Measured> = [
     metric: Observed.requestDuration,
     labels: {
       "http.request.method": [...Observed.methods, Observed.otherMethod],
-      "http.route": [...new Set([...routes.map(({ path }) => path.template), Docs.path])],
+      "http.route": [
+        ...new Set([...routes.map(({ path }) => path.template), Docs.path, Docs.licencesPath])
+      ],
       "http.response.status_code": statuses,
       "error.type": [...Object.keys(Refusal.refusals), ...Object.values(Observed.ends)]
     }
@@ -39,6 +41,39 @@ const own: ReadonlyArray<Core.Measured> = [
 
 /** The one table of metrics. */
 export const measured: ReadonlyArray<Core.Measured> = [...own, ...Core.measured]
+
+/** The figures of a route before it is called: as if it had answered so, with no answer yet. */
+const requestsBegin = routes.map(({ path }) => ({
+  "http.request.method": path.method,
+  "http.route": path.template,
+  "http.response.status_code": "200"
+}))
+
+/** Every combination of the labels' values. */
+const combinations = (
+  labels: Core.Measured["labels"]
+): ReadonlyArray<Readonly<Record<string, string>>> =>
+  Object.entries(labels).reduce<ReadonlyArray<Readonly<Record<string, string>>>>(
+    (so, [label, values]) =>
+      so.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+    [{}]
+  )
+
+/**
+ * Has every metric there with 0 from the start, under each value of its labels, so that the first
+ * move of a counter is seen as a move and not as the counter's coming into being. Requests are
+ * there for each route with the status of success; what else may come of one comes when it does.
+ */
+export const begin: Effect.Effect<void> = Effect.forEach(
+  measured.flatMap(({ labels, metric }) =>
+    (metric === Observed.requestDuration ? requestsBegin : combinations(labels)).map((attributes) =>
+      Metric.withAttributes(metric, attributes)
+    )
+  ),
+  // To read a metric is to have it there.
+  Metric.value,
+  { discard: true }
+)
 
 const unitOf = ({ attributes }: Metric.Metric<never, unknown>): string | undefined => {
   if (attributes === undefined || Array.isArray(attributes)) return undefined

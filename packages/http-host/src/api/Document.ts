@@ -17,7 +17,8 @@ export const make = (routes: ReadonlyArray<Route.Route>): Mend.Document => {
       OpenApi.annotations({
         title: "Bursar",
         version,
-        description: "Administers assets that are recorded on a shared ledger, for one venue.",
+        description:
+          "Administers assets that are recorded on a shared ledger, for one venue. An answer of JSON ends with its last bracket: no newline follows it.",
         license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
         servers: [{ url: "/" }]
       })

@@ -17,6 +17,7 @@ import {
 import * as Parameters from "./document/Parameters.ts"
 import * as Schemas from "./document/Schemas.ts"
 import * as Security from "./document/Security.ts"
+import * as Titles from "./document/Titles.ts"
 import { type Group, groupDocs, type Route } from "./Route.ts"
 
 export type Document = OpenAPIV3_1.Document
@@ -120,7 +121,7 @@ const mendOperation = (operation: Operation, route: Route): void => {
   const problems = problemsOf(route)
   Object.assign(operation, {
     operationId: route.name,
-    summary: route.name,
+    summary: Titles.of(route.name),
     description: route.doc,
     security: Security.of(admits),
     parameters: Parameters.of(operation, route),

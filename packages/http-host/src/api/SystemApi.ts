@@ -61,7 +61,7 @@ export const served: ReadonlyArray<Served> = [
   },
   {
     name: "health.one",
-    doc: "Whether the engine is ready; answered from what it last saw, at most two seconds ago.",
+    doc: "Whether the engine is ready; answered from what it last saw, at most a second ago.",
     route: "GET /v1/health",
     admits: { by: "anyone" },
     bodyMax: 0,

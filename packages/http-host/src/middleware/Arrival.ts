@@ -50,7 +50,7 @@ export interface Page<E, R> {
  */
 export const front = <E, R, PE, PR>(of: {
   readonly routes: ReadonlyArray<Route>
-  readonly page: Page<PE, PR>
+  readonly pages: ReadonlyArray<Page<PE, PR>>
   readonly cors: Cors
   readonly app: App<E, R>
 }): App<
@@ -81,11 +81,12 @@ export const front = <E, R, PE, PR>(of: {
     const mark = url.indexOf("?")
     const path = mark < 0 ? url : url.slice(0, mark)
     const finding = find(method, path)
-    const isPage = path === of.page.path && (method === "GET" || method === "HEAD")
+    const isRead = method === "GET" || method === "HEAD"
+    const page = isRead ? of.pages.find((one) => one.path === path) : undefined
     const route = finding.found === "route" ? finding.route.path.template : null
     const seen = {
       method,
-      route: isPage ? path : route,
+      route: page?.path ?? route,
       requestId,
       sent: TraceContext.parse(values.traceparents, values.tracestates)
     }
@@ -93,7 +94,7 @@ export const front = <E, R, PE, PR>(of: {
       if (refused !== undefined) {
         return Problems.answer(refused, requestId, { connection: "close" })
       }
-      if (isPage) return yield* Problems.defects(requestId)(of.page.app(requestId))
+      if (page !== undefined) return yield* Problems.defects(requestId)(page.app(requestId))
       const asked = method === "OPTIONS" && cors.speaks && finding.found === "method"
       if (finding.found !== "route" && !asked) return notThere(finding, requestId, cors)
       if (sent === null) return Problems.answer(badRequestId, requestId)

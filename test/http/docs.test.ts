@@ -1,0 +1,110 @@
+/** The reference page: small on the wire, fetched once, of this release, and under its makers' licences. */
+import { readFileSync } from "node:fs"
+import { request } from "node:http"
+import { gunzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Titles from "../../packages/http-host/src/api/document/Titles.ts"
+import { routes } from "../../packages/http-host/src/api/Api.ts"
+import * as Docs from "../../packages/http-host/src/Docs.ts"
+import * as Licences from "../../packages/http-host/src/DocsLicences.ts"
+import { version } from "../../packages/http-host/src/version.ts"
+import { open, type Venue } from "./venue.ts"
+
+let venue: Venue
+beforeAll(async () => {
+  venue = await open()
+})
+afterAll(() => venue.close())
+
+interface Got {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly bytes: Buffer
+}
+
+/** As it goes over the wire: `fetch` would unpack it. */
+const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    request(`${venue.url}${path}`, { headers, agent: false }, (response) => {
+      const parts: Array<Buffer> = []
+      response.on("data", (part: Buffer) => parts.push(part))
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          bytes: Buffer.concat(parts)
+        })
+      )
+    })
+      .once("error", reject)
+      .end()
+  })
+
+describe("the reference page", () => {
+  it("is compressed for whoever takes it so, and the same text for who does not", async () => {
+    const [plain, packed, refused] = await Promise.all([
+      get(Docs.path),
+      get(Docs.path, { "accept-encoding": "br, gzip;q=0.5" }),
+      get(Docs.path, { "accept-encoding": "gzip;q=0" })
+    ])
+    expect([plain, packed, refused].map(({ headers }) => headers["content-encoding"])).toEqual([
+      undefined,
+      "gzip",
+      undefined
+    ])
+    expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 2)
+    expect(gunzipSync(packed.bytes).equals(plain.bytes)).toBe(true)
+    expect(refused.bytes.equals(plain.bytes)).toBe(true)
+    expect(packed.headers["vary"]).toContain("accept-encoding")
+  })
+
+  it("is fetched once: whoever has it by its hash is told that it still is the page", async () => {
+    for (const path of [Docs.path, Docs.licencesPath]) {
+      for (const encoding of ["identity", "gzip"]) {
+        const headers = { "accept-encoding": encoding }
+        const first = await get(path, headers)
+        const etag = String(first.headers["etag"])
+        expect(etag).toMatch(/^"[A-Za-z0-9_-]{43}(-gzip)?"$/)
+        const again = await get(path, { ...headers, "if-none-match": etag })
+        expect([again.status, again.bytes.length, again.headers["etag"]]).toEqual([304, 0, etag])
+        const other = await get(path, { ...headers, "if-none-match": '"another"' })
+        expect([other.status, other.bytes.length]).toEqual([200, first.bytes.length])
+      }
+    }
+  })
+
+  it("shows the version of the release, a title for each route, and nothing of the viewer's makers", async () => {
+    const page = (await get(Docs.path)).bytes.toString("utf8")
+    // What stands after the viewer itself: its settings and the document.
+    const told = page.slice(page.lastIndexOf("window.Scalar.createApiReference"))
+    expect(told).toContain(`"version":"${version}"`)
+    expect(told).toContain("Interface version 1.0.0.")
+    expect(told).toContain('"showDeveloperTools":"never"')
+    expect(told).toContain('"hideClientButton":true')
+    expect(told).not.toMatch(/"summary":"[a-zA-Z-]+\.[a-zA-Z-]+"/)
+    const shown = new Set([...told.matchAll(/"summary":"([^"]+)"/g)].map(([, title]) => title))
+    expect(shown.size).toBeGreaterThan(10)
+  })
+
+  it("has the licences of its viewer beside it, of the very version that it is", async () => {
+    const [page, licences] = await Promise.all([get(Docs.path), get(Docs.licencesPath)])
+    expect(page.bytes.toString("utf8")).toContain(`${Licences.viewer}@${Licences.viewerVersion}/`)
+    expect(page.bytes.toString("utf8")).toContain(Docs.licencesPath)
+    expect([licences.status, licences.bytes.toString("utf8")]).toEqual([200, Licences.text])
+    expect(Licences.text).toContain(`${Licences.viewer} ${Licences.viewerVersion}`)
+    const own = readFileSync(new URL("../LICENSE", import.meta.resolve("effect")), "utf8")
+    const [, permission = ""] = own.split("Permission is hereby granted")
+    const words = (text: string) => text.replaceAll(/\s+/g, " ").trim()
+    expect(words(Licences.text)).toContain(words(permission))
+  })
+})
+
+describe("the titles of routes", () => {
+  it("are words, and each route's own", () => {
+    const titles = routes.map(({ name }) => Titles.of(name))
+    expect(new Set(titles).size).toBe(routes.length)
+    for (const title of titles) expect(title).toMatch(/^[A-Z][A-Za-z ]+: [a-z ]+$/)
+    expect(Titles.of("holder.register-successor")).toBe("Holder: register successor")
+    expect(Titles.of("instruments.policyVersions")).toBe("Instruments: policy versions")
+  })
+})

@@ -245,7 +245,11 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
         for (const id of next.keys()) {
           assert.strictEqual((yield* Cycles.redemption(id)).cycleId, null)
         }
-        yield* Cycles.opens(`c${index + 2}`)
+        const { result } = yield* Cycles.opens(`c${index + 2}`)
+        // The operation's result names what joined in the very transaction that opened the cycle.
+        assert.deepInclude(result, {
+          orders: { subscriptions: [], redemptions: [...next.keys()].toSorted() }
+        })
       }
       const reads = yield* Reads
       for (const [id, units] of next) {

@@ -1,5 +1,5 @@
 /** What the ledger says of a dealing cycle: opened, given cash by the fund, settled or released. */
-import { Effect, Option, Result, Schema, Stream } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type { Collection } from "../../kernel/Collection.ts"
@@ -21,6 +21,7 @@ import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
 import type { FormerCycle } from "./FormerCycle.ts"
+import { leftIn } from "./MemberReads.ts"
 
 type Created = Payload<typeof DealingCycleTemplate>
 
@@ -221,15 +222,9 @@ const leaving = <R extends Member, F>(
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const { cycleId } = formerCycle
-    const listed = yield* Stream.runCollect(
-      records.stream(collection, { where: { cycleId: [cycleId] } })
-    )
-    // A claim of the very batch that ends the cycle is not listed yet.
-    const written = yield* records.uncommitted(collection, { column: "cycleId", value: cycleId })
-    const ids = new Set([...listed.map(({ record }) => collection.id(record)), ...written])
-    for (const order of yield* records.many(collection, [...ids])) {
-      if (order.endedAt !== null || order.cycleId !== cycleId) continue
+    // A claim of the very batch that ends the cycle leaves it too.
+    for (const order of yield* leftIn(collection, formerCycle.cycleId)) {
+      if (order.endedAt !== null) continue
       const fact: Leaving = { on: "leave", formerCycle }
       yield* records.record(collection, order, fact, node.act)
     }

@@ -47,6 +47,35 @@ export const ordersOf = (
       )
   )
 
+/**
+ * The orders of a cycle as this transaction leaves them: those that are committed, and those that it has
+ * written itself, which a list does not find yet. Only inside `Records.transact`.
+ */
+export const ordersLeft = (cycle: DealingCycle): Effect.Effect<Orders, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const bought = yield* leftIn(subscriptions, cycle.cycleId)
+    const sold = yield* leftIn(redemptions, cycle.cycleId)
+    return ordersIn(cycle, { subscriptions: bought, redemptions: sold })
+  })
+
+/** The orders that name a cycle as theirs as this transaction leaves them, in the order of their ids. */
+export const leftIn = <R extends Pick<Subscription, "cycleId">, F>(
+  collection: Collection<R, F>,
+  cycleId: string
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const listed = yield* records.stream(collection, { where: { cycleId: [cycleId] } }).pipe(
+      Stream.map(({ record }) => collection.id(record)),
+      Stream.runCollect
+    )
+    const written = yield* records.uncommitted(collection, { column: "cycleId", value: cycleId })
+    const orders = yield* records.many(collection, [...new Set([...listed, ...written])])
+    return orders
+      .filter((order) => order.cycleId === cycleId)
+      .toSorted((a, b) => (collection.id(a) < collection.id(b) ? -1 : 1))
+  })
+
 const inCycles = <R extends Pick<Subscription, "cycleId" | "formerCycle">, F>(
   collection: Collection<R, F>,
   query: Parameters<Records["Service"]["stream"]>[1]

@@ -15,12 +15,12 @@ import { toPayBack } from "../subscription/Subscription.ts"
 import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Gates from "./DealingCycleGates.ts"
 import { admitted } from "./DealingCycleMachine.ts"
-import { idsOf, none } from "./DealingCycleOrders.ts"
+import { idsOf } from "./DealingCycleOrders.ts"
 import type { Fill } from "./DealingCycleRules.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
-import { ordersOf } from "./MemberReads.ts"
+import { ordersLeft } from "./MemberReads.ts"
 import { type Standing, standingOf } from "./SettlingReads.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
@@ -78,14 +78,12 @@ const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
   return cycleCid
 }
 
-/** The cycle as it stands, with the ids of its orders. */
+/** The cycle as its operation leaves it, with the ids of its orders. */
 export const shown = (cycleId: CycleId) =>
   Effect.flatMap(Records, (records) => records.get(dealingCycles, cycleId)).pipe(
     Effect.catchTag("Refused", () => Effect.die(new Error(`dealing cycle ${cycleId} vanished`))),
     Effect.flatMap((record) =>
-      Effect.map(ordersOf([record], { pin: null, holderId: null }), (orders) =>
-        DealingCycleView.of(record, idsOf(orders.get(cycleId) ?? none))
-      )
+      Effect.map(ordersLeft(record), (orders) => DealingCycleView.of(record, idsOf(orders)))
     )
   )
 

@@ -15,7 +15,9 @@ const folder = mkdtempSync(join(tmpdir(), "bursar-settings-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const inEnvironment = (env: Readonly<Record<string, string>>) =>
-  Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } })))
+  Effect.provide(
+    ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env }, preserveEmptyStrings: true }))
+  )
 
 const load = (env: Readonly<Record<string, string>>) => HostConfig.load.pipe(inEnvironment(env))
 
@@ -37,6 +39,18 @@ describe("settings", () => {
       expect(config["database.url"]).toBeNull()
       expect(config["cursor.keys"]).toEqual([])
       expect(config.algorithms).toContain("EdDSA")
+    })
+  )
+
+  it.effect("say none by an empty variable where there is a none, and else nothing", () =>
+    Effect.gen(function* () {
+      const empty = { BURSAR_RETENTION_EVENTS: "", BURSAR_PORT: "", BURSAR_WEBHOOKS_PORTS: "" }
+      const config = yield* load({ ...needed, ...empty })
+      const without = yield* load(needed)
+      expect(without["retention.events"]).not.toBeNull()
+      expect(config["retention.events"]).toBeNull()
+      expect(config.port).toBe(without.port)
+      expect(config["webhooks.ports"]).toEqual(without["webhooks.ports"])
     })
   )
 

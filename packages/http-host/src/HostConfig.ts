@@ -463,7 +463,8 @@ interface Given {
 }
 
 const givenOf = (setting: Setting, variable: string | undefined, inFile: unknown): Given => {
-  if (variable !== undefined) return { from: "environment", value: formed(setting, variable) }
+  const isSet = variable !== undefined && (variable !== "" || setting.takesEmpty === true)
+  if (isSet) return { from: "environment", value: formed(setting, variable) }
   if (inFile !== undefined) {
     return { from: "file", value: setting.form === "text" ? textOf(inFile) : inFile }
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `bursar`: serves a venue and does what its keeper does beside. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect } from "effect"
+import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { audit } from "./cli/Audit.ts"
 import { config } from "./cli/Config.ts"
@@ -28,6 +28,8 @@ Command.run(bursar, { version, renderErrors: false }).pipe(
     Logs.layer,
     NodeServices.layer,
     Outcome.presenter,
+    // An empty variable says "none" of a setting that has one: records kept for ever, for example.
+    ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })),
     CliConfig.layer({
       builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
     })

@@ -17,6 +17,8 @@ export interface Kind<A> {
   readonly form: "text" | "json"
   /** Reads a text, or a value of JSON, as `form` says. */
   readonly read: (given: unknown) => Result.Result<A, ReadonlyArray<Fault>>
+  /** Whether an empty variable says something; of every other kind it counts as not set. */
+  readonly takesEmpty?: true
   /** A secret is never printed, nor is what is wrong with one told by its value. */
   readonly secret: "secret" | "open"
 }
@@ -94,6 +96,7 @@ export const trustedAddress: Kind<URL> = text(
 export const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
   ...kind,
   limit: `${kind.limit}; empty: none`,
+  takesEmpty: true,
   read: (given) => (given === "" || given === null ? Result.succeed(null) : kind.read(given))
 })
 
@@ -101,6 +104,7 @@ export const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
 export const empty = <A>(value: A, kind: Kind<A>): Kind<A> => ({
   ...kind,
   limit: `${kind.limit}; empty: none`,
+  takesEmpty: true,
   read: (given) => (given === "" || given === null ? Result.succeed(value) : kind.read(given))
 })
 

@@ -31,7 +31,7 @@ export const record = Operation.define("instrument.record", {
     input.valuation === "par" && input.parValue === null
       ? { ...input, parValue: Decimal.one }
       : input,
-  result: InstrumentView.Shown,
+  result: InstrumentView.Recorded,
   refuses: ["invalid-request", "already-exists"],
   run: Effect.fn("instrument.record")(function* ({ instrumentId, registrar, ...said }, act) {
     const records = yield* Records
@@ -76,6 +76,6 @@ export const record = Operation.define("instrument.record", {
     const after = Option.isNone(known)
       ? yield* records.open(instruments, { instrumentId, next: null, ...recorded }, act)
       : yield* records.record(instruments, known.value, { on: "record", ...recorded }, act)
-    return InstrumentView.of(after)
+    return InstrumentView.recorded(after)
   })
 })

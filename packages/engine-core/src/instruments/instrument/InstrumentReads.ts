@@ -127,9 +127,8 @@ const viewOf = RecordView.remembered(
     consent: Consent | undefined,
     powers: Powers | undefined
   ): View => {
-    const { createdAt, updatedAt, version, waitingOn } = RecordView.of(instruments, instrument)
     return {
-      ...InstrumentView.of(instrument),
+      ...InstrumentView.recorded(instrument),
       holderCount,
       ...held,
       navFeedState,
@@ -153,11 +152,7 @@ const viewOf = RecordView.remembered(
           : {
               ...IssuerPowersAgreementView.of(powers),
               waitingOn: RecordView.of(issuerPowersAgreements, powers).waitingOn
-            },
-      createdAt,
-      updatedAt,
-      version,
-      waitingOn
+            }
     }
   }
 )

@@ -6,8 +6,10 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import * as RecordView from "../../reads/RecordView.ts"
+import type { Stored } from "../../records/Records.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { type Instrument, InstrumentId, isOnRegistry } from "./Instrument.ts"
+import { type Instrument, InstrumentId, instruments, isOnRegistry } from "./Instrument.ts"
 import { Calendar, CutOff, Fees } from "./Manifest.ts"
 
 const { NullOr, String: Text } = Schema
@@ -80,9 +82,12 @@ export const fields = {
   ...terms
 } as const
 
-/** The result of recording an instrument. */
-export const Shown = Schema.Struct(fields)
-export type Shown = typeof Shown.Type
+const Shown = Schema.Struct(fields)
+type Shown = typeof Shown.Type
+
+/** The result of recording an instrument: what its own record says, and when it was written. */
+export const Recorded = Schema.Struct({ ...fields, ...RecordView.fields })
+export type Recorded = typeof Recorded.Type
 
 const unsaid: Omit<
   Shown,
@@ -118,3 +123,9 @@ export const of = (self: Instrument): Shown => ({
   policyVersion: self.policyVersion,
   ...(self.manifest === null ? unsaid : Struct.pick(self.manifest, Struct.keys(unsaid)))
 })
+
+/** The same with what the store keeps beside the record, and the moves it waits for. */
+export const recorded = (self: Stored<Instrument>): Recorded => {
+  const { createdAt, updatedAt, version, waitingOn } = RecordView.of(instruments, self)
+  return { ...of(self), createdAt, updatedAt, version, waitingOn }
+}

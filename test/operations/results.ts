@@ -1,0 +1,176 @@
+/** What an operation answered, member by member against the record it is about, at that very version. */
+import { type Caller, Catalogue, type Operation, type Read, Reads } from "@bursar/engine-core"
+import { Instant, PlainJson } from "@bursar/engine-core/kernel"
+import { Effect, Result, Schema } from "effect"
+import type { Stored } from "../../packages/engine-core/src/records/Records.ts"
+import type { OperationRecord } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+
+const auditor: Caller.Caller = {
+  sub: "reader-auditor",
+  name: null,
+  email: null,
+  roles: ["auditor"],
+  holderId: null,
+  party: null
+}
+
+/** Where a record stands in the answer of the read at its operation's href, if not as that answer. */
+export interface Place {
+  /** The member of the answer, or of the result, that holds the record or its rows. */
+  readonly member?: string
+  /** The member that tells the rows of a list apart. */
+  readonly row?: string
+}
+
+/** The kinds whose record is a member of another one, or has no read but its list. */
+export const places: Readonly<Record<string, Place>> = {
+  "admission-consent.propose": { member: "admissionConsent" },
+  "admission.offer": { row: "admissionId" },
+  "admission.withdraw": { row: "admissionId" },
+  "external-account.map": { row: "externalAccountId" },
+  "primary-market.propose": { member: "primaryMarket" },
+  "holder.restrict-batch": { member: "restrictions", row: "restrictionId" },
+  "issuer-powers-agreement.propose": { member: "issuerPowersAgreement" },
+  "issuer-powers-consent.offer": { member: "consents", row: "issuerPowersConsentId" }
+}
+
+const patterns = Catalogue.reads.map((read) => {
+  const path = read.route.slice("GET ".length).replaceAll(/\{([a-zA-Z]+)\}/g, "(?<$1>[^/?]+)")
+  return { read, pattern: new RegExp(`^${path}$`, "u") }
+})
+
+/** The read that answers at this path. */
+const readAt = (href: string): { read: Read.Read; params: unknown } | undefined => {
+  for (const { read, pattern } of patterns) {
+    const match = pattern.exec(href)
+    if (match !== null) {
+      return { read, params: Schema.decodeUnknownSync(read.params)({ ...match.groups }) }
+    }
+  }
+  return undefined
+}
+
+type Members = Readonly<Record<string, PlainJson.Plain>>
+const membersOf = (plain: PlainJson.Plain | undefined): Members => (plain ?? {}) as Members
+const rowsOf = (plain: PlainJson.Plain | undefined) =>
+  (plain ?? []) as ReadonlyArray<PlainJson.Plain>
+
+const encoded = (schema: Schema.Codec<unknown, unknown>, value: unknown): PlainJson.Plain =>
+  PlainJson.parseTrusted(
+    PlainJson.stringify(Schema.encodeUnknownSync(schema)(value) as PlainJson.Printable)
+  )
+
+/** What is answered at a path, as of an instant where that can be asked. */
+const answerAt = Effect.fnUntraced(function* (href: string, asOf: Instant.Instant) {
+  const found = readAt(href)
+  if (found === undefined) return undefined
+  const reads = yield* Reads
+  const { params, read } = found
+  const of = { caller: auditor, params, point: read.pinned ? { asOf } : {} }
+  if (read.shape === "one") {
+    return encoded(read.value, (yield* reads.one(read, of)).value)
+  }
+  const { next, value } = yield* reads.page(read, { ...of, page: { limit: 1_000 } })
+  if (next !== null) throw new Error(`${href} is longer than is compared`)
+  return encoded(Schema.Array(read.item), value)
+})
+
+/** Without the actions of four eyes that await the record, which no result tells of. */
+const ofRecord = (value: Members): Members => {
+  const { waitingOn } = value
+  if (!Array.isArray(waitingOn)) return value
+  return {
+    ...value,
+    waitingOn: waitingOn.filter((one) => membersOf(one as PlainJson.Plain)["actionKey"] === null)
+  }
+}
+
+/** The inputs of a basis say at which offset they are read, and a result is read at none. */
+const told = (name: string, value: PlainJson.Plain | undefined): string => {
+  const text = PlainJson.canonical(value ?? null)
+  return name === "basis" ? text.replaceAll(/"offset":(?:null|\d+)/gu, "") : text
+}
+
+/** The records that a result tells of, each with the record that is read again. */
+const pairsOf = (
+  place: Place,
+  result: Members,
+  answer: PlainJson.Plain
+): ReadonlyArray<readonly [Members, Members | undefined]> => {
+  const { member, row } = place
+  if (row === undefined) {
+    return [[result, membersOf(member === undefined ? answer : membersOf(answer)[member])]]
+  }
+  const isMany = member !== undefined && member in result
+  const isMember = member !== undefined && !Array.isArray(answer)
+  const rows = rowsOf(isMember ? membersOf(answer)[member] : answer).map(membersOf)
+  const asked = isMany ? rowsOf(result[member]).map(membersOf) : [result]
+  return asked.map((one) => [one, rows.find((other) => other[row] === one[row])])
+}
+
+/** A member that a result and its record say otherwise: its name, the result's word, the record's. */
+export type Difference = readonly [string, PlainJson.Plain | undefined, PlainJson.Plain | undefined]
+
+export interface Compared {
+  /** `compared`, or why nothing could be. */
+  readonly how: string
+  readonly differences: ReadonlyArray<Difference>
+}
+
+/** Reads again, as of when the result was written, the record that a succeeded operation answered. */
+export const again = Effect.fnUntraced(function* (record: Stored<OperationRecord>) {
+  const result = membersOf((record.result ?? {}) as PlainJson.Plain)
+  // The clock may have moved the record since.
+  const written = result["updatedAt"]
+  const asOf = typeof written === "string" ? Instant.of(written) : record.updatedAt
+  const answered = yield* Effect.result(answerAt(record.resource.href, asOf))
+  const nothing = (how: string): Compared => ({ how, differences: [] })
+  if (Result.isFailure(answered)) {
+    return nothing(`not read again: ${answered.failure.slug}`)
+  }
+  if (answered.success === undefined) return nothing("without a read")
+  const differences: Array<Difference> = []
+  const place = places[record.kind] ?? {}
+  // A member shows less of a record than its own read would.
+  const isPart = place.member !== undefined && !(place.member in result)
+  for (const [one, other] of pairsOf(place, result, answered.success)) {
+    if (other === undefined) return nothing("not among its rows")
+    const shown = ofRecord(other)
+    if ("version" in one && String(shown["version"]) !== String(one["version"])) {
+      return nothing("of an earlier version")
+    }
+    // A read of one record may show more than every answer with it does.
+    for (const name of Object.keys(one)) {
+      if (isPart && name !== "state" && !(name in shown)) continue
+      if (told(name, shown[name]) !== told(name, one[name])) {
+        differences.push([name, one[name], shown[name]])
+      }
+    }
+  }
+  return { how: "compared", differences } satisfies Compared
+})
+
+const namesOf = (schema: unknown): ReadonlyArray<string> =>
+  Object.keys((schema as { readonly fields?: object }).fields ?? {})
+
+/** The reads that show all that the results of an operation do: as their answer, as a row, or as a member. */
+export const showing = ({ result }: Operation.Operation): ReadonlyArray<string> => {
+  const names = namesOf(result)
+  const isWithin = (schema: unknown): boolean => {
+    const shown = namesOf(schema)
+    return names.length > 0 && names.every((name) => shown.includes(name))
+  }
+  return Catalogue.reads
+    .filter((read) => isWithin(read.shape === "one" ? read.value : read.item))
+    .map(({ name }) => name)
+}
+
+/** What the read at an operation's href shows of the record that its results do not tell. */
+export const beyond = (operation: Operation.Operation): ReadonlyArray<string> => {
+  const names = namesOf(operation.result)
+  const read = Catalogue.reads.find(
+    ({ name, shape }) => shape === "one" && showing(operation).includes(name)
+  )
+  if (read?.shape !== "one") return []
+  return namesOf(read.value).filter((name) => !names.includes(name))
+}

@@ -426,11 +426,15 @@ describe("a decimal on the wire", () => {
   it("never: shows OpenAPI another form than a number of format decimal", () => {
     expect(Schema.toJsonSchemaDocument(Decimal.schema).schema).toEqual({
       type: "number",
-      format: "decimal"
+      format: "decimal",
+      description:
+        "A decimal in plain notation, with at most 28 digits before the point and exactly 10 after it."
     })
     expect(Schema.toJsonSchemaDocument(Decimal.text).schema).toEqual({
       type: "string",
-      format: "decimal"
+      format: "decimal",
+      description:
+        "A decimal in plain notation, as a string, with at most 28 digits before the point and 10 after it."
     })
   })
 

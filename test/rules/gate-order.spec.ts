@@ -2,7 +2,7 @@
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
-import { describe, expect, test } from "vitest"
+import { describe, expect, it, test } from "vitest"
 import * as Moves from "../../packages/engine-core/src/controls/issuer-powers/ForcedMoveGates.ts"
 import { judge, type Objection, shown } from "../../packages/engine-core/src/kernel/Gates.ts"
 import { gates } from "../../packages/engine-core/src/kernel/Refusal.ts"
@@ -31,6 +31,34 @@ const told = (rows: ReadonlyArray<Objection>): Check => {
 const isNever = ({ never }: Act, one: Check, other: Check): boolean =>
   never.some((pair) => pair.includes(one) && pair.includes(other))
 const rank = (check: Check): number => gates.findIndex((gate) => gate === check.split(" ")[0])
+
+/** The checks that refuse a figure for a limit, which is a number of the instrument, its policy or the order. */
+const limits: ReadonlySet<Check> = new Set([
+  "units unit-decimals",
+  "cash currency-decimals",
+  "policy minimum-subscription",
+  "policy maximum-subscription",
+  "policy maximum-redemption",
+  "policy minimum-holding",
+  "units units-free",
+  "units too-small",
+  "cash cash-over",
+  "cash cash-matched"
+])
+const limited = acts.flatMap((act) =>
+  act.checks.filter((check) => limits.has(check)).map((check) => ({ act, name: act.name, check }))
+)
+
+// Red for any check of the set whose row has no detail.
+test.each(limited)("$name names the limit that $check refuses for", ({ act, check }) => {
+  const [row] = shown(act.broken([check])).filter(({ ok }) => !ok)
+  const without = (row?.detail ?? "").replace(/^This is about .*? of the holder .*?\. /u, "")
+  expect(without).toMatch(/(?:^|[\s])[0-9]+(?:\.[0-9]+)?(?= |\.$)/u)
+})
+
+it("every limit is refused by some act", () => {
+  expect(new Set(limited.map(({ check }) => check))).toEqual(limits)
+})
 
 describe.each(acts)("$name", (act) => {
   const { broken, checks } = act

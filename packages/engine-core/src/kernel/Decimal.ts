@@ -43,6 +43,9 @@ export const fromInteger = (integer: bigint | number): Decimal => {
   return bounded(BigInt(integer) * ATOMS_PER_ONE)
 }
 
+/** The digits of every decimal, in words: what the document says of one, and a refusal of one. */
+export const digits = "at most 28 digits before the point and 10 after it"
+
 const grammar = /^-?(?:0|[1-9][0-9]{0,27})(?:\.[0-9]{1,10})?$/
 
 const read = (text: string): Decimal => {
@@ -62,15 +65,16 @@ export const parse = (text: string): Result.Result<Decimal, DecimalFault> => {
     : Result.succeed(value)
 }
 
+/** Whether only the digits before the point are too many. */
+const isTooLong = (text: string): boolean => /^-?[1-9][0-9]{28,40}(?:\.[0-9]{1,10})?$/.test(text)
+
 const whyNot = (text: string): string => {
   if (/^-?[0-9.]{1,40}[eE]/.test(text)) return "a decimal is written without an exponent"
   if (/^-?(?:0|[1-9][0-9]{0,39})\.[0-9]{11,40}$/.test(text)) {
     return "a decimal has at most 10 digits after the point"
   }
-  if (/^-?[1-9][0-9]{28,40}(?:\.[0-9]{1,10})?$/.test(text)) {
-    return "a decimal has at most 28 digits before the point"
-  }
-  return "a decimal is written in plain notation, such as 12.5"
+  if (isTooLong(text)) return "a decimal has at most 28 digits before the point"
+  return `a decimal is written in plain notation, such as 12.5, with ${digits}`
 }
 
 /** A decimal that stands in the source. Throws where the text is none. */
@@ -177,39 +181,87 @@ export const self: Schema.Codec<Decimal> = Schema.declare(isDecimal, {
       { decode: SchemaGetter.transform(bounded), encode: SchemaGetter.transform(atoms) }
     ),
   toCodecJson: () =>
-    Schema.link<Decimal>()(PlainNumber.decimal, {
+    Schema.link<Decimal>()(PlainNumber.decimalAs(`A decimal, with ${digits}.`), {
       decode: SchemaGetter.transform((n: PlainNumber.PlainNumber) => of(n.text)),
       encode: SchemaGetter.transform((d: Decimal) => new PlainNumber.PlainNumber(format(d)))
     })
 })
 
-const numeric = (printed: (self: Decimal) => string) =>
+/** A JSON number on the wire; `why` says of a number that is no decimal what should be there. */
+const numeric = (options: {
+  readonly printed: (self: Decimal) => string
+  readonly description: string
+  readonly why?: (text: string) => string | undefined
+}) =>
   Codec.make({
-    from: PlainNumber.decimal,
+    from: PlainNumber.decimalAs(options.description),
     to: self,
-    parse: (number: PlainNumber.PlainNumber) => parse(number.text),
-    print: (value: Decimal) => new PlainNumber.PlainNumber(printed(value))
-  })
+    parse: ({ text }: PlainNumber.PlainNumber) => {
+      const why = options.why?.(text)
+      return why === undefined ? parse(text) : Codec.fault(why)
+    },
+    print: (value: Decimal) => new PlainNumber.PlainNumber(options.printed(value))
+  }).annotate({ title: "Decimal", description: options.description })
 
 /** A figure on the wire and in the store: a JSON number, printed with all 10 places. */
-export const schema: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric(format).annotate({
-  title: "Decimal",
-  description: "A decimal in plain notation, printed with exactly 10 places."
+export const schema: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric({
+  printed: format,
+  description:
+    "A decimal in plain notation, with at most 28 digits before the point and exactly 10 after it."
 })
 
 /** A caller's own decimal: a JSON number, printed in least plain form. */
-export const plain: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric(formatPlain).annotate({
-  title: "Decimal",
-  description: "A decimal in plain notation, printed in least form."
+export const plain: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric({
+  printed: formatPlain,
+  description: `A decimal in plain notation, with ${digits}, printed in least form.`
 })
 
+/** What a kind of decimal takes, of all decimals. */
+export interface Kind {
+  /** What it takes, in words that name its digits before the point or its highest value. */
+  readonly expected: string
+  readonly is: (self: Decimal) => boolean
+  /** What the document says of it: what it counts, its range, its digits. */
+  readonly description: string
+}
+
+/**
+ * A caller's own decimal of a kind: a JSON number, printed in least plain form, or with all 10 places
+ * where it is kept as a figure. What has too many digits before the point for any decimal is told the
+ * limit of the kind, which may be a narrower one.
+ */
+export const plainOf = (
+  { expected, is, description }: Kind,
+  printed: "least" | "in-full" = "least"
+): Schema.Codec<Decimal, PlainNumber.PlainNumber> =>
+  numeric({
+    printed: printed === "least" ? formatPlain : format,
+    description,
+    why: (text) => (isTooLong(text) ? expected : undefined)
+  }).check(Schema.makeFilter((decimal) => (is(decimal) ? undefined : expected), { expected }))
+
+const textAs = (options: {
+  readonly description: string
+  readonly why?: (text: string) => string | undefined
+}) =>
+  Codec.make({
+    from: Schema.String.annotate({ format: "decimal", description: options.description }),
+    to: self,
+    parse: (text) => {
+      const why = options.why?.(text)
+      return why === undefined ? parse(text) : Codec.fault(why)
+    },
+    print: format
+  }).annotate({ title: "Decimal", description: options.description })
+
 /** A decimal of ledger JSON or of a statement's own form: a string, printed with all 10 places. */
-export const text: Schema.Codec<Decimal, string> = Codec.make({
-  from: Schema.String.annotate({ format: "decimal" }),
-  to: self,
-  parse,
-  print: format
-}).annotate({
-  title: "Decimal",
-  description: "A decimal in plain notation, as a string with exactly 10 places."
+export const text: Schema.Codec<Decimal, string> = textAs({
+  description:
+    "A decimal in plain notation, as a string, with at most 28 digits before the point and 10 after it."
 })
+
+/** A decimal of a kind as a string, such as a query has it. */
+export const textOf = ({ expected, is, description }: Kind): Schema.Codec<Decimal, string> =>
+  textAs({ description, why: (text) => (isTooLong(text) ? expected : undefined) }).check(
+    Schema.makeFilter((decimal) => (is(decimal) ? undefined : expected), { expected })
+  )

@@ -32,6 +32,7 @@ export const of = (text: string): PlainNumber => {
 interface Shown {
   readonly type: "number" | "integer"
   readonly format?: string
+  readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
 }
@@ -56,8 +57,9 @@ const declared = (shown: Shown) =>
 
 /** Any JSON number. */
 export const schema = declared({ type: "number" })
-/** The wire form of a decimal. */
-export const decimal = declared({ type: "number", format: "decimal" })
+/** The wire form of a decimal, with what the document says of it. */
+export const decimalAs = (description: string) =>
+  declared({ type: "number", format: "decimal", description })
 /** The wire form of an integer. */
 export const integer = declared({ type: "integer" })
 /** The wire form of an integer within bounds. Only the shown bounds are its own: see Integer.ts. */

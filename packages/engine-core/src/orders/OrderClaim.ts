@@ -2,19 +2,17 @@
 import { Effect, Schema } from "effect"
 import { HolderId } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
-import * as Decimal from "../kernel/Decimal.ts"
+import type * as Decimal from "../kernel/Decimal.ts"
 import * as Field from "../templates/Field.ts"
 import { PaymentMode } from "../vocabulary/sets.ts"
-import { sized } from "./OrderSize.ts"
-
-const positive = sized(Decimal.plain)
+import * as Amount from "../vocabulary/Amount.ts"
 
 export const fields = {
   instrumentId: InstrumentId,
   holderId: HolderId,
   payment: PaymentMode.schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed("wire" as const))),
-  amount: Field.optional(positive),
-  units: Field.optional(positive),
+  amount: Field.optional(Amount.orderCash),
+  units: Field.optional(Amount.orderUnits),
   /** The order the holder signed in its wallet; a ledger-paid one has it, and it says how much. */
   orderId: Field.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)))
 } as const

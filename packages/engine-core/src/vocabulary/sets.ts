@@ -208,11 +208,13 @@ export type ProposalKind = ValueSet.Member<typeof ProposalKind>
 
 // Controls.
 
-export const RestrictionMode = extensible("RestrictionMode", "What a restriction lets pass.", [
-  "freeze",
-  "receive-only",
-  "redeem-only"
-])
+export const RestrictionMode = extensible(
+  "RestrictionMode",
+  "What a restriction lets pass: freeze nothing in or out; receive-only units and cash in, nothing " +
+    "out; redeem-only units out to the fund alone, and the cash for them in. A new subscription is " +
+    "claimed under none of them; one claimed before is delivered under receive-only.",
+  ["freeze", "receive-only", "redeem-only"]
+)
 export type RestrictionMode = ValueSet.Member<typeof RestrictionMode>
 
 export const RestrictionReason = extensible("RestrictionReason", "Why a holder is restricted.", [

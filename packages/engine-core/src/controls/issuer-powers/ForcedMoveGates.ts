@@ -224,7 +224,7 @@ const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
       {
         gate: "units",
         check: "unit-decimals",
-        detail,
+        detail: `${detail} Units of the instrument have at most ${unitDecimals ?? 0} places.`,
         recovery: `Name units with at most ${unitDecimals ?? 0} places.`
       }
     ],

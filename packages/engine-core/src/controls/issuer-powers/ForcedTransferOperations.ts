@@ -2,7 +2,6 @@
 import { Effect, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
@@ -16,11 +15,7 @@ import {
 } from "./ForcedActOperations.ts"
 import { heldBy } from "./ForcedMoveReads.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
-
-const above = { expected: "a decimal above zero" }
-const positive = Decimal.plain.check(
-  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
-)
+import * as Amount from "../../vocabulary/Amount.ts"
 
 /** Named once each: what one line takes is not there for another. */
 export const once = <A>(nameOf: (one: A) => string, expected: string) =>
@@ -37,7 +32,7 @@ const HolderBody = Schema.Struct({
   /** All that the holder holds, when none is named; of one without units all of its units. */
   instruments: Field.optional(
     Schema.Array(
-      Schema.Struct({ instrumentId: InstrumentId, units: Field.optional(positive) })
+      Schema.Struct({ instrumentId: InstrumentId, units: Field.optional(Amount.units) })
     ).check(
       Schema.isMinLength(1),
       Schema.isMaxLength(movesMax),
@@ -55,7 +50,7 @@ const InstrumentBody = Schema.Struct({
       holderId: HolderId,
       toHolderId: HolderId,
       /** All, when none are named. */
-      units: Field.optional(positive)
+      units: Field.optional(Amount.units)
     })
   ).check(
     Schema.isMinLength(1),

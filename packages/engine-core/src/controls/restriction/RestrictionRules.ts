@@ -21,9 +21,10 @@ export const passings = ["order-in", "units-in", "units-out", "units-back", "cas
 export type Passing = (typeof passings)[number]
 
 /**
- * `freeze`: nothing in or out. `receive-only`: in, not out. `redeem-only`: out to the fund only, and
- * its cash in (domain.md section 2.8 and the cause table of section 8, feature 5). No mode lets its
- * holder order more: a subscription is claimed under no restriction at all (section 2.12).
+ * `freeze`: nothing in or out. `receive-only`: units in and cash in, nothing out. `redeem-only`: units
+ * out to the fund only, and the cash for them in. No mode lets its holder order more: a new
+ * subscription is claimed under no restriction of any mode; one that was claimed before is delivered
+ * under `receive-only`.
  */
 const passes: Readonly<Record<RestrictionMode, ReadonlyArray<Passing>>> = {
   freeze: [],
@@ -64,7 +65,7 @@ const names: Readonly<Record<Passing, string>> = {
 
 /**
  * The gate's row. It names no reason and no order: those are read on the restriction itself, by those
- * who may (domain.md section 6, d).
+ * who may.
  */
 export const against = (
   restrictions: ReadonlyArray<Restricting>,

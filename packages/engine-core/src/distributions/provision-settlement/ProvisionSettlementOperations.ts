@@ -2,7 +2,6 @@
 import { Effect, Schema } from "effect"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { unless } from "../../kernel/Refusal.ts"
@@ -14,11 +13,7 @@ import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposingOperations.ts"
 import { ProvisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
 import { ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
-
-const above = { expected: "a decimal above zero" }
-const positive = Decimal.plain.check(
-  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
-)
+import * as Amount from "../../vocabulary/Amount.ts"
 
 const states = {
   machine: ProvisionSettlementMachine,
@@ -52,7 +47,7 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
     instrumentId: InstrumentId,
     fund: Party.schema,
     paymentAsset: Field.asset,
-    limit: Field.optional(positive),
+    limit: Field.optional(Amount.cashLimit),
     until: Field.optional(Instant.schema)
   }),
   result: ProvisionSettlement,

@@ -1,6 +1,5 @@
 /** What the venue records of an instrument: its terms, first as the body of instrument.record has them. */
 import { Effect, Schema } from "effect"
-import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -12,6 +11,7 @@ import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as PolicyTerms from "../policy/PolicyTerms.ts"
 import { isCusip, isFigi, isIsin, isLei } from "./InstrumentRules.ts"
+import * as Amount from "../../vocabulary/Amount.ts"
 
 export const InstrumentId = RecordId.make("InstrumentId")
 export type InstrumentId = typeof InstrumentId.Type
@@ -24,20 +24,6 @@ const currency = Schema.String.check(
   })
 )
 const places = Integer.between({ minimum: 0, maximum: 10 })
-
-const holds =
-  (expected: string, is: (decimal: Decimal.Decimal) => boolean) =>
-  (codec: typeof Decimal.plain): typeof Decimal.plain =>
-    codec.check(Schema.makeFilter((decimal) => (is(decimal) ? undefined : expected), { expected }))
-
-const positive = Decimal.plain.pipe(holds("a decimal above zero", Decimal.isPositive))
-const amount = Decimal.plain.pipe(holds("a decimal of at least zero", (d) => d >= Decimal.zero))
-const rate = Decimal.plain.pipe(
-  holds("a rate from 0 to 1", (d) => d >= Decimal.zero && d <= Decimal.one)
-)
-const part = Decimal.plain.pipe(
-  holds("a rate from 0, below 1", (d) => d >= Decimal.zero && d < Decimal.one)
-)
 
 const identifier = (expected: string, is: (text: string) => boolean) =>
   Field.optional(
@@ -71,7 +57,7 @@ export const Calendar = Schema.Struct({
 
 export const DistributionTerms = Schema.Struct({
   schedule: sets.DistributionSchedule.schema,
-  withholding: rate,
+  withholding: Amount.rate,
   payoutDecimals: places,
   payout: sets.PayoutForm.schema,
   calendar: Field.optional(Calendar)
@@ -88,14 +74,14 @@ export const CutOff = Schema.Struct({
 })
 export type CutOff = typeof CutOff.Type
 
-export const Fees = Schema.Struct({ subscription: part, redemption: part })
+export const Fees = Schema.Struct({ subscription: Amount.part, redemption: Amount.part })
 export type Fees = typeof Fees.Type
 
-export const Swing = Schema.Struct({ threshold: rate, up: part, down: part })
+export const Swing = Schema.Struct({ threshold: Amount.rate, up: Amount.part, down: Amount.part })
 export type Swing = typeof Swing.Type
 
 /** How far a NAV may move against the last accepted point, as parts of it. */
-export const Guardrail = Schema.Struct({ up: amount, down: part })
+export const Guardrail = Schema.Struct({ up: Amount.share, down: Amount.part })
 export type Guardrail = typeof Guardrail.Type
 
 const graceMax = Duration.days(31)
@@ -122,7 +108,7 @@ const fields = {
   oracle: Field.optional(Party.schema),
   currency,
   unitDecimals: places,
-  parValue: Field.optional(positive),
+  parValue: Field.optional(Amount.price),
   holderCap: Integer.between({ minimum: 1, maximum: 1_000_000_000 }),
   distribution: DistributionTerms,
   identifiers: Identifiers.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
@@ -132,8 +118,8 @@ const fields = {
   cutOff: CutOff,
   pricing: sets.PricingRule.schema,
   fees: Fees,
-  minimumSubscription: Field.optional(amount),
-  minimumHolding: Field.optional(amount),
+  minimumSubscription: Field.optional(Amount.cashLeast),
+  minimumHolding: Field.optional(Amount.unitsLeast),
   swing: Field.optional(Swing),
   navGuardrail: Field.optional(Guardrail),
   residual: sets.ResidualRule.schema,
@@ -169,7 +155,7 @@ export const changes = {
   oracle: cleared(Party.schema),
   currency: changed(currency),
   unitDecimals: changed(places),
-  parValue: cleared(positive),
+  parValue: cleared(Amount.price),
   holderCap: changed(fields.holderCap),
   distribution: changed(DistributionTerms),
   identifiers: changed(Identifiers),
@@ -179,8 +165,8 @@ export const changes = {
   cutOff: changed(CutOff),
   pricing: changed(sets.PricingRule.schema),
   fees: changed(Fees),
-  minimumSubscription: cleared(amount),
-  minimumHolding: cleared(amount),
+  minimumSubscription: cleared(Amount.cashLeast),
+  minimumHolding: cleared(Amount.unitsLeast),
   swing: cleared(Swing),
   guardrail: cleared(Guardrail),
   residual: changed(sets.ResidualRule.schema),

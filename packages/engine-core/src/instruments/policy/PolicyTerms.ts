@@ -5,6 +5,7 @@ import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import * as Amount from "../../vocabulary/Amount.ts"
 
 const { Struct } = Schema
 
@@ -70,16 +71,6 @@ const named = Schema.makeFilter(
   { expected: "names of checks alone" }
 )
 
-const tolerance = Decimal.plain.check(
-  Schema.makeFilter((one) => (one >= Decimal.zero ? undefined : "a decimal of at least zero"), {
-    expected: "a decimal of at least zero"
-  })
-)
-const above = Decimal.plain.check(
-  Schema.makeFilter((one) => (Decimal.isPositive(one) ? undefined : "a decimal above zero"), {
-    expected: "a decimal above zero"
-  })
-)
 /** Years and months have no length to measure a delay by. */
 const exact = Duration.schema.check(
   Schema.makeFilter((one) => (Duration.isExact(one) ? undefined : "days or less, such as P3D"), {
@@ -95,14 +86,14 @@ export type Window = typeof Window.Type
 
 /** In the instrument's currency, its units, and its units of all orders of one cycle together. */
 export const Limits = Struct({
-  maxSubscription: Field.optional(above),
-  maxRedemption: Field.optional(above),
-  cycleCapacity: Field.optional(above)
+  maxSubscription: Field.optional(Amount.cashLimit),
+  maxRedemption: Field.optional(Amount.unitsLimit),
+  cycleCapacity: Field.optional(Amount.unitsLimit)
 })
 export type Limits = typeof Limits.Type
 
 /** What replaces a check's default tolerance, and a check's default time. */
-export const Tolerances = Schema.Record(Schema.String, tolerance).check(named)
+export const Tolerances = Schema.Record(Schema.String, Amount.tolerance).check(named)
 export const Graces = Schema.Record(Schema.String, exact).check(named)
 
 export const RescreenAfter = exact

@@ -14,11 +14,7 @@ import { SubscriptionId } from "../../orders/subscription/Subscription.ts"
 import * as Field from "../../templates/Field.ts"
 import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Counterfactual from "../policy/Counterfactual.ts"
-
-const above = { expected: "a decimal above zero" }
-const positive = Decimal.schema.check(
-  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
-)
+import * as Amount from "../../vocabulary/Amount.ts"
 
 /** A bank line in a query: no record's id holds a colon, so three texts are one. */
 const cashLine = Codec.make({
@@ -33,7 +29,10 @@ const cashLine = Codec.make({
     })
     return more.length === 0 && Result.isSuccess(read)
       ? Result.succeed(read.success)
-      : Codec.fault("a bank line is statementId:line:amount, such as camt-7:1:1000.00")
+      : Codec.fault(
+          "a bank line is statementId:line:amount, such as camt-7:1:1000.00; its amount is " +
+            "above zero, with at most 15 digits before the point and 10 after it"
+        )
   },
   print: (line: CashLine) => `${nameOf(line)}:${Decimal.formatPlain(line.amount)}`
 }).annotate({ description: "A line of a bank statement, as statementId:line:amount." })
@@ -42,7 +41,7 @@ const cashLine = Codec.make({
 export const Move = Schema.Struct({
   holderId: HolderId,
   toHolderId: HolderId,
-  units: Schema.NullOr(positive)
+  units: Schema.NullOr(Amount.units)
 })
 type Move = typeof Move.Type
 const move = Codec.make({
@@ -57,7 +56,10 @@ const move = Codec.make({
     })
     return more.length === 0 && Result.isSuccess(read)
       ? Result.succeed(read.success)
-      : Codec.fault("a move is holderId:toHolderId or holderId:toHolderId:units")
+      : Codec.fault(
+          "a move is holderId:toHolderId or holderId:toHolderId:units; its units are above zero, " +
+            `with ${Decimal.digits}`
+        )
   },
   print: ({ holderId, toHolderId, units }: Move) =>
     [holderId, toHolderId, ...(units === null ? [] : [Decimal.formatPlain(units)])].join(":")
@@ -75,8 +77,8 @@ export const asked = {
   redemptionId: Schema.optionalKey(RedemptionId),
   cycleId: Schema.optionalKey(CycleId),
   payment: Schema.optionalKey(PaymentMode.schema),
-  amount: Schema.optionalKey(Decimal.text),
-  units: Schema.optionalKey(Decimal.text),
+  amount: Schema.optionalKey(Amount.orderCashText),
+  units: Schema.optionalKey(Amount.orderUnitsText),
   orderId: Schema.optionalKey(Schema.String),
   cash: Schema.optionalKey(Schema.Array(cashLine)),
   refunds: Schema.optionalKey(Schema.Array(cashLine)),

@@ -115,6 +115,9 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "policy",
         check: "maximum-redemption",
+        ...(terms.limits.maxRedemption === null
+          ? {}
+          : { detail: `The limit is ${Decimal.formatPlain(terms.limits.maxRedemption)} units.` }),
         policyVersion,
         recovery: "Order no more units than the policy allows."
       }
@@ -128,6 +131,9 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "policy",
         check: "minimum-holding",
+        ...(minimumHolding === null
+          ? {}
+          : { detail: `The minimum is ${Decimal.formatPlain(minimumHolding)} units.` }),
         policyVersion,
         recovery: "Leave at least the minimum, or give all units back."
       }
@@ -169,6 +175,7 @@ const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "units",
         check: "unit-decimals",
+        detail: `Units of the instrument have at most ${unitDecimals} places.`,
         recovery: `Order units with at most ${unitDecimals} places.`
       }
     ],
@@ -188,6 +195,7 @@ const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "cash",
         check: "currency-decimals",
+        detail: `Amounts of ${instrument.manifest.currency} have at most ${cashDecimals} places.`,
         recovery: `Order an amount with at most ${cashDecimals} places.`
       }
     ]

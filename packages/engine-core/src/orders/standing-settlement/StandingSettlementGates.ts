@@ -72,6 +72,7 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
       {
         gate: "units",
         check: "unit-decimals",
+        detail: `Units of the instrument have at most ${manifest.unitDecimals} places.`,
         recovery: `Commit units with at most ${manifest.unitDecimals} places.`
       }
     ],
@@ -81,6 +82,7 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
       {
         gate: "cash",
         check: "currency-decimals",
+        detail: `Amounts of ${manifest.currency} have at most ${Currency.decimals(manifest.currency)} places.`,
         recovery: `Commit cash with at most ${Currency.decimals(manifest.currency)} places.`
       }
     ],

@@ -4,7 +4,6 @@ import { holderParties, holders } from "../../holders/holder/Holder.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -28,11 +27,7 @@ import {
 } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"
 import * as Reads from "./StandingSettlementReads.ts"
-
-const above = { expected: "a decimal above zero" }
-const positive = Decimal.plain.check(
-  Schema.makeFilter((decimal) => (Decimal.isPositive(decimal) ? undefined : above.expected), above)
-)
+import * as Amount from "../../vocabulary/Amount.ts"
 
 /** More than this no standing settlement is funded by: each is a leg of every closing. */
 const fundingMax = 200
@@ -42,7 +37,7 @@ const Opening = Schema.Struct({
   standingSettlementId: Field.optional(StandingSettlementId),
   instrumentId: InstrumentId,
   funding: Schema.Array(
-    Schema.Struct({ party: Party.schema, asset: Field.asset, amount: positive })
+    Schema.Struct({ party: Party.schema, asset: Field.asset, amount: Amount.funding })
   ).check(
     Schema.isMinLength(1),
     Schema.isMaxLength(fundingMax),

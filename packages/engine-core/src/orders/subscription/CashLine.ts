@@ -6,7 +6,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Objection } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
-import { sized } from "../OrderSize.ts"
+import * as Amount from "../../vocabulary/Amount.ts"
 
 const StatementId = RecordId.make("ExternalStatementId")
 
@@ -18,7 +18,7 @@ const linesMax = 100
 export const CashLine = Schema.Struct({
   statementId: StatementId,
   line: Integer.between({ minimum: 1, maximum: lineMax }),
-  amount: sized(Decimal.schema)
+  amount: Amount.bankCash
 }).annotate({
   identifier: "CashLine",
   description: "A line of a bank statement that paid an order, or paid it back."
@@ -59,10 +59,18 @@ const againstRepeated = (lines: ReadonlyArray<CashLine>): Objection => [
   { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
 ]
 
+const comesTo = ({ expected }: Pick<Cash, "expected">) =>
+  expected === null ? {} : { detail: `The order comes to ${Decimal.formatPlain(expected)}.` }
+
 const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection => [
   cash.expected !== null && Decimal.greaterThan(matchedWith(cash, lines), cash.expected),
   "rule-refused",
-  { gate: "cash", check: "cash-over", recovery: "Match no more than the order comes to." }
+  {
+    gate: "cash",
+    check: "cash-over",
+    ...comesTo(cash),
+    recovery: "Match no more than the order comes to."
+  }
 ]
 
 /** The bank lines that are named for an order: those that paid it, and those that paid it back. */
@@ -120,6 +128,7 @@ export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objec
   {
     gate: "cash",
     check: "cash-matched",
+    ...comesTo(cash),
     recovery: "Name the bank lines that paid the whole order."
   }
 ]

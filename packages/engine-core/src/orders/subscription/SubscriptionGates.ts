@@ -137,6 +137,7 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "units",
         check: "unit-decimals",
+        detail: `Units of the instrument have at most ${manifest.unitDecimals} places.`,
         recovery: `Order units with at most ${manifest.unitDecimals} places.`
       }
     ],
@@ -157,6 +158,7 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "cash",
         check: "currency-decimals",
+        detail: `Amounts of ${manifest.currency} have at most ${cashDecimals} places.`,
         recovery: `Order an amount with at most ${cashDecimals} places.`
       }
     ]
@@ -178,6 +180,9 @@ const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "policy",
         check: "minimum-subscription",
+        ...(manifest.minimumSubscription === null
+          ? {}
+          : { detail: `The minimum is ${Decimal.formatPlain(manifest.minimumSubscription)}.` }),
         policyVersion,
         recovery: "Order at least the minimum."
       }
@@ -190,6 +195,9 @@ const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Objection> => {
       {
         gate: "policy",
         check: "maximum-subscription",
+        ...(limits.maxSubscription === null
+          ? {}
+          : { detail: `The limit is ${Decimal.formatPlain(limits.maxSubscription)}.` }),
         policyVersion,
         recovery: "Order no more than the policy's limit."
       }

@@ -118,16 +118,33 @@ const known: Readonly<Record<string, Known>> = {
   // What an act is asked with, where it is judged and not done; and what is supposed of the rest.
   act: { description: "The act that is judged." },
   payment: { description: "How the order would be paid." },
-  amount: { description: "The cash that the order would be for." },
-  units: { description: "The units that the order would be for." },
+  amount: {
+    description:
+      "The cash that the order would be for, above 0, with at most 15 digits before the point and " +
+      "10 after it; no more after it than the currency's minor unit has (ISO 4217)."
+  },
+  units: {
+    description:
+      "The units that the order would be for, above 0, with at most 15 digits before the point and " +
+      "10 after it; no more after it than the instrument's unitDecimals."
+  },
   orderId: { description: "The order that its holder signed on the ledger." },
   cash: {
-    description: "A bank line that pays it, as statementId:line:amount; repeated, all of them.",
+    description:
+      "A bank line that pays it, as statementId:line:amount; repeated, all of them. An amount has at " +
+      "most 15 digits before the point and 10 after it.",
     example: ["camt-7:1:1000.00"]
+  },
+  refunds: {
+    description:
+      "A bank line that pays its refund, as statementId:line:amount; repeated, all of them. An " +
+      "amount has at most 15 digits before the point and 10 after it.",
+    example: ["camt-7:2:9.89"]
   },
   moves: {
     description:
-      "A move, as holderId:toHolderId or holderId:toHolderId:units; repeated, all of them.",
+      "A move, as holderId:toHolderId or holderId:toHolderId:units; repeated, all of them. Units " +
+      "have at most 28 digits before the point and 10 after it.",
     example: ["holder-1:holder-2:1.5"]
   },
   holderIds: {
@@ -146,7 +163,9 @@ const known: Readonly<Record<string, Known>> = {
     example: "3"
   },
   price: {
-    description: "Answers as at that price; nothing is written.",
+    description:
+      "Answers as at that price, above 0, with at most 10 digits before the point and 10 after it; " +
+      "nothing is written.",
     example: "1.0437"
   }
 }

@@ -1,0 +1,135 @@
+/** What callers' decimals count: units, cash, prices and rates, each with its range and its digits. */
+import * as Decimal from "../kernel/Decimal.ts"
+
+const aboveZero = {
+  expected: "a decimal above zero, of at most 28 digits before the point",
+  is: Decimal.isPositive
+}
+const atLeastZero = {
+  expected: "a decimal of at least zero, of at most 28 digits before the point",
+  is: (decimal: Decimal.Decimal) => decimal >= Decimal.zero
+}
+
+const ofUnits = "no more after it than the instrument's unitDecimals"
+const ofCash = "no more after it than the currency's minor unit has (ISO 4217)"
+
+/** Units of an instrument that an act names, above 0; the act's gates judge their places. */
+export const units = Decimal.plainOf({
+  ...aboveZero,
+  description: `Units of the instrument, above 0, with ${Decimal.digits}; ${ofUnits}.`
+})
+
+/** Cash or units that fund a settlement, above 0; the act's gates judge their places. */
+export const funding = Decimal.plainOf({
+  ...aboveZero,
+  description: `Cash or units, above 0, with ${Decimal.digits}; of units ${ofUnits}, of cash ${ofCash}.`
+})
+
+/** A limit of units, above 0: it bounds figures and is none, so that it takes every place. */
+export const unitsLimit = Decimal.plainOf({
+  ...aboveZero,
+  description: `A limit of units of the instrument, above 0, with ${Decimal.digits}.`
+})
+
+/** A limit of cash, above 0: it bounds figures and is none, so that it takes every place. */
+export const cashLimit = Decimal.plainOf({
+  ...aboveZero,
+  description: `A limit of cash, above 0, with ${Decimal.digits}.`
+})
+
+/** The least units that are let, 0 or more. */
+export const unitsLeast = Decimal.plainOf({
+  ...atLeastZero,
+  description: `The least units of the instrument, at least 0, with ${Decimal.digits}.`
+})
+
+/** The least cash that is let, 0 or more. */
+export const cashLeast = Decimal.plainOf({
+  ...atLeastZero,
+  description: `The least cash, at least 0, with ${Decimal.digits}.`
+})
+
+/** How far a figure may lie from another, in what it counts; 0 or more. */
+export const tolerance = Decimal.plainOf({
+  ...atLeastZero,
+  description: `A difference that is tolerated, at least 0, with ${Decimal.digits}.`
+})
+
+/** A price of one unit, above 0. */
+export const price = Decimal.plainOf({
+  ...aboveZero,
+  description: `A price of one unit, above 0, with ${Decimal.digits}.`
+})
+
+/** A part of another figure that may be more than the whole of it; 0 or more. */
+export const share = Decimal.plainOf({
+  ...atLeastZero,
+  description: `A part of another figure, 1 being all of it: at least 0, with ${Decimal.digits}.`
+})
+
+const rateDigits = "at most 1 digit before the point and 10 after it"
+
+/** A rate from 0 to 1, both included. */
+export const rate = Decimal.plainOf({
+  expected: "a rate from 0 to 1, of at most 1 digit before the point",
+  is: (decimal) => decimal >= Decimal.zero && decimal <= Decimal.one,
+  description: `A rate from 0 to 1, with ${rateDigits}.`
+})
+
+/** A rate from 0 that takes less than all. */
+export const part = Decimal.plainOf({
+  expected: "a rate from 0, below 1, of at most 1 digit before the point",
+  is: (decimal) => decimal >= Decimal.zero && decimal < Decimal.one,
+  description: `A rate from 0, below 1, with ${rateDigits}.`
+})
+
+/**
+ * Less than this, in cash and in units of one order: what a price, a fee and a day's other orders make
+ * of it still has at most the 28 digits of a decimal. Nobody deals in more of any currency.
+ */
+const orderBelow = Decimal.of("1000000000000000")
+
+/** Whether it is no more than one order is dealt in; on the ledger any figure can be signed. */
+export const isBelowOrderLimit = (size: Decimal.Decimal): boolean =>
+  Decimal.lessThan(size, orderBelow)
+
+const orderDigits = "at most 15 digits before the point and 10 after it"
+const ofOrder = {
+  expected: "a decimal above zero, of at most 15 digits before the point",
+  is: (size: Decimal.Decimal) => Decimal.isPositive(size) && isBelowOrderLimit(size)
+}
+
+const orderUnitsKind = {
+  ...ofOrder,
+  description: `Units of the instrument, above 0, with ${orderDigits}; ${ofUnits}.`
+}
+const orderCashKind = {
+  ...ofOrder,
+  description: `Cash of an order, above 0, with ${orderDigits}; ${ofCash}.`
+}
+
+/** Units that an order is for; the order's gates judge their places. */
+export const orderUnits = Decimal.plainOf(orderUnitsKind)
+/** Cash that an order is for; the order's gates judge its places. */
+export const orderCash = Decimal.plainOf(orderCashKind)
+/** The same in a query. */
+export const orderUnitsText = Decimal.textOf(orderUnitsKind)
+/** The same in a query. */
+export const orderCashText = Decimal.textOf(orderCashKind)
+
+/** Cash of a bank line, kept as a figure. */
+export const bankCash = Decimal.plainOf(
+  { ...ofOrder, description: `Cash of a bank line, above 0, with ${orderDigits}.` },
+  "in-full"
+)
+
+/** No unit is priced so high, and what a whole day's orders come to at less is still a decimal. */
+const supposedBelow = Decimal.of("10000000000")
+
+/** A price in a query that figures are asked at. */
+export const supposedPriceText = Decimal.textOf({
+  expected: "a decimal above zero, of at most 10 digits before the point",
+  is: (price) => Decimal.isPositive(price) && Decimal.lessThan(price, supposedBelow),
+  description:
+    "A price of one unit, above 0, with at most 10 digits before the point and 10 after it."
+})

@@ -179,6 +179,9 @@ const readiness = Layer.succeed(Host.Readiness.Readiness, {
   stopping: Effect.void
 })
 
+/** A host over whatever engine it is given, at a port of its own. */
+export const served = host.pipe(Layer.provide(Layer.mergeAll(signIn, readiness)))
+
 export type Services = Engine.Services | SimulatedLedger.Participant | HttpServer.HttpServer
 
 /** A venue of its own, on a clock of its own, for as long as it is looked at. */
@@ -188,8 +191,7 @@ export const within = <A>(
 ): Promise<A> => {
   const found: Found = new Map()
   const asked: Asked = []
-  const layer = host.pipe(
-    Layer.provide(Layer.mergeAll(signIn, readiness)),
+  const layer = served.pipe(
     Layer.provideMerge(Engine.layer),
     Layer.provideMerge(
       Layer.mergeAll(noted(asked), NodeCrypto.layerCrypto, Layer.succeed(Ids, ids()), ledger)

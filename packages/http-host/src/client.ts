@@ -4,7 +4,6 @@ import {
   Catalogue,
   EventReads,
   type Operation,
-  type PageAsked,
   type PointAsked,
   type Read,
   WriteAnswer
@@ -18,6 +17,7 @@ import * as Verb from "./api/Verb.ts"
 import * as Call from "./client/Call.ts"
 import { AnswerUnreadable, type CallError, InputInvalid } from "./client/Errors.ts"
 import { patiently } from "./client/Patience.ts"
+import type { Asked } from "./client/Repeat.ts"
 import type { Seen, Told } from "./client/Seen.ts"
 import * as Waiting from "./client/Waiting.ts"
 
@@ -30,6 +30,7 @@ export {
   InputInvalid,
   OperationFailed
 } from "./client/Errors.ts"
+export { type Asked, repeat, type Repeatable } from "./client/Repeat.ts"
 export { isUnknown, type Seen, type Told, type Unknown } from "./client/Seen.ts"
 export * as Signature from "./client/Signature.ts"
 export * as WebhookReceiver from "./client/WebhookReceiver.ts"
@@ -38,6 +39,8 @@ interface Around {
   readonly offset: Offset.Offset
   readonly ledgerTime: Instant.Instant | null
   readonly now: Instant.Instant
+  /** The point and the page it was asked with: what `repeat` begins from. */
+  readonly asked: Asked
 }
 
 export interface One<V> extends Around {
@@ -88,19 +91,19 @@ export interface Client {
   readonly list: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Told<NoInfer<P>>,
-    asked?: PointAsked & PageAsked
+    asked?: Asked
   ) => Effect.Effect<Page<V>, CallError>
   /** Every page of one and the same point, the next one asked for when the last is dealt with. */
   readonly pages: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Told<NoInfer<P>>,
-    asked?: PointAsked & PageAsked
+    asked?: Asked
   ) => Stream.Stream<Page<V>, CallError>
   /** Every record of one and the same point, one by one. */
   readonly records: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Told<NoInfer<P>>,
-    asked?: PointAsked & PageAsked
+    asked?: Asked
   ) => Stream.Stream<Seen<V>, CallError>
   /**
    * The event feed, for ever: pages with something in them, each with the cursor that follows it.
@@ -192,7 +195,9 @@ export const make = (options: Call.Options): Client => {
       value: Schema.Array(declared.item),
       next: Schema.NullOr(Schema.String)
     })
-    return Effect.flatMap(reading(declared, params, standardOf(of)), (asked) => call(schema, asked))
+    return Effect.flatMap(reading(declared, params, standardOf(of)), (asked) =>
+      Effect.map(call(schema, asked), (page) => ({ ...page, asked: of }))
+    )
   }
 
   const pages: Client["pages"] = (declared, params, of = {}) =>
@@ -249,7 +254,7 @@ export const make = (options: Call.Options): Client => {
       ).pipe(Effect.timeout(of.within ?? waitedWithin)),
     one: (declared, params, point = {}) =>
       Effect.flatMap(reading(declared, params, standardOf(point)), (asked) =>
-        call(one(declared.value), asked)
+        Effect.map(call(one(declared.value), asked), (answer) => ({ ...answer, asked: point }))
       ),
     list,
     pages,
@@ -406,5 +411,5 @@ const texts = (rest: Readonly<Record<string, unknown>>): Call.Texts =>
 
 const encodeStandard = Schema.encodeSync(Params.Standard)
 
-const standardOf = (asked: PointAsked & PageAsked): Call.Texts =>
+const standardOf = (asked: Asked): Call.Texts =>
   Object.fromEntries(Object.entries(encodeStandard(asked)).filter(([, text]) => text !== undefined))

@@ -14,6 +14,36 @@ import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
 import * as PlainJson from "../../packages/engine-core/src/kernel/PlainJson.ts"
 import { EventType, ResourceKind } from "../../packages/engine-core/src/vocabulary/index.ts"
 
+/** The record an event is about, where its type does not begin with that record's name. */
+const aboutOthers: Readonly<Partial<Record<EventType, ResourceKind | "any">>> = {
+  "reconciliation.run": "reconciliation-run",
+  "reconciliation.finding": "reconciliation-run",
+  "reconciliation.hold": "hold",
+  "statement.received": "external-statement",
+  "statement.overdue": "external-source",
+  "distribution.due": "scheduled-distribution",
+  "reserve.minted": "mint",
+  "reserve.redeemed": "reserve-redemption",
+  "settlement.proposed": "contract",
+  "price.point": "contract",
+  "admission.offered": "contract",
+  "admission.granted": "contract"
+}
+/** These are about whatever record the operation, the action or the pruning is about. */
+const aboutAny = ["operation.", "approval.", "retention."]
+
+describe("an event", () => {
+  it.each(EventType.members.map((type) => [type] as const))(
+    "%s is about the record that its type names",
+    (type) => {
+      const named = type.slice(0, type.indexOf("."))
+      const expected =
+        aboutOthers[type] ?? (aboutAny.some((area) => type.startsWith(area)) ? "any" : named)
+      expect(Events.events[type].resourceKind).toBe(expected)
+    }
+  )
+})
+
 describe("payloads", () => {
   it.each<[type: EventType, members: ReadonlyArray<string>]>([
     ["approval.requested", ["state", "kind", "makerRole"]],

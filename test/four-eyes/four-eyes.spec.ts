@@ -4,6 +4,7 @@ import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
+import type * as Pin from "../../packages/engine-core/src/kernel/Pin.ts"
 import * as Approval from "../../packages/engine-core/src/writes/Approval.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
@@ -286,7 +287,7 @@ describe("a four-eyes write", () => {
   )
 
   it.effect(
-    "is dated by no offset: at any point it reads as it stands, from its maker's call",
+    "is dated by no offset: at one it reads as it stands, as of an instant as it stood then",
     () =>
       Effect.gen(function* () {
         const records = yield* Records
@@ -298,10 +299,14 @@ describe("a four-eyes write", () => {
         const latest = yield* records.get(Approval.approvals, keyOf(made))
         assert.strictEqual(latest.createdAt, instant)
         assert.strictEqual(Approval.signedBy(latest).length, 1)
-        for (const by of [{ by: "instant", instant }, { by: "offset" }] as const) {
-          const pin = { offset: Offset.zero, ledgerTime: null, judgedAt: instant, select: by }
-          assert.deepStrictEqual(yield* records.get(Approval.approvals, keyOf(made), pin), latest)
+        const at = (select: Pin.Resolved["select"]) => {
+          const pin = { offset: Offset.zero, ledgerTime: null, judgedAt: instant, select }
+          return records.get(Approval.approvals, keyOf(made), pin)
         }
+        assert.deepStrictEqual(yield* at({ by: "offset" }), latest)
+        const before = yield* at({ by: "instant", instant })
+        assert.deepStrictEqual(Approval.signedBy(before), [])
+        assert.strictEqual(before.version, 1)
       }).pipe(engine())
   )
 

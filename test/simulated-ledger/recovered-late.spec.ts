@@ -200,7 +200,7 @@ describe("an order whose units were asked for and not minted", () => {
     Effect.gen(function* () {
       const scene = yield* Effect.flatMap(Powers.scene, ordered)
       const { floor, lot } = scene
-      const under = (credentialCid: string) =>
+      const under = (credentialCid: string | null) =>
         World.act(
           floor.of("venue"),
           Templates.exercise(Templates.Lot, lot, "Deliver", {
@@ -212,6 +212,9 @@ describe("an order whose units were asked for and not minted", () => {
         )
       expect(yield* Effect.flip(under(floor.credentials.bob))).toMatchObject(
         Dealing.aborts("the credential is another holder's")
+      )
+      expect(yield* Effect.flip(under(null))).toMatchObject(
+        Dealing.aborts("the delivery names no credential of the holder")
       )
     }).pipe(Effect.provide(ledger))
   )

@@ -257,7 +257,8 @@ export const Lot = define({
       consuming: true,
       argument: Schema.Struct({
         marketCid: Field.optional(cid),
-        credentialCid: cid,
+        /** Demanded by the choice; a delivery that was made before it was may have none. */
+        credentialCid: Field.optional(cid),
         configurationCid: Field.optional(cid),
         executeBefore: Field.optional(Field.instant)
       }),
@@ -321,7 +322,8 @@ export const DeliveredLot = define({
     Redeliver: {
       consuming: true,
       argument: Schema.Struct({
-        credentialCid: cid,
+        /** As in Deliver. */
+        credentialCid: Field.optional(cid),
         executeBefore: Field.optional(Field.instant)
       }),
       result: Schema.Struct({ deliveredLot: cid, mintRequest: cid })

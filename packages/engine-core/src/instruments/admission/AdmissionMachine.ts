@@ -42,7 +42,7 @@ const at = Instant.schema
 const Accept = Schema.Struct({ on: Schema.Literal("accept"), credentialCid: Field.contractId, at })
 const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
 /** The operation that recovered the holder's units, where that is why the venue ended it. */
-const recovered = { recoveredBy: Schema.NullOr(Schema.String) } as const
+const recovered = { recoveredBy: Field.optional(Schema.String) } as const
 const Withdraw = Schema.Struct({
   on: Schema.Literal("withdraw"),
   ...recovered,

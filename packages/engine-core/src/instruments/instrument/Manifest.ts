@@ -17,8 +17,10 @@ export const InstrumentId = RecordId.make("InstrumentId")
 export type InstrumentId = typeof InstrumentId.Type
 
 const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
-const currency = Schema.String.check(
-  Schema.isPattern(/^[A-Z]{3}$/),
+/** As it is kept: of an instrument that was recorded before, also one that the standard does not list. */
+const keptCurrency = Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/))
+/** As it is taken from now on. */
+const currency = keptCurrency.check(
   Schema.makeFilter((code) => (isCurrency(code) ? undefined : "a currency code of ISO 4217"), {
     expected: "a currency code of ISO 4217"
   })
@@ -131,7 +133,11 @@ const fields = {
  * ones, policy.set all others. One struct, so that a term is never written in two places; a version of
  * the policy is the whole of it.
  */
-export const Manifest = Schema.Struct({ ...fields, ...PolicyTerms.fields })
+export const Manifest = Schema.Struct({
+  ...fields,
+  currency: keptCurrency,
+  ...PolicyTerms.fields
+})
 export type Manifest = typeof Manifest.Type
 
 /** The body of instrument.record. */

@@ -150,6 +150,12 @@ const mint = (
     return holding
   })
 
+/** The credential that a delivery names; none is delivered without. */
+const named = (credentialCid: string | null) =>
+  credentialCid === null
+    ? abort("the delivery names no credential of the holder")
+    : Result.succeed(credentialCid)
+
 /** The registrar is asked for the units of a holder that the venue's live credential admits. */
 const request = (
   scope: Scope,
@@ -245,7 +251,8 @@ export const lot = define(Templates.Lot, {
       controllers: (self) => [self.venue],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
-          const { marketCid, credentialCid, configurationCid } = argument
+          const { marketCid, configurationCid, executeBefore } = argument
+          const credentialCid = yield* named(argument.credentialCid)
           const delivered = {
             ...self,
             deliveredAt: scope.now,
@@ -253,7 +260,7 @@ export const lot = define(Templates.Lot, {
             mintRequestCid: null
           }
           if (marketCid === null) {
-            const mintRequest = yield* request(scope, self, argument)
+            const mintRequest = yield* request(scope, self, { credentialCid, executeBefore })
             const deliveredLot = yield* scope.create(Templates.DeliveredLot, {
               ...delivered,
               mintRequestCid: mintRequest
@@ -311,7 +318,9 @@ export const deliveredLot = define(Templates.DeliveredLot, {
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([self.holdingCid === null, "the units are already minted"])
-          const mintRequest = yield* request(scope, self, argument)
+          const credentialCid = yield* named(argument.credentialCid)
+          const { executeBefore } = argument
+          const mintRequest = yield* request(scope, self, { credentialCid, executeBefore })
           const again = { ...self, mintRequestCid: mintRequest }
           return { deliveredLot: yield* scope.create(Templates.DeliveredLot, again), mintRequest }
         })

@@ -339,8 +339,37 @@ describe("a standing settlement", () => {
       assert.strictEqual((yield* acts("close")).why, "state-conflict StandingSettlementState")
       // The fund may still put its own contract away.
       const { cid } = yield* Stage.standing(Templates.StandingSettlement)
-      yield* stage.fund.act(Templates.exercise(Templates.StandingSettlement, cid, "End", {}))
+      yield* stage.fund.act(
+        Templates.exercise(Templates.StandingSettlement, cid, "End", { commitments: [] })
+      )
       includes(yield* standing, { state: "expired" })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("the fund's own end gives back what is committed, as a close does", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      const records = yield* Records
+      const locked = Effect.map(
+        records.list(holdings, { limit: 100 }),
+        (found) =>
+          found.filter(({ record }) => record.endedOffset === null && record.lock !== null).length
+      )
+      const { committed } = yield* standing
+      assert.strictEqual(yield* locked, 3)
+      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      const commitments = committed.map(({ commitmentCid }) => commitmentCid)
+      yield* stage.fund.act(
+        Templates.exercise(Templates.StandingSettlement, cid, "End", { commitments })
+      )
+      includes(yield* standing, {
+        state: "closed",
+        committed: [],
+        allocations: [],
+        standingCid: null
+      })
+      assert.strictEqual(yield* locked, 0)
       assert.deepStrictEqual(yield* Stage.surprises, [])
     }).pipe(engine())
   )

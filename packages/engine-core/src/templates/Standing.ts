@@ -1,5 +1,5 @@
 /** A settlement that the same parties repeat out of what they committed once. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Field from "./Field.ts"
 import { define } from "./Template.ts"
 import type { TypeRef } from "./Template.ts"
@@ -12,7 +12,6 @@ const named = (entity: string): TypeRef => ({
 
 const cid = Field.contractId
 const made = Schema.Struct({ contractId: cid })
-const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
 
 /** What one party is to commit of one asset: orders are settled out of it until it is used up. */
 export const Funding = Schema.Struct({
@@ -89,8 +88,18 @@ export const StandingSettlement = define({
       argument: Schema.Struct({ commitments: Field.list(cid) }),
       result: Field.unit
     },
-    /** The fund ends it; the parties take back what they committed. */
-    End: nothing
+    /**
+     * The fund ends it, and what it names of what is still committed goes back to its parties in the
+     * same transaction; a party takes back by itself what was not named. An end that was written
+     * before the fund could name any names none.
+     */
+    End: {
+      consuming: true,
+      argument: Schema.Struct({
+        commitments: Field.list(cid).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+      }),
+      result: Field.unit
+    }
   }
 })
 

@@ -5,8 +5,6 @@ import { Result } from "effect"
 import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
 import { sameAsset } from "./Registry.ts"
 
-const ends = () => Result.succeed({})
-
 type Standing = Templates.Payload<typeof Templates.StandingSettlement>
 type Commitment = Templates.Payload<typeof Templates.StandingCommitment>
 
@@ -81,16 +79,12 @@ export const standingSettlement = define(Templates.StandingSettlement, {
     },
     Close: {
       controllers: (self) => [self.venue],
-      body: ({ self, argument: { commitments } }, scope) =>
-        Result.gen(function* () {
-          for (const contractId of commitments) {
-            yield* ofThis(scope, self, contractId)
-            yield* scope.exercise(Templates.StandingCommitment, contractId, "Cancel", {})
-          }
-          return {}
-        })
+      body: ({ self, argument }, scope) => giveBack(scope, self, argument.commitments)
     },
-    End: { controllers: (self) => [self.fund], body: ends }
+    End: {
+      controllers: (self) => [self.fund],
+      body: ({ self, argument }, scope) => giveBack(scope, self, argument.commitments)
+    }
   }
 })
 
@@ -118,6 +112,16 @@ const ofThis = (scope: Scope, self: Standing, contractId: string) =>
       "a commitment is another settlement's"
     ])
     return commitment
+  })
+
+/** What is committed goes back to its parties: the venue's word, as the fund's, is in the settlement. */
+const giveBack = (scope: Scope, self: Standing, commitments: ReadonlyArray<string>) =>
+  Result.gen(function* () {
+    for (const contractId of commitments) {
+      yield* ofThis(scope, self, contractId)
+      yield* scope.exercise(Templates.StandingCommitment, contractId, "Cancel", {})
+    }
+    return {}
   })
 
 const keyOf = (party: Party.Party, asset: Templates.Asset): string =>

@@ -136,7 +136,9 @@ export const again = Effect.fnUntraced(function* (record: Stored<OperationRecord
   for (const [one, other] of pairsOf(place, result, answered.success)) {
     if (other === undefined) return nothing("not among its rows")
     const shown = ofRecord(other)
-    if ("version" in one && String(shown["version"]) !== String(one["version"])) {
+    // A record that is shown within another, or as a row of it, may be shown without its version.
+    const isVersioned = "version" in one && "version" in shown
+    if (isVersioned && String(shown["version"]) !== String(one["version"])) {
       return nothing("of an earlier version")
     }
     // A read of one record may show more than every answer with it does.

@@ -3,7 +3,7 @@ import { Records } from "@bursar/engine-core"
 import type { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { operations } from "../../../packages/engine-core/src/writes/OperationRecord.ts"
-import { again } from "../../operations/results.ts"
+import { again, places } from "../../operations/results.ts"
 import { same } from "../books.ts"
 import { note, type Town } from "./town.ts"
 
@@ -25,7 +25,9 @@ export const make = () => {
         if (compared.has(record.operationId)) continue
         compared.add(record.operationId)
         // Without a version nothing tells whether the record has moved on in the same instant.
-        const isVersioned = "version" in ((record.result ?? {}) as object)
+        const isVersioned =
+          "version" in ((record.result ?? {}) as object) &&
+          places[record.kind]?.member === undefined
         const { differences, how } = isVersioned
           ? yield* again(record)
           : { differences: [], how: "without a version" }

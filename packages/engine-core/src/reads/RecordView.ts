@@ -24,6 +24,15 @@ export const fields = {
   waitingOn: Schema.Array(Waiting)
 } as const
 
+/**
+ * The schema of a record as every answer shows it, an operation's result among them: the record's own
+ * fields and those that stand beside them.
+ */
+export const schemaOf = <F extends Schema.Struct.Fields>(
+  record: Schema.Struct<F>,
+  of: { readonly identifier: string; readonly description: string }
+) => Schema.Struct({ ...record.fields, ...fields }).annotate(of)
+
 /** A record with what the store keeps beside it and the moves it waits for. */
 export const of = <R, F>(collection: Collection<R, F>, record: Stored<R>) => ({
   ...record,

@@ -5,6 +5,7 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
+import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { IssuerPowersAgreementProposal } from "../../templates/Powers.ts"
@@ -59,7 +60,10 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
     consentRevocable: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
     until: Field.optional(Instant.schema)
   }),
-  result: IssuerPowersAgreement,
+  result: RecordView.schemaOf(IssuerPowersAgreement, {
+    identifier: "IssuerPowersAgreementView",
+    description: "An issuer powers agreement, and whom it waits on."
+  }),
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("issuer-powers-agreement.propose")(function* (body, act) {
     const records = yield* Records

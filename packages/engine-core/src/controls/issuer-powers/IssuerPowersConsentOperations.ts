@@ -5,6 +5,7 @@ import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
 import { assetOf, InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { IssuerPowersConsentOffer } from "../../templates/Powers.ts"
@@ -115,7 +116,10 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
     holderId: ({ holderId }) => holderId
   },
   input: Body,
-  result: IssuerPowersConsent,
+  result: RecordView.schemaOf(IssuerPowersConsent, {
+    identifier: "IssuerPowersConsentView",
+    description: "A holder's consent to issuer powers, and whom it waits on."
+  }),
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (body, { now }) => Effect.map(standingOf(body), ({ agreed }) => rows(body, agreed, now)),
   plan: Effect.fn("issuer-powers-consent.offer")(function* (body, act) {

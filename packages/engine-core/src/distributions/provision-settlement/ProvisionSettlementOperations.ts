@@ -5,6 +5,7 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { unless } from "../../kernel/Refusal.ts"
+import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
@@ -50,7 +51,10 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
     limit: Field.optional(Amount.cashLimit),
     until: Field.optional(Instant.schema)
   }),
-  result: ProvisionSettlement,
+  result: RecordView.schemaOf(ProvisionSettlement, {
+    identifier: "ProvisionSettlementView",
+    description: "A fund's consent to provisions, and whom it waits on."
+  }),
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("provision-settlement.propose")(function* (body, act) {
     const records = yield* Records

@@ -5,6 +5,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
+import * as RecordView from "../../reads/RecordView.ts"
 import * as Field from "../../templates/Field.ts"
 import { AdmissionMachine, evolve, Fact } from "./AdmissionMachine.ts"
 
@@ -31,9 +32,15 @@ export const Admission = Schema.Struct({
   endedAt: NullOr(Instant.schema),
   endedBy: NullOr(Schema.Literals(["venue", "holder", "clock"])),
   /** The operation that moved the holder's units to its successor, where that ended the admission. */
-  recoveredBy: NullOr(Text)
+  recoveredBy: Field.optional(Text)
 }).annotate({ identifier: "Admission", description: "One holder's admission to one instrument." })
 export type Admission = typeof Admission.Type
+
+/** An admission as the list and the results of its operations show it. */
+export const AdmissionView = RecordView.schemaOf(Admission, {
+  identifier: "AdmissionView",
+  description: "One holder's admission to one instrument."
+})
 
 /** What names the holder and the instrument together, to find the latest admission of the two. */
 export const pairOf = (of: Pick<Admission, "holderId" | "instrumentId">): string =>

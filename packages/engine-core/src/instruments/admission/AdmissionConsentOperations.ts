@@ -1,6 +1,7 @@
 /** How the venue asks a registrar to let it admit holders to an instrument. */
 import { Effect, Schema } from "effect"
 import * as Party from "../../kernel/Party.ts"
+import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { AdmissionConsentProposal } from "../../templates/Admission.ts"
 import { create, exercise } from "../../templates/Template.ts"
@@ -35,7 +36,10 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
     fund: Party.schema,
     terms: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
   }),
-  result: AdmissionConsent,
+  result: RecordView.schemaOf(AdmissionConsent, {
+    identifier: "AdmissionConsentView",
+    description: "A registrar's consent to admissions, and whom it waits on."
+  }),
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("admission-consent.propose")(function* ({ instrumentId, fund, terms }, act) {
     const records = yield* Records

@@ -8,6 +8,7 @@ import type { Party } from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
 import type { OperationAct } from "../../records/Act.ts"
+import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { AdmissionConsent, AdmissionOffer } from "../../templates/Admission.ts"
 import * as Field from "../../templates/Field.ts"
@@ -21,7 +22,7 @@ import {
   type Instrument,
   instruments
 } from "../instrument/Instrument.ts"
-import { Admission, admissions, pairOf } from "./Admission.ts"
+import { type Admission, admissions, AdmissionView, pairOf } from "./Admission.ts"
 import { standing } from "./AdmissionConsentOperations.ts"
 import { decide } from "./AdmissionMachine.ts"
 import { against, type Offering } from "./AdmissionRules.ts"
@@ -141,7 +142,7 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
     holderId: ({ holderId }) => holderId
   },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId, ...offer }),
-  result: Admission,
+  result: AdmissionView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(offered(input, act), ({ offering }) => against(offering)),
   plan: Effect.fn("admission.offer")(function* (input, act) {
@@ -156,6 +157,7 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
   }),
   finish: (_, act) =>
     Effect.flatMap(Records, (records) => records.get(admissions, idOf(act.operationId))).pipe(
+      Effect.map((admission) => RecordView.of(admissions, admission)),
       Effect.catchTag("Refused", () => Effect.die(new Error("the offer was not read")))
     )
 })
@@ -173,7 +175,7 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
     holderId: ({ holderId }) => holderId
   },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId }),
-  result: Admission,
+  result: AdmissionView,
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("admission.withdraw")(function* (pair) {
     const admission = yield* latest(pair)
@@ -190,9 +192,10 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
     const admission = yield* latest(pair)
     if (admission === null) throw new Error("an admission that was withdrawn is not there")
     // The list shows what is committed; this transaction has moved the record since.
-    return yield* records
-      .get(admissions, admission.admissionId)
-      .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an admission vanished"))))
+    return yield* records.get(admissions, admission.admissionId).pipe(
+      Effect.map((ended) => RecordView.of(admissions, ended)),
+      Effect.catchTag("Refused", () => Effect.die(new Error("an admission vanished")))
+    )
   })
 })
 

@@ -6,12 +6,7 @@ import * as Sight from "../../holders/holder/Sight.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
-import { Admission, admissions } from "./Admission.ts"
-
-export const AdmissionView = Schema.Struct({ ...Admission.fields, ...RecordView.fields }).annotate({
-  identifier: "AdmissionView",
-  description: "One holder's admission to one instrument."
-})
+import { admissions, AdmissionView } from "./Admission.ts"
 
 export const list = Read.list({
   name: "holders.admissions",

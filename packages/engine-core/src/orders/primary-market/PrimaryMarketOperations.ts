@@ -11,6 +11,7 @@ import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
+import * as RecordView from "../../reads/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
@@ -61,7 +62,10 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     instrumentId: ({ instrumentId }) => instrumentId
   },
   input: Body,
-  result: PrimaryMarket,
+  result: RecordView.schemaOf(PrimaryMarket, {
+    identifier: "PrimaryMarketView",
+    description: "A primary market, and whom it waits on."
+  }),
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("primary-market.propose")(function* (body, act) {
     const records = yield* Records

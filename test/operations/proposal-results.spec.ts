@@ -1,0 +1,124 @@
+/** What an operation's result shows of its record: the record's own members, and whom it waits on. */
+import { Catalogue, Reads, Records } from "@bursar/engine-core"
+import { PlainJson } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { issuerPowersAgreements } from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersAgreement.ts"
+import { issuerPowersConsents } from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersConsent.ts"
+import { provisionSettlements } from "../../packages/engine-core/src/distributions/provision-settlement/ProvisionSettlement.ts"
+import { admissionConsents } from "../../packages/engine-core/src/instruments/admission/AdmissionConsent.ts"
+import { admissions } from "../../packages/engine-core/src/instruments/admission/Admission.ts"
+import * as InstrumentReads from "../../packages/engine-core/src/instruments/instrument/InstrumentReads.ts"
+import type { Collection } from "../../packages/engine-core/src/kernel/Collection.ts"
+import { primaryMarkets } from "../../packages/engine-core/src/orders/primary-market/PrimaryMarket.ts"
+import * as RecordView from "../../packages/engine-core/src/reads/RecordView.ts"
+import { world } from "../engine/world.ts"
+import { bodyOf } from "./instrumentBody.ts"
+import * as Powers from "./powers.ts"
+import * as Stage from "./stage.ts"
+
+/** No record's results: an attempt, a list of what was made, forced acts; and of webhooks, which wait on nobody. */
+const ofNoRecord = [
+  "webhook.test",
+  "webhook.register",
+  "webhook.remove",
+  "holder.restrict-batch",
+  "holder.force-transfer",
+  "instrument.force-transfer",
+  "holder.recover",
+  "instrument.recover"
+]
+
+const membersOf = (schema: Schema.Constraint): ReadonlyArray<string> =>
+  "fields" in schema ? Object.keys(schema.fields as object) : []
+
+describe("a result", () => {
+  it.each(
+    Catalogue.operations
+      .filter(({ kind }) => !ofNoRecord.includes(kind))
+      .map(({ kind, result }) => [kind, membersOf(result)] as const)
+  )("of %s shows when its record was written, its version and whom it waits on", (_, members) => {
+    assert.includeMembers([...members], Object.keys(RecordView.fields))
+  })
+
+  /** The latest record of a collection as a read shows it, in the form of the wire. */
+  const latest = <R, F>(collection: Collection<R, F>) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const [found] = yield* records.list(collection, { direction: "desc", limit: 1 })
+      if (found === undefined) throw new Error(`there is no ${collection.name}`)
+      const { fields } = collection.record as unknown as Schema.Struct<Schema.Struct.Fields>
+      const shown = RecordView.schemaOf(Schema.Struct(fields), {
+        identifier: "Latest",
+        description: "The latest record."
+      })
+      return PlainJson.parseTrusted(
+        PlainJson.stringify(
+          Schema.encodeUnknownSync(shown as unknown as Schema.Codec<unknown, PlainJson.Printable>)(
+            RecordView.of(collection, found.record)
+          )
+        )
+      )
+    })
+
+  const equals = <R, F>(ended: Stage.Ended, collection: Collection<R, F>) =>
+    Effect.gen(function* () {
+      assert.strictEqual(ended.why, "")
+      const shown = yield* latest(collection)
+      assert.deepStrictEqual<unknown>(ended.result, shown)
+      const { waitingOn } = ended.result as { readonly waitingOn: ReadonlyArray<unknown> }
+      assert.isNotEmpty(waitingOn)
+    })
+
+  const asked = { instrumentId: "fund-a" }
+
+  it.effect(
+    "of a proposal equals its record and names who is to answer; a market in its instrument names the instrument",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.founded()
+        const paymentAsset = { admin: stage.bank.party, id: "USD" }
+        const fund = stage.fund.party
+        // The stage has the consent to "fund-a" already; another instrument's is still to be asked for.
+        const another = { instrumentId: "fund-b" }
+        const recorded = { ...bodyOf(), ...another, registrar: stage.registrar.party }
+        const record = yield* Stage.write("instrument.record", {}, recorded)
+        assert.deepNestedInclude(record.result, {
+          "waitingOn[0].party": stage.registrar.party,
+          "waitingOn[0].action": "InstrumentConfiguration"
+        })
+        yield* equals(
+          yield* Stage.write("admission-consent.propose", another, { fund, terms: "t" }),
+          admissionConsents
+        )
+        const terms = { attestors: [stage.attestor.party], required: 1 }
+        const market = { fund, paymentAsset, terms }
+        yield* equals(yield* Stage.write("primary-market.propose", asked, market), primaryMarkets)
+        const reads = yield* Reads
+        const { value } = yield* reads.one(InstrumentReads.get, {
+          caller: Stage.operator,
+          params: { instrumentId: "fund-a" as never },
+          point: {}
+        })
+        assert.strictEqual(value.primaryMarket?.instrumentId, "fund-a")
+        const provision = { fund, paymentAsset }
+        yield* equals(
+          yield* Stage.write("provision-settlement.propose", asked, provision),
+          provisionSettlements
+        )
+        yield* equals(yield* Powers.proposes(stage), issuerPowersAgreements)
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("of what a holder is offered equals its record and names the holder", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.admitted(stage)
+      const ended = yield* Stage.write("admission.withdraw", { holderId: "h1", ...asked }, {})
+      assert.deepStrictEqual<unknown>(ended.result, yield* latest(admissions))
+      yield* equals(yield* Stage.write("admission.offer", { holderId: "h1" }, asked), admissions)
+      yield* Powers.agrees(stage)
+      yield* equals(yield* Powers.offers("h1"), issuerPowersConsents)
+    }).pipe(Effect.provide(world()))
+  )
+})

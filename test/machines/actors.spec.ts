@@ -120,7 +120,13 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "holder.close": ["Holder close"],
   "holder.force-transfer": ["DistributionLine void"],
   "holder.onboard": ["Holder opens", "Attribute opens", "Screening opens", "Screening ask"],
-  "holder.recover": ["Holder succeed", "Restriction opens", "Restriction carry"],
+  "holder.recover": [
+    "Admission withdraw",
+    "Admission revoke",
+    "Holder succeed",
+    "Restriction opens",
+    "Restriction carry"
+  ],
   "holder.register": ["Holder opens", "Screening opens", "Screening ask"],
   "holder.restrict": ["DistributionLine suspend", "DistributionLine cure", "Restriction opens"],
   "holder.restrict-batch": [
@@ -138,7 +144,13 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "instrument.pause": ["Distribution hold", "Hold opens"],
   "instrument.record": ["PolicyVersion opens"],
-  "instrument.recover": ["Holder succeed", "Restriction opens", "Restriction carry"],
+  "instrument.recover": [
+    "Admission withdraw",
+    "Admission revoke",
+    "Holder succeed",
+    "Restriction opens",
+    "Restriction carry"
+  ],
   "issuer-powers-agreement.propose": [
     "IssuerPowersAgreement opens",
     "IssuerPowersAgreement replace"

@@ -1,8 +1,8 @@
 /** The currencies an instrument may be in, and how many places an amount of each has: by ISO 4217. */
 
 /**
- * Those that count in a minor unit. What the standard lists without one is no currency to pay in:
- * metals, units of account, the codes for tests and for no currency.
+ * The currencies that ISO 4217 lists with a minor unit. Its codes without one (metals, units of
+ * account, test codes) cannot be paid in and are refused.
  */
 const codes: ReadonlySet<string> = new Set(
   `

@@ -29,9 +29,9 @@ export interface Resolved extends Pin.Resolved {
 }
 
 /**
- * What is read where no point is asked for. `answered`: as of an instant given out for it, which is
- * `judgedAt` and as of which the same is answered for ever. `snapshot`: what is written so far, the
- * same for a list's later pages. `as-it-is`: whatever there is, for one record that no offset dates.
+ * How a read without `at` or `asOf` is pinned. `answered`: to an instant given out for this answer,
+ * which is `judgedAt`; asOf that instant answers the same for ever. `snapshot`: to everything written so
+ * far, also for a list's later pages. `as-it-is`: not pinned, for one record that no offset dates.
  */
 export type Latest = "answered" | "snapshot" | "as-it-is"
 

@@ -341,8 +341,8 @@ export const DeliveredLot = define({
 })
 
 /**
- * What a closed order that was paid by wire still owes its holder: cash that bought no units. It stands
- * where the holder sees it until bank lines show that it is paid.
+ * A debt of the fund to the holder of a closed wire-paid order: cash that bought no units. The holder
+ * sees the contract until bank lines show that the debt is paid.
  */
 export const OwedRefund = define({
   typeRef: named("OwedRefund"),

@@ -20,9 +20,9 @@ export const isNone = (orders: Orders): boolean =>
   orders.subscriptions.length + orders.redemptions.length === 0
 
 /**
- * Those of the orders naming a cycle that are in it: the ones that a settled cycle names, and of any
- * other those that did not leave by themselves, which they did at another time than it ended. A
- * redemption whose units were burned before is paid by itself.
+ * Filters the orders that name a cycle down to its members. A settled cycle lists its members; in any
+ * other cycle an order that ended at another time than the cycle has left it. A redemption whose units
+ * were burned before is paid by itself.
  */
 export const ordersIn = (
   { cycleId, endedAs, endedAt, orders }: DealingCycle,
@@ -103,8 +103,8 @@ export const partsOf = ({ subscriptions, redemptions }: Orders) => ({
 })
 
 /**
- * What settling these orders comes to: the priced ones through the gate, the others as far as they are
- * known. The action, its precheck and the view of a cycle past its cut-off show this one computation.
+ * Computes the settlement of these orders: priced orders through the gate, unpriced ones as far as they
+ * are known. The action, its precheck and the view of a cycle past its cut-off show this one computation.
  */
 export const settlementOf = (
   { unitDecimals, cashDecimals }: Pick<DealingCycle, "unitDecimals" | "cashDecimals">,

@@ -32,8 +32,8 @@ export const settling = (
 ): DealingCycleView => ({ ...view, gross, fundNet, gate })
 
 /**
- * What a holder sees: the cycle, and of its orders and sums no more than its own. `named` are all of
- * its orders that ever named the cycle.
+ * The view of a cycle for one holder: orders and sums count that holder's own orders only. `named`
+ * holds every order of the holder that ever named the cycle.
  */
 export const own = (record: Stored<DealingCycle>, named: Orders): DealingCycleView => {
   const orders = ordersIn(record, named)

@@ -92,8 +92,8 @@ const contractOf = (market: { readonly marketCid: string | null } | null): strin
 }
 
 /**
- * What gates left over and waits for this cut-off, as far as one transaction settles it: it joins the
- * cycle. What is too little to be paid at the last price gets none, and no cycle waits for it.
+ * The claims that earlier gates left over for this cut-off, as many as one ledger transaction can
+ * settle: opening the cycle joins them to it. A claim too small to be paid at the last price is left out.
  */
 const waitingFor = Effect.fnUntraced(function* (
   market: { readonly terms: { readonly oracle: Party.Party } } | null,

@@ -83,8 +83,8 @@ const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.Resolved) 
 })
 
 /**
- * What an open cycle whose cut-off has passed comes to, were it settled at the point of the read; null
- * of any other. Until then nothing is gated, for more may still be ordered.
+ * The figures of an open cycle past its cut-off, as if it settled at the point of the read; null for
+ * any other cycle. Before the cut-off nothing is gated, since more may still be ordered.
  */
 export const comingOf = Effect.fnUntraced(function* (
   cycle: DealingCycle,

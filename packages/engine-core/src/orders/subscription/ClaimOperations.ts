@@ -187,8 +187,8 @@ interface Coming {
 }
 
 /**
- * What an order comes to at the price it will get, or at the last price of its oracle where its own is
- * to come. A day that has dealt swings its orders' price for all of them alike. An amount that its fee
+ * Computes cash and units of an order at the price it will get, or at its oracle's last price while its
+ * own is to come. A day that has dealt swings its orders' price for all of them alike. An amount that its fee
  * takes whole buys nothing at any price.
  */
 const comingOf = Effect.fnUntraced(function* (

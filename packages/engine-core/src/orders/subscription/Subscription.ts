@@ -53,8 +53,8 @@ export const Subscription = Schema.Struct({
   formerCycle: Field.optional(FormerCycle),
   residual: NullOr(Decimal.schema),
   /**
-   * What of the residual goes back to the holder, and what of that has been paid: null before it is
-   * priced, and of an order that closed before anybody kept it.
+   * The part of the residual that goes back to the holder, and how much of that part has been paid.
+   * Null before pricing; `refunded` is null too for orders that closed before it was recorded.
    */
   refund: NullOr(Decimal.schema),
   refunded: Field.optional(Decimal.schema),

@@ -1,5 +1,5 @@
 /** Resolves the point of a read: which offset answers, and at which instant time is judged. */
-import { Effect, Option, Result } from "effect"
+import { Effect, Option, Result, type Scope } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
@@ -10,6 +10,7 @@ import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionL
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
 import { away } from "../records/Away.ts"
 import type { PointAsked } from "./Reads.ts"
+import * as SharedAnswers from "./SharedAnswers.ts"
 
 /** Before the first fact of the ledger nothing has run out yet. */
 const beginning = Instant.fromNanos(0n)
@@ -55,11 +56,11 @@ export interface Points {
 const instantOf = (text: string | null): Instant.Instant | null =>
   text === null ? null : Instant.of(text)
 
-export const make = (ports: {
+export const make = Effect.fnUntraced(function* (ports: {
   readonly log: ProjectionLog["Service"]
   readonly feed: Feed["Service"]
   readonly ledger: Ledger["Service"]
-}): Points => {
+}): Effect.fn.Return<Points, never, Scope.Scope> {
   const stored = <A>(effect: Effect.Effect<A, StorageUnavailable>) => Effect.mapError(effect, away)
 
   /** The ledger's end as far as it can be asked; null when it is away, since the answer stands anyway. */
@@ -103,6 +104,7 @@ export const make = (ports: {
         since: Instant.sortable(Instant.fromNanos(instant - sameInstant))
       })
     )
+  const sharedAnswer = yield* SharedAnswers.make(answer)
 
   const atInstant = Effect.fnUntraced(function* (instant: Instant.Instant, now: Instant.Instant) {
     const { at } = yield* stored(ports.feed.head)
@@ -161,7 +163,7 @@ export const make = (ports: {
     )
 
   const answered = Effect.fnUntraced(function* (now: Instant.Instant) {
-    const head = yield* answer(now)
+    const head = yield* sharedAnswer(now)
     const instant = Instant.of(head.at)
     return {
       offset: Offset.of(head.projectionOffset),
@@ -218,4 +220,4 @@ export const make = (ports: {
         return latest === "snapshot" ? snapshot(now) : Effect.succeed(asItIs(now))
       })
   }
-}
+})

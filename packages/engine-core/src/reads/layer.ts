@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
   const crypto = yield* Crypto
   const settings = yield* Settings
   const ledger = yield* Ledger
-  const points = Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
+  const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
 
   /** The role comes before anything is looked up. */

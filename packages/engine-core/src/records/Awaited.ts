@@ -1,4 +1,4 @@
-/** The stamp of a transaction before it is known: what a write's result shows of records written with it. */
+/** Placeholder of a transaction's stamp: what a write's result shows of records written with it. */
 import * as Instant from "../kernel/Instant.ts"
 
 /**
@@ -9,11 +9,21 @@ import * as Instant from "../kernel/Instant.ts"
 export const stamp = (now: Instant.Instant): Instant.Instant =>
   Instant.fromNanos(Instant.toMicros(now) + 999n)
 
-/** A text to be stored, with the stamp where it was awaited. */
-export const known =
-  (awaited: ReadonlySet<Instant.Instant>, at: Instant.Instant) =>
-  (text: string): string => {
-    let told = text
-    for (const one of awaited) told = told.replaceAll(Instant.format(one), Instant.format(at))
-    return told
-  }
+/** How a text shows an instant whose last three digits are those of a placeholder. */
+const placeholder = /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}999Z/gu
+
+/**
+ * Replaces the placeholders of a transaction in a text that it stores. One pass over the text,
+ * however many calls share the transaction and so however many placeholders there are.
+ */
+export const stamped = (
+  awaited: ReadonlySet<Instant.Instant>,
+  at: Instant.Instant
+): ((text: string) => string) => {
+  const placeholders = new Set([...awaited].map(Instant.format))
+  const known = Instant.format(at)
+  return (text) =>
+    text.includes("999Z")
+      ? text.replace(placeholder, (found) => (placeholders.has(found) ? known : found))
+      : text
+}

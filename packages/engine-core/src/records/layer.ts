@@ -148,11 +148,11 @@ const make = Effect.gen(function* () {
     )
     const traces = untold.map(({ trace }) => trace ?? null)
     const owed = yield* outbox.owed({ work, head, events, traces })
-    const told = Awaited.known(work.awaited, stamp)
+    const stamped = Awaited.stamped(work.awaited, stamp)
     const drafts = [...work.drafts, ...owed.drafts].map((draft) => ({
       ...draft,
-      fact: told(draft.fact),
-      body: told(draft.body)
+      fact: stamped(draft.fact),
+      body: stamped(draft.body)
     }))
     for (const part of partsOf(drafts)) {
       yield* factLog.append(

@@ -1,0 +1,52 @@
+/** Coalesces writes of the feed's head: reads of the latest that wait at the same time share one instant. */
+import { Deferred, Effect, Exit, Option, Queue } from "effect"
+import type * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { FeedHead } from "../ports/storage/Feed.ts"
+import * as UnitOfWork from "../records/UnitOfWork.ts"
+
+interface Waiting {
+  readonly now: Instant.Instant
+  readonly answer: Deferred.Deferred<FeedHead, Unavailable>
+}
+
+/**
+ * Gives out the head at an instant, one call of `give` at a time. Every read that came while one was
+ * under way is answered by the next, which is given the latest of their clocks: it has begun after all
+ * of them, so it shows each of them what was written before it asked. The scope that this is made in
+ * ends the reads that still wait.
+ */
+export const make = Effect.fnUntraced(function* (
+  give: (now: Instant.Instant) => Effect.Effect<FeedHead, Unavailable>
+) {
+  const queue = yield* Queue.unbounded<Waiting>()
+  const end = (reads: ReadonlyArray<Waiting>, exit: Exit.Exit<FeedHead, Unavailable>) =>
+    Effect.forEach(reads, ({ answer }) => Deferred.done(answer, exit), { discard: true })
+
+  const answerNext = Effect.flatMap(Queue.takeAll(queue), (reads) =>
+    Effect.onExit(give(reads.map(({ now }) => now).reduce(latest)), (exit) =>
+      end(reads, exit)
+    ).pipe(
+      // Whoever waits has been told; a defect of one call is not the end of the next.
+      Effect.ignoreCause
+    )
+  )
+  yield* Effect.forkScoped(Effect.forever(answerNext))
+  yield* Effect.addFinalizer(() =>
+    Effect.flatMap(Queue.clear(queue), (reads) => end(reads, Exit.interrupt()))
+  )
+
+  return (now: Instant.Instant): Effect.Effect<FeedHead, Unavailable> =>
+    Effect.flatMap(Effect.serviceOption(UnitOfWork.Current), (work) =>
+      // An open transaction may hold the head itself, so its own connection asks.
+      Option.isSome(work) && work.value !== undefined
+        ? give(now)
+        : Effect.gen(function* () {
+            const answer = yield* Deferred.make<FeedHead, Unavailable>()
+            yield* Queue.offer(queue, { now, answer })
+            return yield* Deferred.await(answer)
+          })
+    )
+})
+
+const latest = (a: Instant.Instant, b: Instant.Instant): Instant.Instant => (a > b ? a : b)

@@ -18,8 +18,17 @@ interface Manifest {
   readonly [field: string]: unknown
 }
 
-const manifestOf = (name: string): Manifest =>
-  JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"))
+/** The export by which the project's tests import any source (`#core/…`); it is not published. */
+const sourcesEntry = "./src/*"
+
+/** The manifest of a package in the workspace, with the entries that are published. */
+const manifestOf = (name: string): Manifest => {
+  const manifest: Manifest = JSON.parse(
+    readFileSync(join(root, "packages", name, "package.json"), "utf8")
+  )
+  const { [sourcesEntry]: _, ...exports } = manifest.exports
+  return { ...manifest, exports }
+}
 
 /** `./src/a/B.ts` in the sources is `./a/B.js` in what is built. */
 const built = (source: string, extension: ".js" | ".d.ts"): string =>
@@ -52,6 +61,7 @@ const compile = (name: string): void => {
       extends: "./tsconfig.json",
       compilerOptions: {
         noEmit: false,
+        rewriteRelativeImportExtensions: true,
         declaration: true,
         sourceMap: true,
         declarationMap: true,

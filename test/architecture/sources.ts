@@ -76,9 +76,19 @@ const packages: Readonly<Record<string, { readonly folder: string; readonly expo
     })
   )
 
+/** `#core/` of the tests, and the folder of sources that it leads to. */
+const aliases: ReadonlyArray<readonly [alias: string, folder: string]> = Object.entries(
+  JSON.parse(readFileSync(join(root, "test/package.json"), "utf8")).imports
+).map(([alias, target]) => {
+  const [name = "", inside = ""] = String(target).split(/(?<=^@bursar\/[a-z-]+)\//u)
+  return [alias.replace("*", ""), join(packages[name]?.folder ?? "", inside.replace("*", ""))]
+})
+
 /** The file of the project that an import names, or null for a package from outside. */
 export const fileOf = (from: string, specifier: string): string | null => {
   if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier))
+  const alias = aliases.find(([alias]) => specifier.startsWith(alias))
+  if (alias !== undefined) return join(alias[1], specifier.slice(alias[0].length))
   const name = specifier.split("/").slice(0, 2).join("/")
   const target = packages[name]
   if (target === undefined) return null

@@ -4,7 +4,7 @@ import type { Caller } from "@bursar/engine-core"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
-import * as SignedRequests from "../../packages/http-host/src/middleware/SignedRequests.ts"
+import * as SignedRequests from "#host/middleware/SignedRequests.ts"
 import { compare, type Row, row } from "./measure.ts"
 
 const secret = new Uint8Array(randomBytes(32))

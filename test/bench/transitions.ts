@@ -1,7 +1,7 @@
 /** A step of a subscription: our decide and evolve, and the bare table, against XState's transition. */
 import { Machine } from "@bursar/engine-core"
 import { createMachine, initialTransition, transition } from "xstate"
-import { SubscriptionMachine } from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
+import { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
 import { compare, type Row, row } from "./measure.ts"
 
 type State = Machine.State<typeof SubscriptionMachine>

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
-import { settings } from "../../packages/http-host/src/HostConfig.ts"
+import { settings } from "#host/HostConfig.ts"
 import { run } from "./Bin.ts"
 
 const needed = { BURSAR_ISSUER: "https://issuer.test", BURSAR_JWKS_URL: "https://issuer.test/jwks" }

@@ -1,7 +1,7 @@
 /** The embedded database lives through what hosts do: restarts, kills, two at once, root and not. */
-import * as Account from "../../packages/storage-adapters/src/embedded/Account.ts"
-import * as Binaries from "../../packages/storage-adapters/src/embedded/Binaries.ts"
-import * as Process from "../../packages/storage-adapters/src/embedded/Process.ts"
+import * as Account from "#adapters/embedded/Account.ts"
+import * as Binaries from "#adapters/embedded/Binaries.ts"
+import * as Process from "#adapters/embedded/Process.ts"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"

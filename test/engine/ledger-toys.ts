@@ -5,9 +5,9 @@ import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Participant } from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Option, Schema, Stream } from "effect"
-import { contracts } from "../../packages/engine-core/src/projection/Contract.ts"
-import * as TypedReading from "../../packages/engine-core/src/projection/TypedReading.ts"
-import * as Unexpected from "../../packages/engine-core/src/projection/Unexpected.ts"
+import { contracts } from "#core/projection/Contract.ts"
+import * as TypedReading from "#core/projection/TypedReading.ts"
+import * as Unexpected from "#core/projection/Unexpected.ts"
 
 /** A note is a proposal to a registrar: the venue makes and withdraws it, the registrar may decline. */
 export const Note = Schema.Struct({

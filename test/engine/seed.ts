@@ -2,9 +2,9 @@
 import { type Collection, Instant } from "@bursar/engine-core/kernel"
 import { Atomically, Documents, FactLog, Feed } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
-import { causeText } from "../../packages/engine-core/src/kernel/Fact.ts"
-import * as Codecs from "../../packages/engine-core/src/records/Codecs.ts"
-import * as Columns from "../../packages/engine-core/src/records/Columns.ts"
+import { causeText } from "#core/kernel/Fact.ts"
+import * as Codecs from "#core/records/Codecs.ts"
+import * as Columns from "#core/records/Columns.ts"
 
 const together = 2_000
 

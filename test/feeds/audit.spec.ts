@@ -20,7 +20,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { auditStages, ownActions } from "../../packages/engine-core/src/vocabulary/AuditAction.ts"
+import { auditStages, ownActions } from "#core/vocabulary/AuditAction.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 
@@ -526,7 +526,7 @@ describe("refused calls", () => {
   })
 })
 
-const auditLogLayer = (await import("../../packages/engine-core/src/feeds/AuditLog.ts")).layer
+const auditLogLayer = (await import("#core/feeds/AuditLog.ts")).layer
 
 describe("checkpoints", () => {
   const some = (count: number) =>

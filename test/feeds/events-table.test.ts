@@ -1,18 +1,18 @@
 /** What events carry, and what a monitor never sees of them. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Events from "../../packages/engine-core/src/feeds/events.ts"
+import * as Events from "#core/feeds/events.ts"
 import {
   hiddenMembers,
   hiddenResources,
   type Redactable,
   redact,
   sight
-} from "../../packages/engine-core/src/feeds/Redaction.ts"
-import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
-import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
-import * as PlainJson from "../../packages/engine-core/src/kernel/PlainJson.ts"
-import { EventType, ResourceKind } from "../../packages/engine-core/src/vocabulary/index.ts"
+} from "#core/feeds/Redaction.ts"
+import * as Decimal from "#core/kernel/Decimal.ts"
+import * as Instant from "#core/kernel/Instant.ts"
+import * as PlainJson from "#core/kernel/PlainJson.ts"
+import { EventType, ResourceKind } from "#core/vocabulary/index.ts"
 
 /** The record an event is about, where its type does not begin with that record's name. */
 const aboutOthers: Readonly<Partial<Record<EventType, ResourceKind | "any">>> = {

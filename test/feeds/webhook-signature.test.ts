@@ -9,8 +9,8 @@ import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Rules from "../../packages/engine-core/src/feeds/webhook/DeliveryRules.ts"
-import * as Secrets from "../../packages/engine-core/src/writes/Secrets.ts"
+import * as Rules from "#core/feeds/webhook/DeliveryRules.ts"
+import * as Secrets from "#core/writes/Secrets.ts"
 import { contractSecret, contractSecretText } from "./webhooks.ts"
 
 const crypto = Effect.runSync(

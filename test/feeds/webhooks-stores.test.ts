@@ -4,7 +4,7 @@ import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { describe, expect, it } from "vitest"
-import { listWebhooks } from "../../packages/engine-core/src/feeds/webhook/WebhookReads.ts"
+import { listWebhooks } from "#core/feeds/webhook/WebhookReads.ts"
 import * as W from "./webhooks.ts"
 
 type Store = typeof Memory.layer

@@ -4,13 +4,10 @@ import { Documents, FactLog, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  getWebhook,
-  listWebhooks
-} from "../../packages/engine-core/src/feeds/webhook/WebhookReads.ts"
-import { webhooks } from "../../packages/engine-core/src/feeds/webhook/Webhook.ts"
-import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
-import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import { getWebhook, listWebhooks } from "#core/feeds/webhook/WebhookReads.ts"
+import { webhooks } from "#core/feeds/webhook/Webhook.ts"
+import { approvals } from "#core/writes/Approval.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import * as W from "./webhooks.ts"
 
 const start = TestClock.setTime(1_767_225_600_000)

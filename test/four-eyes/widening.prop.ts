@@ -6,38 +6,22 @@ import { Effect, Result } from "effect"
 import * as fc from "fast-check"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
-import * as HoldReads from "../../packages/engine-core/src/controls/hold/OpenHoldsReads.ts"
-import { holds } from "../../packages/engine-core/src/controls/hold/Hold.ts"
-import { stops } from "../../packages/engine-core/src/controls/hold/HoldRules.ts"
-import * as RestrictionReads from "../../packages/engine-core/src/controls/restriction/InForceReads.ts"
-import {
-  type Restriction,
-  restrictions
-} from "../../packages/engine-core/src/controls/restriction/Restriction.ts"
-import {
-  lets,
-  passings
-} from "../../packages/engine-core/src/controls/restriction/RestrictionRules.ts"
-import {
-  instruments,
-  isRecorded,
-  lastVersion
-} from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
-import * as Policy from "../../packages/engine-core/src/instruments/policy/InForceReads.ts"
-import {
-  type PolicyVersion,
-  policyVersions
-} from "../../packages/engine-core/src/instruments/policy/PolicyVersion.ts"
-import { judge, type Objection } from "../../packages/engine-core/src/kernel/Gates.ts"
-import * as RedemptionGates from "../../packages/engine-core/src/orders/redemption/RedemptionGates.ts"
-import * as SubscriptionGates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
-import { approvals } from "../../packages/engine-core/src/writes/Approval.ts"
-import { effects, eyesOf } from "../../packages/engine-core/src/writes/EyesRules.ts"
-import {
-  type OperationRecord,
-  operations
-} from "../../packages/engine-core/src/writes/OperationRecord.ts"
-import { directionOf } from "../../packages/engine-core/src/writes/TermChange.ts"
+import * as HoldReads from "#core/controls/hold/OpenHoldsReads.ts"
+import { holds } from "#core/controls/hold/Hold.ts"
+import { stops } from "#core/controls/hold/HoldRules.ts"
+import * as RestrictionReads from "#core/controls/restriction/InForceReads.ts"
+import { type Restriction, restrictions } from "#core/controls/restriction/Restriction.ts"
+import { lets, passings } from "#core/controls/restriction/RestrictionRules.ts"
+import { instruments, isRecorded, lastVersion } from "#core/instruments/instrument/Instrument.ts"
+import * as Policy from "#core/instruments/policy/InForceReads.ts"
+import { type PolicyVersion, policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
+import { judge, type Objection } from "#core/kernel/Gates.ts"
+import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
+import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
+import { approvals } from "#core/writes/Approval.ts"
+import { effects, eyesOf } from "#core/writes/EyesRules.ts"
+import { type OperationRecord, operations } from "#core/writes/OperationRecord.ts"
+import { directionOf } from "#core/writes/TermChange.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { id, party } from "../machines/subscriptions.ts"

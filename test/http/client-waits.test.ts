@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Clock, Effect, Fiber, Result, Schema, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import * as Refusal from "../../packages/engine-core/src/kernel/Refusal.ts"
+import * as Refusal from "#core/kernel/Refusal.ts"
 
 interface Call {
   readonly second: number

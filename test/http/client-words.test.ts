@@ -8,7 +8,7 @@ import * as fc from "fast-check"
 import { Webhook } from "standardwebhooks"
 import { describe, expect, it } from "vitest"
 import { fileOf, sources } from "../architecture/sources.ts"
-import * as Seen from "../../packages/http-host/src/client/Seen.ts"
+import * as Seen from "#host/client/Seen.ts"
 
 /** The test secret of contract.md: 00 11 22 … ff, twice. */
 const secret = Uint8Array.from({ length: 32 }, (_, i) => (i % 16) * 17)

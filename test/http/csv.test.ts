@@ -4,7 +4,7 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as Csv from "../../packages/http-host/src/wire/Csv.ts"
+import * as Csv from "#host/wire/Csv.ts"
 import { tables } from "./tables.ts"
 import { bearer, json, open, send, slugOf, type Venue } from "./venue.ts"
 

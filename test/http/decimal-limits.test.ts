@@ -1,8 +1,8 @@
 /** The digits of every decimal: the document says them, and whatever is refused for them names them. */
 import { Catalogue, Vocabulary } from "@bursar/engine-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { routes } from "../../packages/http-host/src/api/Api.ts"
-import * as Document from "../../packages/http-host/src/api/Document.ts"
+import { routes } from "#host/api/Api.ts"
+import * as Document from "#host/api/Document.ts"
 import { bearer, open, type Problem, send, type Venue } from "./venue.ts"
 
 type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject

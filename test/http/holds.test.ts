@@ -5,15 +5,15 @@ import * as Templates from "@bursar/engine-core/templates"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Option, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { openFor } from "../../packages/engine-core/src/controls/hold/HoldOpeningOperations.ts"
-import { instruments } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
+import { openFor } from "#core/controls/hold/HoldOpeningOperations.ts"
+import { instruments } from "#core/instruments/instrument/Instrument.ts"
 import {
   type Fact,
   type Finding,
   FindingId,
   findings,
   first
-} from "../../packages/engine-core/src/reconciliation/run/Finding.ts"
+} from "#core/reconciliation/run/Finding.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as People from "./people.ts"
 import * as Venue from "./venue.ts"

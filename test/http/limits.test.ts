@@ -4,7 +4,7 @@ import { Times } from "@bursar/http-host"
 import { Effect, Schema } from "effect"
 import { connect, type Socket } from "node:net"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
-import * as Strangers from "../../packages/http-host/src/middleware/Strangers.ts"
+import * as Strangers from "#host/middleware/Strangers.ts"
 import { NoteId, notes, tables } from "./tables.ts"
 import { bearer, json, open, raw, send, slugOf, type Venue } from "./venue.ts"
 

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs"
 import { Catalogue, Refusal } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
-import { routes } from "../../packages/http-host/src/api/Api.ts"
-import * as Document from "../../packages/http-host/src/api/Document.ts"
-import { problemsOf } from "../../packages/http-host/src/api/Mend.ts"
-import { type Route, table } from "../../packages/http-host/src/api/Route.ts"
+import { routes } from "#host/api/Api.ts"
+import * as Document from "#host/api/Document.ts"
+import { problemsOf } from "#host/api/Mend.ts"
+import { type Route, table } from "#host/api/Route.ts"
 import { tables } from "./tables.ts"
 
 type Json =

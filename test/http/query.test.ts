@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import * as Query from "../../packages/http-host/src/wire/Query.ts"
+import * as Query from "#host/wire/Query.ts"
 
 const name = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 10 })

@@ -6,8 +6,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import * as Counters from "../../packages/http-host/src/middleware/Counters.ts"
-import * as RateLimit from "../../packages/http-host/src/middleware/RateLimit.ts"
+import * as Counters from "#host/middleware/Counters.ts"
+import * as RateLimit from "#host/middleware/RateLimit.ts"
 
 const caller = (
   sub: string,

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import * as Kind from "../../packages/http-host/src/config/Kind.ts"
-import { nearest } from "../../packages/http-host/src/config/Sources.ts"
+import * as Kind from "#host/config/Kind.ts"
+import { nearest } from "#host/config/Sources.ts"
 
 const needed = { BURSAR_ISSUER: "https://issuer.test", BURSAR_JWKS_URL: "https://issuer.test/jwks" }
 const folder = mkdtempSync(join(tmpdir(), "bursar-settings-"))

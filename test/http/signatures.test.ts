@@ -10,8 +10,8 @@ import { ConfigProvider, Effect, Layer, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { execFileSync, spawnSync } from "node:child_process"
 import { inspect } from "node:util"
-import type { SigningKey } from "../../packages/http-host/src/config/SigningKeys.ts"
-import * as SignedRequests from "../../packages/http-host/src/middleware/SignedRequests.ts"
+import type { SigningKey } from "#host/config/SigningKeys.ts"
+import * as SignedRequests from "#host/middleware/SignedRequests.ts"
 import { freshNonce, secret, sign, type Signing } from "./signing.ts"
 
 const key = (of: Partial<SigningKey> & { readonly keyId: string }): SigningKey => ({

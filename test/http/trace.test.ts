@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
-import * as TraceContext from "../../packages/http-host/src/wire/TraceContext.ts"
+import * as TraceContext from "#host/wire/TraceContext.ts"
 import { bearer, open, publicJwk, raw } from "./venue.ts"
 
 const traceId = "12345678901234567890123456789012"

@@ -22,7 +22,7 @@ import {
 } from "jose"
 import { connect } from "node:net"
 import { expect } from "vitest"
-import { table } from "../../packages/http-host/src/api/Route.ts"
+import { table } from "#host/api/Route.ts"
 import { tables } from "./tables.ts"
 import * as Witness from "./witness.ts"
 

@@ -3,7 +3,7 @@ import { Refusal } from "@bursar/engine-core"
 import { PlainJson, Problem } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { table } from "../../packages/http-host/src/api/Route.ts"
+import { table } from "#host/api/Route.ts"
 import { tables } from "./tables.ts"
 import { type Exchange, installed, judgeOf } from "./witness.ts"
 

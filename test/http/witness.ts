@@ -2,10 +2,10 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http"
 import { createRequire } from "node:module"
-import * as Document from "../../packages/http-host/src/api/Document.ts"
-import { problemsOf } from "../../packages/http-host/src/api/Mend.ts"
-import type { Route } from "../../packages/http-host/src/api/Route.ts"
-import * as RawPath from "../../packages/http-host/src/middleware/RawPath.ts"
+import * as Document from "#host/api/Document.ts"
+import { problemsOf } from "#host/api/Mend.ts"
+import type { Route } from "#host/api/Route.ts"
+import * as RawPath from "#host/middleware/RawPath.ts"
 
 /** A request and what it was answered, as they left the process. */
 export interface Exchange {

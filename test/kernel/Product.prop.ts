@@ -1,7 +1,7 @@
 /** The product in 64-bit words is the product: against the textbook division, at every edge of a word. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { product, type Rounding } from "../../packages/engine-core/src/kernel/Rounding.ts"
+import { product, type Rounding } from "#core/kernel/Rounding.ts"
 
 const roundings: ReadonlyArray<Rounding> = ["floor", "ceiling", "half-up", "half-even", "nearest"]
 

@@ -13,7 +13,7 @@ import {
   RegistrarBot,
   Wallet,
   type World
-} from "../../packages/storage-adapters/src/simulated-ledger/actors/index.ts"
+} from "#adapters/simulated-ledger/actors/index.ts"
 import * as Story from "./story.ts"
 
 const terms = { instrumentId: Story.instrumentId, unitDecimals: 6 }

@@ -8,9 +8,9 @@ import { PgClient } from "@effect/sql-pg"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import { Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { SigningKey } from "../../packages/storage-adapters/src/simulated-ledger/actors/index.ts"
-import * as Door from "../../packages/storage-adapters/src/simulated-ledger/door/Door.ts"
-import * as Sim from "../../packages/storage-adapters/src/simulated-ledger/SimulatedLedger.ts"
+import { SigningKey } from "#adapters/simulated-ledger/actors/index.ts"
+import * as Door from "#adapters/simulated-ledger/door/Door.ts"
+import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
 
 const bin = fileURLToPath(
   new URL("../../packages/storage-adapters/src/simulated-ledger/admin.ts", import.meta.url)

@@ -3,11 +3,8 @@ import { createHash, createPublicKey, verify } from "node:crypto"
 import { Instant, Party } from "@bursar/engine-core/kernel"
 import { Effect, Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import {
-  Prepared,
-  SigningKey
-} from "../../packages/storage-adapters/src/simulated-ledger/actors/index.ts"
-import type * as Sim from "../../packages/storage-adapters/src/simulated-ledger/SimulatedLedger.ts"
+import { Prepared, SigningKey } from "#adapters/simulated-ledger/actors/index.ts"
+import type * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
 import { dig, open, type Opened } from "./opened.ts"
 import * as Wire from "./wire.ts"
 

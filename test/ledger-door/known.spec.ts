@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as Flags from "../../packages/storage-adapters/src/simulated-ledger/actors/Flags.ts"
-import * as Known from "../../packages/storage-adapters/src/simulated-ledger/actors/Known.ts"
+import * as Flags from "#adapters/simulated-ledger/actors/Flags.ts"
+import * as Known from "#adapters/simulated-ledger/actors/Known.ts"
 
 let folder = ""
 beforeAll(() => {

@@ -1,8 +1,8 @@
 /** A door opened for a test, over a ledger in memory, with parties and their tokens. */
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { Duration } from "effect"
-import * as Sim from "../../packages/storage-adapters/src/simulated-ledger/SimulatedLedger.ts"
-import * as Door from "../../packages/storage-adapters/src/simulated-ledger/door/Door.ts"
+import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
+import * as Door from "#adapters/simulated-ledger/door/Door.ts"
 
 /** What stands at a path inside JSON; undefined where nothing does. */
 export const dig = (value: unknown, ...path: ReadonlyArray<string | number>): unknown =>

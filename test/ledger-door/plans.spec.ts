@@ -12,7 +12,7 @@ import {
   RegistrarBot,
   Wallet,
   type World
-} from "../../packages/storage-adapters/src/simulated-ledger/actors/index.ts"
+} from "#adapters/simulated-ledger/actors/index.ts"
 
 const party = (hint: string): Party.Party => Party.of(`${hint}::1220${"ab".repeat(32)}`)
 const [venue, fund, registrar, oracle] = [

@@ -14,8 +14,8 @@ import {
   RegistrarBot,
   Wallet,
   type World
-} from "../../packages/storage-adapters/src/simulated-ledger/actors/index.ts"
-import * as Sim from "../../packages/storage-adapters/src/simulated-ledger/SimulatedLedger.ts"
+} from "#adapters/simulated-ledger/actors/index.ts"
+import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
 import * as Story from "./story.ts"
 
 const policy = Policy.acceptAll

@@ -2,12 +2,7 @@
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Fiber } from "effect"
-import {
-  Bot,
-  PartySession,
-  SigningKey,
-  World
-} from "../../packages/storage-adapters/src/simulated-ledger/actors/index.ts"
+import { Bot, PartySession, SigningKey, World } from "#adapters/simulated-ledger/actors/index.ts"
 import { open, type Opened } from "./opened.ts"
 
 type Sent = readonly [Templates.Command, ...ReadonlyArray<Templates.Command>]

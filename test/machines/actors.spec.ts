@@ -1,7 +1,7 @@
 /** Who moves what: every move of every machine under the actor that pulls it, so that a new hand on a record is seen. */
 import { describe, expect, it } from "vitest"
-import { machines } from "../../packages/engine-core/src/catalogue.ts"
-import { OperationKind } from "../../packages/engine-core/src/vocabulary/OperationKind.ts"
+import { machines } from "#core/catalogue.ts"
+import { OperationKind } from "#core/vocabulary/OperationKind.ts"
 
 /** The moves of an actor, each as its machine and its trigger; `opens` is how a record begins. */
 const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -3,19 +3,16 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import * as Collection from "../../packages/engine-core/src/kernel/Collection.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import {
-  type DealingCycle,
-  dealingCycles
-} from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
+import * as Collection from "#core/kernel/Collection.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import { type DealingCycle, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import {
   decide,
   evolve,
   type Fact,
   nothing
-} from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
-import * as Day from "../../packages/engine-core/src/orders/dealing-cycle/DealingDay.ts"
+} from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import * as Day from "#core/orders/dealing-cycle/DealingDay.ts"
 import { cutOffAt as cutOff, opened, settleBy } from "./dealing-cycles.ts"
 import { id } from "./subscriptions.ts"
 

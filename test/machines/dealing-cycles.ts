@@ -1,7 +1,7 @@
 /** A dealing cycle as it was opened, for tests to change what they are about. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import type { DealingCycle } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycle.ts"
-import { nothing } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
+import type { DealingCycle } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import { nothing } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
 import { id, party } from "./subscriptions.ts"
 
 export const cutOffAt = Instant.of("2026-07-31T20:00:00Z")

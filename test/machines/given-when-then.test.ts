@@ -1,9 +1,9 @@
 /** Given-when-then agrees with what happens, and fails where a test expects anything else. */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
-import { unless } from "../../packages/engine-core/src/kernel/Refusal.ts"
-import { given, givenState } from "../../packages/engine-core/src/testing/index.ts"
+import * as Machine from "#core/kernel/Machine.ts"
+import { unless } from "#core/kernel/Refusal.ts"
+import { given, givenState } from "#core/testing/index.ts"
 
 const DoorMachine = Machine.declare("DoorState", {
   doc: "A door.",

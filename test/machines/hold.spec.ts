@@ -1,13 +1,9 @@
 /** Holds and the findings behind them: for each state, where each fact leads, and who is waited for. */
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import { type Hold, holds } from "../../packages/engine-core/src/controls/hold/Hold.ts"
-import {
-  decide,
-  evolve,
-  type Fact
-} from "../../packages/engine-core/src/controls/hold/HoldMachine.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
+import { type Hold, holds } from "#core/controls/hold/Hold.ts"
+import { decide, evolve, type Fact } from "#core/controls/hold/HoldMachine.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
 import {
   evolve as evolveFinding,
   type Fact as FindingFact,
@@ -15,7 +11,7 @@ import {
   findings,
   first,
   type Seen
-} from "../../packages/engine-core/src/reconciliation/run/Finding.ts"
+} from "#core/reconciliation/run/Finding.ts"
 import { id, party } from "./subscriptions.ts"
 
 const at = (hour: number) => Instant.of(`2026-07-30T${String(hour).padStart(2, "0")}:00:00Z`)

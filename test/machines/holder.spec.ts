@@ -2,17 +2,17 @@
 import { Instant, Party, RecordId } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"
-import { type Holder, holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
+import { type Holder, holders } from "#core/holders/holder/Holder.ts"
 import {
   decide,
   evolve,
   type Fact,
   type HolderMachine,
   isReady
-} from "../../packages/engine-core/src/holders/holder/HolderMachine.ts"
-import * as Collection from "../../packages/engine-core/src/kernel/Collection.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import type * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
+} from "#core/holders/holder/HolderMachine.ts"
+import * as Collection from "#core/kernel/Collection.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import type * as Machine from "#core/kernel/Machine.ts"
 
 const at = Instant.of("2026-07-31T12:00:00Z")
 const until = Instant.of("2027-07-31T12:00:00Z")

@@ -1,37 +1,30 @@
 /** Admissions, consents and primary markets: for each state, what may be asked and what a fact leaves. */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
-import {
-  type Admission,
-  admissions,
-  endsAt
-} from "../../packages/engine-core/src/instruments/admission/Admission.ts"
+import { type Admission, admissions, endsAt } from "#core/instruments/admission/Admission.ts"
 import {
   type AdmissionConsent,
   admissionConsents
-} from "../../packages/engine-core/src/instruments/admission/AdmissionConsent.ts"
-import * as Proposing from "../../packages/engine-core/src/writes/ProposingOperations.ts"
-import * as ConsentMachine from "../../packages/engine-core/src/instruments/admission/AdmissionConsentMachine.ts"
-import * as AdmissionMachine from "../../packages/engine-core/src/instruments/admission/AdmissionMachine.ts"
+} from "#core/instruments/admission/AdmissionConsent.ts"
+import * as Proposing from "#core/writes/ProposingOperations.ts"
+import * as ConsentMachine from "#core/instruments/admission/AdmissionConsentMachine.ts"
+import * as AdmissionMachine from "#core/instruments/admission/AdmissionMachine.ts"
 import {
   against as rows,
   againstAtOnboarding,
   type Offering
-} from "../../packages/engine-core/src/instruments/admission/AdmissionRules.ts"
-import type { Recorded } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
-import { Manifest } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
-import { ripen } from "../../packages/engine-core/src/kernel/Collection.ts"
-import * as Gates from "../../packages/engine-core/src/kernel/Gates.ts"
-import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import * as Offset from "../../packages/engine-core/src/kernel/Offset.ts"
-import * as Party from "../../packages/engine-core/src/kernel/Party.ts"
-import * as PlainJson from "../../packages/engine-core/src/kernel/PlainJson.ts"
-import {
-  type PrimaryMarket,
-  primaryMarkets
-} from "../../packages/engine-core/src/orders/primary-market/PrimaryMarket.ts"
-import * as MarketMachine from "../../packages/engine-core/src/orders/primary-market/PrimaryMarketMachine.ts"
+} from "#core/instruments/admission/AdmissionRules.ts"
+import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
+import { Manifest } from "#core/instruments/instrument/Manifest.ts"
+import { ripen } from "#core/kernel/Collection.ts"
+import * as Gates from "#core/kernel/Gates.ts"
+import * as Instant from "#core/kernel/Instant.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Offset from "#core/kernel/Offset.ts"
+import * as Party from "#core/kernel/Party.ts"
+import * as PlainJson from "#core/kernel/PlainJson.ts"
+import { type PrimaryMarket, primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
+import * as MarketMachine from "#core/orders/primary-market/PrimaryMarketMachine.ts"
 import { Schema } from "effect"
 import { bodyOf } from "../operations/instrumentBody.ts"
 

@@ -4,16 +4,16 @@ import { describe, expect, it } from "vitest"
 import {
   type IssuerPowersAgreement,
   issuerPowersAgreements
-} from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersAgreement.ts"
-import * as Agreement from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersAgreementMachine.ts"
+} from "#core/controls/issuer-powers/IssuerPowersAgreement.ts"
+import * as Agreement from "#core/controls/issuer-powers/IssuerPowersAgreementMachine.ts"
 import {
   type IssuerPowersConsent,
   issuerPowersConsents
-} from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersConsent.ts"
-import * as Consent from "../../packages/engine-core/src/controls/issuer-powers/IssuerPowersConsentMachine.ts"
-import { ripen } from "../../packages/engine-core/src/kernel/Collection.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
+} from "#core/controls/issuer-powers/IssuerPowersConsent.ts"
+import * as Consent from "#core/controls/issuer-powers/IssuerPowersConsentMachine.ts"
+import { ripen } from "#core/kernel/Collection.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Machine from "#core/kernel/Machine.ts"
 import { id, party } from "./subscriptions.ts"
 
 const at = (hour: number) => Instant.of(`2026-07-30T${String(hour).padStart(2, "0")}:00:00Z`)

@@ -1,30 +1,27 @@
 /** Every judged set, row by row: which facts and which instant make which state. */
 import { describe, expect, it } from "vitest"
-import { judged } from "../../packages/engine-core/src/catalogue.ts"
+import { judged } from "#core/catalogue.ts"
 import {
   DistributionPeriod,
   type Subject as Period
-} from "../../packages/engine-core/src/distributions/period/DistributionPeriod.ts"
-import { DistributionRoll } from "../../packages/engine-core/src/distributions/roll/DistributionRoll.ts"
+} from "#core/distributions/period/DistributionPeriod.ts"
+import { DistributionRoll } from "#core/distributions/roll/DistributionRoll.ts"
 import {
   type Subject as Standing,
   StandingApprovalState
-} from "../../packages/engine-core/src/distributions/standing-approval/StandingApprovalState.ts"
-import {
-  NavFeed,
-  type Subject as Nav
-} from "../../packages/engine-core/src/instruments/price/NavFeed.ts"
-import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
-import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
-import type { Judged } from "../../packages/engine-core/src/kernel/Judged.ts"
+} from "#core/distributions/standing-approval/StandingApprovalState.ts"
+import { NavFeed, type Subject as Nav } from "#core/instruments/price/NavFeed.ts"
+import * as Decimal from "#core/kernel/Decimal.ts"
+import * as Instant from "#core/kernel/Instant.ts"
+import type { Judged } from "#core/kernel/Judged.ts"
 import {
   RedemptionOrder,
   type Subject as Redemption
-} from "../../packages/engine-core/src/orders/redemption/RedemptionOrder.ts"
+} from "#core/orders/redemption/RedemptionOrder.ts"
 import {
   type Subject as Subscription,
   SubscriptionOrder
-} from "../../packages/engine-core/src/orders/subscription/SubscriptionOrder.ts"
+} from "#core/orders/subscription/SubscriptionOrder.ts"
 
 const before = Instant.of("2026-07-30T12:00:00Z")
 const at = Instant.of("2026-07-31T12:00:00Z")

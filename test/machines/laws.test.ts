@@ -1,7 +1,7 @@
 /** The laws of machines can fail: each planted fault is named by the law it breaks, and by no other. */
 import { describe, expect, it } from "vitest"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
-import { laws, walk } from "../../packages/engine-core/src/testing/index.ts"
+import * as Machine from "#core/kernel/Machine.ts"
+import { laws, walk } from "#core/testing/index.ts"
 
 /** A machine that keeps every law; each fault is planted into a copy of it. */
 const sound: Machine.Machine = Machine.declare("DoorState", {

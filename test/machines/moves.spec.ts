@@ -1,7 +1,7 @@
 /** Where every move leads, machine by machine: a move misdirected, added or lost is named here. */
 import { describe, expect, it } from "vitest"
-import { machines } from "../../packages/engine-core/src/catalogue.ts"
-import type { Machine } from "../../packages/engine-core/src/kernel/Machine.ts"
+import { machines } from "#core/catalogue.ts"
+import type { Machine } from "#core/kernel/Machine.ts"
 
 /** One line a move: from, trigger, to; ▸ brings nearer to the end. `opens`: a state it opens in. */
 const tables: Readonly<Record<string, string>> = {

@@ -2,22 +2,19 @@
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import type { Instrument } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
-import {
-  evolve as evolveInstrument,
-  instruments
-} from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
-import { Manifest } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
+import type { Instrument } from "#core/instruments/instrument/Instrument.ts"
+import { evolve as evolveInstrument, instruments } from "#core/instruments/instrument/Instrument.ts"
+import { Manifest } from "#core/instruments/instrument/Manifest.ts"
 import {
   evolve,
   type Fact,
   type PolicyVersion,
   policyVersions
-} from "../../packages/engine-core/src/instruments/policy/PolicyVersion.ts"
-import { PolicyVersionMachine } from "../../packages/engine-core/src/instruments/policy/PolicyVersionMachine.ts"
-import { ripen } from "../../packages/engine-core/src/kernel/Collection.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
+} from "#core/instruments/policy/PolicyVersion.ts"
+import { PolicyVersionMachine } from "#core/instruments/policy/PolicyVersionMachine.ts"
+import { ripen } from "#core/kernel/Collection.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Machine from "#core/kernel/Machine.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import { id, party } from "./subscriptions.ts"
 

@@ -2,20 +2,16 @@
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
-import {
-  cashStands,
-  type Redemption,
-  redemptions
-} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Machine from "#core/kernel/Machine.ts"
+import { cashStands, type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import {
   type Command,
   decide,
   evolve,
   type Fact,
   RedemptionMachine
-} from "../../packages/engine-core/src/orders/redemption/RedemptionMachine.ts"
+} from "#core/orders/redemption/RedemptionMachine.ts"
 import * as Red from "./redemptions.ts"
 import { line } from "./subscriptions.ts"
 

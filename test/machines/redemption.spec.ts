@@ -2,21 +2,21 @@
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import type * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import type * as Machine from "#core/kernel/Machine.ts"
 import {
   orderStateAt,
   pledgedOf,
   type Redemption,
   redemptions
-} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+} from "#core/orders/redemption/Redemption.ts"
 import {
   type Command,
   decide,
   evolve,
   type Fact,
   type RedemptionMachine
-} from "../../packages/engine-core/src/orders/redemption/RedemptionMachine.ts"
+} from "#core/orders/redemption/RedemptionMachine.ts"
 import * as Red from "./redemptions.ts"
 import { line } from "./subscriptions.ts"
 

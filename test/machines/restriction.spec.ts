@@ -1,20 +1,17 @@
 /** Restrictions: for each state, where each fact leads, what the clock makes of it, and what is told. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import {
-  type Restriction,
-  restrictions
-} from "../../packages/engine-core/src/controls/restriction/Restriction.ts"
+import { type Restriction, restrictions } from "#core/controls/restriction/Restriction.ts"
 import {
   decide,
   evolve,
   type Fact,
   RestrictionMachine
-} from "../../packages/engine-core/src/controls/restriction/RestrictionMachine.ts"
-import { everKept } from "../../packages/engine-core/src/feeds/Retention.ts"
-import { ripen } from "../../packages/engine-core/src/kernel/Collection.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
+} from "#core/controls/restriction/RestrictionMachine.ts"
+import { everKept } from "#core/feeds/Retention.ts"
+import { ripen } from "#core/kernel/Collection.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Machine from "#core/kernel/Machine.ts"
 import { Result } from "effect"
 import { id, party } from "./subscriptions.ts"
 

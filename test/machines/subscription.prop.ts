@@ -3,26 +3,22 @@ import { Date, Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
-import {
-  againstSettling,
-  nameOf,
-  unrefunded
-} from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
+import { judge } from "#core/kernel/Gates.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Machine from "#core/kernel/Machine.ts"
+import { againstSettling, nameOf, unrefunded } from "#core/orders/subscription/CashLine.ts"
 import {
   owesRefund,
   type Subscription,
   subscriptions
-} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+} from "#core/orders/subscription/Subscription.ts"
 import {
   type Command,
   decide,
   evolve,
   type Fact,
   SubscriptionMachine
-} from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
+} from "#core/orders/subscription/SubscriptionMachine.ts"
 import { claimed, line } from "./subscriptions.ts"
 
 const at = Instant.of("2026-08-03T09:00:00Z")

@@ -7,16 +7,16 @@ import {
   orderStateAt,
   type Subscription,
   subscriptions
-} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+} from "#core/orders/subscription/Subscription.ts"
 import {
   type Command,
   decide,
   evolve,
   type Fact,
   type SubscriptionMachine
-} from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
-import type * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
-import * as Invariant from "../../packages/engine-core/src/kernel/Invariant.ts"
+} from "#core/orders/subscription/SubscriptionMachine.ts"
+import type * as Machine from "#core/kernel/Machine.ts"
+import * as Invariant from "#core/kernel/Invariant.ts"
 import { at, claimed, id, line, party } from "./subscriptions.ts"
 
 const later = Instant.of("2026-08-03T09:00:00Z")

@@ -1,7 +1,7 @@
 /** A subscription just claimed, and bank lines, for the tests that move it. */
 import { Date, Decimal, Instant, Party, RecordId, Zone } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
-import type { Subscription } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
+import type { Subscription } from "#core/orders/subscription/Subscription.ts"
 
 export const party = (hint: string) => Party.of(`${hint}::1220aa`)
 export const id = <const N extends string>(text: string) =>

@@ -2,7 +2,7 @@
 import { Catalogue, type Operation, Records } from "@bursar/engine-core"
 import { Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
-import { shown } from "../../packages/engine-core/src/kernel/Gates.ts"
+import { shown } from "#core/kernel/Gates.ts"
 import * as Stage from "./stage.ts"
 
 export const modes = ["freeze", "receive-only", "redeem-only"] as const

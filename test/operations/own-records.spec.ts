@@ -2,7 +2,7 @@
 import { type Caller, Reads } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
+import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
 import { world } from "../engine/world.ts"
 import { person } from "./stage.ts"
 

@@ -5,11 +5,8 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
-import {
-  orderStateAt,
-  redemptions
-} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import { holders } from "#core/holders/holder/Holder.ts"
+import { orderStateAt, redemptions } from "#core/orders/redemption/Redemption.ts"
 import { world } from "../engine/world.ts"
 import * as Stage from "./stage.ts"
 

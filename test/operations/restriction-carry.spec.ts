@@ -6,18 +6,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import {
-  carry,
-  type Carrying
-} from "../../packages/engine-core/src/controls/restriction/CarryOperations.ts"
-import { inForce } from "../../packages/engine-core/src/controls/restriction/InForceReads.ts"
-import {
-  lets,
-  type Passing
-} from "../../packages/engine-core/src/controls/restriction/RestrictionRules.ts"
-import { holders } from "../../packages/engine-core/src/holders/holder/Holder.ts"
-import * as sets from "../../packages/engine-core/src/vocabulary/sets.ts"
-import * as TestDatabase from "../../packages/storage-adapters/src/embedded/TestDatabase.ts"
+import { carry, type Carrying } from "#core/controls/restriction/CarryOperations.ts"
+import { inForce } from "#core/controls/restriction/InForceReads.ts"
+import { lets, type Passing } from "#core/controls/restriction/RestrictionRules.ts"
+import { holders } from "#core/holders/holder/Holder.ts"
+import * as sets from "#core/vocabulary/sets.ts"
+import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 import { world } from "../engine/world.ts"
 import { activeOf, all, founded, foundedNow, lifts, one, restricts, told } from "./restricting.ts"
 

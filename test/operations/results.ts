@@ -2,8 +2,8 @@
 import { type Caller, Catalogue, type Operation, type Read, Reads } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
-import type { Stored } from "../../packages/engine-core/src/records/Records.ts"
-import type { OperationRecord } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import type { Stored } from "#core/records/Records.ts"
+import type { OperationRecord } from "#core/writes/OperationRecord.ts"
 
 const auditor: Caller.Caller = {
   sub: "reader-auditor",

@@ -4,11 +4,8 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as PrecheckReads from "../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
-import {
-  orderStateAt,
-  redemptions
-} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import * as PrecheckReads from "#core/instruments/precheck/PrecheckReads.ts"
+import { orderStateAt, redemptions } from "#core/orders/redemption/Redemption.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"

@@ -6,9 +6,9 @@ import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { contracts } from "../../packages/engine-core/src/projection/Contract.ts"
-import { unexpectedFacts } from "../../packages/engine-core/src/projection/Unexpected.ts"
-import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import { contracts } from "#core/projection/Contract.ts"
+import { unexpectedFacts } from "#core/projection/Unexpected.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import { bodyOf } from "./instrumentBody.ts"
 
 /** A Friday, four hours before the cut-off. */

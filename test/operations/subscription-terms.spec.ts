@@ -5,11 +5,8 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  orderStateAt,
-  subscriptions
-} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
-import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import { orderStateAt, subscriptions } from "#core/orders/subscription/Subscription.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"

@@ -6,14 +6,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
-import { cashLines } from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
-import {
-  orderStateAt,
-  subscriptions
-} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
-import { readings as mintReadings } from "../../packages/engine-core/src/orders/subscription/SubscriptionReadings.ts"
-import * as PrecheckReads from "../../packages/engine-core/src/instruments/precheck/PrecheckReads.ts"
-import * as SubscriptionReads from "../../packages/engine-core/src/orders/subscription/SubscriptionReads.ts"
+import { cashLines } from "#core/orders/subscription/CashLine.ts"
+import { orderStateAt, subscriptions } from "#core/orders/subscription/Subscription.ts"
+import { readings as mintReadings } from "#core/orders/subscription/SubscriptionReadings.ts"
+import * as PrecheckReads from "#core/instruments/precheck/PrecheckReads.ts"
+import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
 import { world } from "../engine/world.ts"
 import * as Stage from "./stage.ts"
 

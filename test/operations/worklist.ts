@@ -4,20 +4,17 @@ import { type Collection, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Machine } from "../../packages/engine-core/src/kernel/Machine.ts"
-import {
-  type Redemption,
-  redemptions
-} from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
-import { figuresAt } from "../../packages/engine-core/src/orders/redemption/RedemptionPricing.ts"
-import { unrefunded } from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
+import type { Machine } from "#core/kernel/Machine.ts"
+import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
+import { figuresAt } from "#core/orders/redemption/RedemptionPricing.ts"
+import { unrefunded } from "#core/orders/subscription/CashLine.ts"
 import {
   owesRefund,
   type Subscription,
   subscriptions
-} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
-import { dealingOf } from "../../packages/engine-core/src/orders/subscription/SubscriptionPricing.ts"
-import { byAmount } from "../../packages/engine-core/src/orders/subscription/SubscriptionRules.ts"
+} from "#core/orders/subscription/Subscription.ts"
+import { dealingOf } from "#core/orders/subscription/SubscriptionPricing.ts"
+import { byAmount } from "#core/orders/subscription/SubscriptionRules.ts"
 import * as Cycles from "./cycles.ts"
 import * as Stage from "./stage.ts"
 

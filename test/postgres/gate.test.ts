@@ -1,5 +1,5 @@
 /** The gate at the feed's head: places are handed on in order and never lost. */
-import * as Gate from "../../packages/storage-adapters/src/postgres/Gate.ts"
+import * as Gate from "#adapters/postgres/Gate.ts"
 import { it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"

@@ -4,7 +4,7 @@ import type { Records } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import * as fc from "fast-check"
-import * as Merged from "../../packages/engine-core/src/reads/Merged.ts"
+import * as Merged from "#core/reads/Merged.ts"
 
 interface Item {
   readonly key: string

@@ -4,8 +4,8 @@ import { Instant } from "@bursar/engine-core/kernel"
 import type { FeedHead } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import * as SharedAnswers from "../../packages/engine-core/src/reads/SharedAnswers.ts"
-import * as UnitOfWork from "../../packages/engine-core/src/records/UnitOfWork.ts"
+import * as SharedAnswers from "#core/reads/SharedAnswers.ts"
+import * as UnitOfWork from "#core/records/UnitOfWork.ts"
 
 const second = (n: number) => Instant.fromEpochMillis(n * 1_000)
 

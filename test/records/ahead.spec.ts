@@ -6,7 +6,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as RecordsLayer from "#core/records/layer.ts"
 import * as Toys from "../engine/toys.ts"
 
 /** Records over one store, with every look counted; the first `blind` looks see nothing. */

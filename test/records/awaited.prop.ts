@@ -2,7 +2,7 @@
 import { Instant } from "@bursar/engine-core/kernel"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Awaited from "../../packages/engine-core/src/records/Awaited.ts"
+import * as Awaited from "#core/records/Awaited.ts"
 
 const instants = fc
   .bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })

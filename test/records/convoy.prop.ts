@@ -6,7 +6,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Exit, Layer, Scheduler } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as RecordsLayer from "#core/records/layer.ts"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
 

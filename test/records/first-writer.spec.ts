@@ -5,7 +5,7 @@ import { Documents } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as RecordsLayer from "#core/records/layer.ts"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
 

@@ -5,7 +5,7 @@ import { Documents, FactLog, Feed, VersionMoved, WorkQueue } from "@bursar/engin
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as RecordsLayer from "#core/records/layer.ts"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as Calls from "../engine/calls.ts"

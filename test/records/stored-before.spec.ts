@@ -3,15 +3,12 @@ import { Party, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import {
-  Admission,
-  admissions
-} from "../../packages/engine-core/src/instruments/admission/Admission.ts"
-import { Body, Manifest } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
-import { Gross } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
-import { Redemption } from "../../packages/engine-core/src/orders/redemption/Redemption.ts"
-import { Subscription } from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
-import * as Codecs from "../../packages/engine-core/src/records/Codecs.ts"
+import { Admission, admissions } from "#core/instruments/admission/Admission.ts"
+import { Body, Manifest } from "#core/instruments/instrument/Manifest.ts"
+import { Gross } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import { Redemption } from "#core/orders/redemption/Redemption.ts"
+import { Subscription } from "#core/orders/subscription/Subscription.ts"
+import * as Codecs from "#core/records/Codecs.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const registrar = Party.of("registrar::1220aa")

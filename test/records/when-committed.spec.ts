@@ -5,7 +5,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Exit, Layer } from "effect"
 import { describe, expect, it } from "vitest"
-import * as RecordsLayer from "../../packages/engine-core/src/records/layer.ts"
+import * as RecordsLayer from "#core/records/layer.ts"
 import * as Toys from "../engine/toys.ts"
 
 const layer = RecordsLayer.layer.pipe(

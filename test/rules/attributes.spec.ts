@@ -3,8 +3,8 @@ import { Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as AttributeRules from "../../packages/engine-core/src/holders/attribute/AttributeRules.ts"
-import type { Attribute } from "../../packages/engine-core/src/holders/holder/HolderDetails.ts"
+import * as AttributeRules from "#core/holders/attribute/AttributeRules.ts"
+import type { Attribute } from "#core/holders/holder/HolderDetails.ts"
 
 const at = (day: number) => Instant.of(`2026-07-${String(day).padStart(2, "0")}T00:00:00Z`)
 const hash = (sign: string) => sign.repeat(64)

@@ -4,9 +4,9 @@ import { verify } from "@bursar/engine-core"
 import { Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import * as Basis from "../../packages/engine-core/src/kernel/Basis.ts"
-import * as Formulas from "../../packages/engine-core/src/orders/OrderFormulas.ts"
-import * as Rules from "../../packages/engine-core/src/orders/OrderRules.ts"
+import * as Basis from "#core/kernel/Basis.ts"
+import * as Formulas from "#core/orders/OrderFormulas.ts"
+import * as Rules from "#core/orders/OrderRules.ts"
 
 const d = Decimal.of
 const items = (...amounts: ReadonlyArray<string>) =>

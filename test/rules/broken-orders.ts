@@ -1,17 +1,14 @@
 /** The acts of one order, each with a way to make every check of it refuse. */
 import { Decimal, type Instant } from "@bursar/engine-core/kernel"
-import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
-import * as Joining from "../../packages/engine-core/src/orders/dealing-cycle/JoiningRules.ts"
-import * as RedemptionGates from "../../packages/engine-core/src/orders/redemption/RedemptionGates.ts"
-import * as RedemptionMachine from "../../packages/engine-core/src/orders/redemption/RedemptionMachine.ts"
-import {
-  againstSigned,
-  type Signed
-} from "../../packages/engine-core/src/orders/SignedOrderReads.ts"
-import { againstSettleBy, asServed } from "../../packages/engine-core/src/orders/AllocationRules.ts"
-import * as Cash from "../../packages/engine-core/src/orders/subscription/CashLine.ts"
-import * as SubscriptionGates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
-import * as SubscriptionMachine from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
+import { termsOf } from "#core/instruments/policy/Policy.ts"
+import * as Joining from "#core/orders/dealing-cycle/JoiningRules.ts"
+import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
+import * as RedemptionMachine from "#core/orders/redemption/RedemptionMachine.ts"
+import { againstSigned, type Signed } from "#core/orders/SignedOrderReads.ts"
+import { againstSettleBy, asServed } from "#core/orders/AllocationRules.ts"
+import * as Cash from "#core/orders/subscription/CashLine.ts"
+import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
+import * as SubscriptionMachine from "#core/orders/subscription/SubscriptionMachine.ts"
 import * as redeemed from "../machines/redemptions.ts"
 import { claimed, id, party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"

@@ -3,9 +3,9 @@ import { Date, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { judge } from "../../packages/engine-core/src/kernel/Gates.ts"
-import { openingOf } from "../../packages/engine-core/src/orders/dealing-cycle/CutOffRules.ts"
-import { nextCutOff } from "../../packages/engine-core/src/orders/subscription/SubscriptionRules.ts"
+import { judge } from "#core/kernel/Gates.ts"
+import { openingOf } from "#core/orders/dealing-cycle/CutOffRules.ts"
+import { nextCutOff } from "#core/orders/subscription/SubscriptionRules.ts"
 
 const everyDay = [...Date.weekdays]
 const rule = (zone: string, time: string, days: ReadonlyArray<Date.Weekday> = everyDay) => ({

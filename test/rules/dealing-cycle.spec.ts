@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import * as Rules from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleRules.ts"
+import * as Rules from "#core/orders/dealing-cycle/DealingCycleRules.ts"
 
 const d = Decimal.of
 const price = d("1.0437")

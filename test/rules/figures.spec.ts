@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Figures from "../../packages/engine-core/src/writes/Figures.ts"
+import * as Figures from "#core/writes/Figures.ts"
 
 const derived = (
   figures: Readonly<Record<string, string | bigint>>,

@@ -3,28 +3,13 @@ import { createHash } from "node:crypto"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import {
-  against,
-  type Act,
-  type Holding,
-  stops
-} from "../../packages/engine-core/src/controls/hold/HoldRules.ts"
-import {
-  blocksOf,
-  reasonOf,
-  sourceOf,
-  stopping
-} from "../../packages/engine-core/src/controls/hold/HoldOpeningRules.ts"
-import * as Release from "../../packages/engine-core/src/controls/hold/HoldReleaseRules.ts"
-import {
-  evolve,
-  type Finding,
-  first,
-  type Seen
-} from "../../packages/engine-core/src/reconciliation/run/Finding.ts"
-import * as Rules from "../../packages/engine-core/src/reconciliation/run/FindingRules.ts"
-import * as Figures from "../../packages/engine-core/src/writes/Figures.ts"
-import type { HoldSource } from "../../packages/engine-core/src/vocabulary/sets.ts"
+import { against, type Act, type Holding, stops } from "#core/controls/hold/HoldRules.ts"
+import { blocksOf, reasonOf, sourceOf, stopping } from "#core/controls/hold/HoldOpeningRules.ts"
+import * as Release from "#core/controls/hold/HoldReleaseRules.ts"
+import { evolve, type Finding, first, type Seen } from "#core/reconciliation/run/Finding.ts"
+import * as Rules from "#core/reconciliation/run/FindingRules.ts"
+import * as Figures from "#core/writes/Figures.ts"
+import type { HoldSource } from "#core/vocabulary/sets.ts"
 import { id } from "../machines/subscriptions.ts"
 
 const hashed = (text: string) => createHash("sha256").update(text).digest("hex")

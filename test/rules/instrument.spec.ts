@@ -8,11 +8,11 @@ import {
   isFigi,
   isIsin,
   isLei
-} from "../../packages/engine-core/src/instruments/instrument/InstrumentRules.ts"
-import { Body, Manifest } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
-import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
-import * as PlainJson from "../../packages/engine-core/src/kernel/PlainJson.ts"
-import { decoder } from "../../packages/engine-core/src/kernel/Shape.ts"
+} from "#core/instruments/instrument/InstrumentRules.ts"
+import { Body, Manifest } from "#core/instruments/instrument/Manifest.ts"
+import * as Decimal from "#core/kernel/Decimal.ts"
+import * as PlainJson from "#core/kernel/PlainJson.ts"
+import { decoder } from "#core/kernel/Shape.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const digits = "0123456789"

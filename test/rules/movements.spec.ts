@@ -7,9 +7,9 @@ import {
   movementsOf,
   plain,
   type Touch
-} from "../../packages/engine-core/src/instruments/register/MovementRules.ts"
-import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
-import * as Party from "../../packages/engine-core/src/kernel/Party.ts"
+} from "#core/instruments/register/MovementRules.ts"
+import * as Decimal from "#core/kernel/Decimal.ts"
+import * as Party from "#core/kernel/Party.ts"
 
 const party = (hint: string) => Party.make({ hint, fingerprint: `1220${"ab".repeat(32)}` })
 const parties = ["alice", "bob", "carol"].map(party)

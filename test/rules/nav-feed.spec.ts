@@ -2,15 +2,10 @@
 import { Date, Decimal, Duration, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { CutOff } from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
-import { NavFeed } from "../../packages/engine-core/src/instruments/price/NavFeed.ts"
-import {
-  feedOf,
-  lastCutOff,
-  moveOf,
-  type Stated
-} from "../../packages/engine-core/src/instruments/price/NavFeedRules.ts"
-import { nextCutOff } from "../../packages/engine-core/src/orders/subscription/SubscriptionRules.ts"
+import type { CutOff } from "#core/instruments/instrument/Manifest.ts"
+import { NavFeed } from "#core/instruments/price/NavFeed.ts"
+import { feedOf, lastCutOff, moveOf, type Stated } from "#core/instruments/price/NavFeedRules.ts"
+import { nextCutOff } from "#core/orders/subscription/SubscriptionRules.ts"
 
 const guardrail = { up: Decimal.of("0.02"), down: Decimal.of("0.01") }
 

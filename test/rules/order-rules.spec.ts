@@ -2,8 +2,8 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import * as Rules from "../../packages/engine-core/src/orders/OrderRules.ts"
-import * as Subscribing from "../../packages/engine-core/src/orders/subscription/SubscriptionRules.ts"
+import * as Rules from "#core/orders/OrderRules.ts"
+import * as Subscribing from "#core/orders/subscription/SubscriptionRules.ts"
 
 const d = Decimal.of
 const at = (places: number) => (figure: Decimal.Decimal | undefined) =>

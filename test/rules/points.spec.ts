@@ -3,7 +3,7 @@ import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { figuresOf } from "../../packages/engine-core/src/instruments/price/PointRules.ts"
+import { figuresOf } from "#core/instruments/price/PointRules.ts"
 
 type Terms = Parameters<typeof figuresOf>[1]
 

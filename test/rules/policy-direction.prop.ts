@@ -10,25 +10,19 @@ import {
 import { Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { tooOldBefore } from "../../packages/engine-core/src/holders/screening/ScreeningRules.ts"
-import * as AdmissionRules from "../../packages/engine-core/src/instruments/admission/AdmissionRules.ts"
-import {
-  Body,
-  type Manifest
-} from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
-import { termsOf } from "../../packages/engine-core/src/instruments/policy/Policy.ts"
-import {
-  changesOf,
-  type Course
-} from "../../packages/engine-core/src/instruments/policy/PolicyDirection.ts"
-import { untold } from "../../packages/engine-core/src/instruments/policy/PolicyTerms.ts"
-import { NavFeed } from "../../packages/engine-core/src/instruments/price/NavFeed.ts"
-import { feedOf } from "../../packages/engine-core/src/instruments/price/NavFeedRules.ts"
-import { judge, type Objection } from "../../packages/engine-core/src/kernel/Gates.ts"
-import * as RedemptionGates from "../../packages/engine-core/src/orders/redemption/RedemptionGates.ts"
-import * as SubscriptionGates from "../../packages/engine-core/src/orders/subscription/SubscriptionGates.ts"
-import * as Figures from "../../packages/engine-core/src/writes/Figures.ts"
-import * as TermChange from "../../packages/engine-core/src/writes/TermChange.ts"
+import { tooOldBefore } from "#core/holders/screening/ScreeningRules.ts"
+import * as AdmissionRules from "#core/instruments/admission/AdmissionRules.ts"
+import { Body, type Manifest } from "#core/instruments/instrument/Manifest.ts"
+import { termsOf } from "#core/instruments/policy/Policy.ts"
+import { changesOf, type Course } from "#core/instruments/policy/PolicyDirection.ts"
+import { untold } from "#core/instruments/policy/PolicyTerms.ts"
+import { NavFeed } from "#core/instruments/price/NavFeed.ts"
+import { feedOf } from "#core/instruments/price/NavFeedRules.ts"
+import { judge, type Objection } from "#core/kernel/Gates.ts"
+import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
+import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
+import * as Figures from "#core/writes/Figures.ts"
+import * as TermChange from "#core/writes/TermChange.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 

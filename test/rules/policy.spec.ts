@@ -3,17 +3,10 @@ import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { faults } from "../../packages/engine-core/src/instruments/instrument/InstrumentRules.ts"
-import {
-  type Changes,
-  changes,
-  Manifest
-} from "../../packages/engine-core/src/instruments/instrument/Manifest.ts"
-import {
-  judge,
-  type Setting
-} from "../../packages/engine-core/src/instruments/policy/PolicyGates.ts"
-import { amended, unfixed } from "../../packages/engine-core/src/instruments/policy/PolicyRules.ts"
+import { faults } from "#core/instruments/instrument/InstrumentRules.ts"
+import { type Changes, changes, Manifest } from "#core/instruments/instrument/Manifest.ts"
+import { judge, type Setting } from "#core/instruments/policy/PolicyGates.ts"
+import { amended, unfixed } from "#core/instruments/policy/PolicyRules.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
 

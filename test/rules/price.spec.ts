@@ -1,10 +1,10 @@
 /** Which point prices an order: a wrong one would mint too many units, or too few. */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
-import { choose, official } from "../../packages/engine-core/src/instruments/price/PriceRules.ts"
-import * as Duration from "../../packages/engine-core/src/kernel/Duration.ts"
-import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
-import * as Party from "../../packages/engine-core/src/kernel/Party.ts"
+import { choose, official } from "#core/instruments/price/PriceRules.ts"
+import * as Duration from "#core/kernel/Duration.ts"
+import * as Instant from "#core/kernel/Instant.ts"
+import * as Party from "#core/kernel/Party.ts"
 
 const oracle = Party.of("oracle::1220bb")
 const stranger = Party.of("stranger::1220cc")

@@ -1,22 +1,18 @@
 /** The sums of a register: a unit lost or a cent invented here would be shown to an auditor. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import {
-  evolve,
-  type Fact,
-  type RegisterEntry
-} from "../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
+import { evolve, type Fact, type RegisterEntry } from "#core/instruments/register/RegisterEntry.ts"
 import {
   freeUnits,
   headOf,
   shareOf,
   shownUnits,
   valueOf
-} from "../../packages/engine-core/src/instruments/register/RegisterRules.ts"
-import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
-import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
-import * as Offset from "../../packages/engine-core/src/kernel/Offset.ts"
-import * as Party from "../../packages/engine-core/src/kernel/Party.ts"
+} from "#core/instruments/register/RegisterRules.ts"
+import * as Decimal from "#core/kernel/Decimal.ts"
+import * as Instant from "#core/kernel/Instant.ts"
+import * as Offset from "#core/kernel/Offset.ts"
+import * as Party from "#core/kernel/Party.ts"
 
 const units = fc.bigInt({ min: 1n, max: 10n ** 24n }).map(Decimal.fromAtoms)
 

@@ -8,8 +8,8 @@ import {
   lets,
   type Passing,
   type Restricting
-} from "../../packages/engine-core/src/controls/restriction/RestrictionRules.ts"
-import * as sets from "../../packages/engine-core/src/vocabulary/sets.ts"
+} from "#core/controls/restriction/RestrictionRules.ts"
+import * as sets from "#core/vocabulary/sets.ts"
 import { party } from "../machines/subscriptions.ts"
 
 const passings: ReadonlyArray<Passing> = [

@@ -2,8 +2,8 @@
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import type { ScreeningSource } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "vitest"
-import type { Screening } from "../../packages/engine-core/src/holders/holder/HolderDetails.ts"
-import * as ScreeningRules from "../../packages/engine-core/src/holders/screening/ScreeningRules.ts"
+import type { Screening } from "#core/holders/holder/HolderDetails.ts"
+import * as ScreeningRules from "#core/holders/screening/ScreeningRules.ts"
 
 const at = (day: number) => Instant.of(`2026-07-${String(day).padStart(2, "0")}T00:00:00Z`)
 const screening = (state: Screening["state"]): Screening => ({

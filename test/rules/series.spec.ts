@@ -1,19 +1,12 @@
 /** Days of 23 and 25 hours, weeks, months and levels: a step misdrawn would move figures to another day. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import {
-  add,
-  flows,
-  levels,
-  pointsMax,
-  steps,
-  tally
-} from "../../packages/engine-core/src/instruments/price/SeriesRules.ts"
-import * as Date from "../../packages/engine-core/src/kernel/Date.ts"
-import * as Decimal from "../../packages/engine-core/src/kernel/Decimal.ts"
-import * as Instant from "../../packages/engine-core/src/kernel/Instant.ts"
-import * as Zone from "../../packages/engine-core/src/kernel/Zone.ts"
-import type { SeriesInterval } from "../../packages/engine-core/src/vocabulary/sets.ts"
+import { add, flows, levels, pointsMax, steps, tally } from "#core/instruments/price/SeriesRules.ts"
+import * as Date from "#core/kernel/Date.ts"
+import * as Decimal from "#core/kernel/Decimal.ts"
+import * as Instant from "#core/kernel/Instant.ts"
+import * as Zone from "#core/kernel/Zone.ts"
+import type { SeriesInterval } from "#core/vocabulary/sets.ts"
 
 const drawn = (interval: SeriesInterval, zone: string, from: string, to: string) =>
   (steps({ interval, zone: Zone.of(zone), from: Date.of(from), to: Date.of(to) }) ?? []).map(

@@ -2,7 +2,7 @@
 import { Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import * as Rules from "../../packages/engine-core/src/orders/subscription/SubscriptionRules.ts"
+import * as Rules from "#core/orders/subscription/SubscriptionRules.ts"
 
 const dealing = (of: Partial<Rules.Dealing> = {}): Rules.Dealing => ({
   price: Decimal.of("1.0437"),

@@ -5,13 +5,10 @@ import { Feed } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Cause, Effect, Exit, Layer, Result, Scope, Stream } from "effect"
-import { instruments } from "../../packages/engine-core/src/instruments/instrument/Instrument.ts"
-import { registerEntries } from "../../packages/engine-core/src/instruments/register/RegisterEntry.ts"
-import {
-  type Subscription,
-  subscriptions
-} from "../../packages/engine-core/src/orders/subscription/Subscription.ts"
-import { operations } from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import { instruments } from "#core/instruments/instrument/Instrument.ts"
+import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
+import { type Subscription, subscriptions } from "#core/orders/subscription/Subscription.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import type { outsider } from "../engine/ledger-toys.ts"

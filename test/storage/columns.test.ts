@@ -1,6 +1,6 @@
 /** What a statement answers is what it was asked, whatever else is on the wire at the time. */
-import * as Sessions from "../../packages/storage-adapters/src/postgres/Sessions.ts"
-import * as Values from "../../packages/storage-adapters/src/postgres/Values.ts"
+import * as Sessions from "#adapters/postgres/Sessions.ts"
+import * as Values from "#adapters/postgres/Values.ts"
 import { inspect } from "node:util"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { PgClient, PgConnection } from "@effect/sql-pg"

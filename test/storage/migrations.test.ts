@@ -14,7 +14,7 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { describe, expect, it } from "@effect/vitest"
-import * as Storage from "../../packages/storage-adapters/src/postgres/migrations/0001-storage/up.ts"
+import * as Storage from "#adapters/postgres/migrations/0001-storage/up.ts"
 
 const now = "2026-01-01T00:00:00.000000000Z"
 const later = "2026-01-01T00:00:01.000000000Z"

@@ -1,11 +1,11 @@
 /** What must not compile about a machine; checked by `npm run types`, never run. */
-import type { DealingCycleMachine } from "../../packages/engine-core/src/orders/dealing-cycle/DealingCycleMachine.ts"
-import type { SubscriptionMachine } from "../../packages/engine-core/src/orders/subscription/SubscriptionMachine.ts"
-import type { SubscriptionOrder } from "../../packages/engine-core/src/orders/subscription/SubscriptionOrder.ts"
-import * as Events from "../../packages/engine-core/src/feeds/events.ts"
-import * as Judged from "../../packages/engine-core/src/kernel/Judged.ts"
-import * as Machine from "../../packages/engine-core/src/kernel/Machine.ts"
-import type { EventType, OperationKind } from "../../packages/engine-core/src/vocabulary/index.ts"
+import type { DealingCycleMachine } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import type { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
+import type { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.ts"
+import * as Events from "#core/feeds/events.ts"
+import * as Judged from "#core/kernel/Judged.ts"
+import * as Machine from "#core/kernel/Machine.ts"
+import type { EventType, OperationKind } from "#core/vocabulary/index.ts"
 
 type Same<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false
 const holds = <_T extends true>(): void => {}

@@ -1,8 +1,8 @@
 /** Tighten alone, loosen together: the eyes each write asks for are those that its direction needs. */
 import { Catalogue } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
-import { OperationKind } from "../../packages/engine-core/src/vocabulary/OperationKind.ts"
-import { effects, eyes, eyesOf } from "../../packages/engine-core/src/writes/EyesRules.ts"
+import { OperationKind } from "#core/vocabulary/OperationKind.ts"
+import { effects, eyes, eyesOf } from "#core/writes/EyesRules.ts"
 import { givenWrites } from "./routes.ts"
 
 const kinds = OperationKind.members

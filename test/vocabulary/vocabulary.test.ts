@@ -1,8 +1,8 @@
 /** The vocabulary is the API's, word for word and in its order; nothing is missing, nothing invented. */
 import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { judged, machines, valueSets } from "../../packages/engine-core/src/catalogue.ts"
-import * as vocabulary from "../../packages/engine-core/src/vocabulary/index.ts"
+import { judged, machines, valueSets } from "#core/catalogue.ts"
+import * as vocabulary from "#core/vocabulary/index.ts"
 import * as given from "./given.ts"
 
 describe("the lists of the API", () => {

@@ -5,10 +5,7 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Duration, Effect, Layer, Scope } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import {
-  operations,
-  type OperationRecord
-} from "../../packages/engine-core/src/writes/OperationRecord.ts"
+import { operations, type OperationRecord } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import * as Notes from "../engine/ledger-toys.ts"

@@ -12,7 +12,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import * as SignedRequests from "../../../packages/http-host/src/middleware/SignedRequests.ts"
+import * as SignedRequests from "#host/middleware/SignedRequests.ts"
 import { sources } from "../../architecture/sources.ts"
 import { secret, sign } from "../signing.ts"
 

@@ -10,7 +10,7 @@ import { execFile } from "node:child_process"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { isPublic, networkOf } from "../../../packages/http-host/src/outbound/Addresses.ts"
+import { isPublic, networkOf } from "#host/outbound/Addresses.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
 
 type Resolve = NonNullable<Host.WebhookSender.Options["resolve"]>

@@ -14,7 +14,7 @@ import { Operation } from "@bursar/engine-core"
 import { Effect, Schema } from "effect"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
-import { PlainSchema } from "../../../packages/engine-core/src/kernel/PlainSchema.ts"
+import { PlainSchema } from "#core/kernel/PlainSchema.ts"
 import { NoteId, tables } from "../tables.ts"
 import { bearer, json, open, type Problem, raw, send, slugOf, type Venue } from "../venue.ts"
 

@@ -13,7 +13,7 @@ import { Crypto } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import * as Cursor from "../../../packages/engine-core/src/reads/Cursor.ts"
+import * as Cursor from "#core/reads/Cursor.ts"
 import { installed } from "../witness.ts"
 
 const tools = createRequire(new URL("../../tools/package.json", import.meta.url))

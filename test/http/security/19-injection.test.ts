@@ -3,7 +3,7 @@ import { Catalogue, type Read } from "@bursar/engine-core"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { readdir, readFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { served as feeds } from "../../../packages/http-host/src/api/FeedsApi.ts"
+import { served as feeds } from "#host/api/FeedsApi.ts"
 import {
   bearer,
   json,

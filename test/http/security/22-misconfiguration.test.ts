@@ -1,6 +1,6 @@
 /** Attack 22: what a careless deployment gives away, and pages of elsewhere that would call for a person. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { table } from "../../../packages/http-host/src/api/Route.ts"
+import { table } from "#host/api/Route.ts"
 import { tables } from "../tables.ts"
 import { bearer, open, raw, send, slugOf, type Venue } from "../venue.ts"
 

@@ -3,7 +3,7 @@ import { request } from "node:http"
 import { readFileSync } from "node:fs"
 import { Catalogue } from "@bursar/engine-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { table } from "../../../packages/http-host/src/api/Route.ts"
+import { table } from "#host/api/Route.ts"
 import { givenReads, givenWrites } from "../../vocabulary/routes.ts"
 import { open, tenant, type Venue } from "../venue.ts"
 

@@ -20,6 +20,8 @@ import { Effect, Layer } from "effect"
 export type Inside = typeof import("@bursar/engine-core/kernel/Decimal.js")
 // @ts-expect-error
 export type InsideToo = typeof import("@bursar/http-host/client/Call.js")
+// @ts-expect-error
+export type Source = typeof import("@bursar/engine-core/src/kernel/Decimal.ts")
 
 // A client finds a write by its kind, with the types of its input.
 const claim: "subscription.claim" = Client.operation("subscription.claim").kind

@@ -2,7 +2,7 @@
 import { type Caller, Catalogue, FourEyes, type Operation, Records } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result } from "effect"
-import { operations } from "../../../packages/engine-core/src/writes/OperationRecord.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../../engine/calls.ts"
 import { holds } from "../books.ts"
 import type { When } from "./model.ts"

@@ -2,7 +2,7 @@
 import type { Caller } from "@bursar/engine-core"
 import { Records } from "@bursar/engine-core"
 import { Effect } from "effect"
-import { redemptions } from "../../../packages/engine-core/src/orders/redemption/Redemption.ts"
+import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { anyFund } from "./joining.ts"
 import { advances } from "./orders.ts"
 import { isAllocated } from "./paying.ts"

@@ -3,11 +3,8 @@ import { Catalogue, type Collection, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Documents, FactLog, type FactRow } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
-import {
-  movements,
-  partyMovements
-} from "../../../packages/engine-core/src/instruments/register/Movement.ts"
-import * as Codecs from "../../../packages/engine-core/src/records/Codecs.ts"
+import { movements, partyMovements } from "#core/instruments/register/Movement.ts"
+import * as Codecs from "#core/records/Codecs.ts"
 import { holds, same } from "../books.ts"
 import { add, atoms } from "./figures.ts"
 import { note, type Town } from "./town.ts"

@@ -2,7 +2,7 @@
 import { Records } from "@bursar/engine-core"
 import type { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
-import { operations } from "../../../packages/engine-core/src/writes/OperationRecord.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import { again, places } from "../../operations/results.ts"
 import { same } from "../books.ts"
 import { note, type Town } from "./town.ts"

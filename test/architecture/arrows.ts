@@ -13,7 +13,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [5, /^[a-z-]+\/index\.ts$/u],
   [4, /(Operations|Reads|Readings|Runner|Follower|FourEyes|Door|AuditLog)\.ts$/u],
   // What folds updates into records, and what answers reads from them, needs both as a use case does.
-  [4, /^(projection\/|reads\/(Point|Reads|layer)\.ts$)/u],
+  [4, /^(projection\/|reads\/(Point|Reads|SharedAnswers|layer)\.ts$)/u],
   [2, /./u]
 ]
 

@@ -500,6 +500,18 @@ describe("refused calls", () => {
       })
     ))
 
+  it("are logged one by one again from the first millisecond of the next minute of the clock", () =>
+    inWorld(
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.parse("2026-08-01T12:00:59.999Z"))
+        for (let n = 0; n < 60; n++) yield* refusedBy("eve")
+        expect(yield* rows).toHaveLength(60)
+        yield* TestClock.adjust("1 millis")
+        yield* refusedBy("eve")
+        expect(yield* rows).toHaveLength(61)
+      })
+    ))
+
   it("never: what is counted is lost when the engine stops", async () => {
     const kept = await Effect.runPromise(
       Effect.scoped(

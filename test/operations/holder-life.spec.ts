@@ -169,6 +169,34 @@ describe("an invitation that the venue's own party made out of turn", () => {
       ])
     }).pipe(engine())
   )
+
+  it.effect("changes nothing of a holder that has accepted and waits for its attributes", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      yield* Stage.accepts(stage)
+      const accepted = yield* holder()
+      assert.deepInclude(accepted, { state: "pending", invitationCid: null })
+      assert.isNotNull(accepted.registrationCid)
+      yield* actAs(
+        stage.venue,
+        Templates.create(Templates.HolderInvitation, {
+          venue: stage.venue,
+          holderId: "h1",
+          holder: stage.holder.party,
+          custodian: null,
+          predecessor: null,
+          attributesDigest: "00".repeat(32),
+          validUntil: null
+        })
+      )
+      yield* Stage.settle
+      assert.deepStrictEqual(yield* holder(), accepted)
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "holder register: A holder of this id exists."
+      ])
+    }).pipe(engine())
+  )
 })
 
 describe("a registration that ran out", () => {

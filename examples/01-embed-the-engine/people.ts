@@ -39,10 +39,10 @@ export const write = (
   of: { readonly params?: Params; readonly body: PlainJson.Printable }
 ) =>
   Effect.gen(function* () {
-    const door = yield* FourEyes
+    const fourEyes = yield* FourEyes
     const operation = (yield* Operations).of(kind)
     const params = of.params ?? {}
-    const { value } = yield* door.submit(operation, {
+    const { value } = yield* fourEyes.submit(operation, {
       caller: by,
       identity,
       key: null,
@@ -57,8 +57,8 @@ export const write = (
 /** Signs what awaits an approver. */
 export const approve = (by: Caller.Caller, action: WriteAnswer) =>
   Effect.gen(function* () {
-    const door = yield* FourEyes
-    const { value } = yield* door.approve({
+    const fourEyes = yield* FourEyes
+    const { value } = yield* fourEyes.approve({
       actionKey: action.actionKey ?? "",
       caller: by,
       identity

@@ -214,7 +214,7 @@ describe("the route called again (4.3)", () => {
     expect([told(chosen), chosen.written?.maker]).toEqual([[202, "awaiting"], "rick"])
   })
 
-  // Switched off to see it red: `finished` in writes/Door.ts, once for each of the two keys.
+  // Switched off to see it red: `finished` in writes/SubmitWrite.ts, once for each of the two keys.
   it.each([
     ["no key", undefined],
     ["the maker's key", "rm"]
@@ -423,7 +423,7 @@ describe(":approve and :reject (4.4)", () => {
 })
 
 describe("a rejection keeps its key as every write does (1.5)", () => {
-  // Switched off to see it red: the key's row of a rejection (`InCallDoor.run`).
+  // Switched off to see it red: the key's row of a rejection (`KeyedCall.run`).
   it.each([
     ["a key", { key: "rk-1" }],
     ["none", {}]

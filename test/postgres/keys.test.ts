@@ -14,7 +14,7 @@ import { world } from "../engine/world.ts"
 const olga = Calls.person("olga", "operator")
 const ann = Calls.person("ann", "approver")
 
-// Switched off to see it red: the time a claim may take (`InCallDoor.run`).
+// Switched off to see it red: the time a claim may take (`KeyedCall.run`).
 it.live(
   "is told after five seconds, while other writes go on, and the key is free afterwards",
   () =>

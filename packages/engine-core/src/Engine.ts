@@ -36,7 +36,7 @@ import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
 import { approvals } from "./writes/Approval.ts"
 import * as ClockRunner from "./writes/ClockRunner.ts"
-import * as Door from "./writes/Door.ts"
+import * as SubmitWrite from "./writes/SubmitWrite.ts"
 import type { FourEyes } from "./writes/FourEyes.ts"
 import type { Operation } from "./writes/Operation.ts"
 import * as OperationRunner from "./writes/OperationRunner.ts"
@@ -170,7 +170,7 @@ export const layerOf = (of: {
     ),
     Layer.provideMerge(
       Layer.mergeAll(
-        Door.layer,
+        SubmitWrite.layer,
         ReadsLayer.layer,
         EventReads.layer,
         AuditReads.layer,

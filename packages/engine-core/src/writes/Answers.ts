@@ -1,4 +1,4 @@
-/** What a call at the door is answered: the operation, or the action, as it stands now. */
+/** What a call that writes is answered: the operation, or the action, as its record stands now. */
 import type * as Instant from "../kernel/Instant.ts"
 import type { Stored } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"

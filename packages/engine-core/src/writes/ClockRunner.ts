@@ -102,7 +102,7 @@ const opened = Effect.fnUntraced(function* <R, F>(
   record: R,
   of: { readonly now: Instant.Instant; readonly times: number }
 ) {
-  const door = yield* FourEyes
+  const fourEyes = yield* FourEyes
   const records = yield* Records
   const declared = yield* Timely.Declared
   let wait: { readonly delay: number; readonly payload: string } | undefined
@@ -111,7 +111,7 @@ const opened = Effect.fnUntraced(function* <R, F>(
     const at = one.at(record)
     if (at === undefined || at > of.now) continue
     const about = `${one.name}:${collection.id(record)}@${Instant.sortable(at)}`
-    const answer = yield* door
+    const answer = yield* fourEyes
       .open(one.operation, one.request(record), `${about}#${of.times}`)
       .pipe(Effect.catchTag("Refused", broken(about)))
     const id = answer.location.slice(answer.location.lastIndexOf("/") + 1)

@@ -1,4 +1,4 @@
-/** The only door to a write: one person's call, or one person's call and others' signatures. */
+/** Takes every write: of one person alone, or of its maker with the signatures of its approvers. */
 import { Context, type Effect } from "effect"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"

@@ -31,10 +31,10 @@ import { stored, unread } from "../records/Away.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
-import { queue as operationQueue } from "./OpeningDoor.ts"
+import { queue as operationQueue } from "./OpenWrite.ts"
 import { approvals } from "./Approval.ts"
 import * as Figures from "./Figures.ts"
-import * as JudgingDoor from "./JudgingDoor.ts"
+import * as JudgeWrite from "./JudgeWrite.ts"
 import * as LedgerRefusal from "./LedgerRefusal.ts"
 import * as Logged from "./Logged.ts"
 import type { OnLedger, OnOutside, OnRecords, Operation } from "./Operation.ts"
@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
   const crypto = yield* Crypto
   const ids = yield* Ids
   const sender = yield* WebhookSender
-  const judging = yield* JudgingDoor.make
+  const judging = yield* JudgeWrite.make
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
 
   const isFinal = (record: OperationRecord) =>

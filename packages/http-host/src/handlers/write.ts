@@ -1,4 +1,4 @@
-/** The one shape of a write: judged by its input's schema, handed to the only door, answered 202. */
+/** The one shape of a write: judged by its input's schema, handed to `FourEyes`, answered 202. */
 import {
   type Answer as Answered,
   type Caller,

@@ -90,8 +90,8 @@ const note = Effect.fnUntraced(function* (
  * restricts again.
  */
 const frozen = Effect.fnUntraced(function* (requestId: string, holderId: string) {
-  const door = yield* FourEyes
-  yield* door
+  const fourEyes = yield* FourEyes
+  yield* fourEyes
     .open(restrict, { holderId, mode: "freeze", reason: "sanctions" }, `screening:${requestId}`)
     .pipe(
       Effect.catchTag("Refused", ({ slug }) =>
@@ -122,13 +122,13 @@ const make = Effect.gen(function* () {
   const work = yield* WorkQueue
   const settings = yield* Settings
   const source = yield* ScreeningSource
-  const door = yield* FourEyes
+  const fourEyes = yield* FourEyes
   const worker = `screener-${Math.floor(Number(yield* Instant.now) / 1e3)}`
 
   const provided = <A, E>(effect: Effect.Effect<A, E, Records | FourEyes>) =>
     effect.pipe(
       Effect.provideService(Records, records),
-      Effect.provideService(FourEyes, door),
+      Effect.provideService(FourEyes, fourEyes),
       Effect.provideService(Settings, settings),
       Effect.provideService(ScreeningSource, source)
     )

@@ -17,11 +17,11 @@ import * as Approval from "./Approval.ts"
 import type { Answer, Call, FourEyes } from "./FourEyes.ts"
 import * as Figures from "./Figures.ts"
 import * as Idempotency from "./Idempotency.ts"
-import * as InCallDoor from "./InCallDoor.ts"
-import type { Judging, Outside } from "./JudgingDoor.ts"
+import * as KeyedCall from "./KeyedCall.ts"
+import type { Judging, Outside } from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
 import type { Operation } from "./Operation.ts"
-import { flagsOf, type Opening, traceOf } from "./OpeningDoor.ts"
+import { flagsOf, type Opening, traceOf } from "./OpenWrite.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
 import * as Request from "./Request.ts"
@@ -285,7 +285,7 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
       // A rejection is for good, and so is what the call of it is answered.
       bindsUntil: null
     }
-    return yield* InCallDoor.run({ records, keys }, row, (claimed) =>
+    return yield* KeyedCall.run({ records, keys }, row, (claimed) =>
       Effect.gen(function* () {
         const now = yield* Instant.now
         yield* records.lock(`action:${settings.tenantId}:${actionKey}`)

@@ -1,4 +1,4 @@
-/** The implementation of the only door to a write: who may make it, and what repeating a call means. */
+/** Submits a call as a write: who may make it, whose approval it is, and what a repeated call means. */
 import { Effect, Layer, Option, Result } from "effect"
 import * as Discreet from "../controls/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
@@ -16,12 +16,12 @@ import * as Approval from "./Approval.ts"
 import { roleOf } from "./Caller.ts"
 import { type Call, FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
-import * as JudgingDoor from "./JudgingDoor.ts"
+import * as JudgeWrite from "./JudgeWrite.ts"
 import { finishesInCall, type Operation } from "./Operation.ts"
-import * as OpeningDoor from "./OpeningDoor.ts"
+import * as OpenWrite from "./OpenWrite.ts"
 import type { Operations } from "./Operations.ts"
 import * as Request from "./Request.ts"
-import * as SigningDoor from "./SigningDoor.ts"
+import * as SignWrite from "./SignWrite.ts"
 
 /** Actions of one fingerprint that are looked at in one go. */
 const sameMax = 100
@@ -32,9 +32,9 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const crypto = yield* Crypto
   const settings = yield* Settings
-  const judging = yield* JudgingDoor.make
-  const opening = yield* OpeningDoor.make(judging)
-  const signing = yield* SigningDoor.make(judging, opening)
+  const judging = yield* JudgeWrite.make
+  const opening = yield* OpenWrite.make(judging)
+  const signing = yield* SignWrite.make(judging, opening)
   const { repeated, scopeOf } = opening
   const { bindTo } = signing
   const reused = () => Effect.fail(refused("idempotency-key-reused"))
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
     readonly fingerprint: string
     readonly role: Role | undefined
     readonly method: string
-    readonly outside: JudgingDoor.Outside
+    readonly outside: JudgeWrite.Outside
     readonly now: Instant.Instant
     /** The key it is keyed with, sent or made of the body. */
     readonly keyed: Pick<KeyRow, "scope" | "key" | "fingerprint"> & { readonly isSent: boolean }
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
       Effect.succeed(true)
     )
     if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected"))
-    return yield* SigningDoor.denied("None of the caller's roles makes this write.")
+    return yield* SignWrite.denied("None of the caller's roles makes this write.")
   })
 
   /** A four-eyes write's call, by the table of contract.md section 4: the first row that matches. */
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
     const role = roleOf(call.caller, operation.makers)
     const mayApprove = operation.approvers > 0 && call.caller.roles.includes("approver")
     if (role === undefined && !mayApprove) {
-      return yield* SigningDoor.denied("None of the caller's roles makes or approves this write.")
+      return yield* SignWrite.denied("None of the caller's roles makes or approves this write.")
     }
     const input = yield* Effect.fromResult(Request.decodeCall(operation, call))
     const method = operation.route.slice(0, operation.route.indexOf(" "))

@@ -35,7 +35,7 @@ const crypto = Context.get(
 const seed = Uint8Array.from({ length: 32 }, (_, at) => (at % 16) * 0x11)
 const tenantId = "venue-1"
 
-/** The vector of contract.md section 18. */
+/** A record and its hash, written down (docs/contract/audit-log.md#hash-chain). */
 const vector = {
   text: `{"action":"reserve.propose","actionKey":"ak_01","actor":"svc-operator","at":"2026-01-01T00:00:00.000000Z","bodyHash":"2783d9ec6f38e2e2f32a0f7e9dfcac602bdb902f6268bacf4b710bfaf41eefce","detail":null,"keyId":null,"method":"POST","operationId":null,"prevHash":"${"0".repeat(64)}","problem":null,"requestId":"req-1","resourceId":"res-1","resourceKind":"reserve","role":"operator","route":"/v1/reserves","seq":1,"stage":"requested","status":202,"traceId":null}`,
   hash: "8eedc4e0ee6572e0bed4524df9a7f6fa49715c4b04fe36568bf2001547cc5ad6",

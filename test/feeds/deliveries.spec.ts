@@ -13,7 +13,7 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** The waits of contract.md section 8, written down again. */
+/** The waits between attempts, written down again (docs/contract/webhooks.md#retries). */
 const waits = [
   5 * second,
   5 * minute,

@@ -1,4 +1,7 @@
-/** Clock states are announced once each and never needed by the fold: domain.md rule 2, under any timing. */
+/**
+ * Clock states are announced once each and never needed by the fold, under any timing
+ * (docs/domain/every-record.md#clock-states).
+ */
 import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Context, Effect, Layer } from "effect"

@@ -80,51 +80,46 @@ describe("a webhook", () => {
     }
   )
 
-  it.effect(
-    "shows the seed's six fields, the configured ones first, and is gone when removed",
-    () => {
-      const receivers = new W.Receivers()
-      const configured = [
-        { webhookId: "conf", url: "https://conf.example/", events: [], secrets: [] }
-      ] as const
-      return Effect.gen(function* () {
-        yield* start
-        yield* W.register(bodyOf("b"))
-        yield* TestClock.adjust(1)
-        yield* W.register(bodyOf("a", { events: ["webhook.test"] }))
-        expect((yield* listed).map(({ webhookId, source }) => [webhookId, source])).toEqual([
-          ["conf", "config"],
-          ["b", "api"],
-          ["a", "api"]
-        ])
-        expect(Object.keys((yield* listed)[0] ?? {})).toEqual([
-          "webhookId",
-          "url",
-          "events",
-          "source",
-          "createdAt",
-          "createdBy"
-        ])
-        const asked = W.call("webhook.remove", { params: { webhookId: "conf" } })
-        expect(yield* slug(asked)).toBe("webhook-configured")
-        yield* remove("a")
-        const one = Effect.flatMap(Reads, (reads) =>
-          reads.one(getWebhook, {
-            caller: W.auditor,
-            params: { webhookId: "a" as never },
-            point: {}
-          })
-        )
-        expect(yield* slug(one)).toBe("not-found")
-        expect(yield* slug(W.call("webhook.remove", { params: { webhookId: "a" } }))).toBe(
-          "not-found"
-        )
-        expect(yield* slug(W.call("webhook.register", { body: bodyOf("a") }))).toBe(
-          "already-exists"
-        )
-      }).pipe(Effect.provide(W.posting(receivers, { settings: { webhooks: configured } })))
-    }
-  )
+  it.effect("shows its six fields, the configured ones first, and is gone when removed", () => {
+    const receivers = new W.Receivers()
+    const configured = [
+      { webhookId: "conf", url: "https://conf.example/", events: [], secrets: [] }
+    ] as const
+    return Effect.gen(function* () {
+      yield* start
+      yield* W.register(bodyOf("b"))
+      yield* TestClock.adjust(1)
+      yield* W.register(bodyOf("a", { events: ["webhook.test"] }))
+      expect((yield* listed).map(({ webhookId, source }) => [webhookId, source])).toEqual([
+        ["conf", "config"],
+        ["b", "api"],
+        ["a", "api"]
+      ])
+      expect(Object.keys((yield* listed)[0] ?? {})).toEqual([
+        "webhookId",
+        "url",
+        "events",
+        "source",
+        "createdAt",
+        "createdBy"
+      ])
+      const asked = W.call("webhook.remove", { params: { webhookId: "conf" } })
+      expect(yield* slug(asked)).toBe("webhook-configured")
+      yield* remove("a")
+      const one = Effect.flatMap(Reads, (reads) =>
+        reads.one(getWebhook, {
+          caller: W.auditor,
+          params: { webhookId: "a" as never },
+          point: {}
+        })
+      )
+      expect(yield* slug(one)).toBe("not-found")
+      expect(yield* slug(W.call("webhook.remove", { params: { webhookId: "a" } }))).toBe(
+        "not-found"
+      )
+      expect(yield* slug(W.call("webhook.register", { body: bodyOf("a") }))).toBe("already-exists")
+    }).pipe(Effect.provide(W.posting(receivers, { settings: { webhooks: configured } })))
+  })
 
   it.effect(
     "is refused where no address may be posted to, which is so unless a sender is given",

@@ -1,4 +1,7 @@
-/** Signatures for figures that move: a naive book of domain.md section 8, feature 6, beside the door. */
+/**
+ * Signatures for figures that move: a naive model of docs/contract/four-eyes.md#figures beside the
+ * engine.
+ */
 import { createHash } from "node:crypto"
 import { type Caller, EventReads, type Operation, Records } from "@bursar/engine-core"
 import { Effect, Result } from "effect"
@@ -72,7 +75,7 @@ interface Action {
 const figuresAt = ({ by, exact }: Pick<Action, "by" | "exact">, price: number) =>
   exact ? `{"point":"point-${price}","total":"${by * price}"}` : `{"total":"${by * price}"}`
 
-/** As the specification words it, by other code than the engine's. */
+/** The rule of docs/contract/four-eyes.md#figures by other code than the engine's. */
 const hashOf = (text: string) =>
   createHash("sha256").update(`bursar-figures-v1\n${text}`).digest("hex")
 

@@ -1,4 +1,7 @@
-/** Four eyes and idempotency under any people in any order: a naive book of contract.md 1 and 4 beside the door. */
+/**
+ * Four eyes and idempotency under any people in any order: a naive model of
+ * docs/contract/four-eyes.md beside the engine.
+ */
 import {
   type Caller,
   type Engine,
@@ -171,7 +174,7 @@ class Book {
     return this.shared({ said, print, caller, maker, approver, effective, bound })
   }
 
-  /** The table of contract.md section 4, row by row. */
+  /** The table of docs/contract/four-eyes.md#a-call-on-a-four-eyes-route, row by row. */
   shared(of: {
     readonly said: Extract<Step, { do: "call" }>
     readonly print: string

@@ -1,4 +1,7 @@
-/** The tables of contract.md sections 1 and 4, row by row. */
+/**
+ * The tables of docs/contract/four-eyes.md and the rules of docs/contract/idempotency.md, row by
+ * row.
+ */
 import { type Caller, Engine, FourEyes, type Operation, Records } from "@bursar/engine-core"
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"

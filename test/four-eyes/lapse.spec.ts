@@ -1,4 +1,7 @@
-/** Actions that nobody decides in time, in a deployment that lets none wait for ever: contract.md section 4.8. */
+/**
+ * Actions that nobody decides in time, in a deployment that lets none wait for ever
+ * (docs/contract/four-eyes.md#lapse).
+ */
 import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"

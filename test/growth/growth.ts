@@ -23,9 +23,10 @@ interface Pair {
 }
 
 /**
- * Every breach of contract.md section 15: a removed path, method, parameter, answer field, set value
- * or status; a request field newly required; a changed closed set; a narrowed pattern or limit. An
- * empty list: whoever relies on the old document may rely on the new one.
+ * Every breach of docs/contract/growth.md#within-a-version: a removed path, method, parameter,
+ * answer field, set value or status; a request field newly required; a changed closed set; a
+ * narrowed pattern or limit. An empty list: whoever relies on the old document may rely on the new
+ * one.
  */
 export const breaches = (older: Json, newer: Json): ReadonlyArray<string> => {
   const documents = { old: objectOf(older), new: objectOf(newer) }

@@ -10,7 +10,10 @@ import { describe, expect, it } from "vitest"
 import { fileOf, sources } from "../architecture/sources.ts"
 import * as Seen from "#host/client/Seen.ts"
 
-/** The test secret of contract.md: 00 11 22 … ff, twice. */
+/**
+ * The secret of the vectors: the bytes 00 11 22 … ff, twice
+ * (docs/contract/signed-requests.md#vector).
+ */
 const secret = Uint8Array.from({ length: 32 }, (_, i) => (i % 16) * 17)
 
 describe("the client", () => {

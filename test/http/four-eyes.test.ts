@@ -1,4 +1,7 @@
-/** Four eyes over the wire: every row of the tables of contract.md section 4, and what each answers. */
+/**
+ * Four eyes over HTTP: every row of the tables of docs/contract/four-eyes.md, and what each
+ * answers.
+ */
 import { Operation } from "@bursar/engine-core"
 import { Effect, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -1,4 +1,6 @@
-/** One write, however often and in whatever form its call is sent: contract.md section 1 over the wire. */
+/**
+ * One write, however often and in whatever form its call is sent (docs/contract/idempotency.md).
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Became, decide, operationsOf, write } from "./people.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "./venue.ts"

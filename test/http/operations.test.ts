@@ -1,4 +1,4 @@
-/** Operations as a poller sees them: contract.md section 2 over the wire. */
+/** Operations as a poller sees them over HTTP (docs/contract/operations.md). */
 import * as Memory from "@bursar/storage-adapters/memory"
 import { type Context, Effect, Layer, Scope } from "effect"
 import { describe, expect, it } from "vitest"

@@ -19,7 +19,10 @@ interface Draft {
 }
 
 interface Fault {
-  /** The step of contract.md section 23; faults of one step that exclude each other have the same. */
+  /**
+   * The step of docs/contract/order-of-checks.md#fourteen-steps; faults of one step that exclude
+   * each other have the same.
+   */
   readonly step: number
   readonly slug: string
   readonly put: (draft: Draft) => Draft

@@ -202,7 +202,8 @@ describe("an instrument's movements", () => {
       "burn 10 85"
     ])
     expect(rows(value).map(({ seq }) => seq)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
-    // Every record says when it changed and whose move it is (domain.md section 3): nobody's here.
+    // Every record says when it changed and who must act next
+    // (docs/domain/every-record.md#waiting-on): nobody here.
     const never = { createdAt: expect.any(String), updatedAt: expect.any(String) }
     for (const row of rows(value))
       expect(row).toMatchObject({ ...never, version: 1, waitingOn: [] })

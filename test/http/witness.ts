@@ -198,7 +198,7 @@ export const judgeOf = (
     )
 }
 
-/** A refusal is one of those that its route lists (contract.md section 3). */
+/** A refusal is one of those that its route lists (docs/contract/problems.md#slugs). */
 const judgeSlug = ({ body, status }: Exchange, route: Route): ReadonlyArray<string> => {
   if (status < 400 || body === null || body === "") return []
   const slug = String(at(JSON.parse(body), "type")).replace("urn:bursar:problem:", "")

@@ -283,7 +283,10 @@ export const taken: ReadonlyArray<Case> = [
   ["structure_whitespace_array", " [] "]
 ]
 
-/** JSON that every reader takes and this one refuses, each by a rule of contract.md section 14. */
+/**
+ * JSON that every reader takes and this one refuses, each by a rule of
+ * docs/contract/json.md#refused-before-parsing.
+ */
 export const refusedByRule: ReadonlyArray<readonly [name: string, text: string, why: RegExp]> = [
   ["object_duplicated_key", '{"a":"b","a":"c"}', /repeated/u],
   ["object_duplicated_key_and_value", '{"a":"b","a":"b"}', /repeated/u],

@@ -14,7 +14,7 @@ const seeds = {
 }
 
 describe("the vectors", () => {
-  it("keys have the fingerprints the specification gives", () => {
+  it("keys have the fingerprints written down", () => {
     const one = SigningKey.fromSeed(seeds.one)
     expect(Buffer.from(one.publicKey).toString("hex")).toBe(
       "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
@@ -28,7 +28,7 @@ describe("the vectors", () => {
     )
   })
 
-  it("prepared bytes have the hash and the signature the specification gives", () => {
+  it("prepared bytes have the hash and the signature written down", () => {
     const bytes = Buffer.from('{"bursarSim":1}', "utf8")
     const hash = Prepared.hash(bytes)
     expect(Buffer.from(hash).toString("hex")).toBe(

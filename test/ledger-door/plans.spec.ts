@@ -452,7 +452,7 @@ describe("a price that is swung", () => {
       expect(acts(prices, oracle, [toRedeem(), point])).toEqual([])
     }
   })
-  it("deals, once it is told, as domain.md's G10 has it", () => {
+  it("deals, once it is told, as golden vector G10 has it", () => {
     const attests = AttestorBot.plan({ policy, instruments: told(up) })
     expect(acts(attests, bob, [toSubscribe, point])).toMatchObject([
       { price: "1.04526555", units: "95669.468873" }

@@ -293,7 +293,9 @@ export const moved = (named: Readonly<Record<string, string>>, instrumentId = "f
       )
   })
 
-/** Σ units of the register and the supply: one and the same (domain.md, the law of a register line). */
+/**
+ * Σ units of the register and the supply: one and the same (docs/domain/instruments.md#register).
+ */
 export const books = (stage: Stage.Stage, instrumentId = "fund-a") =>
   Effect.gen(function* () {
     const records = yield* Records

@@ -1,4 +1,7 @@
-/** A record with an action that awaits shows its key in waitingOn, to those who read approvals: domain.md 2.2. */
+/**
+ * A record with an action that awaits shows its key in waitingOn, to those who read approvals
+ * (docs/domain/every-record.md#waiting-on).
+ */
 import { type Caller, Follower, type Operation, Read, Reads, Records } from "@bursar/engine-core"
 import { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"

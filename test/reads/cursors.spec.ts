@@ -341,7 +341,7 @@ describe("a cursor", () => {
     }).pipe(Effect.provide(ports()))
   )
 
-  it.effect("has the bytes that contract.md section 6 lays out", () =>
+  it.effect("has the bytes that docs/contract/pages-and-cursors.md#cursor-bytes lays out", () =>
     Effect.gen(function* () {
       const crypto = yield* Crypto
       const secret = Buffer.from("00112233445566778899aabbccddeeff".repeat(2), "hex")

@@ -88,7 +88,10 @@ const nineLegs = [
   ["carol", "app", "USD", "0.12"]
 ].map(([from = "", to = "", asset = "", amount = ""]) => ({ from, to, asset, amount: d(amount) }))
 
-/** Each golden vector of orders: its bases, and the texts that domain.md gives for their fields. */
+/**
+ * Each golden vector of orders: its bases, and the texts that docs/domain/figures.md#golden-vectors
+ * gives for their fields.
+ */
 const vectors: ReadonlyArray<
   readonly [
     name: string,

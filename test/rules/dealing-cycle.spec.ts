@@ -36,7 +36,7 @@ const plain = (figures: Readonly<Record<string, Decimal.Decimal>>) =>
 const fillsOf = ({ fills }: Rules.Settlement) =>
   Object.fromEntries([...fills].map(([id, fill]) => [id, plain({ ...fill })]))
 
-describe("golden vectors of domain.md section 4.5", () => {
+describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
   test("never: G11: a side or the fund's net comes to something else", () => {
     const cycle = settle({
       bought: [bought("a", "100000", "95812.973076"), bought("b", "50000", "47906.486538")],

@@ -1,4 +1,7 @@
-/** What counts as a figure that has moved, and what is signed of it: domain.md section 8, feature 6. */
+/**
+ * What counts as a figure that has moved, and what is signed of it
+ * (docs/contract/four-eyes.md#figures).
+ */
 import { createHash } from "node:crypto"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
@@ -61,7 +64,7 @@ describe("figures", () => {
     expect(Figures.moved(signed, now)).toEqual(moved)
   })
 
-  it("never: are hashed by another text than the specification's", () => {
+  it("never: are hashed by another text than the one written down", () => {
     const kept = Figures.shown(derived({ units: 1000n, cash: "1.50", "a b": 0n }))
     const text = 'bursar-figures-v1\n{"a b":"0","cash":"1.50","units":"1000"}'
     expect(Figures.hashText(kept)).toBe(text)

@@ -1,4 +1,4 @@
-/** Rule 7 of the domain: of all checks of an order or a move that refuse at once, the earliest gate's is told. */
+/** The order of the gates: of several checks that refuse at once, the earliest gate's is answered. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"

@@ -17,7 +17,9 @@ const hashed = (text: string) => createHash("sha256").update(text).digest("hex")
 const sources = ["manual", "reconciliation", "cover"] as const
 const acts = ["deal", "distribution", "mint"] as const
 
-/** domain.md section 2.9, read by a person: every hold blocks distribution. */
+/**
+ * docs/domain/restraints.md#what-a-hold-blocks, read by a person: every hold blocks distribution.
+ */
 const stopped: Readonly<Record<HoldSource, ReadonlyArray<Act>>> = {
   manual: ["deal", "distribution", "mint"],
   reconciliation: ["distribution"],

@@ -13,7 +13,7 @@ const units = at(6)
 const items = (...amounts: ReadonlyArray<string>) =>
   amounts.map((amount, index) => ({ id: `order-${index + 1}`, amount: d(amount) }))
 
-describe("golden vectors of domain.md section 4.5", () => {
+describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
   const p = d("1.0437")
   const redeemed = { price: p, cashDecimals: 2 }
 

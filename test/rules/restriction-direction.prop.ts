@@ -16,7 +16,7 @@ const ending: fc.Arbitrary<Ending> = fc.record({
 })
 const some = fc.array(ending, { maxLength: 3 })
 
-/** What each mode stops, as domain.md section 2.8 words it. */
+/** What each mode stops, as docs/domain/restraints.md#restriction-modes words it. */
 const stops: Readonly<Record<Ending["mode"], ReadonlyArray<string>>> = {
   freeze: ["order-in", "units-in", "units-out", "units-back", "cash-in"],
   "receive-only": ["order-in", "units-out", "units-back"],

@@ -36,7 +36,7 @@ const asked = fc.record<Asked>({
 const several = fc.array(restricting, { maxLength: 6 })
 
 describe("restrictions", () => {
-  // domain.md section 2.8 and the cause table of feature 5, read by hand.
+  // docs/domain/restraints.md#restriction-modes, read by a person.
   it.each<[mode: Restricting["mode"], lets: ReadonlyArray<Passing>]>([
     ["freeze", []],
     ["receive-only", ["units-in", "cash-in"]],

@@ -1,4 +1,7 @@
-/** The figures of a subscription, against the golden vectors and the laws of domain.md section 4.2. */
+/**
+ * The figures of a subscription, against the golden vectors and the laws of
+ * docs/domain/figures.md#formulas-of-orders.
+ */
 import { Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"

@@ -15,7 +15,10 @@ const { decimal } = Dealing
 type At = Effect.Success<typeof G11>
 type Settling = Templates.Argument<typeof Templates.DealingCycle, "Settle">
 
-/** domain.md's golden vector G11: subscriptions of 100000 and 50000, a redemption of 30000 units. */
+/**
+ * Golden vector G11 (docs/domain/figures.md#golden-vectors): subscriptions of 100000 and 50000, a
+ * redemption of 30000 units.
+ */
 export const G11 = Effect.gen(function* () {
   const floor = yield* Dealing.floor
   const { of, market, credentials } = floor

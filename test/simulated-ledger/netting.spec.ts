@@ -54,7 +54,10 @@ const batch = Entity.define(Batch, {
 const people = ["alice", "bob", "carol", "custodian"] as const
 type Person = (typeof people)[number]
 
-/** domain.md's golden vector G15: an asset that goes round, what it costs, and a fee from each. */
+/**
+ * Golden vector G15 (docs/domain/figures.md#golden-vectors): an asset that goes round, what it
+ * costs, and a fee from each.
+ */
 const legs: ReadonlyArray<readonly [Person, Person, string, "X" | "USD"]> = [
   ["alice", "bob", "1", "X"],
   ["bob", "carol", "1", "X"],

@@ -1,4 +1,7 @@
-/** How many operations one instance has under way at a time: contract.md section 2. */
+/**
+ * How many operations one instance has under way at a time
+ * (docs/contract/operations.md#order-of-execution).
+ */
 import { Engine } from "@bursar/engine-core"
 import { WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"

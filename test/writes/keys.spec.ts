@@ -1,4 +1,7 @@
-/** Keys of writes that leave no operation, and of the engine's own: contract.md sections 1.4, 1.5 and 1.7. */
+/**
+ * Keys of writes that leave no operation, and of the engine's own
+ * (docs/contract/idempotency.md#writes-that-finish-in-the-call).
+ */
 import { type Caller, FourEyes, Records } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Keys } from "@bursar/engine-core/ports"

@@ -1,4 +1,7 @@
-/** When it makes sense to look at an operation again, by how old it is: contract.md section 2. */
+/**
+ * When it makes sense to look at an operation again, by how old it is
+ * (docs/contract/operations.md#polling).
+ */
 import { Reads } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

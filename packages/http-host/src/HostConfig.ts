@@ -123,8 +123,8 @@ const origin = Kind.text("an origin such as https://app.example", (text) =>
 )
 
 /**
- * The table, by the settings' names. A name's parts are words of the specification where it has
- * them; `a.bC` is read from the variable `BURSAR_A_B_C`, and from `a.bC` of the file.
+ * The table of settings, by name. `a.bC` is read from the variable `BURSAR_A_B_C`, else from the
+ * member `a.bC` of the configuration file.
  */
 export const settings = {
   tenantId: setting(Kind.matching("1 to 64 of A-Z a-z 0-9 -", /^[A-Za-z0-9-]{1,64}$/), {

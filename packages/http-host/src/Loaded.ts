@@ -23,7 +23,10 @@ interface Key {
   readonly keyId: string
 }
 
-/** `config.loaded` (contract.md sections 8 and 18): ids of keys, never a key. */
+/**
+ * The audit record `config.loaded`: ids of keys, never a key
+ * (docs/contract/audit-log.md#what-is-logged).
+ */
 export const entry = (
   config: HostConfig,
   keys: {

@@ -9,7 +9,10 @@ import { ResourceKind } from "#core/vocabulary/ResourceKind.ts"
 import { tables } from "../tables.ts"
 import { bearer, json, open, send, slugOf, type Venue } from "../venue.ts"
 
-/** The words of contract.md section 7, written down here apart from the engine's own. */
+/**
+ * The hidden members, written down here apart from the engine's own
+ * (docs/contract/event-feed.md#monitor).
+ */
 const removed = ["holderId", "reason", "orderCited", "name", "email", "quantity", "amount"]
 const hidden = [
   "holder",

@@ -20,7 +20,10 @@ export const beginning = (step: number): Span => ({
 export type Mode = "freeze" | "receive-only" | "redeem-only"
 export type Passing = "order-in" | "units-in" | "units-out" | "units-back" | "cash-in"
 
-/** What a mode lets pass, as domain.md section 2.8 says it; none lets its holder order more (2.12). */
+/**
+ * What a mode lets pass (docs/domain/restraints.md#restriction-modes); none lets its holder order
+ * more.
+ */
 const lets: Readonly<Record<Mode, ReadonlyArray<Passing>>> = {
   freeze: [],
   "receive-only": ["units-in", "cash-in"],

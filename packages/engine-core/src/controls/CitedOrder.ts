@@ -4,7 +4,10 @@ import * as Field from "../templates/Field.ts"
 
 const line = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
-/** Kept and shown to venue staff alone: no event and no log carries any of it (domain.md section 3). */
+/**
+ * A court's or an authority's order, shown to venue staff alone and in no event
+ * (docs/domain/restraints.md#restricting).
+ */
 export const CitedOrder = Schema.Struct({
   /** The court or authority that gave it. */
   authority: line,

@@ -55,7 +55,10 @@ export interface Settings {
   readonly rescreenAfter: Duration | null
   /** Ledger updates projected in one transaction. */
   readonly batchMax: number
-  /** Contracts of earlier transactions that one ledger transaction may use (ledger.md section 5). */
+  /**
+   * Largest number of contracts of earlier transactions that one ledger transaction uses
+   * (docs/domain/ledger-writes.md#size-of-a-transaction).
+   */
   readonly inputsMax: number
 }
 

@@ -92,7 +92,7 @@ export const textOf = (
   })
 }
 
-/** What the hash of a record is taken of (contract.md section 18). */
+/** Text whose SHA-256 is a record's hash (docs/contract/audit-log.md#hash-chain). */
 export const hashed = (tenantId: string, text: string): string =>
   `bursar-audit-v1\n${tenantId}\n${text}`
 

@@ -6,7 +6,10 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
 import * as Audit from "./Audit.ts"
 
-/** Refused calls of one subject that are logged one by one within a minute (contract.md section 18). */
+/**
+ * Refused calls of one subject that are logged one by one within a minute
+ * (docs/contract/audit-log.md#what-is-logged).
+ */
 export const perMinute = 60
 
 /** Subjects that are told apart within a minute; beyond that, whoever comes shares one. */

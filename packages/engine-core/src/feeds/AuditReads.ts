@@ -62,7 +62,7 @@ export const AuditParams = Schema.Struct({
 })
 export type AuditParams = typeof AuditParams.Type
 
-/** Who reads the log (domain.md section 10). */
+/** Roles that read the audit log (docs/contract/audit-log.md#readers). */
 export const audience = {
   auditor: "all",
   compliance: "all",

@@ -74,7 +74,10 @@ export const hourly: Task<Records | Feed | Crypto> = {
   run: () => checkpoint({ newRecords: 1 })
 }
 
-/** Records after which the log is signed before the hour is over (contract.md section 18). */
+/**
+ * New records after which the log is signed before its hour is over
+ * (docs/contract/audit-log.md#checkpoints).
+ */
 const recordsMax = 10_000
 
 /** Signs the log when it grows fast. */
@@ -94,9 +97,9 @@ export type Pruned =
   | { readonly was: "kept for ever" }
 
 /**
- * Deletes what is older than the settings keep of the log, up to a checkpoint that stays as its new
- * start, and says so in the log itself. A store lets only its pruning role do it: under another it
- * dies and nothing is deleted (contract.md sections 18, 19).
+ * Retention of the audit log: deletes the records older than its setting, up to a checkpoint that
+ * stays as the new start, and logs that it did. The store lets only its pruning role delete: under
+ * another role this dies and nothing is deleted (docs/contract/audit-log.md#pruning).
  */
 export const prune: Effect.Effect<Pruned, Unavailable, Records | Feed> = Effect.gen(function* () {
   const feed = yield* Feed
@@ -146,8 +149,8 @@ export const publicKeysOf = (
 
 /**
  * Checks the log of this store from its first record, or from a number on, against checkpoints kept
- * elsewhere (`bursar audit verify`, contract.md section 18). Records that come meanwhile are checked
- * as well.
+ * elsewhere (`bursar audit verify`, docs/contract/audit-log.md#verifying). Records that come
+ * meanwhile are checked as well.
  */
 export const verifyLog = Effect.fnUntraced(function* (of: {
   readonly fromSeq?: number

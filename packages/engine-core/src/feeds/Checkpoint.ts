@@ -6,7 +6,7 @@ import * as Integer from "../kernel/Integer.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import * as Audit from "./Audit.ts"
 
-/** A key that signs checkpoints of the audit log (contract.md section 18). */
+/** A key that signs checkpoints of the audit log (docs/contract/audit-log.md#checkpoints). */
 export interface AuditKey {
   readonly keyId: string
   /** Ed25519, 32 bytes. */
@@ -28,7 +28,7 @@ export const Anchor = Schema.Struct({
 }).annotate({ identifier: "Anchor", description: "The audit log's size and head, signed." })
 export type Anchor = typeof Anchor.Type
 
-/** What is signed (contract.md section 18). */
+/** Text that a checkpoint's signature is of (docs/contract/audit-log.md#checkpoints). */
 export const signedText = (of: Pick<Anchor, "tenantId" | "size" | "head">): string =>
   `bursar-audit-checkpoint-v1\n${of.tenantId}\n${of.size}\n${of.head}`
 

@@ -50,8 +50,8 @@ export const ofRow = (row: EventRow): Event => ({
 const encode = Schema.encodeSync(Event)
 
 /**
- * The event as JSON text: what a page of the feed shows of it and what a webhook is posted, byte for
- * byte (contract.md section 8).
+ * The event as JSON text: what a page of the feed shows and what a webhook is posted, byte for byte
+ * (docs/contract/webhooks.md#deliveries).
  */
 export const print = (event: Event): string =>
   // What the codecs of the engine encode to is what PlainJson prints.

@@ -50,7 +50,8 @@ export interface FeedPages {
   /**
    * The page after a place. A cursor holds only with the list, the filters and the sight it was
    * issued for. Refuses `invalid-request` on a cursor this feed did not issue, and `cursor-expired`
-   * when retention deleted what a forward reader had not come to yet (contract.md sections 6, 7).
+   * when retention deleted what a forward reader had not come to yet
+   * (docs/contract/pages-and-cursors.md#feeds).
    */
   readonly page: <A, E>(
     asked: Asked,

@@ -4,7 +4,10 @@ import * as Duration from "../kernel/Duration.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
 
-/** What has a period of its own (contract.md section 19); its name is the setting's. */
+/**
+ * Kinds of record with a retention period of their own; the name is the setting's
+ * (docs/contract/retention.md#periods).
+ */
 export const kept = {
   operations: {
     doc: "A finished operation and its keys, from its end on.",

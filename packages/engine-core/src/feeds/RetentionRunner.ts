@@ -21,7 +21,7 @@ import * as Retention from "./Retention.ts"
 import type { Task } from "./Schedule.ts"
 import { deliveries } from "./webhook/Delivery.ts"
 
-/** Records that go in one transaction (contract.md section 19). */
+/** Records that retention deletes in one transaction (docs/contract/retention.md#runs). */
 export const batchMax = 1_000
 
 const day = 24 * 3_600_000

@@ -9,9 +9,10 @@ export interface Weighted {
 
 /**
  * What each gets of `total`: the floor of its exact part, then one more each for the largest
- * remainders, ties to the lower id, until `total` is given out (domain.md section 4.3, gate-fill and
- * pot-split). The shares stand in the order of the weights, and no order of the weights changes one.
- * A total above zero with nobody to take it is a bug of the caller.
+ * remainders, ties to the lower id, until `total` is given out
+ * (docs/domain/figures.md#cycle-figures). The shares stand in the order of the weights, and no
+ * order of the weights changes one. A total above zero with nobody to take it is a bug of the
+ * caller.
  */
 export const shares = (total: bigint, weights: ReadonlyArray<Weighted>): ReadonlyArray<bigint> => {
   if (total < 0n) throw new RangeError("Apportion: there is no sharing out less than nothing")

@@ -32,7 +32,10 @@ export const Step = Schema.Struct({
 }).annotate({ identifier: "BasisStep", description: "One rounding on the way to a figure." })
 export type Step = typeof Step.Type
 
-/** domain.md section 8, feature 1. The last step gives the figure. */
+/**
+ * How one figure was computed, so that it can be recomputed offline; the last step gives the figure
+ * (docs/domain/figures.md#basis).
+ */
 export const Basis = Schema.Struct({
   /** The figure's place in the record, such as `fundNet.cash`; its last word is the formula's own. */
   field: Schema.String,

@@ -3,7 +3,10 @@ import { Match, type Schema } from "effect"
 import type * as Instant from "./Instant.ts"
 import type * as Offset from "./Offset.ts"
 
-/** Every fact has exactly one cause (domain.md rule 5); a caller's own act is a request. */
+/**
+ * Every fact has exactly one cause; a caller's own act is a request
+ * (docs/domain/every-record.md#one-cause).
+ */
 export type Cause =
   | { readonly by: "operation"; readonly operationId: string }
   | {

@@ -101,7 +101,7 @@ export interface Sheet<T, N extends Names = Names> {
 }
 
 export interface Formula<I extends Inputs, F extends Shapes> {
-  /** The id of domain.md section 4, which a basis names. */
+  /** The formula's id, which a basis names (docs/domain/figures.md#basis). */
   readonly name: string
   readonly doc: string
   readonly inputs: I

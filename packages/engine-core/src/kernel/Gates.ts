@@ -11,11 +11,17 @@ export type Objection = readonly [
 
 const rankOf = ([, , { gate }]: Objection): number => gates.indexOf(gate)
 
-/** In the order in which gates refuse (domain.md rule 7); checks of one gate stay as they are. */
+/**
+ * Sorted by the order of the gates; checks of one gate keep their order
+ * (docs/domain/every-record.md#gate-order).
+ */
 export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
   objections.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** The gates whose refusals tell what an investor must not learn (domain.md section 8, feature 11). */
+/**
+ * The gates whose refusals say what an investor must not learn
+ * (docs/domain/holders.md#concealment).
+ */
 export const discreet: ReadonlySet<string> = new Set<Gate>(["restriction", "screening"])
 
 /**

@@ -52,8 +52,8 @@ export interface Machine<
   readonly opens: Trigger
   readonly moves: M
   /**
-   * Which moves bring a record nearer to its end: the rows that domain.md marks ▸. Their actors are
-   * whom the record waits on.
+   * The moves that bring a record nearer to its end; their actors are whom the record waits on
+   * (docs/domain/every-record.md#waiting-on).
    */
   readonly forward: ReadonlyArray<T>
   /** Why no state ends such a record, where none does; null for a machine that can end. */

@@ -156,8 +156,9 @@ const printEscaped = (text: string): string => {
 }
 
 /**
- * The canonical form of contract.md section 1: members sorted by code unit, no spaces, the escapes
- * of RFC 8785, numbers in least plain form. Two texts that mean the same give the same bytes.
+ * The canonical form of JSON (docs/contract/json.md#canonical-form): members sorted by code unit,
+ * no spaces, the escapes of RFC 8785, numbers in least plain form. Two texts that mean the same
+ * give the same bytes.
  */
 export const canonical = (value: Plain): string => {
   if (value === null) return "null"

@@ -1,4 +1,4 @@
-/** A refusal as the wire tells it: RFC 9457, every member of the seed's Problem, null when not given. */
+/** The body of a refusal over HTTP (RFC 9457): every member is there, null where it is not given. */
 import { Schema } from "effect"
 import * as Integer from "./Integer.ts"
 import { type Refused, refusals, type Slug, type Unavailable } from "./Refusal.ts"

@@ -8,7 +8,10 @@ interface Row {
   readonly title: string
 }
 
-/** The one table. Statuses and meanings: contract.md section 3. */
+/**
+ * The one table of refusals, drawn as docs/refusals.md; the shape of the answer is
+ * docs/contract/problems.md#members.
+ */
 export const refusals = {
   "invalid-request": { status: 400, retryable: false, title: "The request is malformed." },
   unauthenticated: { status: 401, retryable: false, title: "Sign-in is missing or not valid." },
@@ -121,7 +124,10 @@ export const refusals = {
 
 export type Slug = keyof typeof refusals
 
-/** The gates of a business rule, in the order in which they refuse (domain.md rule 7). */
+/**
+ * The gates of a business rule, in the order in which they refuse
+ * (docs/domain/every-record.md#gate-order).
+ */
 export const gates = [
   "four-eyes",
   "hold",
@@ -146,7 +152,7 @@ export interface Fault {
   readonly detail: string
 }
 
-/** What a refusal tells besides its slug: the members of the seed's Problem that apply. */
+/** Members of a refusal beside its slug; those that do not apply are left out. */
 export interface Told {
   readonly detail?: string
   readonly gate?: Gate

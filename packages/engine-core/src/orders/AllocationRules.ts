@@ -54,7 +54,7 @@ export const asServed = <O extends Allocating>(order: O, now: Instant.Instant): 
 
 /**
  * The row of an order that would be paid and minted, or burned, in one: once its time is past it is
- * expired, and its next act is to release it (domain.md sections 2.13 and 2.15). Null: it has no end.
+ * expired, and its next act is to release it (docs/domain/orders.md#release). Null: it has no end.
  */
 export const againstSettleBy = (
   { settleBy }: { readonly settleBy: Instant.Instant | null },

@@ -12,9 +12,10 @@ import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
 import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.ts"
 
 /**
- * What an order of the day is to be priced at, given its point's price. The first order priced fixes
- * the day: what the sums and the policy were then swings the price for all of them (domain.md section
- * 4.2), so that a policy that changes within a day does not part its orders.
+ * What an order of the day is to be priced at, given its point's price. The first order priced
+ * fixes the day: what the sums and the policy were then swings the price for all of them
+ * (docs/domain/orders.md#day-price), so that a policy that changes within a day does not part its
+ * orders.
  */
 export const dayPriceOf = Effect.fnUntraced(function* (
   of: Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly registrar: Party.Party },

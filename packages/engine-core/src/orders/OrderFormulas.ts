@@ -1,4 +1,7 @@
-/** The formulas of orders and dealing cycles, each written once (domain.md sections 4.2 and 4.3). */
+/**
+ * The formulas of orders and dealing cycles, each written once
+ * (docs/domain/figures.md#formulas-of-orders).
+ */
 import * as Formula from "../kernel/Formula.ts"
 
 /** The fee comes out of the amount, and the rest buys units. */

@@ -1,4 +1,7 @@
-/** The figures of redemptions, dealing cycles and rebasing registers (domain.md sections 4.2 and 4.3). */
+/**
+ * The figures of redemptions, dealing cycles and rebasing registers
+ * (docs/domain/figures.md#formulas-of-orders).
+ */
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Formula from "../kernel/Formula.ts"
 import * as Formulas from "./OrderFormulas.ts"
@@ -7,8 +10,8 @@ type GivenTo<F> = F extends Formula.Formula<infer I, infer _> ? Formula.Given<I>
 
 /**
  * What so many units pay: ⌊U·p·(1 − f)⌋ at the currency's places. The fee is ⌈U·p·f⌉, as cash taken
- * is; section 4.2 gives none. Where the units' worth is no whole cent, fee and proceeds together may
- * pass it by less than one: the fund pays out the proceeds and keeps all else.
+ * is rounded up. Where the units' worth is no whole cent, fee and proceeds together may pass it by
+ * less than one: the fund pays out the proceeds and keeps all else.
  */
 export const redeemUnits = (given: GivenTo<typeof Formulas.redeemUnits>) =>
   Formula.compute(Formulas.redeemUnits, given)

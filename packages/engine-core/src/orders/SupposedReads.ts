@@ -35,11 +35,11 @@ export interface Supposing {
 }
 
 /**
- * What else would be so (domain.md section 8, feature 9). Under another version its terms are those
- * in force throughout. At another price that is the last one published, and the one that the orders
- * of the act's cut-off dealt at, swung as their day's orders swing it; either re-prices those orders
- * by their formulas. What was ordered, when, and which cut-off it fell to stays as it was: another
- * cut-off or pricing rule would have made other orders.
+ * What is supposed in a what-if read (docs/domain/figures.md#what-if-reads). Under another version
+ * its terms are those in force throughout. At another price that is the last one published, and the
+ * one that the orders of the act's cut-off dealt at, swung as their day's orders swing it; either
+ * re-prices those orders by their formulas. What was ordered, when, and which cut-off it fell to
+ * stays as it was: another cut-off or pricing rule would have made other orders.
  */
 export const suppositionsOf = Effect.fnUntraced(function* (of: Supposing) {
   const { asked, instrumentId, pin } = of

@@ -2,7 +2,7 @@
 import { Context, Effect } from "effect"
 import type { Trace } from "../kernel/Trace.ts"
 
-/** Why an attempt was not taken, in the words a caller may read (contract.md section 8). */
+/** Why an attempt failed, in the words a caller may read (docs/contract/webhooks.md#retries). */
 export const failures = ["dns", "address-refused", "connect", "tls", "timeout", "status"] as const
 export type Failure = (typeof failures)[number]
 

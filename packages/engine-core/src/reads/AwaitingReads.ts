@@ -68,8 +68,9 @@ export const any = Effect.fnUntraced(function* (path: string, pin: Pin.Resolved)
 })
 
 /**
- * The views with what awaited their records (domain.md 2.2), for roles that read approvals. No
- * action is of an offset, so a read that names one is answered without.
+ * The views with the four-eyes actions that awaited their records, for roles that read approvals
+ * (docs/domain/every-record.md#waiting-on). No action is of an offset, so a read that names one is
+ * answered without.
  */
 export const shown = <V>(
   views: ReadonlyArray<V>,

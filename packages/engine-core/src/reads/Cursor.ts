@@ -30,7 +30,10 @@ export interface Place {
 const format = 0x01
 const macBytes = 16
 const digestBytes = 16
-/** Longer text is refused before anything is decoded (contract.md section 6). */
+/**
+ * Longer text is refused before anything is decoded
+ * (docs/contract/pages-and-cursors.md#cursor-bytes).
+ */
 const textMax = 512
 
 const base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -127,9 +130,10 @@ export interface Cursors {
 }
 
 /**
- * Cursors under these keys; the first one signs, every one verifies. The bytes are those of
- * contract.md section 6: format, key id, payload, MAC; the payload is the list's id, the digest of
- * what it is bound to, the pinned offset, and the keys, each after its length.
+ * Cursors under these keys; the first one signs, every one verifies. The bytes
+ * (docs/contract/pages-and-cursors.md#cursor-bytes) are format, key id, payload, MAC; the payload
+ * is the list's id, the digest of what it is bound to, the pinned offset, and the keys, each after
+ * its length.
  */
 export const make = (
   crypto: Crypto["Service"],

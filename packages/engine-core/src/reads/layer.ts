@@ -133,7 +133,8 @@ const make = Effect.gen(function* () {
 
   /**
    * The point asked for. One that cannot be answered is told only of a record that is there and in
-   * the caller's sight: `look` finds that out at the latest point (contract.md section 23).
+   * the caller's sight: `look` finds that out at the latest point
+   * (docs/contract/order-of-checks.md#fourteen-steps).
    */
   const resolve = (
     asked: PointAsked,

@@ -42,7 +42,7 @@ const attemptsMax = 16
 /** How many decoded versions are remembered; a version never changes, so it is never stale. */
 const cacheMax = 10_000
 
-/** The largest payload of an event, in bytes (contract.md section 7). */
+/** The largest payload of an event, in bytes (docs/contract/event-feed.md#payloads). */
 const payloadMax = 16_384
 
 /**

@@ -122,9 +122,9 @@ export const PrimaryMarket = define({
     },
     /**
      * Burns units out of what the holder allocated to the redemption; the rest goes back to it. It
-     * mirrors MintFor: the registrar's word comes from the market, the holder's only from inside a
-     * priced redemption. ledger.md section 5.1 names no such choice, and without it a redemption
-     * paid on the ledger could not burn in the transaction that pays, as domain.md 2.14 asks.
+     * mirrors MintFor: the registrar's authority comes from the market, the holder's only from
+     * inside a priced redemption. Without it a redemption paid on the ledger could not burn in the
+     * transaction that pays (docs/domain/ledger-writes.md#choices-of-the-markets).
      */
     BurnFor: {
       consuming: false,
@@ -137,8 +137,9 @@ export const PrimaryMarket = define({
       result: Schema.Struct({ change: Field.optional(cid) })
     },
     /**
-     * The fund takes no more orders: the market stands on, past its time from now on. Were it gone,
-     * nothing that was ordered while it was agreed could settle under it, as domain.md 2.11 says it does.
+     * The fund takes no more orders: the market stands on, past its time from now on. Were the
+     * contract archived, the orders placed while it was agreed could not settle under it
+     * (docs/domain/agreements.md#primary-markets).
      */
     End: { consuming: true, argument: Field.unit, result: created }
   }

@@ -109,13 +109,14 @@ export const powerOf = ({ kind }: Pick<ForceCause, "kind">): IssuerPower =>
 
 /**
  * An issuer's and its registrar's word, given beforehand, that the venue moves the units of holders
- * who consent to it (ledger.md section 5.1, Powers).
+ * who consent to it (docs/domain/powers.md#forced-acts).
  *
- * Reading a forced move: its node is the exercise of ForceMove, and every act that follows from it has
- * a node id in (nodeId, lastDescendant]. The holdings' own Transfer and the ends of what locked them
- * (Allocation_Withdraw, BurnRequest.Withdraw, TransferOffer.Withdraw, StandingCommitment.Withdraw,
- * Holding.Unlock) are among them: they are parts of the move, and not a holder's own acts. The result
- * of ForceMove names them all. From is the consent's holder: the owner of each moved holding.
+ * Reading a forced move: its node is the exercise of ForceMove, and every act that follows from it
+ * has a node id in (nodeId, lastDescendant]. The holdings' own Transfer and the ends of what locked
+ * them (Allocation_Withdraw, BurnRequest.Withdraw, TransferOffer.Withdraw,
+ * StandingCommitment.Withdraw, Holding.Unlock) are among them: they are parts of the move, and not
+ * a holder's own acts. The result of ForceMove names them all. From is the consent's holder: the
+ * owner of each moved holding.
  */
 export const IssuerPowersAgreement = define({
   typeRef: named("IssuerPowersAgreement"),

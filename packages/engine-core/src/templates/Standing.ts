@@ -104,9 +104,9 @@ export const StandingSettlement = define({
 })
 
 /**
- * What a party has committed to a standing settlement, behind an allocation. ledger.md names no
- * such contract; without it the venue could neither split a committed allocation between orders nor
- * give it back, since both take the party's own authority.
+ * What a party has committed to a standing settlement, behind an allocation. Without it the venue
+ * could neither split a committed allocation between orders nor give it back, since both take the
+ * party's own authority (docs/domain/standing-settlements.md#commitments).
  */
 export const StandingCommitment = define({
   typeRef: named("StandingCommitment"),

@@ -2,7 +2,10 @@
 import * as ValueSet from "../kernel/ValueSet.ts"
 import { OperationKind } from "./OperationKind.ts"
 
-/** What was done, where it is not an operation's kind (contract.md section 18). */
+/**
+ * Actions of the audit log that are no operation's kind
+ * (docs/contract/audit-log.md#what-is-logged).
+ */
 export const ownActions = {
   "approval.approve": "An approver signed a four-eyes action.",
   "approval.reject": "An approver rejected a four-eyes action, or its maker withdrew it.",

@@ -89,7 +89,10 @@ export type Fact = typeof Fact.Type
 export const signedBy = (self: Pick<Approval, "signatures">): ReadonlyArray<string> =>
   self.signatures.map((signature) => signature.sub)
 
-/** Who may sign at all: never an auditor, never the maker (contract.md section 4). */
+/**
+ * Who may sign at all: never an auditor, never the maker
+ * (docs/contract/four-eyes.md#who-may-approve).
+ */
 export const mayApprove = (
   self: Approval,
   caller: Caller

@@ -26,7 +26,8 @@ const every = 5_000
 
 /**
  * Milliseconds by which a transaction's effective time may be before its place on the ledger: until
- * then an update may still come of which the clock's move knew nothing (ledger.md section 2).
+ * then an update that happened before the clock's move may still come
+ * (docs/domain/ledger-writes.md#clock-tolerance).
  */
 const tolerance = 60_000
 
@@ -243,10 +244,11 @@ const adopted = Effect.fnUntraced(
 )
 
 /**
- * Notes clock moves (domain.md rule 2) of these collections and opens what is Timely, some seconds
- * after its time: a record waits in the queue from the version that will come to it, so nothing is
- * ever searched for. A deployment that was down catches up in batches. The turn's state says for
- * which kinds of record that holds: another version, with others, sets down what there is of them.
+ * Notes clock moves (docs/domain/every-record.md#clock-states) of these collections and opens what
+ * is Timely, some seconds after its time: a record waits in the queue from the version that will
+ * come to it, so nothing is ever searched for. A deployment that was down catches up in batches.
+ * The turn's state says for which kinds of record that holds: another version, with others, sets
+ * down what there is of them.
  */
 export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
   const byName = new Map(collections.map((one) => [one.name, one]))

@@ -11,9 +11,10 @@ export interface Eyes {
 }
 
 /**
- * What a write does to what can happen, and how many eyes that takes: tighten alone, loosen together
- * (domain.md rule 3); who makes and approves which is routes.md's. A change that loosens anything
- * loosens (`kernel/Direction`), and so takes the eyes of a loosening.
+ * What a write does to what can happen, and how many eyes that takes: tighten alone, loosen
+ * together (docs/domain/every-record.md#tighten-alone-loosen-together); docs/roles.md says who
+ * makes and who approves each. A change that loosens anything loosens (`kernel/Direction`), and so
+ * takes the eyes of a loosening.
  */
 export const eyes = {
   tighten: {

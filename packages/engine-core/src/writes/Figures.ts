@@ -16,7 +16,7 @@ export interface Derived {
   readonly figures: Readonly<Record<string, Figure>>
   /**
    * The relative move of a number that is no move yet: tolerance key `figures` of the policy in
-   * force (domain.md section 7), 0 where it says nothing.
+   * force, 0 where it says nothing (docs/contract/four-eyes.md#figures).
    */
   readonly tolerance: Decimal.Decimal
 }
@@ -37,7 +37,7 @@ export const shown = ({ figures }: Derived): Figures =>
     ])
   )
 
-/** The text whose SHA-256 is the figures' hash (domain.md section 8, feature 6). */
+/** The text whose SHA-256 is the figures' hash (docs/contract/four-eyes.md#figures). */
 export const hashText = (figures: Figures): string =>
   `bursar-figures-v1\n${PlainJson.canonical(figures)}`
 

@@ -22,7 +22,10 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** A write's answer: an operation or an awaiting action in the one shape of api-v1.md. */
+/**
+ * A write's answer: an operation or an awaiting action, in one shape
+ * (docs/contract/operations.md#the-answer-to-a-write).
+ */
 export interface Answer {
   /**
    * 202 when this call opened it, or signed it; 200 when it was there already; 204, and nothing to
@@ -49,8 +52,9 @@ export class FourEyes extends Context.Service<
   FourEyes,
   {
     /**
-     * Makes a write, or counts as an approval of one that awaits (contract.md sections 1, 2 and 4).
-     * The order of refusals is: idempotency, record, four eyes, then the rules of the domain.
+     * Makes a write, or counts as an approval of an action that awaits
+     * (docs/contract/four-eyes.md#a-call-on-a-four-eyes-route). The order of refusals is:
+     * idempotency, record, four eyes, then the rules of the domain.
      */
     readonly submit: (
       operation: Operation,

@@ -20,10 +20,11 @@ const inProgress = refused("idempotency-in-progress", {
 })
 
 /**
- * Runs `effect` in a transaction of its own that holds the call's key: of calls under one key one is
- * first, the others wait for it, 5 s at the most, and are told what its key names. Whatever `effect`
- * refuses leaves the key free. Refuses `idempotency-key-reused` when the key named another call,
- * before `effect` is asked anything (contract.md sections 1.5 and 23).
+ * Runs `effect` in a transaction of its own that holds the call's key: of calls under one key one
+ * is first, the others wait for it, 5 s at the most, and are told what its key names. Whatever
+ * `effect` refuses leaves the key free. Refuses `idempotency-key-reused` when the key named another
+ * call, before `effect` is asked anything
+ * (docs/contract/idempotency.md#writes-that-finish-in-the-call).
  */
 export const run = <A, E, R>(
   of: { readonly records: Records["Service"]; readonly keys: Keys["Service"] },

@@ -1,4 +1,7 @@
-/** What a ledger's no means to the caller of a write (ledger.md section 8.4). */
+/**
+ * Maps a refusal of the ledger to the problem that the caller of the write reads
+ * (docs/domain/ledger-writes.md#refusals-of-the-ledger).
+ */
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import type { Refused as LedgerRefused } from "../ports/Ledger.ts"
 

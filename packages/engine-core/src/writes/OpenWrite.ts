@@ -272,7 +272,10 @@ export const make = Effect.fnUntraced(function* (judging: Judging) {
 
   // ---- an action that was made before ---------------------------------------------------------
 
-  /** What an action is to somebody who calls its route again: contract.md section 4, row b. */
+  /**
+   * What a maker that repeats its call is answered: row b of
+   * docs/contract/four-eyes.md#a-call-on-a-four-eyes-route.
+   */
   const standing = Effect.fnUntraced(function* (action: Approval.Approval, now: Instant.Instant) {
     if (action.state === "awaiting")
       return Answers.ofAction(action, { status: 200, replayed: true })

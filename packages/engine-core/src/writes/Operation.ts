@@ -68,10 +68,11 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
     act: OperationAct
   ): Effect.Effect<ReadonlyArray<Objection>, Refused<S> | Unavailable, Records | Crypto>
   /**
-   * The figures that a four-eyes write will come to, where it computes any: derived once `run`, `plan`
-   * or `begin` has judged it, when it is made and at each signature, and again when it runs, before
-   * its first step. Approvers sign them; once they have moved by more than the tolerance nothing runs
-   * until all have signed the new ones (domain.md section 8, feature 6). It only reads.
+   * The figures that a four-eyes write will come to, where it computes any: derived once `run`,
+   * `plan` or `begin` has judged it, when it is made and at each signature, and again when it runs,
+   * before its first step. Approvers sign them; once they have moved by more than the tolerance
+   * nothing runs until all have signed the new ones (docs/contract/four-eyes.md#figures). It only
+   * reads.
    */
   figures?(
     input: NoInfer<I>,
@@ -171,7 +172,10 @@ export const defineOutside = <const K extends OperationKind, I, R, const S exten
   of: Omit<OnOutside<K, I, R, S, O>, "kind" | "on">
 ): OnOutside<K, I, R, S, O> => ({ kind, on: "outside", ...of })
 
-/** A removal finishes in its last approver's own call, which answers no body (api-v1.md). */
+/**
+ * A removal finishes in its last approver's own call, which answers no body
+ * (docs/contract/operations.md#the-answer-to-a-write).
+ */
 export const finishesInCall = ({ route }: Pick<Operation, "route">): boolean =>
   route.startsWith("DELETE ")
 

@@ -48,7 +48,10 @@ const replansMax = 3
 /** How often an operation that dies is tried before it is failed: the same bug would die for ever. */
 const deathsMax = 5
 
-/** Milliseconds after an unknown answer before an absent commit counts as final (ledger.md 7). */
+/**
+ * Milliseconds after an unknown answer before an absent commit counts as final
+ * (docs/domain/ledger-writes.md#unknown-outcomes).
+ */
 const certainAfter = 120_000
 
 /** Milliseconds a committed step waits for the projection before it is looked at again. */

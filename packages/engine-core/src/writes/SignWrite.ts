@@ -98,11 +98,11 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
   type Refusal = Refused<"rule-refused">
 
   /**
-   * Whether the figures are still those that await signatures, within the tolerance. Where they have
-   * moved the action is kept with the new ones and without signatures; so the refusal is a value,
-   * and the transaction around it ends well. A signer who names other figures than the action's is
-   * refused alike, but changes nothing: else whoever may sign could void everybody's signatures by
-   * naming none that ever were (domain.md section 8, feature 6).
+   * Whether the figures are still those that await signatures, within the tolerance. Where they
+   * have moved the action is kept with the new ones and without signatures; so the refusal is a
+   * value, and the transaction around it ends well. A signer who names other figures than the
+   * action's is refused alike, but changes nothing: else whoever may sign could void everybody's
+   * signatures by naming none that ever were (docs/contract/four-eyes.md#figures).
    */
   const settled = Effect.fnUntraced(function* (
     before: Stored<Approval.Approval>,

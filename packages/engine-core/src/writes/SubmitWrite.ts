@@ -147,7 +147,10 @@ const make = Effect.gen(function* () {
     return yield* SignWrite.denied("None of the caller's roles makes this write.")
   })
 
-  /** A four-eyes write's call, by the table of contract.md section 4: the first row that matches. */
+  /**
+   * A call on a four-eyes route, by the first row of the table that matches
+   * (docs/contract/four-eyes.md#a-call-on-a-four-eyes-route).
+   */
   const shared = Effect.fnUntraced(function* (of: Asked) {
     const { call, fingerprint, keyed, role } = of
     yield* records.lock(`write:${settings.tenantId}:${fingerprint}`)

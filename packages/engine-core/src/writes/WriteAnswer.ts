@@ -52,8 +52,9 @@ const fields = {
 const state = Schema.Union([OperationMachine.schema, ApprovalMachine.schema])
 
 /**
- * Whole seconds after which to look at an operation again, by how old it is (contract.md section 2);
- * null when there is nothing to wait for: it has ended, or it is an action that awaits people.
+ * Whole seconds after which to look at an operation again, by how old it is
+ * (docs/contract/operations.md#polling); null when there is nothing to wait for: it has ended, or
+ * it is an action that awaits people.
  */
 export const lookAgain = (
   self: { readonly state: string; readonly createdAt: Instant.Instant | null },

@@ -8,7 +8,7 @@ export const sets: ReadonlyArray<Pick<ValueSet.ValueSet, "name" | "schema">> = [
   ...Catalogue.valueSets
 ]
 
-/** The names of the sets of which a client must expect more (contract.md section 15). */
+/** The names of the sets that may gain members (docs/contract/growth.md#open-and-closed-sets). */
 export const extensible: ReadonlySet<string> = new Set(
   sets.filter(({ schema }) => ValueSet.mayGrow(schema.ast)).map(({ name }) => name)
 )

@@ -3,7 +3,10 @@ import { ValueSet } from "@bursar/engine-core"
 import type { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema, type SchemaIssue } from "effect"
 
-/** A value that a set gained after this client was built (contract.md section 15). */
+/**
+ * A value that a set gained after this client was built
+ * (docs/contract/growth.md#open-and-closed-sets).
+ */
 export interface Unknown {
   readonly unknown: string
 }

@@ -22,7 +22,10 @@ export interface Signable {
 
 const encoder = new TextEncoder()
 
-/** What is signed: `METHOD LF target LF timestamp LF nonce LF hex(SHA-256(body))`, contract.md 10. */
+/**
+ * The signed text, `METHOD LF target LF timestamp LF nonce LF hex(SHA-256(body))`
+ * (docs/contract/signed-requests.md#signed-text).
+ */
 export const textToSign = async (of: Signable): Promise<string> => {
   const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(of.body))
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"))

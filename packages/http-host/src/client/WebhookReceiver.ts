@@ -1,6 +1,7 @@
 /**
  * What a receiver of webhooks checks before it believes a delivery; it needs nothing of the rest of
- * the client, only the platform's own Web Crypto. Standard Webhooks 1.0.0; contract.md section 8.
+ * the client, only the platform's own Web Crypto. Standard Webhooks 1.0.0;
+ * docs/contract/webhooks.md#signatures.
  */
 
 /** A delivery as it arrived: the headers by any case, the body's bytes untouched. */

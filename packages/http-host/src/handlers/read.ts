@@ -223,7 +223,10 @@ const bytes = <E>(
   )
 }
 
-/** Every so many records of a list without a limit cost one call more (contract.md section 6). */
+/**
+ * Records of a list without a limit that cost one call more
+ * (docs/contract/pages-and-cursors.md#lists-without-a-limit).
+ */
 const recordsACall = 1_000
 
 /** The records of a list, charged when it ends, however it ends: by what was read for it. */

@@ -50,12 +50,13 @@ const calledBy = (arrival: Arrival["Service"], passed: Passed | undefined, sub: 
 })
 
 /**
- * Around the gates and the handler of every route (contract.md section 18). Logged once each: every
- * 401 and 403, and every write that was refused from the bearer on, 400, 413, 422 and 429 among
- * them, all within the 60 of a subject and minute. Not logged: what is refused by its line, route or
- * request id, before it is a call of anybody; answers of 500 and above, which are no refusal and
- * say nothing of what was kept; replays, which ask for nothing new and were logged when they did.
- * Reads that are declared so are logged before they are given: where that fails they are not given.
+ * Logs refused calls and declared reads, around the gates and the handler of every route
+ * (docs/contract/audit-log.md#what-is-logged). Logged once each: every 401 and 403, and every write
+ * that was refused from the bearer on, 400, 413, 422 and 429 among them, all within the 60 of a
+ * subject and minute. Not logged: what is refused by its line, route or request id, before it is a
+ * call of anybody; answers of 500 and above, which are no refusal and say nothing of what was kept;
+ * replays, which ask for nothing new and were logged when they did. Reads that are declared so are
+ * logged before they are given: where that fails they are not given.
  */
 export const make = Effect.gen(function* () {
   const auditLog = yield* AuditLog

@@ -38,9 +38,10 @@ export type Answering = (
 ) => Effect.Effect<Response, Refusal.Refused | Refusal.Unavailable, Scope.Scope>
 
 /**
- * Steps 4 to 8 of the order of checks (contract.md section 23), around the handler of a route.
- * Steps 1 to 3 are the front's (Arrival.ts); 9, the shape, is the handler's; 10 to 14 are the
- * engine's. Whatever comes of it is an answer, and from step 5 on it tells the caller's budget.
+ * Steps 4 to 8 of the order of checks (docs/contract/order-of-checks.md#fourteen-steps), around the
+ * handler of a route. Steps 1 to 3 are the front's (Arrival.ts); 9, the shape, is the handler's; 10
+ * to 14 are the engine's. Whatever comes of it is an answer, and from step 5 on it tells the
+ * caller's budget.
  */
 export const make = (strangers: Strangers<Socket>) =>
   Effect.gen(function* () {

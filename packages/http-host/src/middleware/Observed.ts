@@ -8,7 +8,7 @@ import * as TraceContext from "../wire/TraceContext.ts"
 /** How long requests took, from their first byte to the last of their answers. */
 export const requestDuration = Metric.histogram("http.server.request.duration", {
   description: "From a request's arrival to the end of its answer.",
-  // contract.md section 21
+  // The buckets of OpenTelemetry's conventions for HTTP.
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
   attributes: { unit: "s" }
 })

@@ -67,7 +67,9 @@ const away = Refusal.unavailable("not-ready", "Nonces cannot be kept at the mome
 
 const dummyBytes = 32
 
-/** Judges signatures under a deployment's keys (contract.md section 10). */
+/**
+ * Judges signatures under a deployment's keys (docs/contract/signed-requests.md#order-of-judging).
+ */
 export const layer = (
   of: Rules & { readonly tenantId: string }
 ): Layer.Layer<SignedRequests, never, Keys | Crypto | Ids> =>

@@ -9,7 +9,10 @@ export interface Strangers<Socket extends object> {
   readonly gone: (socket: Socket) => void
 }
 
-/** How many there may be at a time (contract.md section 11); a flood is the proxy's to stop. */
+/**
+ * Largest number of connections that have not signed in
+ * (docs/contract/rate-limits.md#connections-without-sign-in).
+ */
 export const strangersMax = 256
 
 export const make = <Socket extends object>(): Strangers<Socket> => {

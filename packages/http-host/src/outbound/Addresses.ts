@@ -33,7 +33,10 @@ const networksOf = (texts: ReadonlyArray<string>): ReadonlyArray<Network> =>
     return network
   })
 
-/** What contract.md section 8 names, after the registries of special purpose addresses of IANA. */
+/**
+ * Networks that are not public, by IANA's registries of special-purpose addresses
+ * (docs/contract/webhooks.md#addresses).
+ */
 const blocked = listOf(
   networksOf([
     "0.0.0.0/8",

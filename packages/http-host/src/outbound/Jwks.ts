@@ -61,7 +61,10 @@ export const layerLocal = (keys: JSONWebKeySet): Layer.Layer<Jwks> => {
   })
 }
 
-/** Milliseconds for which keys are taken for the provider's own (contract.md section 9). */
+/**
+ * Milliseconds for which the provider's keys are cached
+ * (docs/contract/bearer-tokens.md#provider-keys).
+ */
 export const keptFor = 10 * 60_000
 /** After a look that found the provider in order, and after one that did not find it. */
 const coolDown = { answered: 30_000, away: 2_000 }

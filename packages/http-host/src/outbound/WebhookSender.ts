@@ -24,7 +24,9 @@ export interface Within {
   readonly attempt: number
 }
 
-/** contract.md section 8. */
+/**
+ * Milliseconds that connecting and a whole attempt may take (docs/contract/webhooks.md#retries).
+ */
 export const usual: Within = { connect: 5_000, attempt: 15_000 }
 
 /** Bytes of an answer that are read, so that a receiver may end it; none is kept. */

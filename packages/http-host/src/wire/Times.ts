@@ -1,4 +1,4 @@
-/** How long each part of a call may take (contract.md section 22), in milliseconds. */
+/** How long each part of a call may take, in milliseconds (docs/contract/limits.md#times). */
 import { Context } from "effect"
 
 export interface Times {

@@ -52,9 +52,10 @@ export interface PostgresOptions {
   /** After this a statement is given up; 60 seconds where it is left out. */
   readonly statementMillis?: number
   /**
-   * After this a transaction that sends nothing is ended by the database; 15 seconds where it is left
-   * out. A host that was stopped or cut off in the middle of one may hold the feed's head, and then
-   * every other host waits for it: no longer than an orphan may (contract.md section 16).
+   * After this a transaction that sends nothing is ended by the database; 15 seconds where it is
+   * left out. A host that was stopped or cut off in the middle of one may hold the feed's head, and
+   * then every other host waits for it: no longer than work of a killed instance waits
+   * (docs/contract/instances.md#leases).
    */
   readonly transactionIdleMillis?: number
   /** Off for poolers that lend connections by statement and keep no prepared ones. */

@@ -20,8 +20,9 @@ export type Opening = {
 
 /**
  * Holds the instrument where a blocking finding of this source asks for it: none of the source open
- * yet, a hold opens; else the findings join the one that is open (domain.md section 2.9). Answers the
- * hold, or none where nothing stops the instrument. Only inside `transact`.
+ * yet, a hold opens; else the findings join the one that is open
+ * (docs/domain/restraints.md#holds-of-reconciliation). Answers the hold, or none where nothing
+ * stops the instrument. Only inside `transact`.
  */
 export const openFor = (
   opening: Opening,

@@ -7,8 +7,8 @@ import type { HoldBlock, HoldSource } from "../../vocabulary/sets.ts"
 export type RunSource = Exclude<HoldSource, "manual">
 
 /**
- * What a hold of each source blocks (domain.md section 2.9). Every hold blocks distribution, whether
- * it names it or not; redemptions go on under a cover hold.
+ * What a hold of each source blocks (docs/domain/restraints.md#what-a-hold-blocks). Every hold
+ * blocks distribution, whether it names it or not; redemptions go on under a cover hold.
  */
 export const blocksOf: Readonly<Record<HoldSource, ReadonlyArray<HoldBlock>>> = {
   manual: ["all"],
@@ -16,7 +16,10 @@ export const blocksOf: Readonly<Record<HoldSource, ReadonlyArray<HoldBlock>>> = 
   cover: ["mint", "distribution"]
 }
 
-/** The source whose hold a check's blocking finding stands behind (domain.md section 5). */
+/**
+ * The source of the hold that a blocking finding of this check opens
+ * (docs/domain/restraints.md#holds-of-reconciliation).
+ */
 export const sourceOf = ({ check }: Pick<Finding, "check">): RunSource =>
   check === "reserve-cover" ? "cover" : "reconciliation"
 

@@ -27,9 +27,10 @@ export const overridden = <F extends Releasing["findings"][number]>(
 }
 
 /**
- * What those who sign a release are shown: what it lets happen again, how many findings are accepted,
- * and how much of each nothing explains, since a later run may find more of it (domain.md section 8,
- * feature 6). More of them than are listed are shown by the hash of them all.
+ * What those who sign a release are shown: what it lets happen again, how many findings are
+ * accepted, and how much of each nothing explains, since a later run may find more of it
+ * (docs/domain/restraints.md#releasing-a-hold). Above the limit the findings are shown by the hash
+ * of their list.
  */
 export const figuresOf = (
   { blocks: stopped }: Pick<Hold, "blocks">,
@@ -51,9 +52,9 @@ export const figuresOf = (
 }
 
 /**
- * Each blocking finding behind the hold is cleared by a later run, or accepted by its id (domain.md
- * section 2.9). To name one that has been cleared in the meantime is no fault: nothing is left of it
- * to accept.
+ * Each blocking finding behind the hold is cleared by a later run, or accepted by its id
+ * (docs/domain/restraints.md#releasing-a-hold). Naming a finding that was cleared in the meantime
+ * is no fault.
  */
 export const against = ({ hold, findings, accept }: Releasing): ReadonlyArray<Objection> => {
   const behind = new Set(hold.findings)

@@ -10,10 +10,10 @@ export interface Holding {
 }
 
 /**
- * What an act is to a hold. `deal`: it opens or settles an order, or moves units; only a hold on all
- * stops it. `distribution`: it executes or delivers one; every hold stops it. `mint`: it makes units
- * against a reserve. What only tightens (restrict, withdraw, cancel, release, revoke) asks no hold
- * (domain.md section 2.9).
+ * What an act is to a hold. `deal`: it opens or settles an order, or moves units; only a hold on
+ * all stops it. `distribution`: it executes or delivers one; every hold stops it. `mint`: it makes
+ * units against a reserve. What only tightens (restrict, withdraw, cancel, release, revoke) asks no
+ * hold (docs/domain/restraints.md#what-a-hold-blocks).
  */
 export type Act = "deal" | "distribution" | "mint"
 

@@ -106,7 +106,10 @@ export const forcedActs = Collection.define<ForcedAct, Fact>("forced-act", {
   }
 })
 
-/** One event for each move (domain.md section 2.7); the order itself is told to nobody here. */
+/**
+ * Publishes one event for each move, without the text of the cited order
+ * (docs/domain/powers.md#forced-acts).
+ */
 const told = (
   { operationId, orderRef }: ForcedAct,
   { from, instrumentId, to, units }: Fact

@@ -265,9 +265,9 @@ export const ofAct = (moves: {
 ]
 
 /**
- * Everything that stands in the way of these moves, in the order of the gates (domain.md rule 7 and
- * section 2.7); of several moves a gate refuses the first that it stops. The sender's own
- * restrictions are never asked: what is frozen is what these acts are there to move.
+ * Every check of these forced moves, in the order of the gates (docs/domain/powers.md#forced-acts);
+ * of several moves a gate refuses the first that it stops. The sender's own restrictions are never
+ * asked: what is frozen is what these acts are there to move.
  */
 export const against = (moves: ReadonlyArray<Moving>): ReadonlyArray<Objection> =>
   inOrder(

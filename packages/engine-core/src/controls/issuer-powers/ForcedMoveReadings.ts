@@ -125,8 +125,8 @@ const noted = Effect.fnUntraced(function* (move: Forced, node: Node) {
 
 /**
  * One event for an instrument, once none of it is left behind. Restrictions go along with the very
- * transaction that reads the move, so that no crash leaves the successor without them; with the last
- * instrument the holder is succeeded (domain.md sections 2.3, 2.7, 2.8).
+ * transaction that reads the move, so that no crash leaves the successor without them; with the
+ * last instrument the holder is succeeded (docs/domain/powers.md#recovery).
  */
 const recovered = Effect.fnUntraced(function* (move: Forced, node: Node) {
   const records = yield* Records

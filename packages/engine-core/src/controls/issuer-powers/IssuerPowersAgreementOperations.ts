@@ -39,7 +39,8 @@ const inTime = (until: Instant.Instant | null, now: Instant.Instant): Objection 
 
 /**
  * There is one for an instrument at a time: while one is agreed nothing is asked for, and a newer
- * proposal takes the place of one that waits, in the same transaction (domain.md sections 2.7, 3).
+ * proposal takes the place of one that waits, in the same transaction
+ * (docs/domain/agreements.md#one-life).
  */
 export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose", {
   doc: "Asks an issuer and its registrar for powers over the units of holders who consent.",

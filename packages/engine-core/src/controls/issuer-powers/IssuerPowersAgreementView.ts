@@ -6,7 +6,10 @@ import { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
 const { issuerPowersAgreementId, issuer, registrar, powers, consentRevocable, state, from, until } =
   IssuerPowersAgreement.fields
 
-/** The record of domain.md section 3; its instrument is the one it is shown with. */
+/**
+ * The issuer powers agreement as a caller reads it, under its instrument
+ * (docs/domain/agreements.md#issuer-powers).
+ */
 export const fields = {
   issuerPowersAgreementId,
   issuer,

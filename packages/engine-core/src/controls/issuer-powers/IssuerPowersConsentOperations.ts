@@ -98,10 +98,10 @@ const counting = <C extends IssuerPowersConsent>(
   found?.state === "granted" && !agreed.some(({ issuer }) => isTo(found, issuer)) ? null : found
 
 /**
- * One consent stands for a holder and an instrument, and one for all instruments: while it is granted
- * nothing is asked for, and a newer offer takes the place of an unanswered one in the same transaction
- * (domain.md section 2.7). A holder may take its consent back by itself where every agreement that it
- * is asked for lets it.
+ * One consent stands for a holder and an instrument, and one for all instruments: while it is
+ * granted nothing is asked for, and a newer offer takes the place of an unanswered one in the same
+ * transaction (docs/domain/powers.md#consent). A holder may take its consent back by itself where
+ * every agreement that it is asked for lets it.
  */
 export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
   doc: "Asks a holder to consent to forced acts on its units of one instrument, or of all.",

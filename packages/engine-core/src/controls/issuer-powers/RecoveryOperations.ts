@@ -73,12 +73,12 @@ const shared = {
 } as const
 
 /**
- * All units of each instrument, locked ones too, to the successor that the holder has registered and
- * that has been usable for a while. What restricts the holder is carried along, so that nobody gets
- * free by losing a key; a successor with a restriction of its own receives nothing. Its admission to
- * the instrument ends in the same transaction, and with the last instrument the holder is succeeded
- * (domain.md sections 2.3, 2.7, 2.8). What lands on its wallet after that, units that anybody may
- * hold, is recovered by the same act again.
+ * All units of each instrument, locked ones too, to the successor that the holder has registered
+ * and that has been usable for a while. What restricts the holder is carried along, so that nobody
+ * gets free by losing a key; a successor with a restriction of its own receives nothing. Its
+ * admission to the instrument ends in the same transaction, and with the last instrument the holder
+ * is succeeded (docs/domain/powers.md#recovery). What lands on its wallet after that, units that
+ * anybody may hold, is recovered by the same act again.
  */
 export const byHolder = Operation.defineOnLedger("holder.recover", {
   ...shared,

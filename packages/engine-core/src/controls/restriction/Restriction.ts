@@ -77,7 +77,8 @@ export const restrictions = Collection.define<Restriction, Fact>("restriction", 
   ripens: ["state"],
   due: ({ state, autoReleaseAt: at }) =>
     state === "active" && at !== null ? { at, fact: { on: "lapse", at } } : undefined,
-  // No row of domain.md section 2.8 is a forward move: a restriction waits for nobody.
+  // No move of a restriction is forward: it waits for nobody
+  // (docs/domain/every-record.md#waiting-on).
   waitingOn: () => [],
   announce: (self, fact) => (fact === undefined ? [set(self)] : ended(self, fact)),
   invariants: {

@@ -17,10 +17,13 @@ import { decide } from "./RestrictionMachine.ts"
 import * as Request from "./RestrictionRequest.ts"
 import * as RestrictionView from "./RestrictionView.ts"
 
-/** Holders that one call may restrict (contract.md section 22). */
+/** Largest number of holders that one call restricts (docs/contract/limits.md#sizes-and-counts). */
 export const entriesMax = 1_000
 
-/** Whoever tightens does so alone (domain.md rule 3). */
+/**
+ * Roles that restrict, alone and at once
+ * (docs/domain/every-record.md#tighten-alone-loosen-together).
+ */
 const makers = ["operator", "risk", "compliance"] as const
 
 const href = (restrictionId: string | null): string => `/v1/restrictions/${restrictionId ?? ""}`
@@ -222,7 +225,7 @@ const liftedOf = (
   )
 })
 
-/** How many sign besides the maker (api-v1.md, four eyes, 3). */
+/** Approvers besides the maker (docs/contract/four-eyes.md#who-may-approve). */
 const required = 2
 
 /** Whatever else restricts the holder stays: each restriction is lifted by itself. */

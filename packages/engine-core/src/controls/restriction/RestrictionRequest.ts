@@ -32,7 +32,10 @@ export const fields = {
 } as const
 export type Asked = Schema.Struct<typeof fields>["Type"]
 
-/** A court's order is cited; and only people end what a list or a court demands (domain.md 2.8). */
+/**
+ * A court's order is cited, and only people end what a list or a court demands
+ * (docs/domain/restraints.md#restricting).
+ */
 export const isWhole = Schema.makeFilter(
   ({ reason, order, autoReleaseAt }: Pick<Asked, "reason" | "order" | "autoReleaseAt">) => [
     ...(reason === "court-order" && order === null

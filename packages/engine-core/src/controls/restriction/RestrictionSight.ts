@@ -1,7 +1,7 @@
 /** Who is told of restrictions, and who never is. */
 import type { Role } from "../../vocabulary/Role.ts"
 
-/** Who reads restrictions (domain.md section 6). */
+/** Roles that read restrictions (docs/domain/restraints.md#readers-of-restrictions). */
 export const audience = {
   operator: "all",
   approver: "all",
@@ -11,8 +11,8 @@ export const audience = {
 } as const
 
 /**
- * Whether a caller of this role may learn that a restriction exists. An investor never does (domain.md
- * section 6, d), and so neither does an app, which speaks for investors. A registrar reads of its own
- * instruments' lines whether they are restricted, and no more.
+ * Whether a caller of this role may learn that a restriction exists. An investor never does
+ * (docs/domain/holders.md#concealment), and neither does an app, which speaks for investors. A
+ * registrar reads of its own instruments' lines whether they are restricted, and no more.
  */
 export const isTold = (role: Role): boolean => role !== "investor" && role !== "app"

@@ -30,8 +30,8 @@ const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_"
 
 /**
  * A provision settlement stands for all that a fund owes under one instrument, until it is revoked:
- * redemptions' proceeds, a cycle's net, and later a distribution's payout (domain.md section 3,
- * proposal). There is one for an instrument at a time, as of a primary market.
+ * redemptions' proceeds and a cycle's net (docs/domain/agreements.md#provision-settlements). There
+ * is one for an instrument at a time, as of a primary market.
  */
 export const propose = Operation.defineOnLedger("provision-settlement.propose", {
   doc: "Asks a fund to let the venue pay the fund's legs from cash the fund names.",

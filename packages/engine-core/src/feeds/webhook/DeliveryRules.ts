@@ -12,7 +12,10 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Milliseconds before each attempt, from the end of the one before it (contract.md section 8). */
+/**
+ * Milliseconds before each attempt, from the end of the one before it
+ * (docs/contract/webhooks.md#retries).
+ */
 export const schedule: ReadonlyArray<number> = [
   0,
   5 * second,

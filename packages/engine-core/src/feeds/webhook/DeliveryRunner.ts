@@ -28,7 +28,10 @@ import {
   webhooks
 } from "./Webhook.ts"
 
-/** Attempts at one time: to one webhook, and in all of an instance (contract.md section 8). */
+/**
+ * Attempts that run at one time: to one webhook, and in an instance
+ * (docs/contract/webhooks.md#retries).
+ */
 const atOnce = { webhook: 4, instance: 32 }
 
 /** Milliseconds after which an attempt has failed, though the port, which has 15 s, has not ended it. */

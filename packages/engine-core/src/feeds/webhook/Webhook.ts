@@ -76,7 +76,7 @@ export const webhooks = Collection.define<Webhook, Fact>("webhook", {
   fact: Fact,
   evolve,
   keptBy: "own",
-  // The configured ones first (api-v1.md), each group by age.
+  // The configured ones first, each group by age (docs/contract/webhooks.md#configured-webhooks).
   sortKey: (self, createdAt) =>
     `${self.source === "config" ? 0 : 1} ${Instant.sortable(createdAt)} ${self.webhookId}`,
   filters: {

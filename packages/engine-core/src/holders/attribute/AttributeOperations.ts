@@ -25,8 +25,9 @@ const Setting = Schema.Struct({
 /**
  * The ledger keeps a digest of the attributes. It is told by SetAttributes of the registration,
  * which carries the holder's own signature on; a holder that has not answered its invitation is
- * invited anew, under the new digest. A registration that ran out is renewed by naming when it ends:
- * domain.md has the holder renew it, and the ledger has no choice with which it could by itself.
+ * invited anew, under the new digest. A registration that ran out is renewed by naming its new end,
+ * because the ledger has no choice by which the holder could renew it alone
+ * (docs/domain/holders.md#registration).
  */
 export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
   doc: "States, verifies, refuses or withdraws attributes of a holder, each with its evidence.",

@@ -32,7 +32,10 @@ type Attributes = ReadonlyArray<Attribute>
 const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
   state === "pending" || state === "rejected"
 
-/** Whether every change can be made, or why the first that cannot is refused (domain.md 2.4). */
+/**
+ * Whether every change can be made, or why the first that cannot is refused
+ * (docs/domain/holders.md#attributes).
+ */
 export const judge = (
   attributes: Attributes,
   changes: ReadonlyArray<Change>,

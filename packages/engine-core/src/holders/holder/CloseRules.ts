@@ -49,5 +49,5 @@ export const against = ({
   ]
 ]
 
-/** The first gate that refuses to close a holder (domain.md section 2.3). */
+/** The first gate that refuses to close a holder (docs/domain/holders.md#closing). */
 export const judge = (closing: Closing) => Gates.judge(against(closing))

@@ -198,7 +198,7 @@ export const isReady = (self: Holder): boolean =>
 /**
  * The holder after `fact`. Decides nothing: it only remembers. What the venue screens is noted
  * beside, not in, what the holder itself is told of: nothing an investor reads moves with it
- * (domain.md section 8, feature 11).
+ * (docs/domain/holders.md#concealment).
  */
 export const evolve = (self: Holder, fact: Fact): Holder => {
   const after = step(self, fact)

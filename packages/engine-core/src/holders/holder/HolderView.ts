@@ -19,8 +19,8 @@ export const of = (holder: Stored<Holder>): HolderView => {
 }
 
 /**
- * What the holder itself may see, and an app that speaks for it: nothing of the venue's screening, not even that something moved,
- * and nobody's name (domain.md section 8, feature 11).
+ * The holder as it and an app that speaks for it read it: nothing of the venue's screening, not
+ * even that it changed, and nobody's name (docs/domain/holders.md#concealment).
  */
 export const ofOwn = (holder: Stored<Holder>): HolderView =>
   of({

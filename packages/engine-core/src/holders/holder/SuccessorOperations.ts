@@ -29,7 +29,7 @@ type Naming = typeof Naming.Type
  * The successor is a holder of its own: it accepts its registration, signs terms and is screened as
  * any other. It takes over what is known of its predecessor, as its registration takes over the
  * digest of the attributes. It may be used from its registration plus the deployment's cooling time
- * on (domain.md section 2.3): a party that somebody smuggled in is noticed in between.
+ * on (docs/domain/holders.md#successors): a party that somebody smuggled in is noticed in between.
  */
 export const registerSuccessor = Operation.defineOnLedger("holder.register-successor", {
   doc: "Names the party that shall follow a holder, and invites it.",

@@ -53,8 +53,9 @@ const batch = Effect.fnUntraced(function* (query: Pick<Query, "where" | "ranges"
 
 /**
  * Looks every minute whose screening is too old, was made under another version of the lists, or
- * was never made because the source is new here, and asks about them again (domain.md section 2.5).
- * A confirmed hit and a possible one stay as they are: a person decides those.
+ * was never made because the source is new here, and asks about them again
+ * (docs/domain/holders.md#screening). A confirmed hit and a possible one stay as they are: a person
+ * decides those.
  */
 export const rescreenings: Task<Records> = {
   name: "rescreenings",

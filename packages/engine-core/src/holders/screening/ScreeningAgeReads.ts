@@ -6,8 +6,9 @@ import * as Duration from "../../kernel/Duration.ts"
 import { Records } from "../../records/Records.ts"
 
 /**
- * How old a screening may be: as the deployment says, and as every instrument's policy in force says
- * (domain.md section 3, rescreenAfter). One screening serves all instruments, so the shortest rules.
+ * How old a screening may be: as the deployment says, and as every instrument's policy in force
+ * says (docs/domain/holders.md#screening). One screening serves all instruments, so the shortest
+ * rules.
  */
 export const ages = Effect.gen(function* () {
   const records = yield* Records

@@ -85,9 +85,9 @@ const note = Effect.fnUntraced(function* (
 })
 
 /**
- * The engine opens holder.restrict itself (domain.md section 2.5): nothing in or out, of everything,
- * until two approvers lift it. Once for each request that ends in a hit, so that one after a lift
- * restricts again.
+ * The engine opens holder.restrict itself (docs/domain/holders.md#screening): nothing in or out, of
+ * everything, until two approvers lift it. Once for each request that ends in a hit, so that one
+ * after a lift restricts again.
  */
 const frozen = Effect.fnUntraced(function* (requestId: string, holderId: string) {
   const fourEyes = yield* FourEyes
@@ -109,7 +109,8 @@ export class ScreeningRunner extends Context.Service<
     readonly run: Effect.Effect<never>
     /**
      * Has a holder screened again on somebody's request: the only way out of a confirmed hit
-     * (domain.md section 2.5). Refuses `state-conflict` where a request is under way already.
+     * (docs/domain/holders.md#screening). Refuses `state-conflict` where a request is under way
+     * already.
      */
     readonly rescreen: (
       holderId: string

@@ -53,7 +53,8 @@ const Row = Schema.Struct({
   currency: NullOr(Schema.String),
   /**
    * Whether any restriction is on it, whatever its mode. Null to an investor and to an app, always:
-   * they are never told of restrictions, and what is left out says nothing (domain.md section 6, d).
+   * they never read of restrictions, and a member left out would say something
+   * (docs/domain/holders.md#concealment).
    */
   restricted: NullOr(Schema.Boolean)
 })

@@ -17,9 +17,9 @@ export const notRecorded = [
 ] as const satisfies Objection
 
 /**
- * The instrument with its terms, or the refusal that the manifest does not hold it. Without its terms
- * nothing more can be asked, so what the gates before the policy's say is told first
- * (domain.md section 1, rule 7).
+ * The instrument with its terms, or the refusal that the manifest does not hold it. Without its
+ * terms nothing more can be asked, so what the gates before the policy's say is reported first
+ * (docs/domain/every-record.md#gate-order).
  */
 export const recorded = <I extends Instrument>(
   instrument: I,

@@ -58,7 +58,8 @@ const free: Held = { holds: [], paused: null }
 
 /**
  * What stops each instrument that anything stops: its open holds, oldest first, and of the oldest
- * that somebody opened by hand, why it is paused (domain.md section 3).
+ * that somebody opened by hand, why it is paused
+ * (docs/domain/instruments.md#what-an-instrument-shows).
  */
 const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin.Resolved) {
   const held = new Map<string, Held>()

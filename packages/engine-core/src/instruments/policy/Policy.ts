@@ -5,7 +5,10 @@ import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
 import type { CutOff, Fees, Guardrail, Manifest, Swing } from "../instrument/Manifest.ts"
 import type { Limits, Window } from "./PolicyTerms.ts"
 
-/** One version's terms: what domain.md section 3 calls its body, and all the others under `manifest`. */
+/**
+ * One version's terms; those the instrument was recorded with stand under `manifest`
+ * (docs/domain/instruments.md#policy-versions).
+ */
 export interface Terms {
   readonly policyVersion: number
   readonly window: Window

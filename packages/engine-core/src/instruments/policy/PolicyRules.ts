@@ -20,6 +20,9 @@ export const amended = (before: Manifest, { guardrail, ...said }: Changes): Mani
 /** What units are counted and valued by: with other ones, units that exist would not be what they were. */
 const fixed = ["valuation", "currency", "unitDecimals"] as const
 
-/** The terms that change and may not once units were minted (domain.md section 3). */
+/**
+ * The terms that differ and may not change once units were minted
+ * (docs/domain/instruments.md#terms).
+ */
 export const unfixed = (before: Manifest, after: Manifest): ReadonlyArray<string> =>
   fixed.filter((term) => before[term] !== after[term])

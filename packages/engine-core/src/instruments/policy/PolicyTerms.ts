@@ -9,7 +9,10 @@ import * as Amount from "../../vocabulary/Amount.ts"
 
 const { Struct } = Schema
 
-/** The reconciliation checks of domain.md section 5, and the figures an approver signs. */
+/**
+ * Names that a tolerance or a grace time may have: the reconciliation checks, and the figures an
+ * approver signs (docs/domain/instruments.md#tolerances).
+ */
 export const checks: ReadonlyArray<string> = [
   "register-supply",
   "movements-balance",
@@ -45,8 +48,9 @@ export const checks: ReadonlyArray<string> = [
 ]
 
 /**
- * What holds for a check that a policy does not name (domain.md section 7); every other tolerance is 0.
- * Those of `untold` depend on more than the policy: on the register, a statement's places, the feed.
+ * Tolerances of the checks that a policy does not name; every other is 0
+ * (docs/domain/instruments.md#tolerances). `untold`: the tolerance depends on more than the policy,
+ * on the register, a statement's places or the feed.
  */
 export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "untold">> = {
   "nav-price": Decimal.of("0.0020"),
@@ -55,7 +59,10 @@ export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "untol
   "register-line": "untold"
 }
 
-/** The times of section 7; `endless`: what is not named never grows stale. Any other has no default. */
+/**
+ * Grace times of the checks that a policy does not name (docs/domain/instruments.md#grace-times);
+ * `endless`: it never grows stale. Any other check has none.
+ */
 export const graceDefaults: Readonly<Record<string, Duration.Duration | "endless">> = {
   "cash-settlement": Duration.days(2),
   "burned-unpaid": Duration.days(3),

@@ -9,9 +9,9 @@ import type { CutOff, Guardrail, Manifest } from "../instrument/Manifest.ts"
 import type { Subject } from "./NavFeed.ts"
 
 /**
- * Where the move of a NAV against the last accepted price lies: (new − last)/last against
- * [−down, +up], exactly; on either edge it is inside (domain.md section 7). A first price has no move,
- * and without a guardrail none deviates.
+ * Where the move of a NAV against the last accepted price lies: (new − last)/last against [−down,
+ * +up], exactly; on either edge it is inside (docs/domain/instruments.md#nav-guardrail). A first
+ * price has no move, and without a guardrail none deviates.
  */
 export const moveOf = (of: {
   readonly last: Decimal.Decimal | null

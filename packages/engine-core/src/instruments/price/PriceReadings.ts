@@ -72,9 +72,10 @@ const statedOf = Effect.fnUntraced(function* ({ metric, value, instrumentId }: P
 })
 
 /**
- * A point that merely says it corrects another, without the other's own choice, corrects nothing: the
- * other still stands, was never there, or has its correction already, and a chain of corrections does
- * not fork (domain.md section 1, rule 4). The point is kept as one of its own, and the breach with it.
+ * A point that merely says it corrects another, without the other's own choice, corrects nothing:
+ * the other still stands, was never there, or has its correction already, and a chain of
+ * corrections does not fork (docs/domain/every-record.md#ended-records). The point is kept as one
+ * of its own, and the breach with it.
  */
 const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node) {
   const { corrects } = payload

@@ -38,9 +38,9 @@ export const headOf = (of: {
 }
 
 /**
- * The units a party may still order away (domain.md section 2.13): what it holds, less what is locked
- * and less what its open orders name without having locked it. Never below 0: a ledger on which more
- * was pledged than is held has nothing free.
+ * The units a party may still order away (docs/domain/instruments.md#free-units): what it holds,
+ * less what is locked and less what its open orders name without having locked it. Never below 0: a
+ * ledger on which more was pledged than is held has nothing free.
  */
 export const freeUnits = (of: {
   readonly units: Decimal.Decimal

@@ -27,7 +27,7 @@ export interface Told {
   readonly offset: Offset
 }
 
-/** One basis for each figure that a formula makes (domain.md section 8, feature 1). */
+/** One basis for each figure that a formula makes (docs/domain/figures.md#basis). */
 export const of = (told: Told): ReadonlyArray<Basis.Basis> => [
   ...ofNet(told),
   ...ofGate(told),

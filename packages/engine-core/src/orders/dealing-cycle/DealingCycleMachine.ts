@@ -264,9 +264,9 @@ export const netOf = ({ subscribed, refunded, redeemed, minted, burned }: Gross)
 })
 
 /**
- * The gate as it shows on the record: the part of what was ordered that was filled, cut to ten places
- * (domain.md section 4.3: factor = min(1, capacity/ordered), and what is filled is the capacity). Null
- * where nothing was held back.
+ * The gate as it shows on the record: the part of what was ordered that was filled, cut to ten
+ * places: min(1, capacity/ordered) (docs/domain/dealing-cycles.md#partial-fills). Null where
+ * nothing was held back.
  */
 export const gatingOf = (of: {
   readonly ordered: Decimal.Decimal

@@ -48,9 +48,9 @@ export interface Settlement {
 }
 
 /**
- * The cycle's figures by the formulas gate-fill, redeem-units and fund-net (domain.md sections 4.2 and
- * 4.3). A redemption that is filled in part is paid for that part, rounded down; one that is dealt
- * whole is paid what it was priced at.
+ * The cycle's figures by the formulas gate-fill, redeem-units and fund-net
+ * (docs/domain/figures.md#cycle-figures). A redemption that is filled in part is paid for that
+ * part, rounded down; one that is dealt whole is paid what it was priced at.
  */
 export const settlementOf = (dealing: Dealing): Settlement => {
   const fills = fillsOf(dealing)
@@ -125,7 +125,9 @@ export interface Swinging {
   } | null
 }
 
-/** The price swung by the day's net flow (domain.md section 4.2, swing); null: orders deal unswung. */
+/**
+ * The price swung by the day's net flow (docs/domain/figures.md#swing); null: orders deal unswung.
+ */
 export const swungOf = ({
   price,
   ordered,

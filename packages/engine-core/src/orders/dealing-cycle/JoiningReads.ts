@@ -26,9 +26,9 @@ export interface Joining {
 }
 
 /**
- * The cycle that a ledger-paid order of this cut-off joins by its claim. Orders that could not settle
- * together in one ledger transaction are refused here, while there is still another cut-off to claim
- * them for (ledger.md section 5).
+ * The cycle that a ledger-paid order of this cut-off joins by its claim. Orders that could not
+ * settle together in one ledger transaction are refused here, while there is still another cut-off
+ * to claim them for (docs/domain/dealing-cycles.md#size).
  */
 export const joining = (
   of: Pick<DealingCycle, "instrumentId" | "cutOffAt">,

@@ -20,7 +20,8 @@ const One = Schema.Struct({ cycleId: CycleId })
 
 /**
  * Every order of the cycle goes with it in the same transaction: what was priced is released, what
- * was not is withdrawn, for only a priced order can be released (domain.md sections 2.12 and 2.14).
+ * was not is withdrawn, for only a priced order can be released
+ * (docs/domain/dealing-cycles.md#releasing).
  */
 export const release = Operation.defineOnLedger("dealing-cycle.release", {
   doc: "Releases a dealing cycle with its orders: nothing settles, what was allocated goes back.",
@@ -58,7 +59,10 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
   finish: ({ cycleId }) => shown(cycleId)
 })
 
-/** What runs out is let go by the engine itself (domain.md section 2.16). */
+/**
+ * The release of a cycle past its `settleBy`, which the engine opens
+ * (docs/domain/dealing-cycles.md#releasing).
+ */
 export const timely = [
   Timely.define({
     name: "dealing-cycle.release",

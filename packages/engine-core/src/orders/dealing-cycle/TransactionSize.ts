@@ -17,8 +17,8 @@ const drawnRoom = 16
 export const beyondRoom = (drawn: number): number => Math.max(0, drawn - drawnRoom)
 
 /**
- * The most contracts of earlier transactions that settling so many orders uses, each counted once
- * (ledger.md section 5: at most `ledger.maxInputs`).
+ * The most contracts of earlier transactions that settling so many orders uses, each counted once;
+ * `ledger.maxInputs` is the limit (docs/domain/dealing-cycles.md#size).
  */
 export const inputsOf = ({ subscriptions, redemptions }: Counts): number =>
   shared + perSubscription * subscriptions + perRedemption * redemptions

@@ -29,9 +29,10 @@ export interface WhatIf {
 }
 
 /**
- * The same formulas as when the cycle settles, over the same orders, at the point of the read. Terms
- * that are asked after hold for all of it: swing, capacity, and the fees that orders would have been
- * claimed at. Null where no price is known and none is asked after (domain.md section 8, feature 9).
+ * The same formulas as when the cycle settles, over the same orders, at the point of the read.
+ * Terms that are asked after hold for all of it: swing, capacity, and the fees that orders would
+ * have been claimed at. Null where no price is known and none is supposed
+ * (docs/domain/figures.md#what-if-reads).
  */
 export const whatIf = Effect.fnUntraced(function* (
   cycle: DealingCycle,

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 const { marketId, instrumentId, fund, paymentAsset, terms, state, from, until } =
   PrimaryMarket.fields
 
-/** The record of domain.md section 3. */
+/** The primary market as a caller reads it (docs/domain/agreements.md#primary-markets). */
 export const fields = {
   marketId,
   instrumentId,

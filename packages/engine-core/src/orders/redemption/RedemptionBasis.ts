@@ -6,10 +6,10 @@ import * as OrderRules from "../OrderRules.ts"
 import type { Redemption } from "./Redemption.ts"
 
 /**
- * The basis of each figure that its formula gives (domain.md section 8, feature 1); none while it is
- * unpriced. An order of which a gate filled a part is paid for its units, whatever it asked for. What
- * the oracle signed is its own: figures that no formula gives have no basis, and the projection has
- * kept the breach.
+ * The basis of each figure that its formula gives (docs/domain/figures.md#basis); none while it is
+ * unpriced. An order of which a gate filled a part is paid for its units, whatever it asked for.
+ * What the oracle signed is its own: figures that no formula gives have no basis, and the
+ * projection has kept the breach.
  */
 export const basisOf = (
   self: Redemption,

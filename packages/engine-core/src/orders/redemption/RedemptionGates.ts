@@ -222,8 +222,9 @@ export const againstExchange = (
 ): ReadonlyArray<Objection> => inOrder([...ofStanding(standing), ...own])
 
 /**
- * What is burned is owed, whatever became of its holder's registration and screening: paying it asks
- * for no more than that nothing is held, and that its holder may be paid (domain.md section 2.14).
+ * What is burned is owed, whatever became of its holder's registration and screening: paying it
+ * asks for no more than that nothing is held, and that its holder may be paid
+ * (docs/domain/orders.md#redemptions).
  */
 export const againstPayment = (
   { instrumentId, ...holder }: Pick<Redemption, "instrumentId" | "holderId" | "party">,

@@ -29,8 +29,8 @@ type Ordered = Pick<
 >
 
 /**
- * The formulas redeem-units and redeem-amount (domain.md section 4.2): units given back are paid
- * rounded down, units taken for a fixed amount are rounded up.
+ * The formulas redeem-units and redeem-amount (docs/domain/figures.md#formulas-of-orders): units
+ * given back are paid rounded down, units taken for a fixed amount are rounded up.
  */
 export const figuresAt = (self: Ordered, price: Decimal.Decimal): Figures => {
   const { amount, units, feeRate, unitDecimals, cashDecimals } = self

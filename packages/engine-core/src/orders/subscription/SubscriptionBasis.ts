@@ -8,9 +8,9 @@ import { dealingOf } from "./SubscriptionPricing.ts"
 import { byAmount } from "./SubscriptionRules.ts"
 
 /**
- * The basis of each figure that its formula gives (domain.md section 8, feature 1); none while it is
- * unpriced. What the attestors signed is theirs: where their units are not what the amount buys, only
- * the fee has a basis, and the projection has kept the breach.
+ * The basis of each figure that its formula gives (docs/domain/figures.md#basis); none while it is
+ * unpriced. What the attestors signed is theirs: where their units are not what the amount buys,
+ * only the fee has a basis, and the projection has kept the breach.
  */
 export const basisOf = (
   self: Subscription,

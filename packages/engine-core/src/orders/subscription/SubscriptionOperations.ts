@@ -135,8 +135,8 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
 export const operations = [claim, withdraw, deliver, settle, release] as const
 
 /**
- * Cash that is allocated is locked, so the wait for it ends: the engine lets go what has not settled
- * by its time (domain.md section 2.12). An order in a cycle goes with its cycle.
+ * Allocated cash is locked, so the wait ends: the engine releases an order that has not settled by
+ * its time (docs/domain/orders.md#release). An order in a cycle goes with its cycle.
  */
 export const timely = [
   Timely.define({

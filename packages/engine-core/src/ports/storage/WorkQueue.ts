@@ -35,7 +35,7 @@ export class WorkQueue extends Context.Service<
     /**
      * Claims up to `limit` items that are due, not leased, and have no older unfinished item with
      * the same resource in the same queue; ordered by when they were due, then by when they were
-     * queued (contract.md section 16). No item is ever leased twice at a time.
+     * queued (docs/contract/instances.md#leases). No item is ever leased twice at a time.
      */
     readonly lease: (of: {
       readonly queue: string

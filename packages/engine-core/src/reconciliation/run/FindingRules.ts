@@ -8,7 +8,8 @@ export type Same = Pick<Finding, "check" | "subject" | "instrumentId">
 
 /**
  * The finding's identity as one text: the same check of the same subject and instrument is the same
- * finding, whatever the figures (domain.md section 5). No two identities share a text.
+ * finding, whatever the figures (docs/domain/reconciliation.md#identity-of-a-finding). No two
+ * identities share a text.
  */
 export const identityOf = ({ check, subject, instrumentId }: Same): string =>
   JSON.stringify([check, subject.resourceKind, subject.id, instrumentId])

@@ -10,7 +10,10 @@ const header = (name: string, description: string, example: string | number) => 
   example
 })
 
-/** contract.md section 8; Standard Webhooks 1.0.0. */
+/**
+ * The `webhooks` part of the document: one delivery of a control event, by Standard Webhooks 1.0.0
+ * (docs/contract/webhooks.md#deliveries).
+ */
 export const webhooks: JsonObject = {
   controlEvent: {
     post: {

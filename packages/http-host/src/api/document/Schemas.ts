@@ -43,7 +43,10 @@ export const open: Change = ({ additionalProperties, ...rest }) =>
     ? rest
     : { ...rest, additionalProperties }
 
-/** Every member of an answer is always there, null where it does not apply (contract.md 13.4). */
+/**
+ * Every member of an answer is always there, null where it does not apply
+ * (docs/contract/json.md#whole-answers).
+ */
 export const whole: Change = (object) =>
   isObject(object.properties) ? { ...object, required: Object.keys(object.properties) } : object
 

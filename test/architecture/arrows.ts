@@ -11,7 +11,9 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [5, /^(Engine|catalogue|index)\.ts$/u],
   // A context's table of contents lists its writes and reads.
   [5, /^[a-z-]+\/index\.ts$/u],
-  [4, /(Operations|Reads|Readings|Runner|Follower|FourEyes|Write|KeyedCall|AuditLog)\.ts$/u],
+  [4, /(Operations|Reads|Readings|Runner|Follower|FourEyes|AuditLog)\.ts$/u],
+  // What submits, opens, signs, judges and runs a write.
+  [4, /^writes\/([A-Z][a-z]+Write|KeyedCall|OperationTransitions)\.ts$/u],
   // What folds updates into records, and what answers reads from them, needs both as a use case does.
   [4, /^(projection\/|reads\/(Point|Reads|SharedAnswers|layer)\.ts$)/u],
   [2, /./u]

@@ -1,6 +1,5 @@
 /** Follows the ledger: every update becomes facts and events, once each, one transaction a batch. */
 import { Cause, Context, Duration, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
-import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Trace from "../kernel/Trace.ts"
@@ -25,7 +24,7 @@ import { Records } from "../records/Records.ts"
 import { queue as operationQueue } from "../writes/OpenWrite.ts"
 import { operations } from "../writes/OperationRecord.ts"
 import { Operations } from "../writes/Operations.ts"
-import * as Logged from "../writes/Logged.ts"
+import * as OperationTransitions from "../writes/OperationTransitions.ts"
 import * as Request from "../writes/Request.ts"
 import { contracts } from "./Contract.ts"
 import type { Node, Reading, Whole } from "./Reading.ts"
@@ -188,35 +187,26 @@ const make = Effect.gen(function* () {
     if (operation.on !== "ledger") {
       return yield* Effect.die(new Error(`${record.kind} has no step on the ledger`))
     }
-    const result = yield* operation
-      .finish(
-        Request.decode(operation, record.request),
-        {
-          ...act,
-          operationId: record.operationId,
-          venue: ledger.venue,
-          actor: record.actor,
-          signedBy: record.signedBy ?? [],
-          sealed: null
-        },
-        {
-          updateId: update.updateId,
-          offset: update.offset,
-          effectiveAt: update.effectiveAt,
-          recordTime: update.recordTime,
-          duplicate: false,
-          transaction: Option.some(update)
-        }
-      )
-      .pipe(Effect.provideService(Records, records))
-    yield* records.record(
-      operations,
-      marked,
-      { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
-      act
+    const result = yield* operation.finish(
+      Request.decode(operation, record.request),
+      {
+        ...act,
+        operationId: record.operationId,
+        venue: ledger.venue,
+        actor: record.actor,
+        signedBy: record.signedBy ?? [],
+        sealed: null
+      },
+      {
+        updateId: update.updateId,
+        offset: update.offset,
+        effectiveAt: update.effectiveAt,
+        recordTime: update.recordTime,
+        duplicate: false,
+        transaction: Option.some(update)
+      }
     )
-    yield* records.audit([Logged.ended(record, null)])
-    yield* records.whenCommitted(Metrics.ended(record.kind, "succeeded", now - record.createdAt))
+    yield* OperationTransitions.succeed(marked, { operation, result, act })
     yield* stored(work.settle({ queue: operationQueue, itemIds: [record.operationId] }))
   })
 

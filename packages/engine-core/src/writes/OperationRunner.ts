@@ -28,7 +28,7 @@ import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Leased from "../records/Leased.ts"
 import { stored, unread } from "../records/Away.ts"
-import type { OperationAct } from "../records/Act.ts"
+import type { Act, OperationAct } from "../records/Act.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { queue as operationQueue } from "./OpenWrite.ts"
@@ -40,6 +40,7 @@ import * as Logged from "./Logged.ts"
 import type { OnLedger, OnOutside, OnRecords, Operation } from "./Operation.ts"
 import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
+import * as OperationTransitions from "./OperationTransitions.ts"
 import * as Request from "./Request.ts"
 
 /** How often a step may be planned anew because a contract it needs was used up. */
@@ -70,12 +71,9 @@ export class OperationRunner extends Context.Service<
   }
 >()("@bursar/engine-core/writes/OperationRunner") {}
 
-/** Why an operation ended, and what those read who may not learn of it. */
-type Failure = Pick<OperationRecord, "problemInstead"> & { readonly problem: Problem.Problem }
-
 const failing =
   (cause: Refused | Unavailable) =>
-  (requestId: string): Failure => {
+  (requestId: string): OperationTransitions.Failure => {
     const instead = Discreet.insteadOf(cause)
     return {
       problem: Problem.from(cause, requestId),
@@ -156,12 +154,14 @@ const make = Effect.gen(function* () {
       .pipe(Effect.provideService(WebhookSender, sender), Effect.provideService(Settings, settings))
   })
 
+  const actFor = (record: OperationRecord, now: Instant.Instant): Act => ({
+    cause: { by: "operation", operationId: record.operationId },
+    now,
+    trace: Trace.of(record.traceId, record.traceFlags)
+  })
+
   const note = (record: Stored<OperationRecord>, fact: Fact, now: Instant.Instant) =>
-    records.record(operations, record, fact, {
-      cause: { by: "operation", operationId: record.operationId },
-      now,
-      trace: Trace.of(record.traceId, record.traceFlags)
-    })
+    records.record(operations, record, fact, actFor(record, now))
 
   /**
    * Links the worker's span to the trace of the call that opened the operation. Of that call only
@@ -180,9 +180,12 @@ const make = Effect.gen(function* () {
   /** The operation as running: its first claim sets when it started, and nothing changes that. */
   const taken = (record: Stored<OperationRecord>, lease: Lease, now: Instant.Instant) =>
     record.state === "queued"
-      ? note(record, { on: "take", at: Instant.of(lease.startedAt) }, now).pipe(
-          Effect.tap(() => records.audit([Logged.started(record)])),
-          Effect.tap(() => records.whenCommitted(Metrics.cameTo(record.kind, "running")))
+      ? OperationTransitions.take(record, {
+          at: Instant.of(lease.startedAt),
+          act: actFor(record, now)
+        }).pipe(
+          Effect.tap(() => records.whenCommitted(Metrics.cameTo(record.kind, "running"))),
+          Effect.provideService(Records, records)
         )
       : Effect.succeed(record)
 
@@ -197,21 +200,21 @@ const make = Effect.gen(function* () {
     )
 
   /** Notes the refusal that ends an operation. */
-  const end = Effect.fnUntraced(function* (
-    lease: Lease,
-    record: Stored<OperationRecord>,
-    told: Failure,
-    now: Instant.Instant
-  ) {
-    const { problem } = told
-    yield* note(record, { on: "fail", at: now, ...told }, now)
-    yield* records.audit([Logged.ended(record, problem)])
-    yield* records.whenCommitted(Metrics.ended(record.kind, "failed", now - record.createdAt))
-    yield* stored(work.finish(lease))
-  })
+  const end = Effect.fnUntraced(
+    function* (
+      lease: Lease,
+      record: Stored<OperationRecord>,
+      told: OperationTransitions.Failure,
+      now: Instant.Instant
+    ) {
+      yield* OperationTransitions.fail(record, { failure: told, act: actFor(record, now) })
+      yield* stored(work.finish(lease))
+    },
+    Effect.provideService(Records, records)
+  )
 
   /** Ends an operation that was refused when it ran. */
-  const fail = (lease: Lease, failure: (requestId: string) => Failure) =>
+  const fail = (lease: Lease, failure: (requestId: string) => OperationTransitions.Failure) =>
     records.transact(
       Effect.gen(function* () {
         const now = yield* Instant.now
@@ -276,15 +279,7 @@ const make = Effect.gen(function* () {
           const act = actOf(record, now)
           if (yield* movedAtRun(operation, record, { lease, input, act })) return
           const result = yield* operation.run(input, act)
-          yield* note(
-            record,
-            { on: "succeed", at: now, result: Request.encodeResult(operation, result) },
-            now
-          )
-          yield* records.audit([Logged.ended(record, null)])
-          yield* records.whenCommitted(
-            Metrics.ended(record.kind, "succeeded", now - record.createdAt)
-          )
+          yield* OperationTransitions.succeed(record, { operation, result, act })
           // Demands the fence: a worker that has lost its lease leaves nothing.
           yield* stored(work.finish(lease))
         })
@@ -331,15 +326,8 @@ const make = Effect.gen(function* () {
           const one = yield* underWay(lease)
           if (one === undefined) return
           const { record, act } = one
-          const result = Request.encodeResult(
-            operation,
-            yield* operation.finish(input, act, reached)
-          )
-          yield* note(record, { on: "succeed", at: act.now, result }, act.now)
-          yield* records.audit([Logged.ended(record, null)])
-          yield* records.whenCommitted(
-            Metrics.ended(record.kind, "succeeded", act.now - record.createdAt)
-          )
+          const result = yield* operation.finish(input, act, reached)
+          yield* OperationTransitions.succeed(record, { operation, result, act })
           yield* stored(work.finish(lease))
         })
       )
@@ -666,7 +654,9 @@ const make = Effect.gen(function* () {
   ) {
     if (cause.reasons.some(Cause.isDieReason)) {
       return lease.attempt >= deathsMax
-        ? (requestId: string): Failure => ({ problem: Problem.internal(requestId) })
+        ? (requestId: string): OperationTransitions.Failure => ({
+            problem: Problem.internal(requestId)
+          })
         : undefined
     }
     const away = cause.reasons.find(Cause.isFailReason)?.error

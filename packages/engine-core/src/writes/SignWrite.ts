@@ -1,6 +1,5 @@
 /** Signs and rejects actions: whose signature counts, what it opens, and when it is void. */
 import { Effect, Option, Result } from "effect"
-import * as Metrics from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
@@ -22,9 +21,9 @@ import type { Judging, Outside } from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
 import type { Operation } from "./Operation.ts"
 import { flagsOf, type Opening, traceOf } from "./OpenWrite.ts"
-import { operations, type OperationRecord } from "./OperationRecord.ts"
+import type { OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
-import * as Request from "./Request.ts"
+import * as OperationTransitions from "./OperationTransitions.ts"
 
 export const denied = (detail: string) => Effect.fail(refused("permission-denied", { detail }))
 
@@ -72,27 +71,22 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
   })
 
   /** Runs an operation in the transaction that opened it: it ends with the call that approved it. */
-  const runInCall = Effect.fnUntraced(function* (
-    operation: Operation,
-    queued: Stored<OperationRecord>,
-    of: { readonly input: unknown; readonly act: OperationAct }
-  ) {
-    if (operation.on !== "records") {
-      return yield* Effect.die(new Error(`${operation.kind} cannot finish in a call`))
-    }
-    const { act } = of
-    const running = yield* records.record(operations, queued, { on: "take", at: act.now }, act)
-    yield* records.audit([Logged.started(queued)])
-    const result = yield* Effect.provideService(operation.run(of.input, act), Records, records)
-    yield* records.record(
-      operations,
-      running,
-      { on: "succeed", at: act.now, result: Request.encodeResult(operation, result) },
-      act
-    )
-    yield* records.audit([Logged.ended(queued, null)])
-    yield* records.whenCommitted(Metrics.ended(operation.kind, "succeeded", 0n))
-  })
+  const runInCall = Effect.fnUntraced(
+    function* (
+      operation: Operation,
+      queued: Stored<OperationRecord>,
+      of: { readonly input: unknown; readonly act: OperationAct }
+    ) {
+      if (operation.on !== "records") {
+        return yield* Effect.die(new Error(`${operation.kind} cannot finish in a call`))
+      }
+      const { act, input } = of
+      const running = yield* OperationTransitions.take(queued, { at: act.now, act })
+      const result = yield* operation.run(input, act)
+      yield* OperationTransitions.succeed(running, { operation, result, act })
+    },
+    Effect.provideService(Records, records)
+  )
 
   type Signer = Pick<Call, "caller" | "identity">
   type Refusal = Refused<"rule-refused">

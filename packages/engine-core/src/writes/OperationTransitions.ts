@@ -1,0 +1,61 @@
+/** Takes, succeeds and fails an operation: its fact, its audit record and its metric, in one transaction. */
+import { Effect } from "effect"
+import * as Metrics from "../engine/Metrics.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Problem from "../kernel/Problem.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Act } from "../records/Act.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import * as Logged from "./Logged.ts"
+import type { Operation } from "./Operation.ts"
+import { operations, type OperationRecord } from "./OperationRecord.ts"
+import * as Request from "./Request.ts"
+
+type Transition = Effect.fn.Return<Stored<OperationRecord>, Unavailable, Records>
+
+/** Why an operation failed, and what is shown to readers who may not learn which gate refused. */
+export type Failure = Pick<OperationRecord, "problemInstead"> & {
+  readonly problem: Problem.Problem
+}
+
+/** The queued operation as running since `at`, the time of its first claim. */
+export const take = Effect.fnUntraced(function* (
+  queued: Stored<OperationRecord>,
+  of: { readonly at: Instant.Instant; readonly act: Act }
+): Transition {
+  const records = yield* Records
+  const running = yield* records.record(operations, queued, { on: "take", at: of.at }, of.act)
+  yield* records.audit([Logged.started(queued)])
+  return running
+})
+
+/** The running operation as succeeded with `result`, as its declaration's `run` or `finish` gave it. */
+export const succeed = Effect.fnUntraced(function* (
+  running: Stored<OperationRecord>,
+  of: { readonly operation: Operation; readonly result: unknown; readonly act: Act }
+): Transition {
+  const { act, operation } = of
+  const records = yield* Records
+  const result = Request.encodeResult(operation, of.result)
+  const fact = { on: "succeed", at: act.now, result } as const
+  const succeeded = yield* records.record(operations, running, fact, act)
+  yield* records.audit([Logged.ended(running, null)])
+  const nanos = act.now - running.createdAt
+  yield* records.whenCommitted(Metrics.ended(running.kind, "succeeded", nanos))
+  return succeeded
+})
+
+/** The running operation as failed. */
+export const fail = Effect.fnUntraced(function* (
+  running: Stored<OperationRecord>,
+  of: { readonly failure: Failure; readonly act: Act }
+): Transition {
+  const { act, failure } = of
+  const records = yield* Records
+  const fact = { on: "fail", at: act.now, ...failure } as const
+  const failed = yield* records.record(operations, running, fact, act)
+  yield* records.audit([Logged.ended(running, failure.problem)])
+  const nanos = act.now - running.createdAt
+  yield* records.whenCommitted(Metrics.ended(running.kind, "failed", nanos))
+  return failed
+})

@@ -1,11 +1,17 @@
-/** The arrows between packages and between ranks, as data, and what breaks them. */
+/** The arrows between packages, rooms and ranks, as data, and what breaks them. */
+import { order, roomOf } from "../../packages/engine-core/scripts/rooms.ts"
 import { fileOf, placeOf, type Source } from "./sources.ts"
 
-/** Ranks of the core, lowest first; a file has the first rank whose pattern its path meets. */
+/**
+ * What a file of the core may ask of its surroundings, by rank: what is pure lies below the ports,
+ * and what needs them above. A file has the first rank whose pattern its path meets.
+ */
 const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [0, /^kernel\//u],
   [1, /^vocabulary\//u],
   [6, /^testing\//u],
+  // What a record shows and what follows from its change, as data.
+  [2, /^records\/(webhook\/\w+|Audit|Event|RecordView|Timely)\.ts$/u],
   [3, /^(ports|records)\//u],
   [2, /^templates\//u],
   [5, /^(Engine|catalogue|index)\.ts$/u],
@@ -110,6 +116,19 @@ export const upwardBreaches = ({ imports, path }: Source): ReadonlyArray<string>
     if (of === "type" || target === null || placeOf(target).home !== home) return []
     const [own, theirs] = [height(inside), height(placeOf(target).inside)]
     return theirs > own ? [`${path} (${own}) imports ${target} (${theirs})`] : []
+  })
+}
+
+/** Value imports inside the core that go to a room above their own, as `room → file`. */
+export const roomBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
+  const { home, inside } = placeOf(path)
+  if (home !== "engine-core") return []
+  const heightOf = (file: string) => order.indexOf(roomOf(file))
+  return imports.flatMap(({ of, specifier }) => {
+    const target = fileOf(path, specifier)
+    if (of === "type" || target === null || placeOf(target).home !== home) return []
+    const there = placeOf(target).inside
+    return heightOf(there) > heightOf(inside) ? [`${roomOf(inside)} → ${there}`] : []
   })
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import * as Rules from "#core/feeds/webhook/DeliveryRules.ts"
+import * as Rules from "#core/records/webhook/DeliveryRules.ts"
 import * as W from "./webhooks.ts"
 
 const second = 1_000

@@ -3,8 +3,8 @@ import { EventReads, Vocabulary } from "@bursar/engine-core"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { deliveriesOf } from "#core/feeds/webhook/DeliveryRules.ts"
-import { WebhookId } from "#core/feeds/webhook/Webhook.ts"
+import { deliveriesOf } from "#core/records/webhook/DeliveryRules.ts"
+import { WebhookId } from "#core/records/webhook/Webhook.ts"
 import * as W from "./webhooks.ts"
 
 type Step =

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
 import * as events from "#core/feeds/events.ts"
-import { periods } from "#core/feeds/Retention.ts"
+import { periods } from "#core/engine/Retention.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 

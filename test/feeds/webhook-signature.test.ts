@@ -9,7 +9,7 @@ import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Rules from "#core/feeds/webhook/DeliveryRules.ts"
+import * as Rules from "#core/records/webhook/DeliveryRules.ts"
 import * as Secrets from "#core/writes/Secrets.ts"
 import { contractSecret, contractSecretText } from "./webhooks.ts"
 

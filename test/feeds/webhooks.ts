@@ -12,7 +12,7 @@ import { PlainJson } from "@bursar/engine-core/kernel"
 import { WebhookSender, WorkQueue } from "@bursar/engine-core/ports"
 import { type Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { deliveries, queueOf } from "#core/feeds/webhook/Delivery.ts"
+import { deliveries, queueOf } from "#core/records/webhook/Delivery.ts"
 import { ports as worldPorts, world, type WorldOptions } from "../engine/world.ts"
 import { person } from "../operations/venue.ts"
 

@@ -5,15 +5,9 @@ import * as Templates from "@bursar/engine-core/templates"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Option, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { openFor } from "#core/controls/hold/HoldOpeningOperations.ts"
+import { openFor } from "#core/restraints/hold/HoldOpeningOperations.ts"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
-import {
-  type Fact,
-  type Finding,
-  FindingId,
-  findings,
-  first
-} from "#core/reconciliation/run/Finding.ts"
+import { type Fact, type Finding, FindingId, findings, first } from "#core/findings/Finding.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as People from "./people.ts"
 import * as Venue from "./venue.ts"

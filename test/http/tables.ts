@@ -3,7 +3,7 @@ import { Operation, Read, Records, Refusal } from "@bursar/engine-core"
 import { Decimal, Instant, RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 import * as Collection from "#core/kernel/Collection.ts"
-import * as WriteReads from "#core/writes/WriteReads.ts"
+import * as WriteReads from "#core/reads/WriteReads.ts"
 
 export const NoteId = RecordId.make("Note")
 

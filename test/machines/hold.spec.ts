@@ -1,8 +1,8 @@
 /** Holds and the findings behind them: for each state, where each fact leads, and who is waited for. */
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import { type Hold, holds } from "#core/controls/hold/Hold.ts"
-import { decide, evolve, type Fact } from "#core/controls/hold/HoldMachine.ts"
+import { type Hold, holds } from "#core/restraints/hold/Hold.ts"
+import { decide, evolve, type Fact } from "#core/restraints/hold/HoldMachine.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import {
   evolve as evolveFinding,
@@ -11,7 +11,7 @@ import {
   findings,
   first,
   type Seen
-} from "#core/reconciliation/run/Finding.ts"
+} from "#core/findings/Finding.ts"
 import { id, party } from "./subscriptions.ts"
 
 const at = (hour: number) => Instant.of(`2026-07-30T${String(hour).padStart(2, "0")}:00:00Z`)

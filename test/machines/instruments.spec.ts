@@ -1,19 +1,19 @@
 /** Admissions, consents and primary markets: for each state, what may be asked and what a fact leaves. */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
-import { type Admission, admissions, endsAt } from "#core/instruments/admission/Admission.ts"
+import { type Admission, admissions, endsAt } from "#core/admissions/admission/Admission.ts"
 import {
   type AdmissionConsent,
   admissionConsents
-} from "#core/instruments/admission/AdmissionConsent.ts"
+} from "#core/admissions/admission/AdmissionConsent.ts"
 import * as Proposing from "#core/writes/ProposingOperations.ts"
-import * as ConsentMachine from "#core/instruments/admission/AdmissionConsentMachine.ts"
-import * as AdmissionMachine from "#core/instruments/admission/AdmissionMachine.ts"
+import * as ConsentMachine from "#core/admissions/admission/AdmissionConsentMachine.ts"
+import * as AdmissionMachine from "#core/admissions/admission/AdmissionMachine.ts"
 import {
   against as rows,
   againstAtOnboarding,
   type Offering
-} from "#core/instruments/admission/AdmissionRules.ts"
+} from "#core/admissions/admission/AdmissionRules.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
 import { Manifest } from "#core/instruments/instrument/Manifest.ts"
 import { ripen } from "#core/kernel/Collection.ts"

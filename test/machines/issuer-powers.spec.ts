@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest"
 import {
   type IssuerPowersAgreement,
   issuerPowersAgreements
-} from "#core/controls/issuer-powers/IssuerPowersAgreement.ts"
-import * as Agreement from "#core/controls/issuer-powers/IssuerPowersAgreementMachine.ts"
+} from "#core/powers/issuer-powers/IssuerPowersAgreement.ts"
+import * as Agreement from "#core/powers/issuer-powers/IssuerPowersAgreementMachine.ts"
 import {
   type IssuerPowersConsent,
   issuerPowersConsents
-} from "#core/controls/issuer-powers/IssuerPowersConsent.ts"
-import * as Consent from "#core/controls/issuer-powers/IssuerPowersConsentMachine.ts"
+} from "#core/powers/issuer-powers/IssuerPowersConsent.ts"
+import * as Consent from "#core/powers/issuer-powers/IssuerPowersConsentMachine.ts"
 import { ripen } from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Machine from "#core/kernel/Machine.ts"

@@ -1,14 +1,14 @@
 /** Restrictions: for each state, where each fact leads, what the clock makes of it, and what is told. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import { type Restriction, restrictions } from "#core/controls/restriction/Restriction.ts"
+import { type Restriction, restrictions } from "#core/restraints/restriction/Restriction.ts"
 import {
   decide,
   evolve,
   type Fact,
   RestrictionMachine
-} from "#core/controls/restriction/RestrictionMachine.ts"
-import { everKept } from "#core/feeds/Retention.ts"
+} from "#core/restraints/restriction/RestrictionMachine.ts"
+import { everKept } from "#core/engine/Retention.ts"
 import { ripen } from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Machine from "#core/kernel/Machine.ts"

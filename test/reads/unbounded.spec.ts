@@ -9,7 +9,7 @@ import { contracts } from "#core/projection/Contract.ts"
 import { type DealingCycle, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { provisionOf } from "#core/orders/dealing-cycle/ProvisionReads.ts"
 import { aroundOf } from "#core/orders/dealing-cycle/SettlingReads.ts"
-import { provisionSettlements } from "#core/distributions/provision-settlement/ProvisionSettlement.ts"
+import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import { liveMarket } from "#core/orders/primary-market/LiveMarketReads.ts"
 import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
 import {

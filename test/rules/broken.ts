@@ -1,8 +1,8 @@
 /** An act of the venue as its gates see it, with one way to make each of its checks refuse. */
 import { Date, Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
-import type { Holding } from "#core/controls/hold/HoldRules.ts"
-import type { Restricting } from "#core/controls/restriction/RestrictionRules.ts"
+import type { Holding } from "#core/restraints/hold/HoldRules.ts"
+import type { Restricting } from "#core/restraints/restriction/RestrictionRules.ts"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
 import { untold } from "#core/instruments/policy/PolicyTerms.ts"

@@ -2,7 +2,7 @@
 import { Direction, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { changesOf, type Ending } from "#core/controls/restriction/RestrictionDirection.ts"
+import { changesOf, type Ending } from "#core/restraints/restriction/RestrictionDirection.ts"
 
 const now = Instant.of("2026-07-31T12:00:00Z")
 const hours = (count: number) => Instant.add(now, Duration.hours(count))

@@ -8,7 +8,7 @@ import {
   lets,
   type Passing,
   type Restricting
-} from "#core/controls/restriction/RestrictionRules.ts"
+} from "#core/restraints/restriction/RestrictionRules.ts"
 import * as sets from "#core/vocabulary/sets.ts"
 import { party } from "../machines/subscriptions.ts"
 

@@ -1,6 +1,7 @@
 /** Which generated pages no longer say what the tables say. */
 import { readdir, readFile } from "node:fs/promises"
 import { pages } from "./pages/index.ts"
+import { roomRegion } from "./pages/rooms.ts"
 
 export const docs = new URL("../docs/", import.meta.url)
 
@@ -20,7 +21,9 @@ export const orphans = async (): Promise<ReadonlyArray<string>> => {
 /** The paths below docs/ that differ, are missing, or should not be there. */
 export const stale = async (): Promise<ReadonlyArray<string>> => {
   const drawn = await Promise.all(
-    pages().map(async ({ path, text }) => ((await textAt(path)) === text ? [] : [path]))
+    [...pages(), roomRegion(docs)].map(async ({ path, text }) =>
+      (await textAt(path)) === text ? [] : [path]
+    )
   )
   return [...drawn.flat(), ...(await orphans())]
 }

@@ -5,7 +5,7 @@ import * as AuditLog from "./feeds/AuditLog.ts"
 import * as AuditReads from "./feeds/AuditReads.ts"
 import * as AuditRunner from "./feeds/AuditRunner.ts"
 import * as EventReads from "./feeds/EventReads.ts"
-import * as Retention from "./feeds/Retention.ts"
+import * as Retention from "./engine/Retention.ts"
 import * as RetentionRunner from "./feeds/RetentionRunner.ts"
 import type { Task } from "./feeds/Schedule.ts"
 import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
@@ -41,7 +41,7 @@ import type { FourEyes } from "./writes/FourEyes.ts"
 import type { Operation } from "./writes/Operation.ts"
 import * as OperationRunner from "./writes/OperationRunner.ts"
 import * as Operations from "./writes/Operations.ts"
-import * as Timely from "./writes/Timely.ts"
+import * as Timely from "./records/Timely.ts"
 
 export class Engine extends Context.Service<
   Engine,

@@ -1,7 +1,7 @@
 /** An act is looked at before it is made: what the precheck says of it, the act then says too. */
 import { type Caller, Reads } from "@bursar/engine-core"
 import { Effect, Result, Schema } from "effect"
-import * as PrecheckReads from "#core/instruments/precheck/PrecheckReads.ts"
+import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
 import * as Calls from "../../engine/calls.ts"
 import { holds } from "../books.ts"
 import { type Refusal, refusalOf } from "./asking.ts"

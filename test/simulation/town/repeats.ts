@@ -7,7 +7,10 @@ import * as Faults from "../faults.ts"
 import { type Holder, note, type Town } from "./town.ts"
 
 /** Everything whose answer is pinned, as the route table has it. */
-export const pinned: ReadonlyArray<Read.Read> = Catalogue.reads.filter((read) => read.pinned)
+export const pinned: ReadonlyArray<Read.Read> = Catalogue.reads
+  .filter((read) => read.pinned)
+  // By name, so that a seed asks the same whatever order the catalogue lists them in.
+  .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 /** What a read cannot go without, besides the ids of its path. */
 const needed: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, string>>>>> = {

@@ -1,9 +1,9 @@
 /** What a deployment may decide about the engine itself, with the default each has. */
 import { Context } from "effect"
 import type { AuditKey } from "../feeds/Checkpoint.ts"
-import * as Retention from "../feeds/Retention.ts"
-import type { SigningKey } from "../feeds/webhook/DeliveryRules.ts"
-import type { ConfiguredWebhook } from "../feeds/webhook/Webhook.ts"
+import * as Retention from "./Retention.ts"
+import type { SigningKey } from "../records/webhook/DeliveryRules.ts"
+import type { ConfiguredWebhook } from "../records/webhook/Webhook.ts"
 import { type Duration, of as parseDuration } from "../kernel/Duration.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
 import type { SealingKey } from "../writes/Secrets.ts"

@@ -4,7 +4,7 @@ import * as Metrics from "../engine/Metrics.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
-import * as Audit from "./Audit.ts"
+import * as Audit from "../records/Audit.ts"
 
 /**
  * Refused calls of one subject that are logged one by one within a minute

@@ -13,7 +13,7 @@ import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import { SortOrder } from "../vocabulary/sets.ts"
 import type { Caller } from "../writes/Caller.ts"
-import * as Audit from "./Audit.ts"
+import * as Audit from "../records/Audit.ts"
 import * as FeedPages from "./FeedPages.ts"
 
 const { NullOr, String: Text } = Schema

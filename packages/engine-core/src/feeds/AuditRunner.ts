@@ -8,10 +8,10 @@ import { Crypto } from "../ports/Crypto.ts"
 import { type AuditRow, Feed } from "../ports/storage/Feed.ts"
 import { stored } from "../records/Away.ts"
 import { Records } from "../records/Records.ts"
-import * as Audit from "./Audit.ts"
+import * as Audit from "../records/Audit.ts"
 import * as AuditVerify from "./AuditVerify.ts"
 import * as Checkpoint from "./Checkpoint.ts"
-import * as Retention from "./Retention.ts"
+import * as Retention from "../engine/Retention.ts"
 import type { Task } from "./Schedule.ts"
 
 /** The checkpoint that a record of the log tells of. */

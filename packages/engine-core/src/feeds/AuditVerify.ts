@@ -4,7 +4,7 @@ import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { AuditHead, AuditRow } from "../ports/storage/Feed.ts"
-import * as Audit from "./Audit.ts"
+import * as Audit from "../records/Audit.ts"
 import * as Checkpoint from "./Checkpoint.ts"
 
 /** What a log is checked against. */

@@ -4,7 +4,7 @@ import * as Base64 from "../kernel/Base64.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import type { Crypto } from "../ports/Crypto.ts"
-import * as Audit from "./Audit.ts"
+import * as Audit from "../records/Audit.ts"
 
 /** A key that signs checkpoints of the audit log (docs/contract/audit-log.md#checkpoints). */
 export interface AuditKey {

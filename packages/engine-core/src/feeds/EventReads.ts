@@ -1,6 +1,6 @@
 /** Reads the event feed: its filters, its cursor that never ends, and what a monitor sees of it. */
 import { Context, Effect, Layer } from "effect"
-import * as Discreet from "../controls/restriction/Discreet.ts"
+import * as Discreet from "../restraints/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -9,7 +9,7 @@ import { Feed, type FeedQuery } from "../ports/storage/Feed.ts"
 import { cursorsOf, sightOf } from "../reads/layer.ts"
 import { away } from "../records/Away.ts"
 import type { Caller } from "../writes/Caller.ts"
-import { type Event, ofRow } from "./Event.ts"
+import { type Event, ofRow } from "../records/Event.ts"
 import type { EventParams } from "./EventParams.ts"
 import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
@@ -27,7 +27,7 @@ export const audience = {
   monitor: "redacted"
 } as const
 
-export { Event, print } from "./Event.ts"
+export { Event, print } from "../records/Event.ts"
 export { EventParams } from "./EventParams.ts"
 export { limitDefault } from "./FeedPages.ts"
 

@@ -15,11 +15,11 @@ import { Records, type Stored } from "../records/Records.ts"
 import * as Approval from "../writes/Approval.ts"
 import * as Idempotency from "../writes/Idempotency.ts"
 import { operations, type OperationRecord } from "../writes/OperationRecord.ts"
-import * as Audit from "./Audit.ts"
+import * as Audit from "../records/Audit.ts"
 import * as events from "./events.ts"
-import * as Retention from "./Retention.ts"
+import * as Retention from "../engine/Retention.ts"
 import type { Task } from "./Schedule.ts"
-import { deliveries } from "./webhook/Delivery.ts"
+import { deliveries } from "../records/webhook/Delivery.ts"
 
 /** Records that retention deletes in one transaction (docs/contract/retention.md#runs). */
 export const batchMax = 1_000

@@ -1,4 +1,4 @@
-/** What the holders context holds: its state sets, then its records, writes, reads and readings. */
+/** What the room of holders declares: holders, their attributes, screening, terms and accounts. */
 import { acceptedTerms } from "./accepted-terms/AcceptedTerms.ts"
 import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperations.ts"
 import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"
@@ -17,10 +17,8 @@ import * as HolderReads from "./holder/HolderReads.ts"
 import * as SuccessorOperations from "./holder/SuccessorOperations.ts"
 import { screenings } from "./screening/Screening.ts"
 import { ScreeningMachine } from "./screening/ScreeningMachine.ts"
-import * as PortfolioReads from "./statement/PortfolioReads.ts"
 
 export const machines = [HolderMachine, AttributeMachine, ScreeningMachine] as const
-export const judged = [] as const
 export const collections = [
   holders,
   holderParties,
@@ -37,9 +35,5 @@ export const operations = [
   ...ExternalAccountOperations.operations,
   ...AcceptedTermsOperations.operations
 ] as const
-export const reads = [
-  ...HolderReads.reads,
-  ...PortfolioReads.reads,
-  ...ExternalAccountReads.reads
-] as const
+export const reads = [...HolderReads.reads, ...ExternalAccountReads.reads] as const
 export const readings = [...HolderReadings.readings, ...AcceptedTermsReadings.readings] as const

@@ -1,6 +1,6 @@
 /** What the venue's controls say to an act of an order: a hold on its instrument, a restriction of its holder. */
-import * as HoldRules from "../controls/hold/HoldRules.ts"
-import * as RestrictionRules from "../controls/restriction/RestrictionRules.ts"
+import * as HoldRules from "../restraints/hold/HoldRules.ts"
+import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts"
 import type { Objection } from "../kernel/Gates.ts"
 import type * as Party from "../kernel/Party.ts"
 

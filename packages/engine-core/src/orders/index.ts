@@ -1,4 +1,4 @@
-/** What the orders context holds: its state sets, then its records, writes, reads and readings. */
+/** What the room of orders declares: primary markets, orders, dealing cycles and who pays for them. */
 import * as AheadReadings from "./AheadReadings.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
@@ -8,15 +8,17 @@ import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
 import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
-import * as OpenOrderReads from "./OpenOrderReads.ts"
 import * as OrderFormulas from "./OrderFormulas.ts"
 import { proposals } from "./proposal/Proposal.ts"
 import * as ProposalReadings from "./proposal/ProposalReadings.ts"
-import * as ProposalReads from "./ProposalReads.ts"
 import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "./primary-market/PrimaryMarketMachine.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
 import * as PrimaryMarketReadings from "./primary-market/PrimaryMarketReadings.ts"
+import { provisionSettlements } from "./provision-settlement/ProvisionSettlement.ts"
+import { ProvisionSettlementMachine } from "./provision-settlement/ProvisionSettlementMachine.ts"
+import * as ProvisionSettlementOperations from "./provision-settlement/ProvisionSettlementOperations.ts"
+import * as ProvisionSettlementReadings from "./provision-settlement/ProvisionSettlementReadings.ts"
 import * as RedemptionAllocationReadings from "./redemption/AllocationReadings.ts"
 import { redemptions } from "./redemption/Redemption.ts"
 import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
@@ -46,7 +48,8 @@ export const machines = [
   SubscriptionMachine,
   RedemptionMachine,
   DealingCycleMachine,
-  StandingSettlementMachine
+  StandingSettlementMachine,
+  ProvisionSettlementMachine
 ] as const
 export const judged = [SubscriptionOrder, RedemptionOrder] as const
 export const formulas = OrderFormulas.formulas
@@ -61,6 +64,7 @@ export const collections = [
   cycleSlots,
   standingSettlements,
   standingParties,
+  provisionSettlements,
   proposals
 ] as const
 export const operations = [
@@ -69,15 +73,14 @@ export const operations = [
   ...RedemptionOperations.operations,
   ...DealingCycleOperations.operations,
   ...StandingSettlementOperations.operations,
-  IterationOperations.settle
+  IterationOperations.settle,
+  ProvisionSettlementOperations.propose
 ] as const
 export const reads = [
   ...SubscriptionReads.reads,
   ...RedemptionReads.reads,
   ...DealingCycleReads.reads,
-  ...StandingSettlementReads.reads,
-  ...OpenOrderReads.reads,
-  ...ProposalReads.reads
+  ...StandingSettlementReads.reads
 ] as const
 export const readings = [
   ...AheadReadings.readings,
@@ -91,7 +94,8 @@ export const readings = [
   ...DealingDayReadings.readings,
   ...DealingCycleReadings.readings,
   ...StandingSettlementReadings.readings,
-  ...ProposalReadings.readings
+  ...ProposalReadings.readings,
+  ...ProvisionSettlementReadings.readings
 ] as const
 export const timely = [
   ...SubscriptionOperations.timely,

@@ -6,8 +6,8 @@ import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import { approvals } from "../writes/Approval.ts"
 import { awaits } from "../writes/WriteAnswer.ts"
-import { approvalAudience } from "../writes/WriteReads.ts"
-import type { Waiting } from "./RecordView.ts"
+import { approvalAudience } from "./WriteReads.ts"
+import type { Waiting } from "../records/RecordView.ts"
 
 /** Actions that are looked at in one go. */
 const batchMax = 1_000

@@ -2,7 +2,7 @@
 import type { Collection } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
-import type { Timely } from "../writes/Timely.ts"
+import type { Timely } from "./Timely.ts"
 
 /** The queue in which records wait for their time. */
 export const queue = "clock"

@@ -1,15 +1,9 @@
 /** What a transaction owes webhooks: a delivery of each of its events to whoever takes it, in itself. */
 import { Effect } from "effect"
-import {
-  deliveries,
-  type Delivery,
-  type Fact,
-  pendingOf,
-  queueOf
-} from "../feeds/webhook/Delivery.ts"
-import * as DeliveryRules from "../feeds/webhook/DeliveryRules.ts"
-import * as Event from "../feeds/Event.ts"
-import { active, activeMax, isActive, type Webhook, webhooks } from "../feeds/webhook/Webhook.ts"
+import { deliveries, type Delivery, type Fact, pendingOf, queueOf } from "./webhook/Delivery.ts"
+import * as DeliveryRules from "./webhook/DeliveryRules.ts"
+import * as Event from "./Event.ts"
+import { active, activeMax, isActive, type Webhook, webhooks } from "./webhook/Webhook.ts"
 import { causeText } from "../kernel/Fact.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"

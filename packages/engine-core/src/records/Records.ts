@@ -1,6 +1,6 @@
 /** The typed repository of every collection: get, list, open and record, one transaction at a time. */
 import { Context, type Effect, type Option, type Stream } from "effect"
-import type { Entry, Late } from "../feeds/Audit.ts"
+import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection, Kept } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"

@@ -1,6 +1,6 @@
 /** What one transaction is about to write: collected while it runs, written under one stamp. */
 import { Cause, Context, type Effect } from "effect"
-import type { Entry, Late } from "../feeds/Audit.ts"
+import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"

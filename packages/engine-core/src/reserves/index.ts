@@ -1,4 +1,4 @@
-/** What the reserves context holds: its state sets, then its writes and reads. */
+/** What the room of reserves declares: the state sets of assets that cover what is issued. */
 import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
 import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"
@@ -10,4 +10,3 @@ export const machines = [
   LockAgreementMachine,
   ReserveOrderMachine
 ] as const
-export const judged = [] as const

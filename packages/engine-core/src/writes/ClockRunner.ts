@@ -16,7 +16,7 @@ import { Records, type Stored } from "../records/Records.ts"
 import * as Approval from "./Approval.ts"
 import { FourEyes } from "./FourEyes.ts"
 import { operations } from "./OperationRecord.ts"
-import * as Timely from "./Timely.ts"
+import * as Timely from "../records/Timely.ts"
 
 /** Records that are looked at in one go; as many travel in one transaction as it takes. */
 const batchMax = 100

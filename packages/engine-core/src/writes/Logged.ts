@@ -1,5 +1,5 @@
 /** What the audit log is told of a write: who asked for it, each signature, its start and its end. */
-import * as Audit from "../feeds/Audit.ts"
+import * as Audit from "../records/Audit.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Approval } from "./Approval.ts"

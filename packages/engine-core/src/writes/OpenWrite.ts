@@ -1,7 +1,7 @@
 /** Opens operations: one person's write, an action that all have signed, an act of the engine's own. */
 import { Effect } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
-import * as Discreet from "../controls/restriction/Discreet.ts"
+import * as Discreet from "../restraints/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"

@@ -12,7 +12,7 @@ import {
   Stream,
   Tracer
 } from "effect"
-import * as Discreet from "../controls/restriction/Discreet.ts"
+import * as Discreet from "../restraints/restriction/Discreet.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { refused, unavailable, type Refused, type Unavailable } from "../kernel/Refusal.ts"

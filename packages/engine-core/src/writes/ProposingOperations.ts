@@ -3,7 +3,7 @@ import { Effect, Result } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import { refuse } from "../kernel/Refusal.ts"
 import type { Command } from "../ports/Ledger.ts"
-import * as RecordView from "../reads/RecordView.ts"
+import * as RecordView from "../records/RecordView.ts"
 import { Records } from "../records/Records.ts"
 
 /** A state set of something proposed: what still stands is among these states, and nothing else is. */

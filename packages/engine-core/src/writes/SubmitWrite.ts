@@ -1,6 +1,6 @@
 /** Submits a call as a write: who may make it, whose approval it is, and what a repeated call means. */
 import { Effect, Layer, Option, Result } from "effect"
-import * as Discreet from "../controls/restriction/Discreet.ts"
+import * as Discreet from "../restraints/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { refused, type Unavailable } from "../kernel/Refusal.ts"

@@ -16,9 +16,9 @@ import * as Leased from "../../records/Leased.ts"
 import { drains } from "../../records/Outbox.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Secrets from "../../writes/Secrets.ts"
-import * as Audit from "../Audit.ts"
-import { type Attempt, deliveries, type Delivery, queueOf } from "./Delivery.ts"
-import * as DeliveryRules from "./DeliveryRules.ts"
+import * as Audit from "../../records/Audit.ts"
+import { type Attempt, deliveries, type Delivery, queueOf } from "../../records/webhook/Delivery.ts"
+import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
 import {
   active,
   activeMax,
@@ -26,7 +26,7 @@ import {
   type Webhook,
   WebhookId,
   webhooks
-} from "./Webhook.ts"
+} from "../../records/webhook/Webhook.ts"
 
 /**
  * Attempts that run at one time: to one webhook, and in an instance

@@ -7,9 +7,9 @@ import { type EventRow, Feed } from "../../ports/storage/Feed.ts"
 import { stored } from "../../records/Away.ts"
 import { Records } from "../../records/Records.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
-import * as Event from "../Event.ts"
-import { deliveries, pending, queueOf } from "./Delivery.ts"
-import { isActive, takes, webhooks } from "./Webhook.ts"
+import * as Event from "../../records/Event.ts"
+import { deliveries, pending, queueOf } from "../../records/webhook/Delivery.ts"
+import { isActive, takes, webhooks } from "../../records/webhook/Webhook.ts"
 
 /** Events written to the outbox in one transaction. */
 const batch = 200

@@ -9,8 +9,8 @@ import { stored } from "../../records/Away.ts"
 import { Records } from "../../records/Records.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as events from "../events.ts"
-import { deliveries, Failure, queueOf } from "./Delivery.ts"
-import * as DeliveryRules from "./DeliveryRules.ts"
+import { deliveries, Failure, queueOf } from "../../records/webhook/Delivery.ts"
+import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
 import * as DeliveryRunner from "./DeliveryRunner.ts"
 import {
   active,
@@ -21,7 +21,7 @@ import {
   WebhookId,
   webhooks,
   WebhookView
-} from "./Webhook.ts"
+} from "../../records/webhook/Webhook.ts"
 
 const Secret = Schema.String.check(
   Schema.isMaxLength(128),

@@ -3,7 +3,14 @@ import { Effect, Schema } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { active, isActive, view, WebhookId, webhooks, WebhookView } from "./Webhook.ts"
+import {
+  active,
+  isActive,
+  view,
+  WebhookId,
+  webhooks,
+  WebhookView
+} from "../../records/webhook/Webhook.ts"
 
 const audience = { operator: "all", auditor: "all" } as const
 

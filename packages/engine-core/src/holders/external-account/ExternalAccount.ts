@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
-import * as RecordView from "../../reads/RecordView.ts"
+import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { ExternalAccountKind } from "../../vocabulary/sets.ts"
 

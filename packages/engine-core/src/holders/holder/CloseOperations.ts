@@ -1,8 +1,8 @@
 /** How the venue closes a holder for good: it holds nothing, orders nothing, and is admitted nowhere. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { inForce } from "../../controls/restriction/InForceReads.ts"
-import { admissions, placed } from "../../instruments/admission/Admission.ts"
-import { ending } from "../../instruments/admission/AdmissionOperations.ts"
+import { inForce } from "../../restraints/restriction/InForceReads.ts"
+import { admissions, placed } from "../../admissions/admission/Admission.ts"
+import { ending } from "../../admissions/admission/AdmissionOperations.ts"
 import { instrumentsOf } from "../../instruments/register/HeldReads.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { RedemptionMachine } from "../../orders/redemption/RedemptionMachine.ts"

@@ -1,7 +1,7 @@
 /** What a venue knows of a holder: who it is in law, its attributes, its screening and its terms. */
 import { Effect, Schema } from "effect"
 import { isLei } from "../../instruments/instrument/InstrumentRules.ts"
-import { IssuerPowersConsentMachine } from "../../controls/issuer-powers/IssuerPowersConsentMachine.ts"
+import { IssuerPowersConsentMachine } from "../../powers/issuer-powers/IssuerPowersConsentMachine.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
 import { HolderClassification } from "../../vocabulary/sets.ts"

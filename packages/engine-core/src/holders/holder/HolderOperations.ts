@@ -5,9 +5,9 @@ import {
   offer,
   offerCommand,
   offeringOf
-} from "../../instruments/admission/AdmissionOperations.ts"
-import { reserve } from "../../instruments/admission/PlaceOperations.ts"
-import { againstAtOnboarding } from "../../instruments/admission/AdmissionRules.ts"
+} from "../../admissions/admission/AdmissionOperations.ts"
+import { reserve } from "../../admissions/admission/PlaceOperations.ts"
+import { againstAtOnboarding } from "../../admissions/admission/AdmissionRules.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"

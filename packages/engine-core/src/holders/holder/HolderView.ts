@@ -1,7 +1,7 @@
 /** A holder as the API shows it. An investor's view, and an app's, is built without what its screening found. */
 import * as Instant from "../../kernel/Instant.ts"
 import { Schema } from "effect"
-import * as RecordView from "../../reads/RecordView.ts"
+import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { Holder, holders } from "./Holder.ts"
 

@@ -1,6 +1,6 @@
 /** Asks the screening source about holders, at least once each, and notes what it answers. */
 import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
-import { restrict } from "../../controls/restriction/RestrictionOperations.ts"
+import { restrict } from "../../restraints/restriction/RestrictionOperations.ts"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"

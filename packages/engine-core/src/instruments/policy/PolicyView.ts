@@ -2,7 +2,7 @@
 import { Schema, Struct } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
-import * as RecordView from "../../reads/RecordView.ts"
+import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as TermChange from "../../writes/TermChange.ts"

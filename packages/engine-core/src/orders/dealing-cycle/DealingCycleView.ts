@@ -1,7 +1,7 @@
 /** A dealing cycle as the API shows it in lists and results: its sums, and the ids of its orders. */
 import { Schema } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
-import * as RecordView from "../../reads/RecordView.ts"
+import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"

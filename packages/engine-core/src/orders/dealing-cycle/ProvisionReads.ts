@@ -1,6 +1,6 @@
 /** How a fund lets itself be drawn on for what it is short of when its cycle settles. */
 import { Effect, Option, Stream } from "effect"
-import { provisionSettlements } from "../../distributions/provision-settlement/ProvisionSettlement.ts"
+import { provisionSettlements } from "../provision-settlement/ProvisionSettlement.ts"
 import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"

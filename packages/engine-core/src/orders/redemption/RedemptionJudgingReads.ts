@@ -1,6 +1,6 @@
 /** Everything that settling a redemption is judged by, one row a check. */
 import { Effect } from "effect"
-import { followed } from "../../controls/restriction/FollowedReads.ts"
+import { followed } from "../../restraints/restriction/FollowedReads.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"

@@ -1,7 +1,7 @@
 /** What stands in the way of an iteration of a standing settlement, gate by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import type { Admission } from "../../instruments/admission/Admission.ts"
+import type { Admission } from "../../admissions/admission/Admission.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

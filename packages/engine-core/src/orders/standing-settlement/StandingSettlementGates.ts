@@ -6,7 +6,7 @@ import { inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
-import * as Currency from "../Currency.ts"
+import * as Currency from "../../kernel/Currency.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Funding } from "./StandingSettlementMachine.ts"
 

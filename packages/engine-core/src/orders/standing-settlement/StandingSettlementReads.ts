@@ -6,7 +6,7 @@ import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
-import * as RecordView from "../../reads/RecordView.ts"
+import * as RecordView from "../../records/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
   standingParties,

@@ -1,7 +1,7 @@
 /** How an order is placed: its gates, and what it makes on the ledger. */
 import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
-import { latest } from "../../instruments/admission/AdmissionOperations.ts"
+import { latest } from "../../admissions/admission/AdmissionOperations.ts"
 import {
   assetOf,
   instruments,
@@ -28,7 +28,7 @@ import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlReads.ts"
-import * as Currency from "../Currency.ts"
+import * as Currency from "../../kernel/Currency.ts"
 import { dayPriceOf } from "../DayPriceReads.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { isSized } from "../OrderSize.ts"

@@ -1,5 +1,5 @@
 /** What outside the order itself stands in the way of a subscription's acts, gate by gate. */
-import type { Admission } from "../../instruments/admission/Admission.ts"
+import type { Admission } from "../../admissions/admission/Admission.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"

@@ -11,7 +11,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import * as Timely from "../../writes/Timely.ts"
+import * as Timely from "../../records/Timely.ts"
 import * as Cash from "./CashLine.ts"
 import {
   owesRefund,

@@ -1,7 +1,7 @@
 /** What an order's acts are judged by, as the records say it now. */
 import { Effect, Option, Stream } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
-import { latest } from "../../instruments/admission/AdmissionOperations.ts"
+import { latest } from "../../admissions/admission/AdmissionOperations.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/InForceReads.ts"

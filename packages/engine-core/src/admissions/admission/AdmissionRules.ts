@@ -1,0 +1,101 @@
+/** What stands in the way of admitting a holder to an instrument, gate by gate. */
+import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { Admission } from "./Admission.ts"
+import type { AdmissionConsent } from "./AdmissionConsent.ts"
+
+/** An offer as its gates see it. */
+export interface Offering {
+  readonly holder: Pick<Holder, "attributes" | "screening">
+  readonly instrument: Recorded
+  /** The latest admission of the two, if there ever was one. */
+  readonly latest: Pick<Admission, "state"> | null
+  readonly consent: Pick<AdmissionConsent, "state"> | null
+  /** What the registrar asks of holders. */
+  readonly required: ReadonlyArray<AttributeRules.Required>
+  /** How many places under the holder cap are taken: admitted, offered, and about to be. */
+  readonly taken: number
+  readonly expiresAt: Instant.Instant | null
+  readonly validFrom: Instant.Instant | null
+  readonly validUntil: Instant.Instant | null
+  readonly now: Instant.Instant
+}
+
+const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
+  at !== null && Instant.atOrBefore(at, now)
+
+const ofHolder = (offering: Offering): ReadonlyArray<Objection> => [
+  [
+    !AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now),
+    "rule-refused",
+    {
+      gate: "attribute",
+      check: "attributes-valid",
+      recovery: "Have the attributes that the instrument asks for verified and in time."
+    }
+  ],
+  [
+    !isScreened(offering.holder),
+    "rule-refused",
+    { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
+  ]
+]
+
+const beforeHolder = ({ latest }: Offering): ReadonlyArray<Objection> => [
+  [
+    latest?.state === "offered" || latest?.state === "admitted",
+    "rule-refused",
+    {
+      gate: "admission",
+      check: "not-admitted-yet",
+      recovery: "Withdraw the admission that stands before another is offered."
+    }
+  ]
+]
+
+const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
+  [
+    offering.consent?.state !== "agreed",
+    "rule-refused",
+    {
+      gate: "consent",
+      check: "admission-consent",
+      recovery: "Propose an admission consent and wait for the registrar to accept it."
+    }
+  ],
+  [
+    offering.taken >= offering.instrument.manifest.holderCap,
+    "rule-refused",
+    {
+      gate: "policy",
+      check: "holder-cap",
+      policyVersion: offering.instrument.policyVersion,
+      recovery: "Withdraw an offer that nobody answers, or raise the holder cap."
+    }
+  ],
+  [
+    isPast(offering.expiresAt, offering.now) || isPast(offering.validUntil, offering.now),
+    "rule-refused",
+    { gate: "window", check: "offer-in-time", recovery: "Name instants that are still to come." }
+  ],
+  [
+    offering.validFrom !== null && isPast(offering.validUntil, offering.validFrom),
+    "rule-refused",
+    { gate: "window", check: "offer-period", recovery: "Name an end after the beginning." }
+  ]
+]
+
+/**
+ * Everything that stands in an offer's way, in the order of the gates. No hold and no restriction is
+ * asked: an admission moves nothing, and what it would let in they stop by themselves.
+ */
+export const against = (offering: Offering): ReadonlyArray<Objection> =>
+  inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])
+
+/** The same while the holder is only being registered: nobody can have verified it yet. */
+export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Objection> =>
+  inOrder([...beforeHolder(offering), ...afterHolder(offering)])

@@ -1,0 +1,77 @@
+/** Figures that nothing moves by itself: looked up again and again, by one reader, for whoever watches. */
+import { Clock, Duration, Effect, Metric, Schedule } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import * as Ledger from "../ports/Ledger.ts"
+import { Feed } from "../ports/storage/Feed.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import { stored, unread } from "../records/Away.ts"
+import { Records } from "../records/Records.ts"
+import { approvals } from "../writes/Approval.ts"
+import { queue as operationQueue } from "../writes/OpenWrite.ts"
+import * as Metrics from "../engine/Metrics.ts"
+
+const every = Duration.seconds(10)
+const lookWithin = Duration.seconds(5)
+
+/** Seconds since the log was last signed; since its first record before it ever was; 0 while empty. */
+const checkpointAge = Effect.gen(function* () {
+  const feed = yield* Feed
+  const { audit } = yield* stored(feed.head)
+  const { records } = yield* stored(
+    feed.readAudit({
+      order: "asc",
+      limit: 1,
+      ...(audit.checkpoint === 0 ? {} : { after: audit.checkpoint - 1 })
+    })
+  )
+  const [record] = records
+  if (record === undefined) return 0
+  const now = yield* Clock.currentTimeMillis
+  return Math.max(0, (now - Instant.toEpochMillis(Instant.of(record.at))) / 1_000)
+})
+
+/** How many actions await somebody, as of now: what the clock has ended does not. */
+const awaiting = Effect.gen(function* () {
+  const records = yield* Records
+  const byKind = yield* records.countBy(approvals, "kind", { where: { state: ["awaiting"] } })
+  return [...byKind.values()].reduce((sum, count) => sum + count, 0)
+})
+
+const lag = Effect.gen(function* () {
+  const head = yield* stored((yield* ProjectionLog).head)
+  const end = yield* Effect.mapError((yield* Ledger.Ledger).ledgerEnd, unread)
+  return Math.max(0, end - head.offset)
+})
+
+const storeGauges = Effect.gen(function* () {
+  const depth = yield* stored((yield* WorkQueue).depth(operationQueue))
+  yield* Metric.update(Metrics.oldestQueued, (depth.oldestMillis ?? 0) / 1_000)
+  const { seq } = yield* stored((yield* Feed).head)
+  yield* Metric.update(Metrics.feedHead, seq)
+  yield* Metric.update(Metrics.approvalsAwaiting, yield* awaiting)
+  yield* Metric.update(Metrics.auditCheckpointAge, yield* checkpointAge)
+})
+
+const ledgerGauge = Effect.flatMap(lag, (offsets) => Metric.update(Metrics.projectionLag, offsets))
+
+/** A port that is away leaves its figures as they were; readiness says that it is. */
+const patient = <R>(look: Effect.Effect<void, Unavailable, R>): Effect.Effect<void, never, R> =>
+  look.pipe(
+    Effect.timeout(lookWithin),
+    Effect.catch((away) => Effect.logDebug("figures were not looked up", away._tag))
+  )
+
+/** One look at everything. */
+export const look = Effect.all([patient(storeGauges), patient(ledgerGauge)], { discard: true })
+
+/** What a look reads. */
+export type Needs = Feed | ProjectionLog | WorkQueue | Records | Ledger.Ledger
+
+/** Looks every ten seconds until it is interrupted. */
+export const run = Effect.andThen(
+  Effect.repeat(look, Schedule.spaced(every)),
+  // A schedule without an end does not come here.
+  Effect.never
+)

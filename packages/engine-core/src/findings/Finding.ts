@@ -1,0 +1,179 @@
+/** A finding: a difference that reconciliation runs see, from the first run on under one id. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../kernel/Collection.ts"
+import * as Decimal from "../kernel/Decimal.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as Offset from "../kernel/Offset.ts"
+import * as RecordId from "../kernel/RecordId.ts"
+import { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import * as sets from "../vocabulary/sets.ts"
+import { ageDays, blocks } from "./FindingRules.ts"
+
+export const FindingId = RecordId.make("FindingId")
+export type FindingId = typeof FindingId.Type
+
+const { NullOr, String: Text } = Schema
+
+const Subject = Schema.Struct({ resourceKind: ResourceKind.schema, id: Text })
+
+/** What is in flight and explains a part of the difference, and how much of it. */
+const Explained = Schema.Struct({
+  amount: Decimal.schema,
+  by: Schema.Array(Schema.Struct({ ...Subject.fields, amount: Decimal.schema }))
+})
+
+/** What one run sees of it. */
+const seen = {
+  runId: Text,
+  severity: sets.FindingSeverity.schema,
+  expected: NullOr(Decimal.schema),
+  actual: NullOr(Decimal.schema),
+  /** What is actual less what is expected; null where the check compares no amounts. */
+  difference: NullOr(Decimal.schema),
+  unit: Text,
+  tolerance: Decimal.plain,
+  explained: Explained,
+  /** The difference less what explains it: severity is judged on this; 0 without amounts. */
+  unexplained: Decimal.schema,
+  /** The offset the run is pinned to, and the instant it judges time at. */
+  asOf: Schema.Struct({ offset: Offset.schema, instant: Instant.schema }),
+  statementId: NullOr(Text)
+} as const
+export const Seen = Schema.Struct(seen)
+export type Seen = typeof Seen.Type
+
+/** How much was accepted of it, by whom and why. */
+const Accepted = Schema.Struct({
+  unexplained: Decimal.schema,
+  reason: Text,
+  holdId: Text,
+  operationId: Text,
+  at: Instant.schema
+})
+
+export const Finding = Schema.Struct({
+  findingId: FindingId,
+  check: Text,
+  instrumentId: NullOr(Text),
+  subject: Subject,
+  holderId: NullOr(Text),
+  ...seen,
+  firstSeenRunId: Text,
+  firstSeenAt: Instant.schema,
+  seenRuns: Integer.schema,
+  /** Whole days from the run that first saw it to the last one that did. */
+  ageDays: Integer.schema,
+  state: sets.FindingState.schema,
+  /** The last hold it stood behind. */
+  holdId: NullOr(Text),
+  accepted: NullOr(Accepted)
+}).annotate({
+  identifier: "Finding",
+  description: "A difference that reconciliation found, what explains it, and how old it is."
+})
+export type Finding = typeof Finding.Type
+
+const See = Schema.Struct({ on: Schema.Literal("see"), seen: Seen })
+const Reopen = Schema.Struct({ on: Schema.Literal("reopen"), seen: Seen })
+/** A later run did not find it. */
+const Clear = Schema.Struct({ on: Schema.Literal("clear"), runId: Text })
+/** The release of its hold named it, with a reason. */
+const Accept = Schema.Struct({ on: Schema.Literal("accept"), accepted: Accepted })
+/** A hold stands on it. */
+const Stop = Schema.Struct({ on: Schema.Literal("stop"), holdId: Text })
+
+export const Fact = Schema.Union([See, Reopen, Clear, Accept, Stop])
+export type Fact = typeof Fact.Type
+
+/** The states in which each fact can come; any other is a corrupt history, a bug. */
+const from: Readonly<Record<Fact["on"], ReadonlyArray<Finding["state"]>>> = {
+  see: ["open", "accepted"],
+  reopen: ["cleared", "accepted"],
+  clear: ["open", "accepted"],
+  accept: ["open"],
+  stop: ["open"]
+}
+
+/** The finding after `fact`. Decides nothing: it only remembers. */
+export const evolve = (self: Finding, fact: Fact): Finding => {
+  if (!from[fact.on].includes(self.state)) {
+    throw new Error(`finding: corrupt history, ${self.state} does not answer to ${fact.on}`)
+  }
+  return match(fact)
+    .with({ on: "see" }, (again) => seenAgain(self, again.seen))
+    .with({ on: "reopen" }, (again) => ({
+      ...seenAgain(self, again.seen),
+      state: "open" as const,
+      accepted: null
+    }))
+    .with({ on: "clear" }, () => ({ ...self, state: "cleared" as const, accepted: null }))
+    .with({ on: "accept" }, ({ accepted }) => ({ ...self, state: "accepted" as const, accepted }))
+    .with({ on: "stop" }, ({ holdId }) => ({ ...self, holdId }))
+    .exhaustive()
+}
+
+const seenAgain = (self: Finding, now: Seen): Finding => ({
+  ...self,
+  ...now,
+  seenRuns: self.seenRuns + 1,
+  ageDays: ageDays(self.firstSeenAt, now.asOf.instant)
+})
+
+/** What it is found by, beside what the run sees of it. */
+export type Found = Pick<Finding, "findingId" | "check" | "instrumentId" | "subject" | "holderId">
+
+/** A finding as the first run that sees it opens it. */
+export const first = (found: Found, now: Seen): Finding => ({
+  ...found,
+  ...now,
+  firstSeenRunId: now.runId,
+  firstSeenAt: now.asOf.instant,
+  seenRuns: 1,
+  ageDays: 0,
+  state: "open",
+  holdId: null,
+  accepted: null
+})
+
+export const findings = Collection.define<Finding, Fact>("finding", {
+  doc: "A difference that reconciliation found, what explains it, and how old it is.",
+  id: (self) => self.findingId,
+  record: Finding,
+  fact: Fact,
+  evolve,
+  keptBy: "engine",
+  filters: {
+    state: (self) => self.state,
+    severity: (self) => self.severity,
+    check: (self) => self.check,
+    instrumentId: (self) => self.instrumentId,
+    holdId: (self) => self.holdId,
+    runId: (self) => self.runId
+  },
+  waitingOn: (self) =>
+    blocks(self) && self.holdId !== null
+      ? (["operator", "risk"] as const).map((role) => ({ role, action: "hold.release", by: null }))
+      : [],
+  invariants: {
+    "it was accepted by a release, or was not": (self) =>
+      (self.state === "accepted") === (self.accepted !== null),
+    "the difference is what is actual less what is expected": (self) =>
+      self.expected === null ||
+      self.actual === null ||
+      (self.difference !== null &&
+        Decimal.equals(self.difference, Decimal.subtract(self.actual, self.expected))),
+    "what explains it adds up": (self) =>
+      Decimal.equals(
+        self.explained.amount,
+        Decimal.sum(self.explained.by.map(({ amount }) => amount))
+      ),
+    "unexplained is what nothing explains of the difference": (self) =>
+      Decimal.equals(
+        self.unexplained,
+        Decimal.subtract(self.difference ?? Decimal.zero, self.explained.amount)
+      ),
+    "it has been seen since its first run": (self) => self.seenRuns >= 1 && self.ageDays >= 0
+  }
+})

@@ -1,0 +1,96 @@
+/** How the venue asks a fund to put cash in place for what it will owe. */
+import { Effect, Schema } from "effect"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import { unless } from "../../kernel/Refusal.ts"
+import * as RecordView from "../../records/RecordView.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
+import { create, exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import * as Proposing from "../../writes/ProposingOperations.ts"
+import { ProvisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
+import { ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
+import * as Amount from "../../vocabulary/Amount.ts"
+
+const states = {
+  machine: ProvisionSettlementMachine,
+  waiting: "proposed",
+  agreed: "agreed"
+} as const
+
+/** The consent that stands for an instrument: asked for, or given. Null: there is none. */
+export const standing = (instrumentId: string) =>
+  Proposing.standing(provisionSettlements, states, { instrumentId: [instrumentId] })
+
+const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_")
+
+/**
+ * A provision settlement stands for all that a fund owes under one instrument, until it is revoked:
+ * redemptions' proceeds and a cycle's net (docs/domain/agreements.md#provision-settlements). There
+ * is one for an instrument at a time, as of a primary market.
+ */
+export const propose = Operation.defineOnLedger("provision-settlement.propose", {
+  doc: "Asks a fund to let the venue pay the fund's legs from cash the fund names.",
+  route: "POST /v1/instruments/{instrumentId}/provision-settlement:propose",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "instrument",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Schema.Struct({
+    instrumentId: InstrumentId,
+    fund: Party.schema,
+    paymentAsset: Field.asset,
+    limit: Field.optional(Amount.cashLimit),
+    until: Field.optional(Instant.schema)
+  }),
+  result: RecordView.schemaOf(ProvisionSettlement, {
+    identifier: "ProvisionSettlementView",
+    description: "A fund's consent to provisions, and whom it waits on."
+  }),
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("provision-settlement.propose")(function* (body, act) {
+    const records = yield* Records
+    yield* Effect.fromResult(recorded(yield* records.get(instruments, body.instrumentId)))
+    const { replaces } = yield* Effect.fromResult(
+      Proposing.decide(
+        states,
+        yield* standing(body.instrumentId),
+        "The fund's consent stands already."
+      )
+    )
+    yield* Effect.fromResult(
+      unless([
+        body.until !== null && Instant.atOrBefore(body.until, act.now),
+        "rule-refused",
+        {
+          gate: "window",
+          check: "provision-in-time",
+          recovery: "Name an end that is still to come."
+        }
+      ])
+    )
+    const proposal = create(ProvisionSettlementProposal, {
+      venue: act.venue,
+      fund: body.fund,
+      provisionId: idOf(act.operationId),
+      instrumentId: body.instrumentId,
+      cash: body.paymentAsset,
+      limit: body.limit,
+      until: body.until
+    })
+    const waiting = replaces?.proposalCid ?? null
+    return Proposing.replacing(
+      waiting === null ? null : exercise(ProvisionSettlementProposal, waiting, "Withdraw", {}),
+      proposal
+    )
+  }),
+  finish: (_, act) => Proposing.opened(provisionSettlements, idOf(act.operationId))
+})

@@ -1,0 +1,144 @@
+/** The orders that still wait for something, of every kind in one list: whose move it is, by when. */
+import { Effect, Schema } from "effect"
+import { HolderId } from "../holders/holder/Holder.ts"
+import * as Sight from "../holders/holder/Sight.ts"
+import { InstrumentId } from "../instruments/instrument/Instrument.ts"
+import * as Decimal from "../kernel/Decimal.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Read from "../reads/Read.ts"
+import * as RecordView from "../records/RecordView.ts"
+import type { Stored } from "../records/Records.ts"
+import { OpenOrderKind, OpenOrderState } from "../vocabulary/sets.ts"
+import * as OpenOrder from "../orders/OpenOrder.ts"
+import * as Redemption from "../orders/redemption/Redemption.ts"
+import { RedemptionOrder } from "../orders/redemption/RedemptionOrder.ts"
+import * as Subscription from "../orders/subscription/Subscription.ts"
+import { SubscriptionOrder } from "../orders/subscription/SubscriptionOrder.ts"
+
+const { NullOr } = Schema
+
+export const OpenOrderView = Schema.Struct({
+  orderId: Schema.String,
+  kind: OpenOrderKind.schema,
+  /** Of the order states of its kind, one of the open ones. */
+  state: OpenOrderState.schema,
+  instrumentId: InstrumentId,
+  holderId: NullOr(HolderId),
+  /** The units ordered, or those an amount comes to; null while it is unpriced. */
+  quantity: NullOr(Decimal.schema),
+  /** The cash ordered, or what units cost or pay; null while it is unpriced. */
+  cash: NullOr(Decimal.schema),
+  currency: Schema.String,
+  cycleId: NullOr(Schema.String),
+  ...RecordView.fields,
+  /** The earliest of the instants by which somebody's move is due. */
+  by: NullOr(Instant.schema)
+}).annotate({
+  identifier: "OpenOrder",
+  description: "An order that waits for somebody, and for whom."
+})
+export type OpenOrderView = typeof OpenOrderView.Type
+
+type Order = Subscription.Subscription | Redemption.Redemption
+
+export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders.list">({
+  name: "open-orders.list",
+  doc: "Lists the orders that still wait for something, of every kind.",
+  route: "GET /v1/open-orders",
+  audience: {
+    operator: "all",
+    approver: "all",
+    risk: "all",
+    compliance: "all",
+    auditor: "all",
+    app: "all",
+    investor: "own",
+    registrar: "near"
+  },
+  pinned: true,
+  collection: Subscription.subscriptions,
+  beside: [Redemption.redemptions],
+  params: Schema.Struct({
+    kind: Schema.optionalKey(Schema.Array(OpenOrderKind.schema)),
+    state: Schema.optionalKey(Schema.Array(OpenOrderState.schema)),
+    instrumentId: Schema.optionalKey(InstrumentId),
+    holderId: Schema.optionalKey(HolderId)
+  }),
+  item: OpenOrderView,
+  direction: "asc",
+  order: "by the instant they were recorded, then by id",
+  changes: false,
+  where: ({ kind = OpenOrderKind.members, state = OpenOrderState.members, ...of }) => ({
+    open: kind.flatMap((kind) => state.map((state) => OpenOrder.openAs({ kind, state }))),
+    ...(of.instrumentId === undefined ? {} : { instrumentId: [of.instrumentId] }),
+    ...(of.holderId === undefined ? {} : { holderId: [of.holderId] })
+  }),
+  judged: (judgedAt) => ({ openUntil: OpenOrder.stillOpenAt(judgedAt) }),
+  scope: (asking, { holderId }) =>
+    Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
+  view: (records, { pin }) => Effect.succeed(records.map((record) => viewOf(record, pin.judgedAt)))
+})
+
+export interface Asked {
+  readonly kind?: ReadonlyArray<OpenOrderKind>
+  readonly state?: ReadonlyArray<OpenOrderState>
+  readonly instrumentId?: InstrumentId
+  readonly holderId?: HolderId
+}
+
+const viewOf = (order: Stored<Order>, now: Instant.Instant): OpenOrderView =>
+  "subscriptionId" in order ? ofSubscription(order, now) : ofRedemption(order, now)
+
+const ofSubscription = (
+  order: Stored<Subscription.Subscription>,
+  now: Instant.Instant
+): OpenOrderView => ({
+  ...common(order, RecordView.of(Subscription.subscriptions, order)),
+  orderId: order.subscriptionId,
+  kind: "subscription",
+  state: openState(SubscriptionOrder, Subscription.openStateAt(order, now)),
+  cash: order.cash.expected ?? order.amount
+})
+
+const ofRedemption = (
+  order: Stored<Redemption.Redemption>,
+  now: Instant.Instant
+): OpenOrderView => ({
+  ...common(order, RecordView.of(Redemption.redemptions, order)),
+  orderId: order.redemptionId,
+  kind: "redemption",
+  state: openState(RedemptionOrder, Redemption.orderStateAt(order, now)),
+  cash: order.proceeds ?? order.amount
+})
+
+const common = (
+  { instrumentId, holderId, units, currency, cycleId }: Order,
+  {
+    createdAt,
+    updatedAt,
+    version,
+    waitingOn
+  }: Pick<OpenOrderView, "createdAt" | "updatedAt" | "version" | "waitingOn">
+) => ({
+  instrumentId,
+  holderId,
+  quantity: units,
+  currency,
+  cycleId,
+  createdAt,
+  updatedAt,
+  version,
+  waitingOn,
+  by: waitingOn.reduce<Instant.Instant | null>(
+    (first, { by }) => (first === null || (by !== null && by < first) ? by : first),
+    null
+  )
+})
+
+/** The list asked for open orders at this very instant; another state is a fault of its columns. */
+const openState = ({ name }: { readonly name: string }, state: string): OpenOrderState => {
+  if (OpenOrderState.has(state)) return state
+  throw new Error(`${name}: an order listed as open is ${state}`)
+}
+
+export const reads = [list] as const

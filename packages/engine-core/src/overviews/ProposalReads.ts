@@ -1,0 +1,62 @@
+/** What waits for somebody's consent on the ledger, whoever asked for it. */
+import { Effect, Schema } from "effect"
+import { HolderId } from "../holders/holder/Holder.ts"
+import * as Sight from "../holders/holder/Sight.ts"
+import { InstrumentId } from "../instruments/instrument/Instrument.ts"
+import * as Read from "../reads/Read.ts"
+import * as RecordView from "../records/RecordView.ts"
+import type { Stored } from "../records/Records.ts"
+import { ProposalKind } from "../vocabulary/sets.ts"
+import * as OpenOrder from "../orders/OpenOrder.ts"
+import { Proposal, proposals } from "../orders/proposal/Proposal.ts"
+
+const { action: _action, ended: _ended, registrar: _registrar, ...shown } = Proposal.fields
+
+export const ProposalView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
+  identifier: "ProposalView",
+  description: "A contract that waits for somebody's consent, and for whose."
+})
+export type ProposalView = typeof ProposalView.Type
+
+export const list = Read.list({
+  name: "proposals.list",
+  doc: "Lists what waits for somebody's consent on the ledger.",
+  route: "GET /v1/proposals",
+  audience: {
+    operator: "all",
+    approver: "all",
+    risk: "all",
+    compliance: "all",
+    auditor: "all",
+    app: "all",
+    investor: "own",
+    registrar: "near"
+  },
+  pinned: true,
+  collection: proposals,
+  params: Schema.Struct({
+    kind: Schema.optionalKey(Schema.Array(ProposalKind.schema)),
+    instrumentId: Schema.optionalKey(InstrumentId),
+    holderId: Schema.optionalKey(HolderId)
+  }),
+  item: ProposalView,
+  direction: "asc",
+  order: "by the instant they were made, then by id",
+  changes: false,
+  where: ({ kind = ProposalKind.members, instrumentId, holderId }) => ({
+    live: kind,
+    ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] }),
+    ...(holderId === undefined ? {} : { holderId: [holderId] })
+  }),
+  judged: (judgedAt) => ({ until: OpenOrder.stillOpenAt(judgedAt) }),
+  scope: (asking, { holderId }) =>
+    Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
+  view: (records) => Effect.succeed(records.map(viewOf))
+})
+
+const viewOf = (record: Stored<Proposal>): ProposalView => {
+  const { action: _, ended: __, registrar: ___, ...rest } = RecordView.of(proposals, record)
+  return rest
+}
+
+export const reads = [list] as const

@@ -1,0 +1,18 @@
+/** What the room of overviews declares: answers that draw on several rooms. */
+import * as InstrumentReads from "./instrument/InstrumentReads.ts"
+import * as OpenOrderReads from "./OpenOrderReads.ts"
+import * as PortfolioReads from "./portfolio/PortfolioReads.ts"
+import * as PrecheckReads from "./precheck/PrecheckReads.ts"
+import * as ProposalReads from "./ProposalReads.ts"
+import * as MovementReads from "./register/MovementReads.ts"
+import * as RegisterReads from "./register/RegisterReads.ts"
+
+export const reads = [
+  ...InstrumentReads.reads,
+  ...PrecheckReads.reads,
+  ...RegisterReads.reads,
+  ...MovementReads.reads,
+  ...PortfolioReads.reads,
+  ...OpenOrderReads.reads,
+  ...ProposalReads.reads
+] as const

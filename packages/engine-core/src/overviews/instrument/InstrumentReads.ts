@@ -1,0 +1,250 @@
+/** What the API answers about instruments: all of them, or one. */
+import { Effect, Schema, Stream } from "effect"
+import type { Hold } from "../../restraints/hold/Hold.ts"
+import { openOn } from "../../restraints/hold/OpenHoldsReads.ts"
+import {
+  type IssuerPowersAgreement,
+  issuerPowersAgreements
+} from "../../powers/issuer-powers/IssuerPowersAgreement.ts"
+import * as IssuerPowersAgreementView from "../../powers/issuer-powers/IssuerPowersAgreementView.ts"
+import type * as Collection from "../../kernel/Collection.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { type PrimaryMarket, primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
+import * as PrimaryMarketView from "../../orders/primary-market/PrimaryMarketView.ts"
+import * as Read from "../../reads/Read.ts"
+import * as RecordView from "../../records/RecordView.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import {
+  type AdmissionConsent,
+  admissionConsents
+} from "../../admissions/admission/AdmissionConsent.ts"
+import { AdmissionConsentMachine } from "../../admissions/admission/AdmissionConsentMachine.ts"
+import { NavFeed } from "../../instruments/price/NavFeed.ts"
+import { feedOf, type Stated } from "../../instruments/price/NavFeedRules.ts"
+import { holderCounts } from "../../instruments/register/HeldReads.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import {
+  type Instrument,
+  InstrumentId,
+  instruments
+} from "../../instruments/instrument/Instrument.ts"
+import { demand } from "../../instruments/instrument/InstrumentSight.ts"
+import * as InstrumentView from "../../instruments/instrument/InstrumentView.ts"
+
+const { waitingOn } = RecordView.fields
+
+export const View = Schema.Struct({
+  ...InstrumentView.fields,
+  /** The parties that hold units of it at the point of the read. */
+  holderCount: Integer.schema,
+  /** Whether the administrator's NAV may price it. */
+  navFeedState: NavFeed.schema,
+  paused: Schema.NullOr(InstrumentView.Paused),
+  holds: Schema.Array(Schema.String),
+  primaryMarket: Schema.NullOr(Schema.Struct({ ...PrimaryMarketView.fields, waitingOn })),
+  admissionConsent: Schema.NullOr(
+    Schema.Struct({ state: AdmissionConsentMachine.schema, waitingOn })
+  ),
+  issuerPowersAgreement: Schema.NullOr(
+    Schema.Struct({ ...IssuerPowersAgreementView.fields, waitingOn })
+  ),
+  ...RecordView.fields
+}).annotate({
+  identifier: "InstrumentView",
+  description: "An instrument that the registry configures or the manifest records."
+})
+export type View = typeof View.Type
+
+/** What stops an instrument. */
+interface Held {
+  readonly holds: ReadonlyArray<string>
+  readonly paused: InstrumentView.Paused | null
+}
+const free: Held = { holds: [], paused: null }
+
+/**
+ * What stops each instrument that anything stops: its open holds, oldest first, and of the oldest
+ * that somebody opened by hand, why it is paused
+ * (docs/domain/instruments.md#what-an-instrument-shows).
+ */
+const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin.Resolved) {
+  const held = new Map<string, Held>()
+  for (const hold of yield* openOn(ids, pin)) {
+    const before = held.get(hold.instrumentId) ?? free
+    held.set(hold.instrumentId, {
+      holds: [...before.holds, hold.holdId],
+      paused: before.paused ?? pausedBy(hold)
+    })
+  }
+  return held
+})
+
+const pausedBy = ({ by, holdId, openedAt: since, reason, until }: Hold) =>
+  by === null ? null : { holdId, reason, since, until, by }
+
+/** The latest NAV statement of each instrument; there is nothing yet that hands one in. */
+const statedAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
+  Effect.succeed(new Map<string, Stated>())
+
+/** Whether its feed may price an instrument at the pin. One without terms has no feed mapped. */
+const navFeedOf = (
+  { manifest }: Instrument,
+  latest: Stated | null,
+  { judgedAt: now }: Pin.Resolved
+): View["navFeedState"] =>
+  NavFeed.judge({
+    feed: manifest === null ? null : feedOf({ terms: manifest, latest, now }),
+    now
+  })
+
+/** Records a page of instruments may show before they are read one by one. */
+const shownMax = 1_000
+
+/** The latest record of each instrument that is shown; the last one proposed comes last. */
+const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId: string }, F>(
+  collection: Collection.Collection<R, F>,
+  ids: ReadonlyArray<string>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const latest = new Map<string, Stored<R>>()
+  const query = { pin, where: { shown: ids } }
+  const found = yield* records.list(collection, { ...query, limit: shownMax })
+  for (const { record } of found) latest.set(record.instrumentId, record)
+  if (found.length < shownMax) return latest
+  yield* records
+    .stream(collection, query)
+    .pipe(
+      Stream.runForEach(({ record }) => Effect.sync(() => latest.set(record.instrumentId, record)))
+    )
+  return latest
+})
+
+type Market = Stored<PrimaryMarket>
+type Consent = Stored<AdmissionConsent>
+type Powers = Stored<IssuerPowersAgreement>
+
+const viewOf = RecordView.remembered(
+  (
+    instrument: Stored<Instrument>,
+    holderCount: number,
+    held: Held,
+    navFeedState: View["navFeedState"],
+    market: Market | undefined,
+    consent: Consent | undefined,
+    powers: Powers | undefined
+  ): View => {
+    return {
+      ...InstrumentView.recorded(instrument),
+      holderCount,
+      ...held,
+      navFeedState,
+      primaryMarket:
+        market === undefined
+          ? null
+          : {
+              ...PrimaryMarketView.of(market),
+              waitingOn: RecordView.of(primaryMarkets, market).waitingOn
+            },
+      admissionConsent:
+        consent === undefined
+          ? null
+          : {
+              state: consent.state,
+              waitingOn: RecordView.of(admissionConsents, consent).waitingOn
+            },
+      issuerPowersAgreement:
+        powers === undefined
+          ? null
+          : {
+              ...IssuerPowersAgreementView.of(powers),
+              waitingOn: RecordView.of(issuerPowersAgreements, powers).waitingOn
+            }
+    }
+  }
+)
+
+/** Views of many instruments with one look-up for each thing they show, all asked at once. */
+const views = Effect.fnUntraced(function* (
+  found: ReadonlyArray<Stored<Instrument>>,
+  pin: Pin.Resolved
+) {
+  if (found.length === 0) return []
+  const ids = found.map(({ instrumentId }) => instrumentId)
+  const [held, statements, markets, consents, agreed, holders] = yield* Effect.all(
+    [
+      heldAt(ids, pin),
+      statedAt(ids, pin),
+      latestOf(primaryMarkets, ids, pin),
+      latestOf(admissionConsents, ids, pin),
+      latestOf(issuerPowersAgreements, ids, pin),
+      holderCounts(found, pin)
+    ],
+    { concurrency: "unbounded" }
+  )
+  return found.map((instrument) => {
+    const id = instrument.instrumentId
+    return viewOf(
+      instrument,
+      holders.get(assetKeyOf(instrument)) ?? 0,
+      held.get(id) ?? free,
+      navFeedOf(instrument, statements.get(id) ?? null, pin),
+      markets.get(id),
+      consents.get(id),
+      agreed.get(id)
+    )
+  })
+})
+
+const audience = {
+  operator: "all",
+  approver: "all",
+  risk: "all",
+  auditor: "all",
+  investor: "all",
+  app: "all"
+} as const satisfies Read.Audience
+
+export const list = Read.list({
+  name: "instruments.list",
+  doc: "Lists every instrument that the registry configures or the manifest records.",
+  route: "GET /v1/instruments",
+  audience,
+  pinned: true,
+  collection: instruments,
+  params: Schema.Struct({}),
+  item: View,
+  direction: "asc",
+  order: "by instrument id",
+  changes: false,
+  where: () => ({ listed: ["yes"] }),
+  view: (found, { pin }) => views(found, pin)
+})
+
+/** The instrument at the read's point, where it is there and in the caller's sight. */
+export const seen = Effect.fnUntraced(function* (instrumentId: string, asking: Read.Asking) {
+  const records = yield* Records
+  const instrument = yield* records.get(instruments, instrumentId, asking.pin)
+  yield* demand(instrument, asking)
+  return instrument
+})
+
+export const get = Read.one({
+  name: "instruments.get",
+  doc: "Answers one instrument.",
+  route: "GET /v1/instruments/{instrumentId}",
+  audience: { ...audience, registrar: "near" },
+  pinned: true,
+  params: Schema.Struct({ instrumentId: InstrumentId }),
+  value: View,
+  refuses: ["not-found"],
+  run: Effect.fn("instruments.get")(function* ({ instrumentId }, asking) {
+    const instrument = yield* seen(instrumentId, asking)
+    const [view] = yield* views([instrument], asking.pin)
+    if (view === undefined) throw new Error("an instrument that was found has no view")
+    return view
+  })
+})
+
+export const reads = [list, get] as const

@@ -1,0 +1,136 @@
+/** What the API answers about what a holder holds. */
+import { Effect, Schema, Stream } from "effect"
+import { inForce } from "../../restraints/restriction/InForceReads.ts"
+import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
+import { isTold } from "../../restraints/restriction/RestrictionSight.ts"
+import {
+  type Instrument,
+  InstrumentId,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
+import { type Quote, quotes } from "../../instruments/price/PricePoint.ts"
+import { priceOf, quoteIdsOf } from "../../instruments/price/QuoteRules.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { type RegisterEntry, registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { shownUnits, valueOf } from "../../instruments/register/RegisterRules.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import * as Currency from "../../kernel/Currency.ts"
+import * as Read from "../../reads/Read.ts"
+import { Records } from "../../records/Records.ts"
+import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { audience } from "../../holders/holder/HolderReads.ts"
+import * as Sight from "../../holders/holder/Sight.ts"
+
+const { NullOr } = Schema
+
+/**
+ * So many lines are asked for at once; whoever holds more is read as a stream. A small limit would
+ * have the store walk the registers in their order instead of looking the party up.
+ */
+const usually = 10_000
+
+/** The lines of a party in every register. */
+const entriesOf = Effect.fnUntraced(function* (party: string, pin: Pin.Resolved) {
+  const records = yield* Records
+  const query = { pin, where: { party: [party] } }
+  const found = yield* records.list(registerEntries, { ...query, limit: usually })
+  return found.length < usually
+    ? found
+    : yield* Stream.runCollect(records.stream(registerEntries, query))
+})
+
+const Row = Schema.Struct({
+  instrumentId: InstrumentId,
+  /** Of a rebasing instrument, at its index. */
+  units: Decimal.schema,
+  locked: Decimal.schema,
+  price: NullOr(Decimal.schema),
+  priceAt: NullOr(Instant.schema),
+  value: NullOr(Decimal.schema),
+  currency: NullOr(Schema.String),
+  /**
+   * Whether any restriction is on it, whatever its mode. Null to an investor and to an app, always:
+   * they never read of restrictions, and a member left out would say something
+   * (docs/domain/holders.md#concealment).
+   */
+  restricted: NullOr(Schema.Boolean)
+})
+
+export const PortfolioView = Schema.Array(Row).annotate({
+  identifier: "PortfolioView",
+  description: "What a holder holds, instrument by instrument; currencies are never added up."
+})
+
+export const portfolio = Read.one({
+  name: "holders.portfolio",
+  doc: "Answers what a holder holds, at the last price of each instrument's oracle.",
+  route: "GET /v1/holders/{holderId}/portfolio",
+  audience,
+  pinned: true,
+  params: Schema.Struct({ holderId: HolderId }),
+  value: PortfolioView,
+  refuses: ["not-found"],
+  run: Effect.fn("holders.portfolio")(function* ({ holderId }, asking) {
+    const records = yield* Records
+    const { pin } = asking
+    yield* Sight.demand(asking, holders, { holderId })
+    const { party } = yield* records.get(holders, holderId, pin)
+    const entries = new Map(
+      (yield* entriesOf(party, pin)).map(({ record }) => [assetKeyOf(record), record])
+    )
+    const ids = [...entries.values()].map(({ instrumentId }) => instrumentId)
+    const held = (yield* records.many(instruments, ids, pin)).toSorted((a, b) =>
+      a.instrumentId < b.instrumentId ? -1 : 1
+    )
+    const found = yield* records.many(quotes, held.flatMap(quoteIdsOf), pin)
+    const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
+    const restrictions = isTold(asking.role) ? yield* inForce({ holderIds: [holderId] }, pin) : null
+    return held.flatMap((instrument) => {
+      // Another registrar's units of the same name are none of this instrument's.
+      const entry = entries.get(assetKeyOf(instrument))
+      const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
+      if (entry === undefined) return []
+      const { instrumentId } = instrument
+      const restricted =
+        restrictions === null ? null : isRestricted(restrictions, { holderId, instrumentId })
+      return [{ ...rowOf(instrument, entry, quote), restricted }]
+    })
+  })
+})
+
+const rowOf = (
+  instrument: Instrument,
+  entry: RegisterEntry,
+  quote: Quote | undefined
+): Omit<typeof Row.Type, "restricted"> => {
+  const { instrumentId } = instrument
+  const { price, priceAt } = priceOf(instrument, quote)
+  const row = { instrumentId, price, priceAt }
+  if (!isRecorded(instrument)) {
+    return { ...row, units: entry.units, locked: entry.locked, value: null, currency: null }
+  }
+  const { valuation, unitDecimals, currency } = instrument.manifest
+  const cashDecimals = Currency.decimals(currency)
+  const show = (units: Decimal.Decimal) =>
+    shownUnits({ units, valuation, index: price, unitDecimals })
+  return {
+    ...row,
+    units: show(entry.units),
+    locked: show(entry.locked),
+    value:
+      price === null
+        ? null
+        : valueOf({
+            units: show(entry.units),
+            // The index has made the units more already; one of them is worth one.
+            price: valuation === "rebasing" ? Decimal.one : price,
+            cashDecimals
+          }),
+    currency
+  }
+}
+
+export const reads = [portfolio] as const

@@ -1,0 +1,137 @@
+/** The acts a precheck judges: the operation that declares each one's checks, and the record it is about. */
+import { Effect, Result } from "effect"
+import { byInstrument as forceTransfer } from "../../powers/issuer-powers/ForcedTransferOperations.ts"
+import { byInstrument as recover } from "../../powers/issuer-powers/RecoveryOperations.ts"
+import { holders } from "../../holders/holder/Holder.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import { type Refused, refused } from "../../kernel/Refusal.ts"
+import * as Shape from "../../kernel/Shape.ts"
+import { dealingCycles } from "../../orders/dealing-cycle/DealingCycle.ts"
+import { settle as settleCycle } from "../../orders/dealing-cycle/SettleOperations.ts"
+import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { claim as claimRedemption } from "../../orders/redemption/RedemptionClaimOperations.ts"
+import * as Redemption from "../../orders/redemption/RedemptionOperations.ts"
+import { claim as claimSubscription } from "../../orders/subscription/ClaimOperations.ts"
+import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import * as Subscription from "../../orders/subscription/SubscriptionOperations.ts"
+import type { Asking } from "../../reads/Read.ts"
+import { Records } from "../../records/Records.ts"
+import type { Operation } from "../../writes/Operation.ts"
+import { offerAdmission } from "../../admissions/admission/AdmissionOperations.ts"
+import { type InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { type Act, acts, type Asked, membersOf } from "./PrecheckRules.ts"
+
+/** The operation of each act: what judges it is what a precheck of it shows. */
+export const operations: Readonly<Record<Act, Operation>> = {
+  "admission.offer": offerAdmission,
+  "subscription.claim": claimSubscription,
+  "subscription.deliver": Subscription.deliver,
+  "subscription.settle": Subscription.settle,
+  "redemption.claim": claimRedemption,
+  "redemption.settle": Redemption.settle,
+  "dealing-cycle.settle": settleCycle,
+  "instrument.force-transfer": forceTransfer,
+  "instrument.recover": recover
+}
+
+const decoders = new Map<Act, Shape.Decoder<unknown>>()
+const decoderOf = (act: Act): Shape.Decoder<unknown> => {
+  const known = decoders.get(act) ?? Shape.decoder(operations[act].input)
+  decoders.set(act, known)
+  return known
+}
+
+const isNaming = (act: Act): boolean =>
+  acts[act].about === "holder" || acts[act].about === "instrument"
+
+/** The act's own input, read by its own codec: what it refuses of a body, it refuses of a query. */
+export const inputOf = (act: Act, given: Asked, instrumentId: InstrumentId) =>
+  Result.flatMap(membersOf(act, given), (members) =>
+    decoderOf(act)
+      .decode(
+        // An order and a cycle say themselves of which instrument they are.
+        isNaming(act) ? { ...members, instrumentId } : members,
+        (member) => (member === "instrumentId" ? "/path" : "/query")
+      )
+      .pipe(Result.mapError(ofParameters))
+  )
+
+/** A fault within a parameter is the parameter's: a query has no members within its values. */
+const ofParameters = ({ slug, told }: Refused<"invalid-request">): Refused<"invalid-request"> =>
+  refused(slug, {
+    ...told,
+    errors: (told.errors ?? []).map(({ pointer, detail }) => ({
+      pointer: pointer.split("/").slice(0, 3).join("/"),
+      detail
+    }))
+  })
+
+/** Whose an act is, of which instrument, and the cut-off of the orders it settles. */
+export interface Subject {
+  readonly instrumentId: InstrumentId
+  /** Null: all those that have an order in it. */
+  readonly holderId: string | null
+  readonly cutOffAt: Instant.Instant | null
+}
+
+/** The record that an act names, as it stands at the point of the read. */
+const named = Effect.fnUntraced(function* (
+  act: Act,
+  given: Asked,
+  of: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
+) {
+  const records = yield* Records
+  const { instrumentId, pin } = of
+  switch (acts[act].about) {
+    case "holder":
+      return { instrumentId, holderId: given.holderId ?? null, cutOffAt: null } satisfies Subject
+    case "subscription":
+      return yield* records.get(subscriptions, given.subscriptionId ?? "", pin)
+    case "redemption":
+      return yield* records.get(redemptions, given.redemptionId ?? "", pin)
+    case "dealing-cycle":
+      return { ...(yield* records.get(dealingCycles, given.cycleId ?? "", pin)), holderId: null }
+    case "instrument":
+      return { instrumentId, holderId: null, cutOffAt: null } satisfies Subject
+  }
+})
+
+const collections = {
+  holder: holders,
+  subscription: subscriptions,
+  redemption: redemptions,
+  "dealing-cycle": dealingCycles,
+  instrument: instruments
+} as const
+
+/**
+ * What the act is about, where the caller may ask for it. An investor asks for its own; what is
+ * another's, of another instrument or nowhere is answered in the same words. What settles or moves
+ * what is others' is judged by it, and is not an investor's to ask.
+ */
+export const subjectOf = Effect.fnUntraced(function* (
+  act: Act,
+  given: Asked,
+  of: { readonly instrumentId: InstrumentId; readonly asking: Asking }
+) {
+  const { asking, instrumentId } = of
+  const { caller, pin, sight } = asking
+  const { about } = acts[act]
+  const isOfAll = about === "dealing-cycle" || about === "instrument"
+  if (sight !== "all" && (caller.holderId === null || isOfAll)) {
+    const detail =
+      caller.holderId === null
+        ? "The sign-in does not say whose records these are."
+        : "What this act is judged by rests on what others hold or ordered."
+    return yield* Effect.fail(refused("permission-denied", { detail }))
+  }
+  const subject: Subject = yield* named(act, given, { instrumentId, pin })
+  if (
+    subject.instrumentId !== instrumentId ||
+    (sight !== "all" && subject.holderId !== caller.holderId)
+  ) {
+    const { name } = collections[about]
+    return yield* Effect.fail(refused("not-found", { detail: `There is no such ${name}.` }))
+  }
+  return subject
+})

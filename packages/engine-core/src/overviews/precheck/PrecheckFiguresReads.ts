@@ -1,0 +1,126 @@
+/** What an act comes to, as far as it is known at the point of the read. */
+import { Effect, Option } from "effect"
+import { holders } from "../../holders/holder/Holder.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import * as Currency from "../../kernel/Currency.ts"
+import { isSized } from "../../orders/OrderSize.ts"
+import { signedOrder } from "../../orders/SignedOrderReads.ts"
+import { standing as standingMarket } from "../../orders/primary-market/PrimaryMarketOperations.ts"
+import { redemptions } from "../../orders/redemption/Redemption.ts"
+import * as RedemptionPricing from "../../orders/redemption/RedemptionPricing.ts"
+import { lastPriceOf } from "../../orders/redemption/RedemptionStandingReads.ts"
+import { attestingOf } from "../../orders/subscription/ClaimOperations.ts"
+import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import * as SubscriptionRules from "../../orders/subscription/SubscriptionRules.ts"
+import { Records } from "../../records/Records.ts"
+import type * as Figures from "../../writes/Figures.ts"
+import {
+  type InstrumentId,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
+import { inForce } from "../../instruments/policy/InForceReads.ts"
+import type { Act, Asked } from "./PrecheckRules.ts"
+
+type Derived = Figures.Derived["figures"]
+
+/** Null of the figures of an operation that derives none itself, or none yet. */
+export const figuresOf = (
+  act: Act,
+  given: Asked,
+  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+) => {
+  switch (act) {
+    case "subscription.claim":
+    case "redemption.claim":
+      return ofClaim(act, given, of)
+    case "subscription.deliver":
+    case "subscription.settle":
+      return ofSubscription(given.subscriptionId ?? "")
+    case "redemption.settle":
+      return ofRedemption(given.redemptionId ?? "")
+    case "admission.offer":
+    case "dealing-cycle.settle":
+    case "instrument.force-transfer":
+    case "instrument.recover":
+      return Effect.succeed(null)
+  }
+}
+
+/**
+ * What an order would come to if it dealt at the last price under the terms in force: nobody knows
+ * its own price yet. Null before any price, and for an instrument whose units no order deals in.
+ */
+const ofClaim = Effect.fnUntraced(function* (
+  act: "subscription.claim" | "redemption.claim",
+  given: Asked,
+  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+) {
+  const ordered = yield* orderedBy(act, given)
+  const records = yield* Records
+  const instrument = Option.getOrNull(yield* records.find(instruments, of.instrumentId))
+  if (ordered === null || instrument === null || !isRecorded(instrument)) return null
+  const terms = yield* inForce(instrument, of.now)
+  const market = yield* standingMarket(of.instrumentId)
+  const { oracle } = attestingOf(instrument, market?.state === "agreed" ? market : null)
+  const price = yield* lastPriceOf(instrument, oracle)
+  if (price === null || terms.manifest.valuation === "rebasing") return null
+  const { residual, unitDecimals, currency } = terms.manifest
+  const places = { unitDecimals, cashDecimals: Currency.decimals(currency) }
+  const policyVersion = String(terms.policyVersion)
+  if (act === "redemption.claim") {
+    const orderedAs = ordered.amount === null ? ("units" as const) : ("amount" as const)
+    const asked = { ...ordered, ...places, feeRate: terms.fees.redemption, orderedAs }
+    const { units, proceeds, fee } = RedemptionPricing.figuresAt(asked, price)
+    return { price, units, cash: proceeds, fee, policyVersion } satisfies Derived
+  }
+  const dealing = { price, ...places, feeRate: terms.fees.subscription, residual }
+  const { units, due, fee, refund } =
+    ordered.amount === null
+      ? SubscriptionRules.byUnits(ordered.units, dealing)
+      : SubscriptionRules.byAmount(ordered.amount, dealing)
+  return { price, units, cash: due, fee, refund, policyVersion } satisfies Derived
+})
+
+type Ordered =
+  | { readonly amount: Decimal.Decimal; readonly units: null }
+  | { readonly amount: null; readonly units: Decimal.Decimal }
+
+/** How much is ordered: as the caller says, or as the order says that the holder signed. */
+const orderedBy = Effect.fnUntraced(function* (
+  act: "subscription.claim" | "redemption.claim",
+  { amount, holderId, orderId, payment = "wire", units }: Asked
+) {
+  const kind = act === "subscription.claim" ? ("subscription" as const) : ("redemption" as const)
+  const asked = { payment, orderId: orderId ?? null, amount: amount ?? null, units: units ?? null }
+  const records = yield* Records
+  const holder = Option.getOrNull(yield* records.find(holders, holderId ?? ""))
+  if (holder === null) return null
+  const said = (yield* signedOrder(kind, asked, holder.party)) ?? asked
+  if (!isSized(said)) return null
+  if (said.amount !== null) return { amount: said.amount, units: null } satisfies Ordered
+  return said.units === null ? null : ({ amount: null, units: said.units } satisfies Ordered)
+})
+
+/** What a priced order dealt at; an unpriced one has no figures. */
+const ofSubscription = Effect.fnUntraced(function* (subscriptionId: string) {
+  const records = yield* Records
+  const self = Option.getOrNull(yield* records.find(subscriptions, subscriptionId))
+  if (self === null || self.price === null || self.fee === null) return null
+  const { price, units, fee, refund, policyVersion } = self
+  const { expected: cash } = self.cash
+  if (units === null || cash === null || refund === null) return null
+  const version = String(policyVersion)
+  return { price, units, cash, fee, refund, policyVersion: version } satisfies Derived
+})
+
+const ofRedemption = Effect.fnUntraced(function* (redemptionId: string) {
+  const records = yield* Records
+  const self = Option.getOrNull(yield* records.find(redemptions, redemptionId))
+  if (self === null || self.price === null || self.fee === null) return null
+  if (self.units === null || self.proceeds === null) return null
+  const { price, units, fee, proceeds, policyVersion } = self
+  const version = String(policyVersion)
+  return { price, units, cash: proceeds, fee, policyVersion: version } satisfies Derived
+})

@@ -1,0 +1,149 @@
+/** What the API answers to whoever asks whether an act would be let: every check of it, not the first. */
+import { Effect, Schema } from "effect"
+import * as Discreet from "../../restraints/restriction/Discreet.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Gates from "../../kernel/Gates.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import type { Gate, Refused, Unavailable } from "../../kernel/Refusal.ts"
+import { suppositionsOf } from "../../orders/SupposedReads.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import * as Read from "../../reads/Read.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import * as JudgedAt from "../../records/JudgedAt.ts"
+import * as Pinned from "../../records/Pinned.ts"
+import { Records } from "../../records/Records.ts"
+import { PrecheckAct } from "../../vocabulary/sets.ts"
+import * as Figures from "../../writes/Figures.ts"
+import type { Operation } from "../../writes/Operation.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import { inputOf, operations, subjectOf } from "./PrecheckActReads.ts"
+import { figuresOf } from "./PrecheckFiguresReads.ts"
+import { actSchema, asked } from "./PrecheckRules.ts"
+
+export const PrecheckView = Schema.Struct({
+  act: PrecheckAct.schema,
+  /** Whether every check passes. */
+  allowed: Schema.Boolean,
+  gates: Schema.Array(Gates.Shown),
+  /** What the act comes to; null where it comes to nothing in figures, or nobody knows them yet. */
+  figures: Schema.NullOr(Figures.Figures),
+  /** The hash that an approver of these figures would sign. */
+  figuresHash: Schema.NullOr(Schema.String),
+  /** The offset that the records were read at. */
+  asOf: Offset.schema
+}).annotate({
+  identifier: "PrecheckView",
+  description: "Every check of an act, in the order of the gates, and what the act comes to."
+})
+
+/** What no gate says: the act would be refused in the same words before any gate is asked. */
+const refusals = ["not-found", "permission-denied", "invalid-request", "already-exists"] as const
+
+export const get = Read.one({
+  name: "instruments.precheck",
+  doc: "Judges an act by every check of every gate, as the records stood at the point of the read, and writes nothing. With a price or a policy version it judges as if those were so. A record whose state does not answer to the act is answered by one row: gate policy, and the name of its states as the check.",
+  route: "GET /v1/instruments/{instrumentId}/precheck",
+  audience: {
+    operator: "all",
+    approver: "all",
+    risk: "all",
+    compliance: "all",
+    auditor: "all",
+    app: "all",
+    investor: "own"
+  },
+  pinned: true,
+  params: Schema.Struct({ instrumentId: InstrumentId, act: actSchema, ...asked }),
+  value: PrecheckView,
+  refuses: refusals,
+  run: Effect.fn("instruments.precheck")(function* ({ instrumentId, act, ...given }, asking) {
+    const { pin, role } = asking
+    const operation = operations[act]
+    const input = yield* Effect.fromResult(inputOf(act, given, instrumentId))
+    const subject = yield* subjectOf(act, given, { instrumentId, asking })
+    const supposed = yield* suppositionsOf({ ...subject, asked: given, pin })
+    const records = Pinned.at(yield* Records, pin, supposed)
+    const then = actOf(asking)
+    const judged = yield* Effect.gen(function* () {
+      const rows = yield* rowsOf(operation, input, then)
+      const derived = yield* derivedBy(operation, input, then)
+      const known = derived ?? (yield* figuresOf(act, given, { instrumentId, now: then.now }))
+      return { rows, figures: known }
+    }).pipe(
+      Effect.provideService(Records, records),
+      Effect.provideService(JudgedAt.JudgedAt, pin.judgedAt)
+    )
+    const kept =
+      judged.figures === null
+        ? null
+        : Figures.shown({ figures: judged.figures, tolerance: Decimal.zero })
+    return {
+      act,
+      allowed: judged.rows.every(({ ok }) => ok),
+      gates: Discreet.rowsFor(judged.rows, role),
+      figures: kept,
+      figuresHash: kept === null ? null : Figures.hashOf(kept, yield* Crypto),
+      asOf: pin.offset
+    }
+  })
+})
+
+/** The act as the caller would make it at the point of the read; no operation of this id is ever opened. */
+const actOf = ({ caller, pin, venue }: Read.Asking): OperationAct => ({
+  cause: { by: "operation", operationId: "precheck" },
+  now: pin.judgedAt,
+  operationId: "precheck",
+  venue,
+  actor: caller.sub,
+  signedBy: [],
+  sealed: null
+})
+
+/**
+ * The rows that the operation itself judges by. What refuses before the others can be asked, as of an
+ * instrument that is not in the manifest, is the one row there is. So is the state of a record that
+ * does not answer to the act: its row has gate `policy` and the check that the act itself names.
+ */
+const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
+  if (operation.gates === undefined) throw new Error(`${operation.kind} declares no gates`)
+  return operation.gates(input, act).pipe(
+    Effect.map(Gates.shown),
+    Effect.catchTag("Refused", (refusal) => {
+      const { check, detail, recovery } = refusal.told
+      const gate = gateOf(refusal)
+      if (gate === undefined || check === undefined) return sameRefusal(refusal)
+      const told = { ok: false, detail: detail ?? null, recovery: recovery ?? null }
+      return Effect.succeed<ReadonlyArray<Gates.Shown>>([{ gate, check, ...told }])
+    })
+  )
+}
+
+const gateOf = ({ slug, told: { gate } }: Refused): Gate | undefined => {
+  if (slug === "state-conflict") return "policy"
+  return slug === "rule-refused" ? gate : undefined
+}
+
+type Known = (typeof refusals)[number]
+
+const isKnown = (refusal: Refused): refusal is Refused<Known> =>
+  refusals.some((slug) => slug === refusal.slug)
+
+const sameRefusal = (refusal: Refused): Effect.Effect<never, Refused<Known>> =>
+  isKnown(refusal)
+    ? Effect.fail(refusal)
+    : Effect.die(new Error(`a precheck does not know the refusal ${refusal.slug}`))
+
+/** The figures of a four-eyes act; an act that no gate lets come so far has none. */
+const derivedBy = (
+  operation: Operation,
+  input: unknown,
+  act: OperationAct
+): Effect.Effect<Figures.Derived["figures"] | null, Unavailable, Records | Crypto> =>
+  operation.figures === undefined
+    ? Effect.succeed(null)
+    : operation.figures(input, act).pipe(
+        Effect.map(({ figures }) => figures),
+        Effect.catchTag("Refused", () => Effect.succeed(null))
+      )
+
+export const reads = [get] as const

@@ -1,0 +1,201 @@
+/** What a precheck is asked with, and what each act takes of it. */
+import { Result, Schema } from "effect"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import * as Codec from "../../kernel/Codec.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import { type Fault, refuse, type Refused } from "../../kernel/Refusal.ts"
+import { CycleId } from "../../orders/dealing-cycle/DealingCycle.ts"
+import { RedemptionId } from "../../orders/redemption/Redemption.ts"
+import { CashLine, CashLines, nameOf } from "../../orders/subscription/CashLine.ts"
+import { SubscriptionId } from "../../orders/subscription/Subscription.ts"
+import * as Field from "../../templates/Field.ts"
+import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
+import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
+import * as Amount from "../../vocabulary/Amount.ts"
+
+/** A bank line in a query: no record's id holds a colon, so three texts are one. */
+const cashLine = Codec.make({
+  from: Schema.String,
+  to: Schema.toType(CashLine),
+  parse: (text: string) => {
+    const [id = "", line = "", amount = "", ...more] = text.split(":")
+    const read = Result.all({
+      statementId: RecordId.parse<"ExternalStatementId">(id),
+      line: Integer.parse(line),
+      amount: Decimal.parse(amount)
+    })
+    return more.length === 0 && Result.isSuccess(read)
+      ? Result.succeed(read.success)
+      : Codec.fault(
+          "a bank line is statementId:line:amount, such as camt-7:1:1000.00; its amount is " +
+            "above zero, with at most 15 digits before the point and 10 after it"
+        )
+  },
+  print: (line: CashLine) => `${nameOf(line)}:${Decimal.formatPlain(line.amount)}`
+}).annotate({ description: "A line of a bank statement, as statementId:line:amount." })
+
+/** A forced move in a query, in the same way: the units are all of the holder's where none are said. */
+export const Move = Schema.Struct({
+  holderId: HolderId,
+  toHolderId: HolderId,
+  units: Schema.NullOr(Amount.units)
+})
+type Move = typeof Move.Type
+const move = Codec.make({
+  from: Schema.String,
+  to: Schema.toType(Move),
+  parse: (text: string) => {
+    const [from = "", to = "", units, ...more] = text.split(":")
+    const read = Result.all({
+      holderId: RecordId.parse<"HolderId">(from),
+      toHolderId: RecordId.parse<"HolderId">(to),
+      units: units === undefined ? Result.succeed(null) : Decimal.parse(units)
+    })
+    return more.length === 0 && Result.isSuccess(read)
+      ? Result.succeed(read.success)
+      : Codec.fault(
+          "a move is holderId:toHolderId or holderId:toHolderId:units; its units are above zero, " +
+            `with ${Decimal.digits}`
+        )
+  },
+  print: ({ holderId, toHolderId, units }: Move) =>
+    [holderId, toHolderId, ...(units === null ? [] : [Decimal.formatPlain(units)])].join(":")
+}).annotate({
+  description: "A move of one holder's units, as holderId:toHolderId:units; without units, of all."
+})
+
+/**
+ * What an act is asked with, each under its name in the act's own body or path; what an act does not
+ * take is refused with it. `policyVersion` and `price` ask what would have been.
+ */
+export const asked = {
+  holderId: Schema.optionalKey(HolderId),
+  subscriptionId: Schema.optionalKey(SubscriptionId),
+  redemptionId: Schema.optionalKey(RedemptionId),
+  cycleId: Schema.optionalKey(CycleId),
+  payment: Schema.optionalKey(PaymentMode.schema),
+  amount: Schema.optionalKey(Amount.orderCashText),
+  units: Schema.optionalKey(Amount.orderUnitsText),
+  orderId: Schema.optionalKey(Schema.String),
+  cash: Schema.optionalKey(Schema.Array(cashLine)),
+  refunds: Schema.optionalKey(Schema.Array(cashLine)),
+  validFrom: Schema.optionalKey(Instant.schema),
+  validUntil: Schema.optionalKey(Instant.schema),
+  expiresAt: Schema.optionalKey(Instant.schema),
+  moves: Schema.optionalKey(Schema.Array(move)),
+  holderIds: Schema.optionalKey(Schema.Array(HolderId)),
+  /** The digest of the order's document: what else an order says is judged by nobody. */
+  documentHash: Schema.optionalKey(Field.digest),
+  ...Counterfactual.fields
+} as const
+const Asked = Schema.Struct(asked)
+export type Asked = typeof Asked.Type
+type Name = keyof Asked
+
+/** Which record an act is about, and which of the parameters it needs and may have. */
+interface Taking {
+  readonly about: "holder" | "subscription" | "redemption" | "dealing-cycle" | "instrument"
+  readonly needs: ReadonlyArray<Name>
+  readonly may: ReadonlyArray<Name>
+}
+
+const claimed = ["payment", "amount", "units", "orderId", "price"] as const
+
+/**
+ * The acts that a precheck judges: those whose operations declare every check that judges them. The
+ * rest of the set joins with its operations.
+ */
+export const acts = {
+  "admission.offer": {
+    about: "holder",
+    needs: ["holderId"],
+    may: ["validFrom", "validUntil", "expiresAt"]
+  },
+  "subscription.claim": {
+    about: "holder",
+    needs: ["holderId"],
+    may: ["subscriptionId", ...claimed]
+  },
+  "subscription.deliver": {
+    about: "subscription",
+    needs: ["subscriptionId"],
+    may: ["cash", "price"]
+  },
+  "subscription.settle": {
+    about: "subscription",
+    needs: ["subscriptionId"],
+    may: ["cash", "refunds", "price"]
+  },
+  "redemption.claim": {
+    about: "holder",
+    needs: ["holderId"],
+    may: ["redemptionId", ...claimed]
+  },
+  "redemption.settle": {
+    about: "redemption",
+    needs: ["redemptionId"],
+    may: ["cash", "price"]
+  },
+  "dealing-cycle.settle": { about: "dealing-cycle", needs: ["cycleId"], may: ["price"] },
+  "instrument.force-transfer": {
+    about: "instrument",
+    needs: ["moves", "documentHash"],
+    may: []
+  },
+  "instrument.recover": { about: "instrument", needs: ["holderIds"], may: ["documentHash"] }
+} as const satisfies { readonly [A in PrecheckAct]?: Taking }
+export type Act = keyof typeof acts
+
+/** The acts a request may name. */
+export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>).annotate({
+  description: "The act that is judged: one of PrecheckAct whose operation this release has."
+})
+
+/** Every fault of what is asked: a parameter the act needs and is not there, or one it does not take. */
+export const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
+  const { needs, may }: Taking = acts[act]
+  const taken = new Set<string>([...needs, ...may, "policyVersion"])
+  const fault = (name: string, detail: string): Fault => ({ pointer: `/query/${name}`, detail })
+  return [
+    ...needs
+      .filter((name) => given[name] === undefined)
+      .map((name) => fault(name, "it is missing")),
+    ...Object.keys(given)
+      .filter((name) => !taken.has(name))
+      .map((name) => fault(name, `${act} takes no such parameter`))
+  ]
+}
+
+/** What stands in the act's own request: the parameters but those that ask what would have been. */
+export const membersOf = (
+  act: Act,
+  given: Asked
+): Result.Result<Readonly<Record<string, unknown>>, Refused<"invalid-request">> => {
+  const errors = faultsOf(act, given)
+  const [first] = errors
+  if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
+  const { documentHash, policyVersion: _, price: __, ...members } = encode(given)
+  const { amount, cash, moves, refunds, units } = given
+  return Result.succeed({
+    ...members,
+    ...(amount === undefined ? {} : { amount: number(amount) }),
+    ...(units === undefined ? {} : { units: number(units) }),
+    ...(cash === undefined ? {} : { cash: lines(cash) }),
+    ...(refunds === undefined ? {} : { refunds: lines(refunds) }),
+    ...(moves === undefined ? {} : { moves: moves.map((one) => movedAs(one)) }),
+    ...(documentHash === undefined ? {} : { order: { ...cited, documentHash } })
+  })
+}
+
+const encode = Schema.encodeSync(Asked)
+const lines = Schema.encodeSync(CashLines)
+const number = Schema.encodeSync(Decimal.plain)
+const movedAs = ({ units, ...between }: Move) => ({
+  ...between,
+  ...(units === null ? {} : { units: number(units) })
+})
+/** What the body of an act says of an order besides its document: no gate and no figure is made of it. */
+const cited = { authority: "precheck", reference: "precheck" } as const

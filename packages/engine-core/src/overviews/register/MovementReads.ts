@@ -1,0 +1,150 @@
+/** What the API answers about movements of units: an instrument's, and a holder's. */
+import { Effect, Option, Schema } from "effect"
+import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"
+import * as Sight from "../../holders/holder/Sight.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Read from "../../reads/Read.ts"
+import * as RecordView from "../../records/RecordView.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { MovementKind } from "../../vocabulary/sets.ts"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { seen } from "../instrument/InstrumentReads.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import {
+  type Movement,
+  movements,
+  type PartyMovement,
+  partyMovements,
+  View
+} from "../../instruments/register/Movement.ts"
+import { ofRegister } from "./RegisterReads.ts"
+
+export const MovementView = Schema.Struct({ ...View.fields, ...RecordView.fields }).annotate({
+  identifier: "MovementView",
+  description:
+    "A movement of units. balanceAfter is the instrument's supply among its instrument's movements, and what the holder has of the instrument among a holder's. The units of a rebasing instrument are base units, which no new index moves."
+})
+
+const asked = {
+  kind: Schema.optionalKey(Schema.Array(MovementKind.schema)),
+  /** At this instant or later, by the ledger's time. */
+  from: Schema.optionalKey(Instant.schema),
+  /** Before this instant. */
+  to: Schema.optionalKey(Instant.schema)
+} as const
+
+interface Between {
+  readonly from?: Instant.Instant
+  readonly to?: Instant.Instant
+}
+
+const between = ({ from, to }: Between): Read.Ranges =>
+  from === undefined && to === undefined
+    ? {}
+    : {
+        at: {
+          ...(from === undefined ? {} : { from: Instant.sortable(from) }),
+          ...(to === undefined ? {} : { to: Instant.sortable(to) })
+        }
+      }
+
+/** What happened awaits nobody: a movement has one version, from the moment it was read. */
+const viewOf = ({
+  instrumentId,
+  seq,
+  at,
+  offset,
+  updateId,
+  kind,
+  from,
+  to,
+  units,
+  balanceAfter,
+  reference,
+  createdAt,
+  updatedAt,
+  version
+}: Stored<Movement> | Stored<PartyMovement>): typeof MovementView.Type => ({
+  instrumentId,
+  seq,
+  at,
+  offset,
+  updateId,
+  kind,
+  from,
+  to,
+  units,
+  balanceAfter,
+  reference,
+  createdAt,
+  updatedAt,
+  version,
+  waitingOn: []
+})
+
+export const ofInstrument = Read.list({
+  name: "instruments.movements",
+  doc: "Lists the movements of an instrument's units, each with the supply it left.",
+  route: "GET /v1/instruments/{instrumentId}/movements",
+  audience: ofRegister,
+  pinned: true,
+  collection: movements,
+  params: Schema.Struct({ instrumentId: InstrumentId, ...asked }),
+  item: MovementView,
+  direction: "asc",
+  order: "by offset",
+  changes: false,
+  acted: "never",
+  parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
+  where: ({ instrumentId, kind }) => ({
+    instrumentId: [instrumentId],
+    ...(kind === undefined ? {} : { kind })
+  }),
+  ranges: (params) => between(params),
+  // Another registrar's units of the same name are none of this instrument's.
+  narrow: Effect.fnUntraced(function* ({ instrumentId }, { pin }) {
+    const records = yield* Records
+    const instrument = yield* records.find(instruments, instrumentId, pin)
+    return { asset: Option.isNone(instrument) ? [] : [assetKeyOf(instrument.value)] }
+  }),
+  view: (found) => Effect.succeed(found.map(viewOf))
+})
+
+export const ofHolder = Read.list({
+  name: "holders.movements",
+  doc: "Lists the movements of a holder's units, each with what it left the holder of the instrument.",
+  route: "GET /v1/holders/{holderId}/movements",
+  audience: ofHolders,
+  pinned: true,
+  collection: partyMovements,
+  params: Schema.Struct({
+    holderId: HolderId,
+    instrumentId: Schema.optionalKey(InstrumentId),
+    ...asked
+  }),
+  item: MovementView,
+  direction: "asc",
+  order: "by offset",
+  changes: false,
+  acted: "never",
+  parent: Effect.fnUntraced(function* ({ holderId }, asking) {
+    const records = yield* Records
+    yield* Sight.demand(asking, holders, { holderId })
+    yield* records.get(holders, holderId, asking.pin)
+  }),
+  where: ({ instrumentId, kind }) => ({
+    ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] }),
+    ...(kind === undefined ? {} : { kind })
+  }),
+  ranges: (params) => between(params),
+  // A party that is no holder here has no movements to show; who may ask is looked at with the parent.
+  scope: Effect.fnUntraced(function* (_, { holderId }) {
+    const records = yield* Records
+    const holder = yield* records.find(holders, holderId)
+    return { party: Option.isNone(holder) ? [] : [holder.value.party] }
+  }),
+  view: (found) => Effect.succeed(found.map(viewOf))
+})
+
+export const reads = [ofInstrument, ofHolder] as const

@@ -1,0 +1,128 @@
+/** How a reconciliation run holds an instrument: it opens a hold, or joins the one that is open. */
+import { Effect, Option, Schema } from "effect"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
+import { Ids } from "../../ports/Ids.ts"
+import type { Act } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { type Finding, findings } from "../../findings/Finding.ts"
+import { type Cover, type Hold, HoldId, holds } from "./Hold.ts"
+import { blocksOf, reasonOf, type RunSource, stopping } from "./HoldOpeningRules.ts"
+import { holdSlots, slotIdOf } from "./HoldSlot.ts"
+
+/** What a run found on one instrument. */
+export type Opening = {
+  readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
+  /** Its findings as they are recorded; those that stop nothing are left out here. */
+  readonly findings: ReadonlyArray<Stored<Finding>>
+  readonly runId: string
+} & ({ readonly source: "reconciliation" } | { readonly source: "cover"; readonly cover: Cover })
+
+/**
+ * Holds the instrument where a blocking finding of this source asks for it: none of the source open
+ * yet, a hold opens; else the findings join the one that is open
+ * (docs/domain/restraints.md#holds-of-reconciliation). Answers the hold, or none where nothing
+ * stops the instrument. Only inside `transact`.
+ */
+export const openFor = (
+  opening: Opening,
+  act: Act
+): Effect.Effect<Option.Option<Stored<Hold>>, Unavailable, Records | Ids> =>
+  Effect.gen(function* () {
+    const { instrumentId } = opening.instrument
+    const stops = stopping(opening.findings, { instrumentId, source: opening.source })
+    if (stops.length === 0) return Option.none()
+    const standing = yield* standingOf(instrumentId, opening.source)
+    const hold = Option.isSome(standing)
+      ? yield* join(standing.value, stops, opening, act)
+      : yield* open(stops, opening, act)
+    yield* Effect.forEach(
+      stops.filter(({ holdId }) => holdId !== hold.holdId),
+      (one) => stop(one, hold, act),
+      { discard: true }
+    )
+    return Option.some(hold)
+  })
+
+/** The hold of this source that is open on the instrument. */
+const standingOf = Effect.fnUntraced(function* (instrumentId: string, source: RunSource) {
+  const records = yield* Records
+  const slot = yield* records.find(holdSlots, slotIdOf({ instrumentId, source }))
+  const holdId = Option.isSome(slot) ? slot.value.holdId : null
+  return holdId === null ? Option.none<Stored<Hold>>() : yield* records.find(holds, holdId)
+})
+
+/**
+ * It is recorded even where nothing new joins: a release that was judged before this run's findings
+ * is judged again.
+ */
+const join = (
+  hold: Stored<Hold>,
+  stops: ReadonlyArray<Finding>,
+  { runId }: Opening,
+  act: Act
+): Effect.Effect<Stored<Hold>, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) =>
+    records.record(
+      holds,
+      hold,
+      { on: "join", runId, findings: stops.map(({ findingId }) => findingId) },
+      act
+    )
+  )
+
+const open = Effect.fnUntraced(function* (
+  stops: ReadonlyArray<Finding>,
+  opening: Opening,
+  act: Act
+) {
+  const records = yield* Records
+  const ids = yield* Ids
+  const { source, runId, instrument } = opening
+  const { instrumentId, registrar } = instrument
+  const holdId = Schema.decodeSync(HoldId)(yield* ids.make("hold"))
+  const slotId = slotIdOf({ instrumentId, source })
+  const slot = yield* records.find(holdSlots, slotId)
+  yield* Option.isSome(slot)
+    ? records.record(holdSlots, slot.value, { on: "set", holdId }, act)
+    : fresh(records.open(holdSlots, { instrumentId, source, holdId }, act))
+  return yield* fresh(
+    records.open(
+      holds,
+      {
+        holdId,
+        instrumentId,
+        registrar,
+        source,
+        blocks: blocksOf[source],
+        reason: reasonOf(stops),
+        findings: stops.map(({ findingId }) => findingId),
+        runId,
+        cover: opening.source === "cover" ? opening.cover : null,
+        state: "open",
+        openedAt: act.now,
+        by: null,
+        until: null,
+        releasedAt: null,
+        releasedBy: [],
+        override: null
+      },
+      act
+    )
+  )
+})
+
+const stop = (
+  finding: Stored<Finding>,
+  { holdId }: Hold,
+  act: Act
+): Effect.Effect<Stored<Finding>, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) =>
+    records.record(findings, finding, { on: "stop", holdId }, act)
+  )
+
+/** What was looked for and not found in this transaction is not there. */
+const fresh = <A>(
+  opened: Effect.Effect<A, Refused<"already-exists"> | Unavailable>
+): Effect.Effect<A, Unavailable> =>
+  Effect.catchTag(opened, "Refused", () => Effect.die(new Error("a hold was opened twice")))

@@ -1,0 +1,186 @@
+/** How an instrument is paused at once by one person, and how two approvers release a hold. */
+import { Effect, Option, Schema } from "effect"
+import { instruments } from "../../instruments/instrument/Instrument.ts"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Gates from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { type Finding, FindingId, findings } from "../../findings/Finding.ts"
+import * as Field from "../../templates/Field.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { type Hold, HoldId, holds } from "./Hold.ts"
+import { decide } from "./HoldMachine.ts"
+import { blocksOf } from "./HoldOpeningRules.ts"
+import * as Release from "./HoldReleaseRules.ts"
+import { holdSlots, slotIdOf } from "./HoldSlot.ts"
+import * as HoldView from "./HoldView.ts"
+
+const Reason = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
+
+const Pausing = Schema.Struct({
+  instrumentId: InstrumentId,
+  /** Made by the engine when the caller names none. */
+  holdId: Field.optional(HoldId),
+  reason: Reason,
+  /** Announced, no more: no hold ends by the clock. */
+  until: Field.optional(Instant.schema)
+})
+type Pausing = typeof Pausing.Type
+
+const holdIdOf = ({ holdId }: Pick<Pausing, "holdId">): HoldId => {
+  if (holdId === null) throw new Error("a hold is opened under an id")
+  return holdId
+}
+
+const hrefOf = (holdId: string): string => `/v1/holds/${holdId}`
+
+/**
+ * Several may be open at once: each is released by itself, and all are blocked by their union. What
+ * only tightens asks no gate, so an `until` that has passed stops nothing either: a pause that waited
+ * in a queue must not fail for what it only announces.
+ */
+export const pause = Operation.define("instrument.pause", {
+  doc: "Pauses an instrument at once: a hold opens that blocks everything until it is released.",
+  route: "POST /v1/instruments/{instrumentId}:pause",
+  makers: ["operator", "risk"],
+  approvers: 0,
+  resource: {
+    kind: "hold",
+    id: (input) => holdIdOf(input),
+    href: (input) => hrefOf(holdIdOf(input)),
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Pausing,
+  complete: (input, makeId) =>
+    input.holdId === null ? { ...input, holdId: Schema.decodeSync(HoldId)(makeId()) } : input,
+  result: HoldView.HoldView,
+  refuses: ["already-exists", "not-found"],
+  run: Effect.fn("instrument.pause")(function* (input, act) {
+    const records = yield* Records
+    const { instrumentId, registrar } = yield* records.get(instruments, input.instrumentId)
+    const hold = yield* records.open(
+      holds,
+      {
+        holdId: holdIdOf(input),
+        instrumentId,
+        registrar,
+        source: "manual",
+        blocks: blocksOf.manual,
+        reason: input.reason,
+        findings: [],
+        runId: null,
+        cover: null,
+        state: "open",
+        openedAt: act.now,
+        by: act.actor,
+        until: input.until,
+        releasedAt: null,
+        releasedBy: [],
+        override: null
+      },
+      act
+    )
+    return HoldView.of(hold)
+  })
+})
+
+/** More findings than this are not accepted by name in one release: the others are cleared. */
+const acceptMax = 1_000
+
+const Releasing = Schema.Struct({
+  holdId: HoldId,
+  /** Why; needed where findings are accepted, and kept with them. */
+  reason: Field.optional(Reason),
+  /** The findings behind the hold that are accepted as they are, each by its id. */
+  accept: Schema.Array(FindingId)
+    .check(Schema.isMaxLength(acceptMax), Schema.isUnique())
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+}).check(
+  Schema.makeFilter(({ accept, reason }) =>
+    accept.length > 0 && reason === null
+      ? { path: ["reason"], issue: "what is accepted is accepted for a reason" }
+      : undefined
+  )
+)
+
+export const release = Operation.define("hold.release", {
+  doc: "Releases a hold, each blocking finding behind it cleared or accepted by its id with a reason.",
+  route: "POST /v1/holds/{holdId}:release",
+  makers: ["operator", "risk"],
+  approvers: 2,
+  resource: {
+    kind: "hold",
+    id: ({ holdId }) => holdId,
+    href: ({ holdId }) => hrefOf(holdId)
+  },
+  input: Releasing,
+  result: HoldView.HoldView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  gates: Effect.fn("hold.release.gates")(function* (input) {
+    const { behind, hold } = yield* standing(input.holdId)
+    return Release.against({ hold, findings: behind, accept: input.accept })
+  }),
+  figures: Effect.fn("hold.release.figures")(function* ({ holdId, accept }) {
+    const { behind, hold } = yield* standing(holdId)
+    const { sha256 } = yield* Crypto
+    const figures = Release.figuresOf(hold, Release.overridden(behind, accept), sha256)
+    return { figures, tolerance: Decimal.zero }
+  }),
+  run: Effect.fn("hold.release")(function* ({ holdId, accept, reason }, act) {
+    const records = yield* Records
+    const { behind, hold } = yield* standing(holdId)
+    yield* Effect.fromResult(Gates.judge(Release.against({ hold, findings: behind, accept })))
+    const overridden = Release.overridden(behind, accept)
+    const override =
+      overridden.length === 0 || reason === null
+        ? null
+        : { findings: overridden.map(({ findingId }) => findingId), reason }
+    if (override !== null) yield* accepted(overridden, { hold, reason: override.reason }, act)
+    yield* vacate(hold, act)
+    const { now: at, operationId, signedBy: by } = act
+    const fact = { on: "release", at, by, override, operationId } as const
+    return HoldView.of(yield* records.record(holds, hold, fact, act))
+  })
+})
+
+export const operations = [pause, release] as const
+
+/** The hold, if it can be released at all, and the findings behind it as they stand. */
+const standing = Effect.fnUntraced(function* (holdId: HoldId) {
+  const records = yield* Records
+  const hold = yield* records.get(holds, holdId)
+  yield* Effect.fromResult(decide(hold, "release"))
+  return { hold, behind: yield* records.many(findings, hold.findings) }
+})
+
+const accepted = (
+  overridden: ReadonlyArray<Stored<Finding>>,
+  { hold, reason }: { readonly hold: Hold; readonly reason: string },
+  act: OperationAct
+) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.forEach(
+      overridden,
+      (one) => {
+        const { unexplained } = one
+        const { now: at, operationId } = act
+        const accepted = { unexplained, reason, holdId: hold.holdId, operationId, at }
+        return records.record(findings, one, { on: "accept", accepted }, act)
+      },
+      { discard: true }
+    )
+  )
+
+/** The next blocking finding of its source opens a hold of its own. */
+const vacate = Effect.fnUntraced(function* (hold: Hold, act: OperationAct) {
+  if (hold.source === "manual") return
+  const records = yield* Records
+  const slot = yield* records.find(holdSlots, slotIdOf(hold))
+  if (Option.isNone(slot) || slot.value.holdId !== hold.holdId) {
+    throw new Error(`the hold ${hold.holdId} was open outside of its slot`)
+  }
+  yield* records.record(holdSlots, slot.value, { on: "set", holdId: null }, act)
+})

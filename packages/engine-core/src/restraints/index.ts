@@ -1,0 +1,18 @@
+/** What the room of restraints declares: holds on instruments and restrictions of holders. */
+import { holds } from "./hold/Hold.ts"
+import { HoldMachine } from "./hold/HoldMachine.ts"
+import * as HoldOperations from "./hold/HoldOperations.ts"
+import * as HoldReads from "./hold/HoldReads.ts"
+import { holdSlots } from "./hold/HoldSlot.ts"
+import { restrictions } from "./restriction/Restriction.ts"
+import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
+import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
+import * as RestrictionReads from "./restriction/RestrictionReads.ts"
+
+export const machines = [RestrictionMachine, HoldMachine] as const
+export const collections = [restrictions, holds, holdSlots] as const
+export const operations = [
+  ...RestrictionOperations.operations,
+  ...HoldOperations.operations
+] as const
+export const reads = [...RestrictionReads.reads, ...HoldReads.reads] as const

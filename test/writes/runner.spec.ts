@@ -1,7 +1,7 @@
 /** The operation runner step by step: crashes, doubt, stale input, order, giving up and stopping. */
 import { Engine, OperationRunner, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
-import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import { Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
@@ -399,6 +399,137 @@ describe("a write whose input is stale", () => {
       assert.strictEqual(yield* stateOf(id), "succeeded")
       assert.strictEqual(yield* commitsOf(id), 1)
     }).pipe(engine({ tamper: ledger.tamper }))
+  })
+})
+
+describe("a write that the ledger does not let the engine make", () => {
+  const notAuthorized = (http: 401 | 403) => new Ledger.NotAuthorized({ http, detail: "token" })
+
+  it.effect("is sent again while the credential is not known to the ledger", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer((submission, port) =>
+        ledger.said.length < 3 ? Effect.fail(notAuthorized(401)) : port.submit(submission)
+      )
+      yield* restless(10)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.deepStrictEqual(new Set(ledger.said.map(({ commandId }) => commandId)).size, 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("fails at once where the credential lacks the right", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer(() => Effect.fail(notAuthorized(403)))
+      yield* restless(5)
+      assert.strictEqual(yield* stateOf(id), "failed")
+      assert.strictEqual((yield* find(id)).problem?.check, "ledger-credential")
+      assert.strictEqual(ledger.said.length, 1)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  for (const comes of [false, true]) {
+    it.effect(
+      `is not failed while it may have committed (${comes ? "it" : "nothing"} comes late)`,
+      () => {
+        const ledger = watched()
+        return Effect.gen(function* () {
+          const { party } = yield* Notes.outsider("registrar")
+          const id = yield* ask(Notes.propose, "a", party)
+          const late = yield* Deferred.make<void>()
+          ledger.answer((submission, port) =>
+            ledger.said.length > 1
+              ? Effect.fail(notAuthorized(403))
+              : Effect.andThen(
+                  Effect.forkDetach(
+                    Effect.andThen(Deferred.await(late), Effect.ignore(port.submit(submission)))
+                  ),
+                  Effect.fail(new Ledger.ProtocolError({ detail: "no receipt" }))
+                )
+          )
+          yield* restless(100)
+          assert.strictEqual(yield* stateOf(id), "running")
+          if (comes) yield* Deferred.succeed(late, undefined)
+          yield* Passing.seconds(90)
+          assert.strictEqual(yield* stateOf(id), comes ? "succeeded" : "failed")
+          assert.strictEqual(yield* commitsOf(id), comes ? 1 : 0)
+        }).pipe(engine({ tamper: ledger.tamper }))
+      }
+    )
+  }
+})
+
+describe("a write whose repeats the ledger no longer recognises by their offset", () => {
+  const unsupported = new Ledger.DedupUnsupported({})
+
+  it.effect("is sent for seven days back where the projection reaches far enough", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer((submission, port) =>
+        submission.dedup._tag === "Since" ? Effect.fail(unsupported) : port.submit(submission)
+      )
+      yield* restless(60)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.deepStrictEqual(ledger.said.at(-1)?.dedup, { _tag: "For", duration: Duration.days(7) })
+      assert.deepStrictEqual(
+        [...new Set(ledger.said.map(({ commandId }) => commandId))],
+        [`${id}:1`]
+      )
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("waits for an operator where the ledger takes neither", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer(() => Effect.fail(unsupported))
+      yield* restless(200)
+      assert.strictEqual(yield* stateOf(id), "running")
+      assert.isAtLeast(ledger.said.length, 4)
+      assert.strictEqual(yield* commitsOf(id), 0)
+    }).pipe(engine({ tamper: ledger.tamper }))
+  })
+
+  it.effect("is not sent again where the projection begins later than the step", () => {
+    const ledger = watched()
+    let horizon = 0
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      ledger.answer(() => Effect.fail(unsupported))
+      horizon = 1_000_000
+      yield* Effect.flatMap(OperationRunner, (runner) => runner.once)
+      assert.strictEqual(yield* stateOf(id), "running")
+      assert.deepStrictEqual(
+        ledger.said.map(({ dedup }) => dedup._tag),
+        ["Since"]
+      )
+    }).pipe(
+      Effect.provide(
+        Layer.fresh(Engine.layerOf(declared)).pipe(
+          Layer.provide(
+            Layer.effect(
+              ProjectionLog,
+              Effect.map(ProjectionLog, (log) => ({
+                ...log,
+                head: Effect.map(log.head, (head) => ({
+                  ...head,
+                  horizonOffset: head.horizonOffset + horizon
+                }))
+              }))
+            )
+          ),
+          Layer.provideMerge(ports({ tamper: ledger.tamper }))
+        )
+      )
+    )
   })
 })
 

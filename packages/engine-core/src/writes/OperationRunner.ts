@@ -539,6 +539,14 @@ const make = Effect.gen(function* () {
     return yield* next(operation, lease, { step: step.step, replan: step.replan + 1 })
   })
 
+  /** The credential lacks the right: it fails, unless an earlier try may still commit. */
+  const notAllowed = Effect.fnUntraced(function* (lease: Lease, step: Step, detail: string) {
+    yield* Effect.logError("the ledger does not let the engine act", detail)
+    if (!(yield* isAbsent(step))) return yield* release(lease, 5_000)
+    const cause = refused("ledger-rejected", { gate: "ledger", check: "ledger-credential" })
+    return yield* refuse(lease, cause)
+  })
+
   const send = (
     operation: OnLedger,
     lease: Lease,
@@ -568,13 +576,7 @@ const make = Effect.gen(function* () {
         case "NotAuthorized":
           return error.http === 401
             ? later(lease, step, 1_000)
-            : Effect.andThen(
-                Effect.logError("the ledger does not let the engine act", error.detail),
-                refuse(
-                  lease,
-                  refused("ledger-rejected", { gate: "ledger", check: "ledger-credential" })
-                )
-              )
+            : notAllowed(lease, step, error.detail)
       }
     })
   }

@@ -58,7 +58,6 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
     "PolicyVersion begin",
     "PolicyVersion supersede",
     "Admission expire",
-    "AdmissionConsent end",
     "Holder lapse",
     "Attribute expire",
     "Screening ask",

@@ -13,13 +13,13 @@ export const AdmissionConsentMachine = Machine.declare("AdmissionConsentState", 
     agreed: "The venue may offer admissions.",
     declined: "The registrar declined.",
     withdrawn: "A newer proposal replaced it.",
-    ended: "The registrar revoked it, or its date passed."
+    ended: "The registrar revoked it."
   },
   triggers: {
     agree: { by: ["ledger"] },
     decline: { by: ["ledger"] },
     replace: { by: ["admission-consent.propose"] },
-    end: { by: ["ledger", "clock"] }
+    end: { by: ["ledger"] }
   },
   initial: "proposed",
   opensIn: ["proposed", "agreed"],

@@ -31,6 +31,7 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
     "DistributionLine suspend",
     "DistributionLine cure",
     "DistributionLine deliver",
+    "ProvisionSettlement opens",
     "ProvisionSettlement agree",
     "ProvisionSettlement decline",
     "ProvisionSettlement end",

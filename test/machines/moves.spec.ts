@@ -81,6 +81,7 @@ const tables: Readonly<Record<string, string>> = {
     agreed end ended`,
   ProvisionSettlementState: `
     opens proposed
+    opens agreed
     proposed agree agreed ▸
     proposed decline declined
     proposed replace withdrawn

@@ -1,5 +1,5 @@
 /** A venue that begins again on a ledger that has forgotten: what is agreed there stands in its records. */
-import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
+import { Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -11,6 +11,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as AdmissionReads from "#core/admissions/admission/AdmissionReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
+import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
 import { world } from "../engine/world.ts"
 import { bodyOf } from "./instrumentBody.ts"
@@ -61,6 +62,16 @@ const standing = Effect.gen(function* () {
   }
 })
 
+const recordsAgain = (stage: Stage.Stage) =>
+  Effect.map(
+    Stage.write(
+      "instrument.record",
+      {},
+      { ...bodyOf(), registrar: stage.registrar.party, oracle: stage.oracle.party }
+    ),
+    ({ why }) => assert.strictEqual(why, "")
+  )
+
 describe("a venue that begins on a ledger that has forgotten", () => {
   it.effect(
     "finds the consent, the market, the holder and the admission that stand, and goes on with them",
@@ -96,12 +107,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
           assert.deepEqual(yield* standing, before)
           assert.deepEqual(yield* Stage.surprises, [])
           // The terms are the venue's own, and it records them again.
-          const recorded = yield* Stage.write(
-            "instrument.record",
-            {},
-            { ...bodyOf(), registrar: stage.registrar.party, oracle: stage.oracle.party }
-          )
-          assert.strictEqual(recorded.why, "")
+          yield* recordsAgain(stage)
           const claimed = yield* Stage.write(
             "subscription.claim",
             {},
@@ -144,6 +150,49 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       yield* Effect.gen(function* () {
         yield* Stage.settle
         assert.deepEqual((yield* standing).holder, before.holder)
+        assert.deepEqual(yield* Stage.surprises, [])
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("finds a provision settlement that is agreed, and the fund may still end it", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      const terms = {
+        fund: stage.fund.party,
+        paymentAsset: { admin: stage.bank.party, id: "USD" },
+        limit: 1000,
+        until: "2027-07-31T12:00:00Z"
+      }
+      const proposes = Stage.write("provision-settlement.propose", { instrumentId }, terms)
+      yield* proposes
+      const { cid } = yield* Stage.standing(Templates.ProvisionSettlementProposal)
+      yield* stage.fund.act(
+        Templates.exercise(Templates.ProvisionSettlementProposal, cid, "Accept", {})
+      )
+      const provisions = Effect.gen(function* () {
+        const records = yield* Records
+        const found = yield* records.list(provisionSettlements, { limit: 10 })
+        // When it was proposed and agreed, the snapshot does not say.
+        return found.map(
+          ({ record: { agreedAt, createdAt, offset, proposedAt, updatedAt, version, ...said } }) =>
+            said
+        )
+      })
+      const [agreed, ...more] = yield* provisions
+      assert.deepEqual([agreed?.state, more], ["agreed", []])
+      yield* forgets
+      yield* Effect.gen(function* () {
+        yield* Stage.settle
+        assert.deepEqual(yield* provisions, [agreed])
+        yield* recordsAgain(stage)
+        assert.strictEqual((yield* proposes).why, "state-conflict ProvisionSettlementState")
+        const { cid } = yield* Stage.standing(Templates.ProvisionSettlement)
+        yield* stage.fund.act(Templates.exercise(Templates.ProvisionSettlement, cid, "End", {}))
+        assert.deepEqual(
+          (yield* provisions).map(({ state }) => state),
+          ["ended"]
+        )
         assert.deepEqual(yield* Stage.surprises, [])
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))

@@ -22,8 +22,10 @@ export const ProvisionSettlementMachine = Machine.declare("ProvisionSettlementSt
     end: { by: ["ledger", "clock"] }
   },
   initial: "proposed",
+  // One that was agreed before the projection began is first seen as it stands.
+  opensIn: ["proposed", "agreed"],
   // The proposal is a ledger fact, and its event is the ledger's.
-  opens: { by: ["provision-settlement.propose"], announces: ["settlement.proposed"] },
+  opens: { by: ["provision-settlement.propose", "ledger"], announces: ["settlement.proposed"] },
   moves: {
     proposed: { agree: "agreed", decline: "declined", replace: "withdrawn" },
     agreed: { end: "ended" },

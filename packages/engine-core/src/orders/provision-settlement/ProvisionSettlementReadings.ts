@@ -5,6 +5,7 @@ import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records } from "../../records/Records.ts"
 import {
@@ -23,23 +24,27 @@ const settlement = Follow.of({
   resourceKind: "provision-settlement"
 })
 
+const said = ({ provisionId, fund, instrumentId, cash, limit, until }: Provision, node: Node) => ({
+  provisionSettlementId: provisionId,
+  instrumentId: Schema.decodeSync(InstrumentId)(instrumentId),
+  fund,
+  paymentAsset: cash,
+  limit,
+  until,
+  proposedAt: node.effectiveAt,
+  offset: node.offset,
+  endedAt: null
+})
+
 const proposal = TypedReading.of(ProvisionSettlementProposal, {
   created: Effect.fn("ProvisionSettlementProposal.created")(function* (payload, node) {
     const records = yield* Records
     yield* Once.open(
       provisionSettlements,
       {
-        provisionSettlementId: payload.provisionId,
-        instrumentId: Schema.decodeSync(InstrumentId)(payload.instrumentId),
-        fund: payload.fund,
-        paymentAsset: payload.cash,
-        limit: payload.limit,
-        until: payload.until,
+        ...said(payload, node),
         state: ProvisionSettlementMachine.initial,
-        proposedAt: node.effectiveAt,
-        offset: node.offset,
         agreedAt: null,
-        endedAt: null,
         proposalCid: node.contractId,
         provisionCid: null
       },
@@ -62,6 +67,21 @@ const proposal = TypedReading.of(ProvisionSettlementProposal, {
 })
 
 const provision = TypedReading.of(ProvisionSettlementTemplate, {
+  // Elsewhere the acceptance of its proposal has agreed it.
+  created: Effect.fn("ProvisionSettlement.created")(function* (payload, node) {
+    if (!Snapshot.isOf(node)) return
+    yield* Once.open(
+      provisionSettlements,
+      {
+        ...said(payload, node),
+        state: "agreed",
+        agreedAt: node.effectiveAt,
+        proposalCid: null,
+        provisionCid: node.contractId
+      },
+      node
+    )
+  }),
   exercised: {
     // Past its date the fund only puts the contract away: the clock has ended it.
     End: ({ payload }, node) =>

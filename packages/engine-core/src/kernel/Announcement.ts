@@ -1,4 +1,4 @@
-/** What a fact has the engine announce on the event feed. */
+/** An event that a fact of a record puts on the event feed. */
 import type { EventType } from "../vocabulary/EventType.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type * as Instant from "./Instant.ts"
@@ -20,6 +20,6 @@ export interface Announcement {
     readonly offset: number
     readonly source: string
   }
-  /** The trace of the act that announces it. */
+  /** Trace of the call that caused the event. */
   readonly trace?: Trace | null
 }

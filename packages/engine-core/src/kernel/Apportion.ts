@@ -1,6 +1,9 @@
-/** How a whole number of atoms is shared out by weights so that none is left over and none is made. */
+/**
+ * Largest-remainder apportionment: shares a whole number of atoms by weights, so that the shares
+ * sum to it exactly.
+ */
 
-/** Somebody who takes part, by how much it weighs. */
+/** One claimant and its weight. */
 export interface Weighted {
   readonly id: string
   /** Not below zero. */

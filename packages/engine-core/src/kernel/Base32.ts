@@ -1,10 +1,13 @@
-/** The ids the engine gives: Crockford base 32, which sort by the millisecond they were made. */
+/**
+ * Encoding of the ids that the engine makes: Crockford base 32, which sorts by the millisecond of
+ * making.
+ */
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 const MILLIS_MAX = 2 ** 48 - 1
 const RANDOM_BYTES = 10
 
-/** 26 characters, no I, L, O or U. */
+/** An id: 26 characters, no I, L, O or U. */
 export const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** 10 characters of time, 16 of chance: 48 bit milliseconds and the 80 random bits given. */
@@ -36,7 +39,7 @@ const time = (millis: number): string => {
   return out
 }
 
-/** Five bits at a time; eighty bits are sixteen characters with none left over. */
+/** The 80 random bits as 16 characters of five bits each. */
 const chance = (random: Uint8Array): string => {
   let out = ""
   let bits = 0

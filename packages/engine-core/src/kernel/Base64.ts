@@ -1,4 +1,4 @@
-/** Bytes as the text that headers, keys and secrets carry: standard base64, padded. */
+/** Standard base64 with padding, as headers, keys and secrets carry bytes. */
 
 export const encode = (bytes: Uint8Array): string => {
   let characters = ""

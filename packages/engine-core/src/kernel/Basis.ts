@@ -1,4 +1,7 @@
-/** Where a figure comes from: its formula, what went into it, and each step that rounded. */
+/**
+ * Provenance of a computed figure: its formula, its inputs, and each rounding step, recomputable
+ * offline.
+ */
 import { Result, Schema } from "effect"
 import type { AnyFormula, Formula, Given, Inputs, Item, Shapes } from "./Formula.ts"
 import * as Decimal from "./Decimal.ts"
@@ -16,7 +19,9 @@ export const Input = Schema.Struct({
 }).annotate({ identifier: "BasisInput", description: "What went into a figure, and whence." })
 export type Input = typeof Input.Type
 
-/** One rounding: what was computed in names and in numbers, to how many places, and what it gave. */
+/**
+ * One rounding step: the term in names and in numbers, the places, the rounding, and the result.
+ */
 export const Step = Schema.Struct({
   op: Schema.String,
   places: Integer.schema,
@@ -51,12 +56,12 @@ export type Basis = typeof Basis.Type
 /** Which record an input was read from. */
 export type Source = Pick<Input, "resourceKind" | "id" | "offset">
 
-/** How the figures of one formula in one record are told. */
+/** Where the figures of one formula stand in one record, and where its inputs come from. */
 export interface Telling<I extends Inputs, F extends Shapes> {
   readonly given: Given<I>
-  /** By field of the record: the figure of the formula that stands there. */
+  /** Figure of the formula, by the field of the record that holds it. */
   readonly fields: Readonly<Record<string, keyof F & string>>
-  /** Whence an input came; of many amounts, each by its id. */
+  /** The record and offset an input was read from; of an input of many amounts, for each id. */
   readonly source: (name: keyof I & string, id: string | null) => Source
 }
 
@@ -83,7 +88,10 @@ export const of = <I extends Inputs, F extends Shapes>(
   })
 }
 
-/** What the engine itself computed can be told; anything else is a bug. */
+/**
+ * Unwraps a result that cannot fail for figures that the engine computed itself; a failure is a
+ * bug.
+ */
 const orThrow = <A>(formula: AnyFormula, result: Result.Result<A, string>): A =>
   Result.getOrThrowWith(result, (fault) => new Error(`${formula.name}: ${fault}`))
 
@@ -99,8 +107,8 @@ const texts = (
 }
 
 /**
- * Computes the figure of a basis again, with nothing but the basis and the formulas: its text, or
- * what in the basis is not as the formula makes it. A changed input, place, rounding or value fails.
+ * Recomputes the figure from its basis and the formulas alone: answers its text, or which part of
+ * the basis the formula does not give. A changed input, place, rounding or value fails.
  */
 export const verify = (
   basis: Basis,

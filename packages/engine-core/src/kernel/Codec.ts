@@ -1,4 +1,4 @@
-/** How a value of the kernel crosses the wire and the store: one parser, one printer, one place. */
+/** Makes the schemas of kernel values for wire and store from one parser and one printer each. */
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 /** Why a text is not the value it should be, in words a caller may read. */
@@ -6,10 +6,10 @@ export interface Fault {
   readonly detail: string
 }
 
-/** Refuses a text, with the sentence that tells why. */
+/** A parser's failure, with the sentence that says why the text is refused. */
 export const fault = (detail: string): Result.Result<never, Fault> => Result.fail({ detail })
 
-/** The value of a text that stands in the source: a fault there is a bug, so it throws. */
+/** Parses a literal of the source code; a fault there is a bug, so it throws. */
 export const orThrow = <A>(what: string, result: Result.Result<A, Fault>): A => {
   if (Result.isSuccess(result)) return result.success
   throw new RangeError(`${what}: ${result.failure.detail}`)

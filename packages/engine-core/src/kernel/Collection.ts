@@ -1,4 +1,7 @@
-/** One kind of record: its shape, its facts, how they fold, what lists filter by, what must hold. */
+/**
+ * Declaration of one kind of record: schema, facts and their fold, list filters, clock moves,
+ * invariants, expectations.
+ */
 import type { Schema } from "effect"
 import type { Announcement } from "./Announcement.ts"
 import type * as Instant from "./Instant.ts"
@@ -12,7 +15,9 @@ export interface Kept {
   readonly updatedAt: Instant.Instant
 }
 
-/** Whom a record that is not terminal waits on: whose move it is, what, and by when. */
+/**
+ * Who must act next on a record that has not ended: the party or role, the action, the deadline.
+ */
 export interface WaitingOn {
   readonly party?: string
   readonly role?: string
@@ -20,7 +25,7 @@ export interface WaitingOn {
   readonly by: Instant.Instant | null
 }
 
-/** A clock move that comes next: when, and the fact it would be. */
+/** The next clock move of a record: its time and its fact. */
 export interface Due<F> {
   readonly at: Instant.Instant
   readonly fact: F
@@ -46,7 +51,7 @@ export interface Collection<R = unknown, F = unknown> {
    * record that no offset dates (an operation, an approval): always the latest.
    */
   readonly keptBy: "ledger" | "engine" | "own"
-  /** Who makes its ids: one the engine made is new, and is not looked for before it is used. */
+  /** Who makes its ids. An id that the engine made is new, so no look-up precedes its first use. */
   readonly ids: "made" | "given"
   /** What lists are ordered by; the id when absent. */
   sortKey(record: R, createdAt: Instant.Instant): string
@@ -61,16 +66,16 @@ export interface Collection<R = unknown, F = unknown> {
   due(record: R): Due<F> | undefined
   waitingOn(record: R): ReadonlyArray<WaitingOn>
   readonly invariants: Invariants<R>
-  /** What the feed tells when a record opens (`fact` undefined) or a fact moves it. */
+  /** Events of the record's opening (`fact` undefined) or of a fact that moves it. */
   announce(after: R, fact: F | undefined): ReadonlyArray<Announcement>
   /** What we expect of facts that outside parties make true; a breach is a finding, never a refusal. */
   readonly expectations: Readonly<Record<string, Expectation<R, F>>>
 }
 
-/** What nothing but a fact ever moves: the clock has no move of it. */
+/** `due` of a record without clock moves. */
 export const never = (): undefined => undefined
 
-/** Declares a collection; what is not said takes the plain default. */
+/** Declares a collection; members that are left out take their defaults. */
 export const define = <R, F>(
   name: string,
   of: Pick<Collection<R, F>, "doc" | "id" | "record" | "fact" | "evolve" | "keptBy"> &
@@ -105,7 +110,7 @@ export const define = <R, F>(
 /** The most clock moves one record can have due at once; more is a loop in `due`, a bug. */
 const ripenLimit = 16
 
-/** The record as the clock makes it at `now`: every clock move due by then, never stored. */
+/** Ripens a record: applies every clock move that is due at `now`. The result is never stored. */
 export const ripen = <R, F>(collection: Collection<R, F>, record: R, now: Instant.Instant): R => {
   let self = record
   for (const next of ahead(collection, record)) {
@@ -115,7 +120,7 @@ export const ripen = <R, F>(collection: Collection<R, F>, record: R, now: Instan
   return self
 }
 
-/** What the clock will make of the record, move by move, if nothing else happens to it. */
+/** The future clock moves of a record, one by one, if no other fact comes. */
 export function* ahead<R, F>(
   collection: Collection<R, F>,
   record: R

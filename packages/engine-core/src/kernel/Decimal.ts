@@ -6,7 +6,7 @@ import { placesMax, product, quotient, type RoundTo, tenTo, unitAt } from "./Rou
 
 export type { Rounding, RoundTo } from "./Rounding.ts"
 
-/** A count of 10^-10: at most 28 digits before the point and exactly 10 after it. */
+/** A count of 10^-10 units: at most 28 digits before the point and exactly 10 after it. */
 export type Decimal = bigint & Brand.Brand<"Decimal">
 
 /** Why a text or number is no decimal. */

@@ -1,8 +1,8 @@
-/** Digits of a number's text, told without those that say nothing. */
+/** Trimming of the digits of a number's text. */
 
 /**
- * The digits before the zeros at the end. By hand: an expression that ends in `$` looks at every run
- * of zeros before the last one too, and takes the square of their number.
+ * Drops trailing zeros in linear time: a regular expression anchored with `$` backtracks over every
+ * earlier run of zeros, which is quadratic.
  */
 export const withoutTrailingZeros = (digits: string): string => {
   let end = digits.length

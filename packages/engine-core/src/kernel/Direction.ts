@@ -1,7 +1,10 @@
-/** Whether other terms let more happen or less: a partial order of terms, told member by member. */
+/**
+ * Partial order of terms by what they permit: whether a change loosens or tightens, member by
+ * member.
+ */
 import { Equal } from "effect"
 
-/** The ways terms can change; what is neither wider nor tighter for sure counts as wider. */
+/** Directions of a change. A change that is not certainly tighter counts as loosening. */
 export const directions = ["loosen", "tighten"] as const
 export type Direction = (typeof directions)[number]
 
@@ -16,7 +19,7 @@ export interface Pair<A> {
   readonly to: A
 }
 
-/** How the values of a term, or of a whole struct of terms, are ordered by what they let happen. */
+/** Order of the values of a term, or of a struct of terms, by what they permit. */
 export interface Scale<in A> {
   readonly changes: (pair: Pair<A>) => ReadonlyArray<Change>
 }
@@ -67,7 +70,7 @@ export const ranked = <A extends string | boolean>(...narrowestFirst: ReadonlyAr
     return part === whole || (inner >= 0 && outer >= 0 && inner <= outer)
   })
 
-/** What is allowed when it is true is more than what is when it is false. */
+/** True permits more than false. */
 export const whenTrue: Scale<boolean> = ranked(false, true)
 
 /** The larger set lets more happen. */
@@ -76,7 +79,7 @@ export const inclusion: Scale<ReadonlyArray<string>> = byContainment(({ whole, p
 )
 
 /**
- * Another value is neither more nor less: it makes other things happen, or the same at another price,
+ * Values without an order: any other value permits different things, or the same at another price,
  * so that any change counts as loosening.
  */
 export const neither: Scale<unknown> = byContainment(({ whole, part }) => Equal.equals(whole, part))

@@ -1,4 +1,6 @@
-/** What every read answers: the value, where it was read, and the engine's clock. */
+/**
+ * Envelope of every read's answer: the value, the offset it was read at, and the engine's clock.
+ */
 import type * as Instant from "./Instant.ts"
 import type * as Offset from "./Offset.ts"
 

@@ -1,4 +1,4 @@
-/** The cover of a fact: which record, which version, since when, and the one thing that caused it. */
+/** Envelope of a fact: record, version, time, and the one cause. */
 import { Match, type Schema } from "effect"
 import type * as Instant from "./Instant.ts"
 import type * as Offset from "./Offset.ts"
@@ -22,7 +22,7 @@ export type Cause =
   | { readonly by: "screening"; readonly requestId: string }
   | { readonly by: "clock" }
 
-/** The cause in the one text that storage keeps. */
+/** The cause as text, as storage keeps it. */
 export const causeText = Match.type<Cause>().pipe(
   Match.when({ by: "operation" }, (c) => `operation:${c.operationId}`),
   Match.when({ by: "update" }, (c) => `update:${c.updateId}`),
@@ -34,5 +34,5 @@ export const causeText = Match.type<Cause>().pipe(
   Match.exhaustive
 )
 
-/** A fact's schema: stored for ever, so it only grows. */
+/** A fact's schema. Facts are stored for ever, so the schema may only grow. */
 export type FactSchema<F> = Schema.Codec<F, unknown>

@@ -1,4 +1,7 @@
-/** A formula, written once: it computes a figure, and tells an outsider how it came about. */
+/**
+ * A formula written once, from which both the figure and its basis (the steps an outsider can
+ * check) are computed.
+ */
 import * as Apportion from "./Apportion.ts"
 import * as Decimal from "./Decimal.ts"
 import * as Rational from "./Rational.ts"
@@ -40,7 +43,7 @@ type Named<I extends Inputs, K extends Kind> = {
   [N in keyof I & string]: I[N] extends K ? N : never
 }[keyof I & string]
 
-/** The names a sheet knows: of inputs by their kind, and of figures. */
+/** Names that a sheet accepts: of inputs, by kind, and of figures. */
 export type Names = Readonly<Record<Kind | "figure", string>>
 
 /** The names of one formula. */
@@ -61,8 +64,9 @@ export interface Compared<T> {
 }
 
 /**
- * What a formula is written in: exact terms, and steps that round one term once. It is read twice
- * from the same text, as numbers and as a story of them, so that the two cannot differ.
+ * Interpreter interface that formulas are written against: exact terms, and steps that round one
+ * term once. One interpreter computes the figures and another writes their basis, so that the two
+ * cannot differ.
  */
 export interface Sheet<T, N extends Names = Names> {
   readonly amount: (name: N["amount"]) => T
@@ -109,7 +113,7 @@ export interface Formula<I extends Inputs, F extends Shapes> {
   readonly work: <T>(sheet: Sheet<T, NamesOf<I, F>>) => void
 }
 
-/** A formula of any inputs and figures: it is worked on a sheet that knows every name. */
+/** A formula of any inputs and figures. */
 export interface AnyFormula
   extends Pick<Formula<Inputs, Shapes>, "name" | "doc" | "inputs" | "figures"> {
   readonly work: <T>(sheet: Sheet<T>) => void
@@ -166,7 +170,7 @@ const numbers = (
 
 const amountOf = ({ amount }: Item): Decimal.Decimal => amount
 
-/** What each item gets, in their order, of a total that has these places. */
+/** Shares of a total, in the order of the items, at the total's places. */
 export const shareOut = ({
   of,
   items,

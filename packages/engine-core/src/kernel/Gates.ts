@@ -1,8 +1,10 @@
-/** What stands in the way of an act, gate by gate: one row a check, whether it holds or not. */
+/**
+ * Checks of an act, one row each, sorted by gate: the judge of writes and the answer of prechecks.
+ */
 import { Result, Schema } from "effect"
 import { type Gate, gates, type Refused, refused, type Told } from "./Refusal.ts"
 
-/** One check of one gate: whether it refuses, and what it tells when it does. */
+/** One check of one gate: whether it refuses, and the refusal. */
 export type Objection = readonly [
   holds: boolean,
   slug: "rule-refused",
@@ -25,9 +27,9 @@ export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Obj
 export const discreet: ReadonlySet<string> = new Set<Gate>(["restriction", "screening"])
 
 /**
- * The first gate that refuses, whatever order the rows are in. One that not everybody is told of has
- * the first other one beside it: what refuses anyway is what everybody else is told, so that the
- * refusal of an act says the same as its precheck and nothing of what is hidden.
+ * The refusal of the first gate that refuses, whatever the order of the rows. A refusal that an
+ * investor must not learn of carries in `instead` the first other refusal, so that its refused act
+ * says the same as its precheck and nothing of what is hidden.
  */
 export const judge = (
   objections: ReadonlyArray<Objection>
@@ -54,7 +56,7 @@ export const Shown = Schema.Struct({
 })
 export type Shown = typeof Shown.Type
 
-/** Every check, in the order of the gates: what a precheck shows of the rows that judge the act. */
+/** Every check in the order of the gates, as a precheck shows the rows that judge the act. */
 export const shown = (objections: ReadonlyArray<Objection>): ReadonlyArray<Shown> =>
   inOrder(objections).map(([holds, , { gate, check, detail, recovery }]) => ({
     gate,

@@ -1,4 +1,4 @@
-/** What must hold of a record at all times; a breach is a bug, never a refusal. */
+/** Invariants of a record, checked on every write and load; a breach is a bug, never a refusal. */
 
 export type Invariants<R> = Readonly<Record<string, { of(record: R): boolean }["of"]>>
 

@@ -1,4 +1,7 @@
-/** The hands of PlainJson: reads one JSON text in one pass, within limits, and says where it refused. */
+/**
+ * Single-pass JSON parser of PlainJson: keeps numbers as text, enforces limits, points to the
+ * fault.
+ */
 import { PlainNumber } from "./PlainNumber.ts"
 
 /** JSON as it was read: numbers are their own text. */
@@ -55,7 +58,7 @@ export class JsonReader {
   depth = 0
   tokens = 0
   detail = ""
-  /** The way down to the fault, innermost first. */
+  /** Path to the fault, innermost member first. */
   readonly path: Array<string | number> = []
 
   constructor(text: string, within: Limits) {
@@ -79,7 +82,7 @@ export class JsonReader {
     return { pointer, detail: this.detail }
   }
 
-  /** Remembers why, and where in the text; returns what the caller returns. */
+  /** Records the fault and its place in the text; answers what the caller answers in turn. */
   refuse(detail: string): Fault {
     this.detail = `${detail} (at character ${this.at})`
     return FAULT
@@ -298,7 +301,7 @@ export class JsonReader {
       this.path.push(name)
       return this.refuse("a member has a forbidden name")
     }
-    // No value is undefined, so a name never met before costs one look-up.
+    // No value is undefined, so a name that is not repeated costs one look-up.
     if (members[name] === undefined || !Object.hasOwn(members, name)) return name
     this.path.push(name)
     return this.refuse("a member is repeated")

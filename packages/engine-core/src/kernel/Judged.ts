@@ -12,7 +12,7 @@ export interface Judged<S extends string = string, Subject = never> {
   readonly schema: Schema.Literals<ReadonlyArray<S>>
 }
 
-/** A judged set of whose subject nothing is known: what the catalogue lists. */
+/** A judged set of any subject, as the catalogue lists it. */
 export type AnyJudged = Omit<Judged, "judge">
 
 /** Declares a judged set. What it depends on is its subject; the clock is part of it, never read. */

@@ -16,7 +16,7 @@ export type By =
   | "approver"
   | "maker"
 
-/** What makes a move: by whom, and which control events tell of it. */
+/** Cause of a move: who pulls it, and which control events announce it. */
 export interface Trigger {
   readonly by: ReadonlyArray<By>
   readonly announces?: ReadonlyArray<EventType>
@@ -27,7 +27,10 @@ export type Moves<S extends string, T extends string> = {
   readonly [From in S]: { readonly [On in T]?: S }
 }
 
-/** Nothing beside the table's own states and triggers: a type that only extends Moves may hold more. */
+/**
+ * Exactness check: refuses members beside the table's own states and triggers, which a type that
+ * extends Moves could hold.
+ */
 type Only<M, S extends string, T extends string> = {
   readonly [From in keyof M]: From extends S
     ? { readonly [On in keyof M[From]]: On extends T ? M[From][On] : never }
@@ -122,14 +125,17 @@ export const admit = <S extends string, T extends string>(
       })
     : Result.void
 
-/** Is the move on the table? For facts that nobody decides: what outside parties did. */
+/**
+ * Whether the table has the move: asked of facts that outside parties made, which nobody can
+ * refuse.
+ */
 export const allows = <S extends string, T extends string>(
   machine: Machine<S, T>,
   state: S,
   on: T
 ): boolean => target(machine as unknown as Machine, state, on) !== undefined
 
-/** The state after a trigger. Throws on a move the table lacks: that is a corrupt history, a bug. */
+/** The state after a trigger. Throws on a move that the table lacks: the history is corrupt. */
 export const follow = <S extends string, T extends string>(
   machine: Machine<S, T>,
   state: S,

@@ -1,4 +1,4 @@
-/** A position in the ledger's history, which the ledger counts up: what a read is pinned to. */
+/** Offset of the ledger: the increasing integer that reads are pinned to. */
 import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
 import * as Codec from "./Codec.ts"
 import * as Integer from "./Integer.ts"

@@ -1,4 +1,4 @@
-/** Who acts on the ledger: a readable hint, then the fingerprint of the party's key. */
+/** Id of a party on the ledger: a readable hint and the fingerprint of its key. */
 import { type Brand, Result, Schema } from "effect"
 import * as Codec from "./Codec.ts"
 

@@ -1,4 +1,4 @@
-/** The point a read is pinned to: an offset, an instant, or the latest. */
+/** Pin of a read: an offset, an instant, or the latest. */
 import type * as Instant from "./Instant.ts"
 import type * as Offset from "./Offset.ts"
 
@@ -20,9 +20,10 @@ export interface Resolved {
   /** The ledger time of that offset; null where the projection records none. */
   readonly ledgerTime: Instant.Instant | null
   /**
-   * `at` selects by offset; `asOf` by instant, but by the offset what the ledger keeps. `snapshot` is
-   * everything that was written by an instant: what is asked of the latest and its later pages, and
-   * an instant that was answered for. Only what no offset dates is read as it is.
+   * How versions of records are selected. `offset`: by the ledger's offset, for `at`. `instant`: by
+   * recorded instant, for `asOf`, except that records of the ledger are selected by offset.
+   * `snapshot`: everything written by an instant, for reads of the latest, their later pages, and
+   * instants that were answered for. `latest`: records that no offset dates, as they are.
    */
   readonly select:
     | { readonly by: "latest" }

@@ -1,4 +1,7 @@
-/** The one JSON codec: what callers, ledgers and stores send, read and printed without losing a digit. */
+/**
+ * The JSON codec for callers, ledgers and stores: parses and prints without losing a digit of a
+ * number.
+ */
 import { Result } from "effect"
 import { withoutTrailingZeros } from "./Digits.ts"
 import { FAULT, type JsonFault, JsonReader, type Limits, type Plain } from "./JsonReader.ts"

@@ -1,4 +1,4 @@
-/** JSON as it is, digits and all: what a request was, where its own shape does not matter. */
+/** Schema of any JSON value, numbers as text: a stored request whose own shape does not matter. */
 import { Schema } from "effect"
 import type { Plain } from "./PlainJson.ts"
 import { isPlainNumber } from "./PlainNumber.ts"

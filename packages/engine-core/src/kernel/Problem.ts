@@ -38,7 +38,7 @@ const prefix = "urn:bursar:problem:"
 export const slugOf = (problem: Pick<Problem, "type">): string =>
   problem.type.slice(problem.type.lastIndexOf(":") + 1)
 
-/** The one mapping from a refusal, or a port that is away, to a problem. */
+/** Maps a refusal, or a port that is unavailable, to its problem. */
 export const from = (cause: Refused | Unavailable, requestId: string): Problem => {
   const told = cause._tag === "Refused" ? cause.told : cause
   const row = refusals[cause.slug as Slug]
@@ -66,6 +66,9 @@ export const from = (cause: Refused | Unavailable, requestId: string): Problem =
   }
 }
 
-/** What an unplanned failure tells: its request id, so that it can be found, and nothing else. */
+/**
+ * The problem of an unplanned failure: its request id, so that it can be found in the log, and
+ * nothing else.
+ */
 export const internal = (requestId: string): Problem =>
   from({ _tag: "Refused", slug: "internal", told: { detail: requestId } }, requestId)

@@ -1,4 +1,4 @@
-/** Exact fractions, for what is computed between the figures read and the one figure rounded. */
+/** Exact fractions for the intermediate terms of a computation, before its one rounding. */
 import { Order } from "effect"
 import * as Decimal from "./Decimal.ts"
 import { quotient, type RoundTo, tenTo, unitAt } from "./Rounding.ts"

@@ -1,4 +1,6 @@
-/** The names records go by: chosen by the caller or by the engine, safe in a path and in a log. */
+/**
+ * Ids of records, chosen by caller or engine, in characters that are safe in a path and in a log.
+ */
 import { type Brand, Result, Schema } from "effect"
 import * as Codec from "./Codec.ts"
 

@@ -1,4 +1,4 @@
-/** Every way to say no: one table of slug, status and title, and the order of the gates. */
+/** The table of refusals (slug, status, title) and the order of the gates. */
 import { Result } from "effect"
 
 interface Row {
@@ -170,7 +170,10 @@ export interface Told {
   /** Only where one occurrence differs from the table. */
   readonly retryable?: boolean
   readonly errors?: ReadonlyArray<Fault>
-  /** What those are told who may not learn that this gate refuses; absent: nothing else does. */
+  /**
+   * The refusal for callers who must not learn that this gate refuses; absent where no other gate
+   * refuses.
+   */
   readonly instead?: Told
 }
 
@@ -219,7 +222,7 @@ export type UnavailableSlug = Extract<
   | "ledger-timeout"
 >
 
-/** A port is away; the same call may succeed later. */
+/** A port is unavailable; the same call may succeed later. */
 export interface Unavailable {
   readonly _tag: "Unavailable"
   readonly slug: UnavailableSlug

@@ -1,4 +1,6 @@
-/** The name one request goes by in answers, logs and the audit: the caller's own, or one given. */
+/**
+ * Id of one request in answers, logs and the audit log: the caller's own, or one the host makes.
+ */
 import { type Brand, Result, Schema } from "effect"
 import * as Codec from "./Codec.ts"
 

@@ -1,4 +1,4 @@
-/** The one place where a digit may be dropped: a quotient, brought to an integer in a named way. */
+/** Rounding: the one place where digits are dropped, always by a named rule. */
 
 /**
  * How a quotient becomes an integer:

@@ -1,13 +1,15 @@
-/** What outside input must look like: decoded by its schema, every fault named with its place. */
+/**
+ * Decoder of outside input: refuses unknown members and lists every fault with its JSON pointer.
+ */
 import { Exit, Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { type Fault, type Refused, refuse } from "./Refusal.ts"
 
-/** More faults than this are not listed: whoever sends so many reads the first ones. */
+/** Largest number of faults that one answer lists. */
 const faultsMax = 50
 
 const unknownMember = "there is no such member"
 
-/** What the faults that callers make most are called; the others say what was expected. */
+/** Messages of the most frequent faults; the others say what was expected. */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) =>
     issue._tag === "MissingKey"

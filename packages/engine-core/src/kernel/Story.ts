@@ -1,4 +1,7 @@
-/** A formula told to an outsider: each step in names and in numbers, and what it stands on. */
+/**
+ * Interpreter of formulas that writes the basis: each step in names and in numbers, and the inputs
+ * it uses.
+ */
 import { Result } from "effect"
 import * as Decimal from "./Decimal.ts"
 import {
@@ -25,7 +28,7 @@ export interface Step {
   readonly value: string
 }
 
-/** How tightly a term's last operation binds: what has to be put in brackets follows from it. */
+/** Precedence of a term's last operation, from which the brackets follow. */
 type Binding = "sum" | "product" | "atom"
 
 interface Term {
@@ -37,7 +40,7 @@ interface Term {
   readonly stands: Stands
 }
 
-/** What a term stands on: inputs and earlier steps, each by its place. */
+/** Dependencies of a term: inputs and earlier steps, each by its index. */
 interface Stands {
   readonly inputs: ReadonlySet<number>
   readonly steps: ReadonlySet<number>
@@ -50,15 +53,15 @@ interface Taken {
 }
 
 interface Told {
-  /** The inputs a figure stands on, by their places. */
+  /** The inputs a figure uses, by index. */
   readonly used: ReadonlySet<number>
   /** The steps it takes, in order. */
   readonly steps: ReadonlyArray<Step>
 }
 
 /**
- * Works the formula on these inputs, which may be no more than what the figures asked for need; fails
- * on an input that is not the formula's own, and on a figure that cannot be computed.
+ * Evaluates the formula on these inputs, at least those that the requested figures need; fails on
+ * an input that is not the formula's own, and on a figure that cannot be computed.
  */
 export const tell = (
   formula: AnyFormula,
@@ -120,7 +123,7 @@ const onBoth = (left: Stands, right: Stands): Stands => ({
   steps: either(left.steps, right.steps)
 })
 
-/** Most terms stand on one input or step, or on none: what is shared need not be copied. */
+/** Union of two sets of dependencies; most terms have one or none, and those are not copied. */
 const either = (left: ReadonlySet<number>, right: ReadonlySet<number>): ReadonlySet<number> => {
   if (left.size === 0) return right
   return right.size === 0 ? left : left.union(right)
@@ -185,7 +188,7 @@ const apply = (
   }
 }
 
-/** A term that was chosen, and what made it so. */
+/** A term chosen by a condition, with the dependencies of the condition. */
 const since = (
   chosen: Term,
   why: Pick<Term, "names" | "shown" | "stands"> & { readonly isKnown: boolean }

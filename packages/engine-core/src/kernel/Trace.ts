@@ -1,8 +1,8 @@
-/** The trace that an act belongs to, kept so that what is done for it later is found with it. */
+/** Trace of a call, stored so that later work for it joins the same trace. */
 import { Schema } from "effect"
 import * as Integer from "./Integer.ts"
 
-/** W3C Trace Context, without a span: those who go on make spans of their own. */
+/** W3C Trace Context without a span: later work makes spans of its own. */
 export const Trace = Schema.Struct({
   /** 32 lower-case hex digits. */
   traceId: Schema.String,
@@ -11,7 +11,7 @@ export const Trace = Schema.Struct({
 })
 export type Trace = typeof Trace.Type
 
-/** Recorded by somebody; of its id nothing is known. */
+/** Flags of a trace that is recorded and whose id is not known to be random. */
 export const sampled = 0b01
 
 /** The trace of an id, where there is one. */

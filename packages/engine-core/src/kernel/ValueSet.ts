@@ -1,7 +1,7 @@
-/** A set of words the API uses: closed for good within /v1, or open to new members. */
+/** A set of words of the API, closed within /v1 or open to new members. */
 import { Schema, type SchemaAST } from "effect"
 
-/** A closed set gains no value within /v1; of an extensible one a client must expect more. */
+/** A closed set gains no value within /v1; an extensible one may. */
 export type Growth = "closed" | "extensible"
 
 export interface ValueSet<V extends string = string> {

@@ -55,7 +55,7 @@ export const schema: Schema.Codec<Zone, string> = Codec.make({
 export const startOfDay = (zone: Zone, date: Date.Date): Instant.Instant =>
   Instant.fromNanos(BigInt(firstSecond(zone, Date.epochDay(date) * DAY)) * NANOS)
 
-/** The first instant after the day: the start of the next. */
+/** The start of the next day. */
 export const nextMidnight = (zone: Zone, instant: Instant.Instant): Instant.Instant =>
   startOfDay(zone, Date.next(dateAt(zone, instant)))
 
@@ -149,7 +149,7 @@ const offsetAt = (zone: Zone, second: number): number => {
 /** `7/31/2026 AD, 18:00:00`; before the year 1 stands BC. */
 const SHOWN = /^(\d+)\/(\d+)\/(\d+) (A|AD|B|BC), (\d+):(\d+):(\d+)$/
 
-/** Formatters are costly to make; the last used are kept, so that callers cannot fill the memory. */
+/** Size of the LRU cache of formatters: they are costly to make, and callers name the zones. */
 const CLOCKS_MAX = 64
 const clocks = new Map<string, Intl.DateTimeFormat>()
 

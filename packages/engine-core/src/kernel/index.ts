@@ -1,4 +1,4 @@
-/** The kernel's table of contents: the words every other part of the engine is written in. */
+/** The kernel's table of contents. */
 export * as Base32 from "./Base32.ts"
 export * as Basis from "./Basis.ts"
 export * as Codec from "./Codec.ts"

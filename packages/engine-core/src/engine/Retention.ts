@@ -1,4 +1,4 @@
-/** How long each kind of record is kept, and what is left alone whatever its age. */
+/** Retention periods of each kind of record, and the legal hold that exempts records. */
 import { Schema } from "effect"
 import * as Duration from "../kernel/Duration.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -45,18 +45,18 @@ export const periods: Periods = {
   exhaustedDeliveries: kept.exhaustedDeliveries.period
 }
 
-/** Collections of which every version stays: `at` and `asOf` need them for ever. */
+/** Collections whose versions are never deleted, because `at` and `asOf` need them. */
 export const everKept: ReadonlySet<string> = new Set(["policy-version", "restriction", "hold"])
 
 export const nobody: LegalHold = { holderIds: [], instrumentIds: [] }
 
-/** What ended before this instant is due; undefined: nothing ever is. */
+/** Records that ended before this instant are due for deletion; undefined: none ever is. */
 export const dueBefore = (
   now: Instant.Instant,
   period: Duration.Duration | null
 ): Instant.Instant | undefined => (period === null ? undefined : Instant.subtract(now, period))
 
-/** Whether a record is left alone whatever its age. */
+/** Whether a legal hold exempts the record. */
 export const isHeld = (
   hold: LegalHold,
   of: { readonly holderId: string | null; readonly instrumentId: string | null }
@@ -64,14 +64,14 @@ export const isHeld = (
   (of.holderId !== null && hold.holderIds.includes(of.holderId)) ||
   (of.instrumentId !== null && hold.instrumentIds.includes(of.instrumentId))
 
-/** What a run is at: kept between its batches, so that a crash loses and doubles nothing. */
+/** Progress of a run, stored between its batches, so that a crash loses and repeats nothing. */
 export const Run = Schema.fromJsonString(
   Schema.Struct({
-    /** When the run began: what was due then goes. */
+    /** When the run began: records that were due then are deleted. */
     began: Instant.schema,
-    /** Which of the steps, counted from 0. */
+    /** Index of the step, from 0. */
     step: Schema.Int,
-    /** Where in the step; null: at its beginning. */
+    /** Place inside the step; null: its beginning. */
     after: Schema.NullOr(Schema.String),
     counts: Schema.Record(Schema.String, Schema.Int)
   })
@@ -89,9 +89,9 @@ export const stateOf = (run: Run): string => encodeRun(run)
 
 /** One batch of a step. */
 export interface Batch {
-  /** How many records went, by what they are. */
+  /** Number of deleted records, by kind. */
   readonly counts: Readonly<Record<string, number>>
-  /** Where the step goes on; null: it is done. */
+  /** Place at which the step continues; null: the step is done. */
   readonly after: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Logs what is no part of any write: refused calls, reads that are logged, a host that started. */
+/** Audit records outside of writes: refused calls, declared reads, the start of a host. */
 import { Context, Duration, Effect, Fiber, FiberSet, Layer, Metric } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -12,10 +12,13 @@ import * as Audit from "../records/Audit.ts"
  */
 export const perMinute = 60
 
-/** Subjects that are told apart within a minute; beyond that, whoever comes shares one. */
+/** Subjects that are counted apart within a minute; further ones share one count. */
 const subjectsMax = 10_000
 
-/** Milliseconds after which a refusal is answered though its record is still being written. */
+/**
+ * Timeout in milliseconds after which a refusal is answered while its record is still being
+ * written.
+ */
 const notedWithin = 2_000
 
 const minute = 60_000
@@ -26,16 +29,17 @@ export class AuditLog extends Context.Service<
     /**
      * Logs a refused call, in a transaction of its own, before it is answered: at most 60 of one
      * subject and minute, the rest counted in one record at the minute's end or when the engine
-     * stops. Callers that are not known share one subject. It never fails: a store that is away must
-     * not turn a refusal into another answer, so what could not be logged is warned of and counted.
+     * stops. Callers without sign-in share one subject. It never fails: an unavailable store must
+     * not turn a refusal into another answer, so a record that could not be written is warned of
+     * and counted.
      */
     readonly note: (entry: Audit.Entry) => Effect.Effect<void>
     /**
-     * Logs what must not happen unlogged, in a transaction of its own: a read that is logged, a
-     * configuration. Where it fails the act is refused.
+     * Logs an act that must not happen unlogged (a declared read, a configuration), in a
+     * transaction of its own. Where it fails the act is refused.
      */
     readonly log: (entry: Audit.Entry) => Effect.Effect<void, Unavailable>
-    /** Logs what is only counted yet. */
+    /** Writes the records of refusals that are only counted so far. */
     readonly flush: Effect.Effect<void>
   }
 >()("@bursar/engine-core/feeds/AuditLog") {}
@@ -59,13 +63,13 @@ const make = Effect.gen(function* () {
       Metric.update(Metrics.auditUnlogged, count)
     )
 
-  /** How often each subject was refused in this minute; a host's own count, no store's. */
+  /** Refusals of each subject in this minute, counted by this host alone. */
   let counting = { minute: 0, refused: new Map<string, number>() }
 
   const tell = (entry: Audit.Entry, count: number) =>
     Effect.catch(log(entry), unlogged(entry, count))
 
-  /** What a minute's count says beyond what was logged one by one. */
+  /** Records of the refusals that a minute counted beyond those logged one by one. */
   const told = (refused: ReadonlyMap<string, number>) =>
     Effect.forEach(
       [...refused].filter(([, count]) => count > perMinute),
@@ -84,7 +88,7 @@ const make = Effect.gen(function* () {
 
   const minuteOf = Effect.map(Instant.now, (now) => Math.floor(Instant.toEpochMillis(now) / minute))
 
-  /** Begins a new minute where one has begun; answers what the old one counted. */
+  /** Starts the count of a new minute where one has begun; answers the old count. */
   const rolled = (now: number): ReadonlyMap<string, number> => {
     if (now === counting.minute) return new Map()
     const { refused } = counting
@@ -94,7 +98,7 @@ const make = Effect.gen(function* () {
 
   const flush = Effect.suspend(() => {
     const refused = new Map(counting.refused)
-    // Within the same minute nobody is logged one by one again.
+    // After a flush within the minute, further refusals are only counted.
     for (const [subject, count] of refused) {
       counting.refused.set(subject, Math.min(count, perMinute))
     }
@@ -116,7 +120,7 @@ const make = Effect.gen(function* () {
     const own = actor ?? strangers
     const subject = refused.has(own) || refused.size < subjectsMax ? own : others
     const count = (refused.get(subject) ?? 0) + 1
-    // Only a minute that counts anything is waited for.
+    // The minute's end is awaited only where something is counted.
     if (refused.size === 0) yield* Effect.forkIn(minuteEnds, scope)
     refused.set(subject, count)
     return count <= perMinute
@@ -124,7 +128,8 @@ const make = Effect.gen(function* () {
 
   const note = Effect.fnUntraced(function* (entry: Audit.Entry) {
     if (!(yield* counted(entry.actor))) return
-    // Written on though the caller hangs up; a store that hangs does not keep the caller.
+    // The write goes on when the caller disconnects, and a store that hangs does not delay the
+    // answer.
     const written = yield* FiberSet.run(
       writing,
       Effect.tapCause(tell(entry, 1), (cause) =>

@@ -1,4 +1,4 @@
-/** Reads the audit log: its filters, and its cursor that never ends. */
+/** Reads of the audit log as a feed: filters, and a cursor that never ends. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -73,7 +73,7 @@ export const audience = {
 export const { print } = Audit
 export { limitDefault } from "./FeedPages.ts"
 
-/** What is known of a record without reading its text: enough to print it. */
+/** Columns of a record that are enough to print it without decoding its text. */
 export type Printed = Parameters<typeof Audit.print>[0]
 
 export class AuditReads extends Context.Service<
@@ -100,7 +100,7 @@ export class AuditReads extends Context.Service<
   }
 >()("@bursar/engine-core/feeds/AuditReads") {}
 
-/** The store's own words for the filters that were given. */
+/** The filters as the store takes them. */
 const filtersOf = ({
   order: _,
   from,

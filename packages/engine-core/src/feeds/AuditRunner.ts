@@ -1,4 +1,7 @@
-/** Signs the audit log as it grows, carries what was signed out of reach, and checks the whole. */
+/**
+ * Tasks of the audit log: signs checkpoints, copies them to the AuditAnchor port, prunes and
+ * verifies the log.
+ */
 import { Effect } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -14,14 +17,14 @@ import * as Checkpoint from "./Checkpoint.ts"
 import * as Retention from "../engine/Retention.ts"
 import type { Task } from "./Schedule.ts"
 
-/** The checkpoint that a record of the log tells of. */
+/** Decodes the checkpoint of a log record. */
 const anchorOf = (tenantId: string, { text }: Pick<AuditRow, "text">): Checkpoint.Anchor => {
   const { detail } = JSON.parse(text) as { readonly detail: Omit<Checkpoint.Anchor, "tenantId"> }
   const { size, head, signature, keyId } = detail
   return { tenantId, size, head, signature, keyId }
 }
 
-/** Offers the log's last checkpoint to its place outside, where it may be already. */
+/** Offers the log's last checkpoint to the AuditAnchor port, which may have it already. */
 const carry = Effect.gen(function* () {
   const feed = yield* Feed
   const { tenantId } = yield* Settings
@@ -34,7 +37,7 @@ const carry = Effect.gen(function* () {
   if (record === undefined) throw new Error(`checkpoint ${audit.checkpoint} is not in the log`)
   const place = yield* AuditAnchor
   yield* place.keep(anchorOf(tenantId, record)).pipe(
-    // The next look offers it again; the log itself holds it meanwhile.
+    // The next turn offers the checkpoint again; until then the log itself holds it.
     Effect.catchTag("AnchorUnavailable", ({ detail }) =>
       Effect.logError("a checkpoint of the audit log could not be kept outside", detail)
     )
@@ -54,7 +57,7 @@ export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords
   if (key === undefined) return
   const isDue = (head: { readonly seq: number; readonly checkpoint: number }) =>
     head.seq - head.checkpoint >= Math.max(1, of.newRecords)
-  // Looked at first, so that a log at rest is not even touched.
+  // Reads the head first, so that a log that did not grow takes no lock.
   const { audit } = yield* stored(feed.head)
   const entry: Audit.Late = (head) =>
     isDue(head)
@@ -66,7 +69,7 @@ export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords
   yield* carry
 })
 
-/** Signs the log every hour in which it grew. */
+/** Task: signs a checkpoint every hour in which the log grew. */
 export const hourly: Task<Records | Feed | Crypto> = {
   name: "audit-checkpoint",
   doc: "Signs the audit log when it has grown, and offers its last checkpoint to its place outside.",
@@ -80,7 +83,7 @@ export const hourly: Task<Records | Feed | Crypto> = {
  */
 const recordsMax = 10_000
 
-/** Signs the log when it grows fast. */
+/** Task: signs a checkpoint earlier where the log grows fast. */
 export const bySize: Task<Records | Feed | Crypto> = {
   name: "audit-checkpoint-by-size",
   doc: "Signs the audit log before its hour is over where many records came.",
@@ -88,7 +91,7 @@ export const bySize: Task<Records | Feed | Crypto> = {
   run: () => checkpoint({ newRecords: recordsMax })
 }
 
-/** What a pruning of the log found to do. */
+/** Outcome of a pruning of the log. */
 export type Pruned =
   | { readonly was: "pruned"; readonly deleted: number; readonly start: number }
   /** No checkpoint is old enough, or the log begins with the one that is. */
@@ -167,7 +170,7 @@ export const verifyLog = Effect.fnUntraced(function* (of: {
     anchors: of.anchors,
     from: fromSeq === undefined ? "start" : "middle"
   }
-  // Taken before the records: those that come meanwhile are no fault.
+  // The head is read before the records: records that come in the meantime are no fault.
   const { audit: head } = yield* stored(feed.head)
   let at = AuditVerify.start
   for (let after = (fromSeq ?? 1) - 1; at.fault === null; ) {

@@ -1,4 +1,7 @@
-/** Checks an audit log as an outsider would: every hash, every signature, and what is anchored elsewhere. */
+/**
+ * Verification of an audit log as an outsider does it: every hash, every signature, and the
+ * checkpoints kept elsewhere.
+ */
 import { Result, Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
@@ -7,7 +10,7 @@ import type { AuditHead, AuditRow } from "../ports/storage/Feed.ts"
 import * as Audit from "../records/Audit.ts"
 import * as Checkpoint from "./Checkpoint.ts"
 
-/** What a log is checked against. */
+/** Keys and checkpoints that a log is verified against. */
 export interface Trust {
   readonly tenantId: string
   readonly crypto: Pick<Crypto["Service"], "sha256" | "ed25519">
@@ -15,19 +18,20 @@ export interface Trust {
   /** Checkpoints kept elsewhere: only they show that the tail was cut or the whole rewritten. */
   readonly anchors: ReadonlyArray<Checkpoint.Anchor>
   /**
-   * `start`: the records are those of the log from its first one, and one that begins later has to
-   * say why; `middle`: they begin wherever they do, and what came before is taken as it was.
+   * `start`: the records begin with the log's first, and a log that begins later must hold the
+   * record of its pruning. `middle`: the records begin anywhere, and the hash before them is
+   * trusted.
    */
   readonly from: "start" | "middle"
 }
 
-/** The first record that is not what it should be. */
+/** The first record that is wrong, and why. */
 export interface Fault {
   readonly seq: number
   readonly why: string
 }
 
-/** Where a check stands; it stops at the first fault. */
+/** State of a verification, which stops at the first fault. */
 export interface Progress {
   readonly records: number
   readonly first: number | null
@@ -45,7 +49,7 @@ export const start: Progress = {
   fault: null
 }
 
-/** The members of a record that something else has to agree with. */
+/** Members of a record that its columns and its neighbours must agree with. */
 const Told = Schema.Struct({
   seq: Schema.String,
   at: Schema.String,
@@ -60,7 +64,7 @@ type Told = typeof Told.Type
 
 const decode = Schema.decodeUnknownOption(Told)
 
-/** Numbers as the texts they are written as: that is all they are compared by. */
+/** Numbers as their texts, which is how they are compared. */
 const plain = (value: PlainJson.Plain | undefined): unknown =>
   PlainJson.isPlainNumber(value) ? value.text : value
 
@@ -82,7 +86,7 @@ const told = (text: string): Told | undefined => {
 
 const micros = (sortable: string): string => Instant.format(Instant.toMicros(Instant.of(sortable)))
 
-/** What of the columns beside it a record's text does not say. */
+/** Name of a column that differs from the record's text; undefined: all agree. */
 const column = (row: AuditRow, said: Told): string | undefined => {
   const pairs: ReadonlyArray<readonly [name: string, column: unknown, text: unknown]> = [
     ["seq", String(row.seq), said.seq],
@@ -117,7 +121,7 @@ const checkpointFault = (trust: Trust, row: AuditRow, said: Told): string | unde
   return Checkpoint.fault(trust.crypto, anchor, trust.publicKeys)
 }
 
-/** What is wrong with a record where the log has come to it; undefined: it is in order. */
+/** The fault of a record at this state of the verification; undefined: none. */
 const faultOf = (trust: Trust, at: Progress, row: AuditRow): string | undefined => {
   const { last } = at
   if (last !== null && row.seq !== last.seq + 1) {
@@ -148,7 +152,7 @@ const faultOf = (trust: Trust, at: Progress, row: AuditRow): string | undefined 
   return said.action === "audit.checkpoint" ? checkpointFault(trust, row, said) : undefined
 }
 
-/** The check one record further. */
+/** Verifies one more record. */
 export const step = (trust: Trust, at: Progress, row: AuditRow): Progress => {
   if (at.fault !== null) return at
   const why = faultOf(trust, at, row)
@@ -173,15 +177,18 @@ const saysPruned = (row: AuditRow, first: number): boolean => {
   return start !== undefined && Number(start) >= first
 }
 
-/** Where the store says that the log stands. */
+/** Head of the log as the store reports it. */
 export interface Head extends Omit<AuditHead, "checkpoint"> {
-  /** Where it stands once all records are read: more may have come meanwhile, but not beyond it. */
+  /**
+   * Size of the log after all records were read: more may have come in the meantime, but none
+   * beyond it.
+   */
   readonly atEnd?: number
 }
 
 /**
- * What the whole check found against where the store says that the log stands; with anchors it is
- * seen even when the store was told otherwise.
+ * Ends a verification by comparing it with the store's head and, where there are any, with the
+ * anchors, which show a cut tail even when the store's head was altered too.
  */
 export const end = (trust: Trust, at: Progress, head: Head): Progress => {
   if (at.fault !== null) return at
@@ -226,7 +233,7 @@ const endFault = (
   return undefined
 }
 
-/** The check of a whole log that is at hand. */
+/** Verifies a whole log in memory. */
 export const verify = (trust: Trust, rows: Iterable<AuditRow>, head: Head): Progress => {
   let at = start
   for (const row of rows) at = step(trust, at, row)

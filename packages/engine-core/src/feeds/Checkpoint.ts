@@ -1,4 +1,7 @@
-/** The log's size and head under a signature: what an outsider keeps to see that nothing was rewritten. */
+/**
+ * Checkpoint: signed size and last hash of the audit log, which an outsider keeps to detect a
+ * rewritten log.
+ */
 import { Schema } from "effect"
 import * as Base64 from "../kernel/Base64.ts"
 import type * as Instant from "../kernel/Instant.ts"
@@ -33,8 +36,8 @@ export const signedText = (of: Pick<Anchor, "tenantId" | "size" | "head">): stri
   `bursar-audit-checkpoint-v1\n${of.tenantId}\n${of.size}\n${of.head}`
 
 /**
- * The key that signs at an instant: of those that hold, the one that began last; where none holds
- * any more, the last of all, for a log whose checkpoints end is worse than an old key.
+ * The key that signs at an instant: of the valid keys the latest; where none is valid any more the
+ * last of all, since a log without new checkpoints is worse than an old key.
  */
 export const keyAt = (keys: ReadonlyArray<AuditKey>, at: Instant.Instant): AuditKey | undefined => {
   const newest = (of: ReadonlyArray<AuditKey>) =>
@@ -60,7 +63,7 @@ export const sign = (
 /** The public key of a checkpoint's signature, by the key's id. */
 export type PublicKeys = (keyId: string) => Uint8Array | undefined
 
-/** What is wrong with a checkpoint's signature; undefined: it is in order. */
+/** Fault of a checkpoint's signature; undefined: none. */
 export const fault = (
   { ed25519 }: Pick<Crypto["Service"], "ed25519">,
   anchor: Anchor,
@@ -76,7 +79,7 @@ export const fault = (
     : "its checkpoint's signature is not that of its key"
 }
 
-/** The record that tells of a checkpoint. */
+/** Audit record of a checkpoint. */
 export const entryOf = ({ size, head, signature, keyId }: Anchor): Audit.Entry =>
   Audit.entry({
     action: "audit.checkpoint",

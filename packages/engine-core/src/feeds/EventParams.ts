@@ -1,4 +1,4 @@
-/** What a reader of the event feed asks for; what it is answered is in EventReads. */
+/** Query parameters of the event feed. */
 import { Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import { EventKind } from "../vocabulary/EventKind.ts"

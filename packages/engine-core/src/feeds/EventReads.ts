@@ -1,4 +1,4 @@
-/** Reads the event feed: its filters, its cursor that never ends, and what a monitor sees of it. */
+/** Reads of the event feed: filters, a cursor that never ends, and the redaction for monitors. */
 import { Context, Effect, Layer } from "effect"
 import * as Discreet from "../restraints/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"
@@ -15,8 +15,9 @@ import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
 
 /**
- * Who reads the feed, and who of them a redacted one. An app speaks for investors, and is shown nothing
- * that is about a restriction; whoever is of the staff besides reads as staff, and so stands first.
+ * Roles that read the feed, and those that read it redacted. An app speaks for investors and reads
+ * nothing about restrictions; a caller that holds a staff role besides reads as staff, so staff
+ * roles stand first.
  */
 export const audience = {
   approver: "all",
@@ -55,7 +56,10 @@ export class EventReads extends Context.Service<
 const fault = (pointer: string, detail: string) =>
   Effect.fail(refused("invalid-request", { errors: [{ pointer, detail }] }))
 
-/** What a monitor may not ask: it reads control events, and finds no holder by asking for one. */
+/**
+ * Refuses filters that a monitor may not use: it reads control events, and must not find a holder
+ * by filtering.
+ */
 const monitorMay = Effect.fnUntraced(function* (params: EventParams) {
   if (params.holderId !== undefined || params.kind?.includes("journal") === true) {
     return yield* Effect.fail(
@@ -72,7 +76,7 @@ const monitorMay = Effect.fnUntraced(function* (params: EventParams) {
   }
 })
 
-/** The store's own words for the filters that were given. */
+/** The filters as the store takes them. */
 const filtersOf = (
   { type, resourceKind, instrumentId, holderId, resourceId, from, to }: EventParams,
   kind: ReadonlyArray<string> | undefined

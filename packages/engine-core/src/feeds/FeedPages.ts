@@ -1,14 +1,14 @@
-/** Pages of a feed: one gapless sequence, read on from a signed place, and never at its end. */
+/** Keyset pages of a feed: one gapless sequence, read on from a signed cursor, without an end. */
 import { Effect } from "effect"
 import * as Offset from "../kernel/Offset.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import type { Cursors } from "../reads/Cursor.ts"
 
-/** Records on a page when the caller names no limit [S]. */
+/** Page size where the caller names no limit. */
 export const limitDefault = 100
 
-/** What a caller asks of a feed besides its filters. */
+/** Page parameters of a feed, besides its filters. */
 export interface Asked {
   readonly order: "asc" | "desc"
   readonly limit: number
@@ -16,7 +16,7 @@ export interface Asked {
   readonly after?: string
 }
 
-/** What the store is asked. */
+/** Query to the store. */
 export interface Scan {
   readonly order: "asc" | "desc"
   readonly limit: number
@@ -24,10 +24,13 @@ export interface Scan {
   readonly after?: number
 }
 
-/** What the store found. */
+/** The store's answer. */
 export interface Scanned<A> {
   readonly rows: ReadonlyArray<A>
-  /** The last number looked at, also where a filter left it out; the place asked after if none was. */
+  /**
+   * The last number scanned, also where a filter left it out; the place that was asked after, if
+   * none was.
+   */
   readonly scanned: number
   /** Numbers up to this one are pruned, as of the same moment; 0: none. */
   readonly prunedTo: number
@@ -41,7 +44,7 @@ export interface Page<A> {
 
 /** How one feed is scanned for one caller. */
 export interface Scanning<A, E> {
-  /** Everything besides the order that decides which records come. */
+  /** Filters and sight that the cursor is bound to, besides the order. */
   readonly bound: Readonly<Record<string, PlainJson.Plain>>
   readonly scan: (scan: Scan) => Effect.Effect<Scanned<A>, E>
 }
@@ -89,7 +92,7 @@ export const make = ({
   })
 })
 
-/** Where a reader stands, and up to where the feed was pruned when it came there. */
+/** A reader's place in the sequence, and the pruned prefix when the cursor was issued. */
 interface Place {
   readonly scanned: number
   readonly prunedTo: number
@@ -101,8 +104,8 @@ const placeOf = ({ keys }: { readonly keys: ReadonlyArray<string> }): Place => (
 })
 
 /**
- * Whether something went that the reader would have come to. What was pruned before it came to its
- * place was never its to read: journal events among it may stay, and it reads them one by one.
+ * Whether retention deleted events that the reader had not come to. What was pruned before its
+ * cursor was issued does not count: journal events in that prefix may remain, and it reads them.
  */
 const missed = (place: Place, prunedTo: number): boolean =>
   prunedTo > Math.max(place.scanned, place.prunedTo)

@@ -1,4 +1,4 @@
-/** What a monitor sees of the feed: control events, without holders, figures or who acted. */
+/** Redaction of the feed for monitors: control events alone, without holders, figures or actors. */
 import { PlainNumber } from "../kernel/PlainNumber.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { EventKind } from "../vocabulary/EventKind.ts"
@@ -66,7 +66,7 @@ const withoutHidden = (value: Plain): Plain => {
 
 const isList = (value: Plain): value is ReadonlyArray<Plain> => Array.isArray(value)
 
-/** What a monitor sees of one type of event, for the docs; null: nothing. */
+/** What a monitor reads of one type of event, for the generated page; null: nothing. */
 export const sight = (
   type: EventType
 ): {

@@ -1,4 +1,6 @@
-/** Deletes what is past its retention: daily, in small batches, each a transaction of its own. */
+/**
+ * Task of retention: deletes records past their period, daily, in batches of one transaction each.
+ */
 import { Effect } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import type { Collection } from "../kernel/Collection.ts"
@@ -26,7 +28,7 @@ export const batchMax = 1_000
 
 const day = 24 * 3_600_000
 
-/** What a batch is asked: the run's own now, and where its step goes on. */
+/** Input of a batch: the run's start, and the place at which its step continues. */
 interface Asked {
   readonly now: Instant.Instant
   readonly after: string | null
@@ -56,7 +58,7 @@ const decidedAt = (action: Approval.Approval): Instant.Instant | null => {
   }
 }
 
-/** Operations that have ended, and with each the action it came of. */
+/** Step: operations that have ended, each with the four-eyes action it came of. */
 const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   const records = yield* Records
   const keys = yield* Keys
@@ -79,7 +81,7 @@ const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
       open.flatMap(({ actionKey }) => actionKey ?? [])
     )).map((action) => [action.actionKey, action])
   )
-  /** An action that stays answers with its operation, so the two go together. */
+  /** An action that is kept answers with its operation, so both are deleted together. */
   const goes = ({ actionKey }: Stored<OperationRecord>): boolean => {
     const action = actionKey === null ? undefined : actions.get(actionKey)
     if (action === undefined) return true
@@ -105,20 +107,21 @@ const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   }
 })
 
-/** Everything a key may have named of an action. */
+/** Targets that idempotency keys may have for an action. */
 const targetsOf = (actionKey: string): ReadonlyArray<string> => [
   Idempotency.target("action", actionKey),
   Idempotency.target("moved", actionKey)
 ]
 
-/** Actions that never ran. */
+/** Step: actions that never ran. */
 const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   const records = yield* Records
   const keys = yield* Keys
   const { retention, legalHold } = yield* Settings
   const before = Retention.dueBefore(now, retention.approvals)
   if (before === undefined) return done
-  // By when they were made: what the clock has ended may be noted much later than it ended.
+  // Selected by when they were made, since the notice of an end by the clock may be much later than
+  // the end.
   const rows = yield* records.list(Approval.approvals, {
     where: { state: ["rejected", "lapsed"] },
     limit: batchMax,
@@ -133,7 +136,7 @@ const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
     .map(({ actionKey }) => actionKey)
   yield* records.forget(Approval.approvals, due)
   yield* stored(keys.free(due.flatMap(targetsOf)))
-  // Nothing is decided before it is made: what follows is not due either.
+  // An action is decided after it is made, so none that follows is due either.
   const last = rows.at(-1)?.record
   const ends = last === undefined || last.createdAt >= before
   return { counts: { approvals: due.length }, after: ends ? null : afterOf(rows) }
@@ -159,7 +162,7 @@ const deliveriesStep =
         deliveries,
         rows.map(({ record }) => record.deliveryId)
       )
-      // Nothing of them is passed over: the next batch begins where this one did.
+      // Every selected row is deleted, so the next batch starts at the same place.
       return { counts: { [of.record]: rows.length }, after: rows.length < batchMax ? null : "more" }
     })
 
@@ -174,7 +177,7 @@ const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {
   return { counts: { events: deleted }, after: passed === 0 ? null : "more" }
 })
 
-/** What only the ledger could explain goes once the ledger has forgotten it; the horizon moves up. */
+/** Steps that delete history once the ledger has pruned it, and raise the projection's horizon. */
 const historySteps = (collections: ReadonlyArray<Collection>): ReadonlyArray<Step> => {
   const pruned = Effect.gen(function* () {
     const ledger = yield* Ledger
@@ -212,7 +215,7 @@ const historySteps = (collections: ReadonlyArray<Collection>): ReadonlyArray<Ste
   ]
 }
 
-/** What is told once a run is over: one event and one record of the audit log. */
+/** Announces the end of a run: one event and one audit record. */
 const tell = Effect.fnUntraced(function* ({ began, counts }: Retention.Run) {
   const records = yield* Records
   const { tenantId } = yield* Settings
@@ -221,7 +224,7 @@ const tell = Effect.fnUntraced(function* ({ began, counts }: Retention.Run) {
   yield* records.announce([
     {
       type,
-      // It is about no record of any kind: the venue itself, which comes nearest to a source.
+      // The event is about no record; its subject is the venue.
       resourceKind: "external-source",
       resourceId: tenantId,
       instrumentId: null,
@@ -236,8 +239,8 @@ const tell = Effect.fnUntraced(function* ({ began, counts }: Retention.Run) {
 })
 
 /**
- * The daily run. `history` are the collections whose closed versions the ledger alone dates; those
- * that `at` and `asOf` need for ever (policies, restrictions, holds) are not among them.
+ * Task: the daily run. `history` are the collections whose closed versions only the ledger dates;
+ * those that `at` and `asOf` need for ever (policies, restrictions, holds) are not among them.
  */
 export const retention = (history: ReadonlyArray<Collection>): Task<Needs> => {
   const steps: ReadonlyArray<Step> = [
@@ -271,10 +274,10 @@ export const retention = (history: ReadonlyArray<Collection>): Task<Needs> => {
   }
 }
 
-/** Microseconds for which a caller's budget has been whole before it is forgotten. */
+/** Microseconds after which an untouched rate budget is deleted. */
 const idle = 600_000_000
 
-/** Nonces, keys that no longer bind and idle budgets: what nobody can ask for any more. */
+/** Task: deletes expired nonces, idempotency keys that no longer bind, and idle rate budgets. */
 export const sweep: Task<Keys | RateWindow> = {
   name: "sweep",
   doc: "Forgets nonces past their window, keys that no longer bind, and budgets of nobody.",

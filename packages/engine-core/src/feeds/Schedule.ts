@@ -1,4 +1,4 @@
-/** What falls due by the clock alone: a task, how often it is looked at, and what a look does. */
+/** Scheduled task: a name, an interval, and what one turn does. */
 import type { Effect } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
@@ -7,7 +7,10 @@ import type { LeaseLost } from "../ports/storage/StorageError.ts"
 export interface Turn {
   /** What the last turn left; empty at the first. */
   readonly state: string
-  /** Takes the turn for the transaction around it, or says that it is somebody else's by now. */
+  /**
+   * Locks the turn for the transaction around it, or fails where another instance has taken it
+   * over.
+   */
   readonly hold: Effect.Effect<void, LeaseLost | Unavailable>
   /**
    * Ends the turn: the next one comes after so many milliseconds of the store's clock, with this
@@ -20,9 +23,9 @@ export interface Turn {
   }) => Effect.Effect<void, LeaseLost | Unavailable>
 }
 
-/** A task, declared once; several instances of a deployment have its turns one after the other. */
+/** A scheduled task. Of several instances one runs a turn at a time. */
 export interface Task<R = never> {
-  /** Unique, and kept: a turn that waits is found by it. */
+  /** Unique and stable: the queue finds a waiting turn by it. */
   readonly name: string
   /** One sentence: what it does. */
   readonly doc: string

@@ -1,4 +1,4 @@
-/** Gives scheduled tasks their turns: each once, whichever instances run, whatever crashes in between. */
+/** Runner of scheduled tasks: leases each due task to one instance of the deployment at a time. */
 import { Context, Duration, Effect, Layer } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -16,18 +16,18 @@ export const queue = "schedules"
 /** Milliseconds until a task that failed has its next turn. */
 const failedFor = 60_000
 
-/** Milliseconds for which a task that this version does not know is left to those that do. */
+/** Milliseconds for which a task unknown to this version is left to newer versions. */
 const unknownFor = 3_600_000
 
-/** Turns that one instance has at a time. */
+/** Turns that one instance runs at a time. */
 const atOnce = 4
 
 export class ScheduleRunner extends Context.Service<
   ScheduleRunner,
   {
-    /** Gives every task that is due its turn; answers how many. For tests and embedders. */
+    /** Runs the turn of every task that is due; answers how many. For tests and embedders. */
     readonly once: Effect.Effect<number, Unavailable>
-    /** Gives turns until interrupted; a turn under way is given back and had again. */
+    /** Runs turns until interrupted; a turn under way is released and run again later. */
     readonly run: Effect.Effect<never>
   }
 >()("@bursar/engine-core/feeds/ScheduleRunner") {}
@@ -42,7 +42,7 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
   const worker = `schedules-${Math.floor(Number(yield* Instant.now) / 1e3)}`
   let isSet = false
 
-  /** Tasks that wait already are left as they are, by whichever instance they were set. */
+  /** Tasks that are queued already are left as they are, whichever instance queued them. */
   const set = Effect.suspend(() =>
     isSet
       ? Effect.void

@@ -1,4 +1,4 @@
-/** What is announced: for every type of event, which record it tells of and what it carries. */
+/** Table of events: for every type, the kind of record it is about and its payload. */
 import { Schema } from "effect"
 import { DistributionMachine } from "../distributions/distribution/DistributionMachine.ts"
 import * as Date from "../kernel/Date.ts"
@@ -17,7 +17,7 @@ import { Role } from "../vocabulary/Role.ts"
 import * as sets from "../vocabulary/sets.ts"
 import { ApprovalMachine } from "../writes/ApprovalMachine.ts"
 
-/** What one type of event carries. Payloads are thin: ids, states, counts; no names, no order text. */
+/** One type of event. Payloads are thin: ids, states, counts; no names, no text of cited orders. */
 export interface Declared<P> {
   /** The kind of record the event is about; `any`: whichever one the write acts on. */
   readonly resourceKind: ResourceKind | "any"
@@ -54,7 +54,10 @@ const approvalMembers = {
 }
 const approval = about("any", Struct(approvalMembers))
 
-/** Units that moved from one holder to another; the holders stand inside, out of a monitor's sight. */
+/**
+ * Payload members of a move between holders, nested under names that redaction removes for
+ * monitors.
+ */
 const moved = {
   operationId: Text,
   from: Struct({ holderId: Text }),

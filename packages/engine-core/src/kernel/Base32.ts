@@ -7,7 +7,7 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 const MILLIS_MAX = 2 ** 48 - 1
 const RANDOM_BYTES = 10
 
-/** An id: 26 characters, no I, L, O or U. */
+/** An id: An id: 26 characters, no I, L, O or U. */
 export const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** 10 characters of time, 16 of chance: 48 bit milliseconds and the 80 random bits given. */

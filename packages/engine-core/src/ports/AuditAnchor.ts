@@ -1,8 +1,8 @@
-/** Where checkpoints of the audit log are kept out of the engine's own reach. */
+/** Port: a place outside the engine's reach that keeps checkpoints of the audit log. */
 import { Context, Data, Effect } from "effect"
 import type { Anchor } from "../feeds/Checkpoint.ts"
 
-/** The place is away; the same checkpoint is offered again. */
+/** The place is unavailable; the same checkpoint is offered again. */
 export class AnchorUnavailable extends Data.TaggedError("AnchorUnavailable")<{
   readonly detail: string
 }> {}
@@ -15,7 +15,7 @@ interface Place {
   readonly keep: (anchor: Anchor) => Effect.Effect<void, AnchorUnavailable>
 }
 
-/** Without a place of its own an engine keeps its checkpoints nowhere but in the log itself. */
+/** Default: no place outside; checkpoints stand in the audit log alone. */
 export const AuditAnchor = Context.Reference<Place>("@bursar/engine-core/ports/AuditAnchor", {
   defaultValue: () => ({ keep: () => Effect.void })
 })

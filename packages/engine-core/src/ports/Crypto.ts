@@ -1,4 +1,4 @@
-/** Digests, signatures and seals: pure functions that the platform does better than we would. */
+/** Port: digests, signatures and authenticated encryption, as pure functions of the platform. */
 import { Context } from "effect"
 
 export class Crypto extends Context.Service<

@@ -1,4 +1,4 @@
-/** What is random: the only place where ids and nonces come from. */
+/** Port: the only source of randomness, from which ids and nonces come. */
 import { Context, type Effect } from "effect"
 
 export class Ids extends Context.Service<

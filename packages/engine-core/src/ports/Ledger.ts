@@ -1,4 +1,4 @@
-/** The shared ledger as the engine sees it: it writes as the venue alone and reads what the venue may see. */
+/** Port to the shared ledger: submits as the venue alone and reads what the venue may see. */
 import { Context, Data } from "effect"
 import type { Duration, Effect, Option, Stream } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
@@ -54,7 +54,10 @@ export type Dedup =
   | { readonly _tag: "Since"; readonly offset: Offset.Offset }
   | { readonly _tag: "For"; readonly duration: Duration.Duration }
 
-/** A contract handed over outside the ledger, so that a command may use what the venue does not see. */
+/**
+ * A disclosed contract: handed over outside the ledger, so that a command may use a contract the
+ * venue does not see.
+ */
 export interface Disclosed {
   readonly createdEventBlob: string
   readonly contractId?: ContractId
@@ -144,7 +147,10 @@ export interface Transaction {
   readonly events: ReadonlyArray<Event>
 }
 
-/** Moves a reader over a stretch in which nothing matched: the proof of having caught up. */
+/**
+ * A checkpoint of the update stream: nothing matched up to this offset, so the reader has caught up
+ * to it.
+ */
 export interface Checkpoint {
   readonly _tag: "Checkpoint"
   readonly offset: Offset.Offset
@@ -187,7 +193,7 @@ export interface PackageStatus {
   readonly packageId: Option.Option<string>
 }
 
-/** What the other side said, as it said it. */
+/** The ledger's error as it answered it. */
 export interface Answer {
   readonly code: string
   readonly cause: string
@@ -202,10 +208,12 @@ export interface Answer {
   readonly correlationId?: string
 }
 
-/** A definite no: the effect does not exist. */
+/** Definite refusal: the effect does not exist. */
 export class Refused extends Data.TaggedError("Refused")<Answer> {}
 
-/** A definite not now (contention, backpressure, not sequenced): the effect does not exist. */
+/**
+ * Definite refusal for now (contention, backpressure, not sequenced): the effect does not exist.
+ */
 export class Busy extends Data.TaggedError("Busy")<
   Answer & { readonly retryAfter: Duration.Duration }
 > {}
@@ -223,7 +231,7 @@ export class DedupUnsupported extends Data.TaggedError("DedupUnsupported")<{
   readonly longest?: Duration.Duration
 }> {}
 
-/** The credential does not allow it: 401 it is not known, 403 it lacks the right. */
+/** The credential does not allow the call: 401 it is not accepted, 403 it lacks the right. */
 export class NotAuthorized extends Data.TaggedError("NotAuthorized")<{
   readonly http: 401 | 403
   readonly detail: string
@@ -302,7 +310,10 @@ export class Ledger extends Context.Service<
     readonly ledgerEnd: Effect.Effect<Offset.Offset, ReadError>
     /** Everything at or before it is pruned; 0 MUST mean that nothing is. */
     readonly horizon: Effect.Effect<Offset.Offset, ReadError>
-    /** Who answers. The participant MUST be compared with the stored one before any write. */
+    /**
+     * The ledger's node and version. The participant MUST be compared with the stored one before
+     * any write.
+     */
     readonly describe: Effect.Effect<Description, ReadError>
     /** For each name the package in force, None where the ledger does not know it. */
     readonly packages: (

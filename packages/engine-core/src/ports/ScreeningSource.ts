@@ -1,8 +1,11 @@
-/** Who screens holders against lists of persons that nobody may deal with, and what it answers. */
+/** Port: screening of holders against sanctions lists, and its answers. */
 import { Context, Data, Effect, Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 
-/** Whom to screen. A source that is asked again under the same id MUST know it for the same request. */
+/**
+ * A screening request. A source that is asked again under the same id MUST treat it as the same
+ * request.
+ */
 export interface Request {
   readonly requestId: string
   readonly holderId: string
@@ -17,7 +20,7 @@ export interface Request {
 const textMax = 2_000
 const idMax = 200
 
-/** What a source found, and under which version of its lists. */
+/** A source's finding, and the version of its lists it was made under. */
 const Found = Schema.Struct({
   /** No hit; a possible one that a person must judge; a confirmed one. */
   found: Schema.Literals(["none", "possible", "confirmed"]),
@@ -31,19 +34,19 @@ const Found = Schema.Struct({
 export type Found = typeof Found.Type
 
 export const Answer = Schema.Union([
-  /** Not answered yet: to be asked again later. */
+  /** No answer yet; the request is sent again later. */
   Schema.Struct({ found: Schema.Literal("nothing-yet") }),
   Found
 ])
 export type Answer = typeof Answer.Type
 
-/** The source is away, or did not understand; the same request is sent again. */
+/** The source is unavailable or could not read the request; the same request is sent again. */
 export class SourceUnavailable extends Data.TaggedError("SourceUnavailable")<{
   readonly detail: string
 }> {}
 
 interface Source {
-  /** Whether it screens at all; one that does not lets every holder pass. */
+  /** Whether the source screens; without screening every holder passes. */
   readonly screens: "yes" | "no"
   /** The version of its lists that answers are given under now. */
   readonly listVersion: Effect.Effect<string, SourceUnavailable>
@@ -55,7 +58,7 @@ interface Source {
   readonly ask: (request: Request) => Effect.Effect<Answer, SourceUnavailable>
 }
 
-/** What an engine has that was given none: nobody is screened, and nobody is refused for it. */
+/** Default: no source; nobody is screened, and nobody is refused for it. */
 export const none: Source = {
   screens: "no",
   listVersion: Effect.fail(new SourceUnavailable({ detail: "This deployment screens nobody." })),

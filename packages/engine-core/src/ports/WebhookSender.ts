@@ -1,4 +1,4 @@
-/** Who posts a delivery to its receiver, and says which addresses deliveries may go to. */
+/** Port: posts webhook deliveries, and judges which addresses they may go to. */
 import { Context, Effect } from "effect"
 import type { Trace } from "../kernel/Trace.ts"
 
@@ -15,7 +15,7 @@ export interface Post {
   readonly trace: Trace | null
 }
 
-/** What came of an attempt: a status, or why there is none. */
+/** Outcome of an attempt: a status, or why there is none. */
 export type Answered =
   | {
       readonly status: number
@@ -24,11 +24,11 @@ export type Answered =
     }
   | { readonly failure: Exclude<Failure, "status"> }
 
-/** What is said of an address: undefined where deliveries may go to it, else why they may not. */
+/** Judgement of an address: undefined where deliveries may go to it, else the reason why not. */
 export type Judgement = string | undefined
 
 export interface Sender {
-  /** Whether it sends at all; one that does not refuses every address. */
+  /** Whether the sender sends; one that does not refuses every address. */
   readonly sends: "yes" | "no"
   /**
    * Judges an address as it would be judged before an attempt: its form, and every address that its
@@ -43,7 +43,7 @@ export interface Sender {
   readonly post: (post: Post) => Effect.Effect<Answered>
 }
 
-/** What an engine has that was given none: webhooks cannot be registered, and nothing is sent. */
+/** Default: no sender; webhooks cannot be registered, and nothing is sent. */
 export const none: Sender = {
   sends: "no",
   judge: () => Effect.succeed("This deployment posts no webhooks."),

@@ -1,4 +1,4 @@
-/** What the engine needs from outside: implement these, and prove them with the exported suites. */
+/** The engine's ports, to be implemented by adapters and proven by the exported suites. */
 export * as AuditAnchor from "./AuditAnchor.ts"
 export { Crypto } from "./Crypto.ts"
 export { Ids } from "./Ids.ts"

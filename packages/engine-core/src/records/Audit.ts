@@ -1,4 +1,4 @@
-/** The audit log: who did what, when and how it ended, each record chained to the one before it. */
+/** Hash-chained audit log: who did what, when and how it ended. */
 import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import * as PlainNumber from "../kernel/PlainNumber.ts"
@@ -6,7 +6,7 @@ import type { AuditHead, AuditRow } from "../ports/storage/Feed.ts"
 import type { AuditAction, AuditStage } from "../vocabulary/AuditAction.ts"
 import type { Role } from "../vocabulary/Role.ts"
 
-/** What is known of an act when it is logged; number, time and chain come with the transaction. */
+/** An audit record before its transaction gives it number, time and hash. */
 export interface Entry {
   readonly action: AuditAction
   readonly stage: AuditStage
@@ -33,12 +33,12 @@ export interface Entry {
 }
 
 /**
- * An entry that tells of the log itself: written once it is known how long the log is before it and
- * what its last hash is; null: there is nothing to tell.
+ * An entry that depends on the log's head (a checkpoint): made inside the transaction, once size
+ * and last hash are known; null: nothing is logged.
  */
 export type Late = (head: AuditHead) => Entry | null
 
-/** An entry of which little is known: everything that is not said is null. */
+/** Makes an entry; members that are left out are null. */
 export const entry = (
   of: Pick<Entry, "action" | "stage"> & Partial<Omit<Entry, "action" | "stage">>
 ): Entry => ({
@@ -60,7 +60,7 @@ export const entry = (
   ...of
 })
 
-/** What the first record of a log follows. */
+/** `prevHash` of a log's first record. */
 export const origin = "0".repeat(64)
 
 const integer = (value: number): PlainJson.Plain => PlainNumber.of(value.toFixed(0))
@@ -75,7 +75,7 @@ const detailOf = (detail: Entry["detail"]): PlainJson.Plain =>
         ])
       )
 
-/** A time with exactly six fractional digits: what is hashed is what is stored. */
+/** A time with exactly six fractional digits, so that the hashed text equals the stored one. */
 const timeOf = (at: Instant.Instant): string => Instant.format(Instant.toMicros(at))
 
 /** The canonical JSON (RFC 8785) of a record without its hash: the bytes that are hashed and kept. */
@@ -96,7 +96,7 @@ export const textOf = (
 export const hashed = (tenantId: string, text: string): string =>
   `bursar-audit-v1\n${tenantId}\n${text}`
 
-/** The records of one transaction, each following the one before it. */
+/** Numbers and chains the records of one transaction after the log's head. */
 export const chain = (
   of: {
     readonly tenantId: string
@@ -134,6 +134,6 @@ export const chain = (
 export const checkpointOf = (rows: ReadonlyArray<AuditRow>): number | undefined =>
   rows.findLast(({ action }) => action === "audit.checkpoint")?.seq
 
-/** What the log answers of a record: the very members that were hashed, and the hash. */
+/** A record as the API answers it: the hashed members, and the hash. */
 export const print = ({ text, hash }: Pick<AuditRow, "text" | "hash">): string =>
   `${text.slice(0, -1)},"hash":"${hash}"}`

@@ -1,4 +1,4 @@
-/** One event of the feed: what it holds, and the one text that both the feed and webhooks print of it. */
+/** Event of the feed: schema, and the one serialisation that feed and webhooks share. */
 import { Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
@@ -54,5 +54,5 @@ const encode = Schema.encodeSync(Event)
  * (docs/contract/webhooks.md#deliveries).
  */
 export const print = (event: Event): string =>
-  // What the codecs of the engine encode to is what PlainJson prints.
+  // The engine's codecs encode to values that PlainJson prints.
   PlainJson.stringify(encode(event) as unknown as PlainJson.Printable)

@@ -103,7 +103,7 @@ export interface Outbox {
 }
 
 export const make = (documents: Documents["Service"]): Outbox => {
-  /** The webhooks there are, and after how many changes. */
+  /** Cache of the active webhooks, keyed by the counter of their changes. */
   let known: { readonly moved: number; readonly all: ReadonlyArray<Webhook> } | undefined
 
   const current = Effect.fnUntraced(function* (moved: number) {

@@ -1,4 +1,7 @@
-/** Who may hold what: the registrar's consent, the venue's offer, the holder's acceptance, registration and terms. */
+/**
+ * Templates of admission: the registrar's consent, the venue's offer, the holder's credential,
+ * registration and terms.
+ */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { Claim } from "./Registry.ts"

@@ -1,4 +1,7 @@
-/** A dealing cycle: all ledger-paid orders of one cut-off, settled with the fund's net in one transaction. */
+/**
+ * Templates of dealing cycles: all ledger-paid orders of one cut-off, settled with the fund's net
+ * in one transaction.
+ */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { Fill } from "./Redemption.ts"
@@ -34,7 +37,7 @@ export const DealingCycle = define({
             credentialCid: cid,
             configurationCid: Field.optional(cid),
             intentCid: Field.optional(cid),
-            /** What of the order's cash goes back to its holder. */
+            /** Part of the order's cash that goes back to its holder. */
             refund: Field.optional(Field.decimal)
           })
         ),
@@ -60,12 +63,18 @@ export const DealingCycle = define({
         )
       }),
       result: Schema.Struct({
-        /** What the fund is left with: one holding, or one for each provider that keeps its cash. */
+        /**
+         * The fund's cash after settling: one holding, or one for each provider that keeps its
+         * cash.
+         */
         fund: Field.list(cid),
         remainders: Field.list(Schema.Struct({ redemptionId: Field.text, contractId: cid }))
       })
     },
-    /** Ends the cycle with nothing settled. Each order is let go by its own contract beside it. */
+    /**
+     * Ends the cycle with nothing settled; each order is released by a choice of its own contract
+     * in the same transaction.
+     */
     Release: {
       consuming: true,
       argument: Schema.Struct({ allocations: Field.list(cid), intents: Field.list(cid) }),

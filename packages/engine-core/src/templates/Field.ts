@@ -1,4 +1,4 @@
-/** The kinds of field that ledger payloads are made of, each with its one ledger form. */
+/** Field schemas of ledger payloads, each in its ledger form. */
 import { Effect, Schema } from "effect"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** The public interfaces that our templates implement, so that wallets know them without knowing us. */
+/** Public token interfaces that our templates implement, so that any wallet can read them. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import type { LfRecord, TypeRef } from "./Template.ts"

@@ -1,4 +1,4 @@
-/** The primary market of an instrument and a subscription's way through it, from order to delivered lot. */
+/** Templates of the primary market and of subscriptions, from order to delivered lot. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { Funding } from "./Standing.ts"
@@ -94,7 +94,10 @@ export const PrimaryMarket = define({
         cycleId: Field.text,
         cutOffAt: Field.instant,
         settleBy: Field.instant,
-        /** What gates left over and waits for this cut-off: it joins the cycle. */
+        /**
+         * Remainders of orders that were filled in part: they wait for this cut-off and join the
+         * cycle.
+         */
         remainders: Schema.optionalKey(Schema.NullOr(Field.list(cid)))
       }),
       result: created
@@ -178,7 +181,7 @@ export const SubscriptionOrder = define({
   }
 })
 
-/** What a claim says and a lot keeps. In ledger mode fund and paymentAsset are given. */
+/** Members of a claim that its lot keeps. In ledger mode fund and paymentAsset are given. */
 const claimed = {
   venue: Field.party,
   subscriptionId: Field.text,
@@ -319,7 +322,7 @@ export const DeliveredLot = define({
       }),
       result: Schema.Struct({ cash: Field.optional(cid), owedRefund: Field.optional(cid) })
     },
-    /** Asks the registrar again, which did not mint; the credential as in Deliver. */
+    /** Requests the mint again where the registrar did not mint; the credential as in Deliver. */
     Redeliver: {
       consuming: true,
       argument: Schema.Struct({
@@ -330,8 +333,8 @@ export const DeliveredLot = define({
       result: Schema.Struct({ deliveredLot: cid, mintRequest: cid })
     },
     /**
-     * Ends an order whose units were asked for and never minted. A mint request that still stands is
-     * named and withdrawn with it: one that its registrar has accepted meanwhile stops the release.
+     * Ends an order whose mint was requested and never accepted. An open mint request is named and
+     * withdrawn with it; one that its registrar has accepted in the meantime stops the release.
      */
     Release: {
       consuming: true,
@@ -358,7 +361,7 @@ export const OwedRefund = define({
     amount: Field.decimal
   }),
   choices: {
-    /** The bank paid so much of it; the rest is owed under a new contract. */
+    /** The bank paid this part of the debt; the rest is owed under a new contract. */
     Pay: {
       consuming: true,
       argument: Refunded,

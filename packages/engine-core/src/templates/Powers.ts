@@ -1,4 +1,7 @@
-/** What an issuer may do to units in other hands: the powers agreed, the holder's consent to them, and the forced move. */
+/**
+ * Templates of issuer powers: the agreement of issuer and registrar, the holder's consent, and the
+ * forced move.
+ */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { define } from "./Template.ts"
@@ -17,7 +20,7 @@ const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as
 /** One of the two parties of an agreement speaks; the contract says which may. */
 const by = Schema.Struct({ party: Field.party })
 
-/** What an issuer may be given power to do: move units under a cited order, or to a registered successor. */
+/** Powers of an issuer: move units under a cited order, or to a registered successor. */
 export const IssuerPower = Schema.Literals(["force-transfer", "recover"])
 export type IssuerPower = typeof IssuerPower.Type
 
@@ -54,11 +57,11 @@ export const IssuerPowersAgreementProposal = define({
 })
 
 /**
- * What keeps a holding locked. What is committed is named by its commitment, which ends the
- * allocation behind it: the ledger cannot tell such an allocation from another, and released by
- * itself it would leave a commitment to nothing. A holding that is locked in any other way, for a
- * reserve above all, is not released by a forced move: the move is refused, and the lock's own
- * contract is to end first.
+ * Contracts that keep a holding locked. A committed holding is released by its commitment, which
+ * ends the allocation behind it: the ledger cannot tell such an allocation from another, and
+ * releasing the allocation alone would leave a commitment to nothing. A holding that is locked in
+ * any other way, for a reserve above all, is not released by a forced move: the move is refused,
+ * and the lock's own contract is to end first.
  */
 export const ReleasedLock = Schema.Literals([
   "allocation",
@@ -84,7 +87,7 @@ const portion = { holdingCid: cid, amount: Field.decimal } as const
 const moving = {
   /** What moved, in the order asked for: from which holding, to which, and what stayed. */
   moved: Field.list(Schema.Struct({ ...portion, received: cid, change: Field.optional(cid) })),
-  /** All that moved, together. */
+  /** Sum of the moved units. */
   units: Field.decimal,
   /** Every lock that ended so that its units could move, with the holding it left unlocked. */
   released: Field.list(Schema.Struct({ ...release, amount: Field.decimal, unlockedCid: cid }))
@@ -108,8 +111,8 @@ export const powerOf = ({ kind }: Pick<ForceCause, "kind">): IssuerPower =>
   kind === "forced" ? "force-transfer" : "recover"
 
 /**
- * An issuer's and its registrar's word, given beforehand, that the venue moves the units of holders
- * who consent to it (docs/domain/powers.md#forced-acts).
+ * Agreement in which issuer and registrar authorize the venue beforehand to move the units of
+ * holders who consent (docs/domain/powers.md#forced-acts).
  *
  * Reading a forced move: its node is the exercise of ForceMove, and every act that follows from it
  * has a node id in (nodeId, lastDescendant]. The holdings' own Transfer and the ends of what locked
@@ -149,9 +152,9 @@ const consent = {
   holder: Field.party,
   /** The one instrument consented to; absent, every instrument, also one that comes later. */
   instrument: Field.optional(Field.asset),
-  /** For one instrument, its issuer alone; else those who are told of the consent. */
+  /** For one instrument, its issuer alone; else the issuers that observe the consent. */
   issuers: Field.parties,
-  /** Those of the issuers' instruments, who are told of the consent. */
+  /** The registrars of the issuers' instruments, who observe the consent. */
   registrars: Field.parties,
   /**
    * What the holder consents to. It stands here beside the agreement, so that a wider agreement made
@@ -180,9 +183,9 @@ export const IssuerPowersConsentOffer = define({
 })
 
 /**
- * A holder's word that its units may be moved by an issuer's powers. Without it nothing moves, and
- * with it nothing but inside a ForceMove, since Use needs the venue's, the issuer's and the
- * registrar's authority together. Use says nothing of the cause: its holder sees it.
+ * A holder's consent that an issuer's powers move its units. Units move only with the consent and
+ * only inside a ForceMove, since Use needs the authority of venue, issuer and registrar together.
+ * Use names no cause, because its holder sees it.
  */
 export const IssuerPowersConsent = define({
   typeRef: named("IssuerPowersConsent"),

@@ -1,4 +1,4 @@
-/** A redemption's way through the market, from the holder's order to units gone and cash paid. */
+/** Templates of redemptions, from the holder's order to burned units and paid cash. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { PaymentMode } from "./Market.ts"
@@ -46,7 +46,10 @@ export const RedemptionOrder = define({
   }
 })
 
-/** What a claim says and its price keeps. In ledger mode fund and paymentAsset are given. */
+/**
+ * Members of a claim that its priced redemption keeps. In ledger mode fund and paymentAsset are
+ * given.
+ */
 const claimed = {
   venue: Field.party,
   redemptionId: Field.text,
@@ -58,19 +61,21 @@ const claimed = {
   mode: PaymentMode,
   currency: Field.text,
   paymentAsset: Field.optional(Field.asset),
-  /** Exactly one of the two is given. */
+  /** Exactly one of units and amount is given. */
   orderedUnits: Field.optional(Field.decimal),
   orderedAmount: Field.optional(Field.decimal),
   oracle: Field.party,
   /** The dealing cycle that settles it together with others. */
   cycleId: Field.optional(Field.text),
-  /** The redemption of which this is what a gate left over. */
+  /** The redemption of which this order is the remainder after a partial fill. */
   remainderOf: Field.optional(Field.text),
-  /** The cut-off of the dealing day that what a gate left over waits for: no earlier point prices it. */
+  /** Cut-off that a remainder waits for: no earlier point prices it. */
   cutOffAt: Field.optional(Field.instant)
 } as const
 
-/** What of an order is to be let go: its units, its cash and the venue's request for them. */
+/**
+ * Allocations of an order that are released: its units, its cash and the venue's request for them.
+ */
 const put = Schema.Struct({
   unitsAllocationCid: Field.optional(cid),
   allocationCid: Field.optional(cid),
@@ -91,13 +96,13 @@ export const RedemptionClaim = define({
       }),
       result: created
     },
-    /** What a gate left over joins the cycle of its day, which was opened after it. */
+    /** A remainder joins the cycle of its day, which was opened after it. */
     Join: { consuming: true, argument: Schema.Struct({ cycleCid: cid }), result: created },
     Withdraw: { consuming: true, argument: put, result: Field.unit }
   }
 })
 
-/** The part of an order that a gate lets through; the rest is a claim of its own, unpriced. */
+/** Partial fill of an order: the filled part; the remainder is a claim of its own, unpriced. */
 export const Fill = Schema.Struct({
   units: Field.decimal,
   proceeds: Field.decimal,
@@ -122,7 +127,8 @@ export const PricedRedemption = define({
   choices: {
     /**
      * Paid by wire it only ends: the units are burned by then, and evidence shows the cash. Paid on
-     * the ledger the fund's cash goes to the holder, and what the holder allocated is burned with it.
+     * the ledger the fund's cash goes to the holder, and the units that the holder allocated are
+     * burned in the same transaction.
      */
     Settle: {
       consuming: true,
@@ -141,7 +147,7 @@ export const PricedRedemption = define({
       result: Schema.Struct({
         cash: Field.optional(cid),
         remainder: Field.optional(cid),
-        /** What goes back unlocked: units not burned, and the fund's cash not paid. */
+        /** Holdings that go back unlocked: units not burned, and the fund's cash not paid. */
         change: Field.list(cid)
       })
     },

@@ -1,4 +1,6 @@
-/** The registrar's contracts: instruments, who holds what, and the movements that need a second party. */
+/**
+ * Templates of the registrar: instruments, holdings, and the movements that need a second party.
+ */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { define } from "./Template.ts"
@@ -56,7 +58,7 @@ export const Lock = Schema.Struct({
   expiresAt: Field.optional(Field.instant)
 })
 
-/** What remains of a holding after a part of it moved; null when nothing does. */
+/** Rest of a holding after a part of it moved; null where nothing is left. */
 const change = Field.optional(cid)
 
 export const Holding = define({
@@ -203,7 +205,9 @@ export const MintRequest = define({
   }
 })
 
-/** What its holder asks the registrar to burn; it is locked until the registrar answers. */
+/**
+ * A holder's request that the registrar burns units; they are locked until the registrar answers.
+ */
 export const BurnRequest = define({
   typeRef: named("BurnRequest"),
   payload: Schema.Struct({

@@ -1,4 +1,4 @@
-/** What settles: requests for legs, and a fund's cash put in place for what it owes. */
+/** Templates of settlement: requests to allocate legs, and a fund's provision of cash. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { define } from "./Template.ts"

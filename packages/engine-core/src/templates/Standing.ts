@@ -1,4 +1,6 @@
-/** A settlement that the same parties repeat out of what they committed once. */
+/**
+ * Templates of standing settlements: repeated by the same parties out of what they committed once.
+ */
 import { Effect, Schema } from "effect"
 import * as Field from "./Field.ts"
 import { define } from "./Template.ts"
@@ -13,7 +15,10 @@ const named = (entity: string): TypeRef => ({
 const cid = Field.contractId
 const made = Schema.Struct({ contractId: cid })
 
-/** What one party is to commit of one asset: orders are settled out of it until it is used up. */
+/**
+ * Funding that one party is to commit of one asset: orders are settled out of it until it is used
+ * up.
+ */
 export const Funding = Schema.Struct({
   party: Field.party,
   asset: Field.asset,
@@ -36,7 +41,7 @@ export const StandingSettlement = define({
     cash: Field.asset,
     funding: Field.list(Funding),
     paused: Field.flag,
-    /** The end the parties were told; absent, it lasts as long as what is committed. */
+    /** The end that the parties agreed to; absent, it lasts as long as the commitments. */
     deadline: Field.optional(Field.instant),
     /** Until when what is committed stays committed. */
     expiresAt: Field.instant
@@ -65,7 +70,7 @@ export const StandingSettlement = define({
             due: Field.decimal,
             credentialCid: cid,
             configurationCid: Field.optional(cid),
-            /** What of it goes back to the holder. */
+            /** Part of the cash that goes back to the holder. */
             refund: Field.optional(Field.decimal)
           })
         ),
@@ -82,7 +87,7 @@ export const StandingSettlement = define({
     },
     Pause: { consuming: true, argument: Field.unit, result: made },
     Resume: { consuming: true, argument: Field.unit, result: made },
-    /** The venue ends it, and what is still committed goes back. */
+    /** The venue ends it, and all commitments go back. */
     Close: {
       consuming: true,
       argument: Schema.Struct({ commitments: Field.list(cid) }),

@@ -1,4 +1,4 @@
-/** A contract template as the engine knows it: its name, its payload and what its choices take and give. */
+/** Declaration of a contract template: name, payload, and argument and result of each choice. */
 import { Schema } from "effect"
 import type { Result } from "effect"
 import type {
@@ -40,7 +40,7 @@ export type Outcome<
   K extends ChoiceName<T>
 > = T["choices"][K]["result"]["Type"]
 
-/** Declares a template. It says nothing about who may do what: that is the ledger's to know. */
+/** Declares a template. Who may exercise a choice is the ledger's rule and not declared here. */
 export const define = <const P extends RecordCodec, const C extends Choices>(template: {
   readonly typeRef: TypeRef
   readonly payload: P

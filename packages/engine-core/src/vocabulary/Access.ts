@@ -1,4 +1,4 @@
-/** The letters that say what a role may do on a route. */
+/** Access letters: what a role may do on a route. */
 
 export const accesses = {
   R: "Reads.",

@@ -1,4 +1,4 @@
-/** What callers' decimals count: units, cash, prices and rates, each with its range and its digits. */
+/** Schemas of callers' decimals: units, cash, prices and rates, each with its range and digits. */
 import * as Decimal from "../kernel/Decimal.ts"
 
 const aboveZero = {
@@ -25,25 +25,25 @@ export const funding = Decimal.plainOf({
   description: `Cash or units, above 0, with ${Decimal.digits}; of units ${ofUnits}, of cash ${ofCash}.`
 })
 
-/** A limit of units, above 0: it bounds figures and is none, so that it takes every place. */
+/** A limit of units, above 0, with any number of places: it bounds figures and is none itself. */
 export const unitsLimit = Decimal.plainOf({
   ...aboveZero,
   description: `A limit of units of the instrument, above 0, with ${Decimal.digits}.`
 })
 
-/** A limit of cash, above 0: it bounds figures and is none, so that it takes every place. */
+/** A limit of cash, above 0, with any number of places: it bounds figures and is none itself. */
 export const cashLimit = Decimal.plainOf({
   ...aboveZero,
   description: `A limit of cash, above 0, with ${Decimal.digits}.`
 })
 
-/** The least units that are let, 0 or more. */
+/** A minimum of units, 0 or more. */
 export const unitsLeast = Decimal.plainOf({
   ...atLeastZero,
   description: `The least units of the instrument, at least 0, with ${Decimal.digits}.`
 })
 
-/** The least cash that is let, 0 or more. */
+/** A minimum of cash, 0 or more. */
 export const cashLeast = Decimal.plainOf({
   ...atLeastZero,
   description: `The least cash, at least 0, with ${Decimal.digits}.`
@@ -84,12 +84,12 @@ export const part = Decimal.plainOf({
 })
 
 /**
- * Less than this, in cash and in units of one order: what a price, a fee and a day's other orders make
- * of it still has at most the 28 digits of a decimal. Nobody deals in more of any currency.
+ * Upper bound of one order, in cash and in units: its product with a price and a fee, summed over a
+ * day's orders, still has at most the 28 digits of a decimal.
  */
 const orderBelow = Decimal.of("1000000000000000")
 
-/** Whether it is no more than one order is dealt in; on the ledger any figure can be signed. */
+/** Whether a figure is within the bound of one order; on the ledger any figure can be signed. */
 export const isBelowOrderLimit = (size: Decimal.Decimal): boolean =>
   Decimal.lessThan(size, orderBelow)
 
@@ -123,10 +123,10 @@ export const bankCash = Decimal.plainOf(
   "in-full"
 )
 
-/** No unit is priced so high, and what a whole day's orders come to at less is still a decimal. */
+/** Upper bound of a supposed price: a day's orders at a lower one still sum to a decimal. */
 const supposedBelow = Decimal.of("10000000000")
 
-/** A price in a query that figures are asked at. */
+/** A supposed price in the query of a what-if read. */
 export const supposedPriceText = Decimal.textOf({
   expected: "a decimal above zero, of at most 10 digits before the point",
   is: (price) => Decimal.isPositive(price) && Decimal.lessThan(price, supposedBelow),

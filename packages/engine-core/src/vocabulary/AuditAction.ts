@@ -1,4 +1,4 @@
-/** What the audit log tells was done, and how far it had come. */
+/** Words of the audit log: actions and stages. */
 import * as ValueSet from "../kernel/ValueSet.ts"
 import { OperationKind } from "./OperationKind.ts"
 
@@ -28,7 +28,7 @@ export const AuditAction = ValueSet.extensible(
 )
 export type AuditAction = ValueSet.Member<typeof AuditAction>
 
-/** How far what was done had come. */
+/** Stage that the logged act had reached. */
 export const auditStages = {
   requested: "A write was accepted and became an operation.",
   awaiting: "A four-eyes action was made and awaits its approvers.",

@@ -1,4 +1,4 @@
-/** The two kinds of event: what the engine did, and what the ledger says. */
+/** The two kinds of event: control (acts of the engine) and journal (facts of the ledger). */
 import * as ValueSet from "../kernel/ValueSet.ts"
 
 export const EventKind = ValueSet.extensible(

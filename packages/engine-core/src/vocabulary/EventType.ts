@@ -1,4 +1,4 @@
-/** Everything that is announced, each with the sentence that says what happened. */
+/** Types of event, each with a sentence that says what happened. */
 import * as ValueSet from "../kernel/ValueSet.ts"
 
 /** The engine's own acts: on the feed and posted to webhooks. */

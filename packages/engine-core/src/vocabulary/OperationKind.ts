@@ -1,4 +1,4 @@
-/** Every kind of write there is, named by the record it moves and what it does to it. */
+/** Kinds of write, named by the record and the verb. */
 import * as ValueSet from "../kernel/ValueSet.ts"
 
 /** What a caller can ask for; each has one route. */
@@ -65,7 +65,7 @@ const asked = [
   "webhook.test"
 ] as const
 
-/** What only the engine opens, when it sees that an order is ready; these have no route. */
+/** Kinds that only the engine opens, once an order is ready; they have no route. */
 export const engineOpened = ["mint.settle", "reserve-redemption.settle"] as const
 
 export const OperationKind = ValueSet.extensible(

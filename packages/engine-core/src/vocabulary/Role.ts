@@ -1,4 +1,4 @@
-/** The ten roles a caller can hold, and on whose side each of them stands. */
+/** The ten roles of callers and the group each belongs to. */
 import * as ValueSet from "../kernel/ValueSet.ts"
 
 interface Row {
@@ -6,7 +6,7 @@ interface Row {
   readonly doc: string
 }
 
-/** Whose people or systems a role is for. */
+/** Group of a role: whose people or systems hold it. */
 export const roleGroups = {
   "venue-staff": "The venue's own staff.",
   "venue-systems": "The venue's own systems.",

@@ -1,4 +1,4 @@
-/** The moves that a record can wait for: writes of this API, choices on the ledger, and what else moves one. */
+/** Actions that a record can wait for: writes of this API, choices on the ledger, and others. */
 import * as ValueSet from "../kernel/ValueSet.ts"
 import { OperationKind } from "./OperationKind.ts"
 

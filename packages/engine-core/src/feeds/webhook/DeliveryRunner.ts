@@ -1,4 +1,6 @@
-/** Posts what is due to webhooks: each at its own pace, at least once, whatever crashes in between. */
+/**
+ * Outbox dispatcher of webhook deliveries: posts each at least once, with a queue for each webhook.
+ */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Metric, Option } from "effect"
 import { Queue, Stream } from "effect"
 import * as Metrics from "../../engine/Metrics.ts"
@@ -34,19 +36,24 @@ import {
  */
 const atOnce = { webhook: 4, instance: 32 }
 
-/** Milliseconds after which an attempt has failed, though the port, which has 15 s, has not ended it. */
+/**
+ * Milliseconds after which an attempt counts as failed, should the port not end it within its own
+ * 15 s.
+ */
 const attemptWithin = 16_000
 
-/** Milliseconds until a delivery is looked at again that could not even be tried: a key is missing. */
+/**
+ * Milliseconds until a delivery that could not be attempted (a key is missing) is taken up again.
+ */
 const untriedFor = 60_000
 
-/** Milliseconds that attempts under way get to end when the engine stops. */
+/** Milliseconds that running attempts get to finish when the engine stops. */
 const stopWithin = 20_000
 
-/** Deliveries of a webhook that is gone, that leave its queue in one statement. */
+/** Deliveries of a removed webhook that are taken off its queue in one statement. */
 const drainedAtOnce = 500
 
-/** An attempt, and what its answer asked for. */
+/** An attempt, and the Retry-After of its answer. */
 export interface Tried {
   readonly attempt: Attempt
   readonly retryAfter: string | null
@@ -65,7 +72,7 @@ const secretsOf = Effect.fnUntraced(function* (webhook: Webhook) {
   return [secret]
 })
 
-/** Makes one attempt; what came of it is still to be noted. */
+/** Makes one attempt; its outcome is still to be recorded by `note`. */
 export const attempt = Effect.fnUntraced(function* (of: {
   readonly webhook: Webhook
   readonly delivery: Pick<Delivery, "seq" | "attempts" | "trace">
@@ -118,8 +125,8 @@ const tried = (answered: Answered, around: Pick<Attempt, "at" | "durationMs">): 
 }
 
 /**
- * Notes an attempt with its delivery; answers in how many milliseconds it is due again, undefined
- * when it is over. Only inside `Records.transact`.
+ * Records an attempt on its delivery; answers the milliseconds until the next one, undefined when
+ * the delivery has ended. Only inside `Records.transact`.
  */
 export const note = Effect.fnUntraced(function* (
   before: Stored<Delivery>,
@@ -156,11 +163,11 @@ export class DeliveryRunner extends Context.Service<
   DeliveryRunner,
   {
     /**
-     * Tries what is due now, at most as much as may be under way at a time; answers how much it
-     * took. For tests and for embedders that drive the engine themselves.
+     * Attempts the deliveries that are due now, up to the limit of parallel attempts; answers how
+     * many. For tests and for embedders that drive the engine themselves.
      */
     readonly once: Effect.Effect<number, Unavailable>
-    /** Runs until interrupted: begins no new attempt then, and notes those under way. */
+    /** Runs until interrupted: then starts no new attempt and records the running ones. */
     readonly run: Effect.Effect<never>
   }
 >()("@bursar/engine-core/feeds/webhook/DeliveryRunner") {}
@@ -177,7 +184,7 @@ const make = Effect.gen(function* () {
 
   yield* Effect.orDie(adopt(records, settings.webhooks))
 
-  /** The webhooks there are, and after how many changes. */
+  /** Cache of the active webhooks, keyed by the counter of their changes. */
   let known: { readonly moved: number; readonly all: ReadonlyArray<Stored<Webhook>> } = {
     moved: -1,
     all: []
@@ -202,12 +209,13 @@ const make = Effect.gen(function* () {
 
   const deliver = Effect.fnUntraced(function* (webhook: Webhook, lease: Lease) {
     const found = yield* pendingOf(lease)
-    // Cancelled meanwhile, or noted by the operation that tested the webhook.
+    // Cancelled in the meantime, or recorded by the operation that tested the webhook.
     if (Option.isNone(found)) return yield* stored(work.finish(lease))
     const made = yield* attempt({ webhook, delivery: found.value, body: lease.payload })
     yield* records.transact(
       Effect.gen(function* () {
-        // Demands the fence: whoever lost the lease notes nothing, and the next one tries again.
+        // Checks the fence: a worker that lost its lease records nothing, and the next one attempts
+        // again.
         yield* stored(work.hold(lease))
         const before = yield* pendingOf(lease)
         const again = Option.isNone(before) ? undefined : yield* note(before.value, made)
@@ -218,7 +226,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Takes what is left of a webhook that is gone out of its queue. */
+  /** Removes the remaining deliveries of a removed webhook from its queue. */
   const drain = Effect.fnUntraced(function* (lease: Lease) {
     const webhookId = lease.itemId
     let after: string | undefined
@@ -284,7 +292,7 @@ const make = Effect.gen(function* () {
       const bell = yield* Queue.sliding<void>(1)
       const ring = Queue.offer(bell, undefined)
       yield* feed.wakes.pipe(
-        // With nobody to tell, the poll alone looks whether there is somebody now.
+        // Without webhooks only the poll looks whether one was registered.
         Stream.runForEach(() => (known.all.length === 0 ? Effect.void : ring)),
         Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
         Effect.forever,
@@ -320,7 +328,7 @@ const make = Effect.gen(function* () {
           yield* refresh
           began += yield* drainAll
         }
-        // Each round begins with another webhook: where not all can, none is always last.
+        // Round robin: each round starts with another webhook, so that none is always served last.
         turn += 1
         const first = known.all.length === 0 ? 0 : turn % known.all.length
         for (const webhook of [...known.all.slice(first), ...known.all.slice(0, first)]) {
@@ -340,7 +348,10 @@ const make = Effect.gen(function* () {
   return DeliveryRunner.of({ once, run })
 })
 
-/** Makes the webhooks of the configuration those that it names; what it no longer names is removed. */
+/**
+ * Reconciles the stored webhooks of the configuration with the configuration: adds, changes,
+ * removes.
+ */
 const adopt = Effect.fnUntraced(function* (
   records: Records["Service"],
   configured: ReadonlyArray<ConfiguredWebhook>

@@ -1,4 +1,7 @@
-/** Posts past events to a webhook again, under the names they had: for a receiver that lost them. */
+/**
+ * Replay: posts past events to a webhook again under their old webhook-ids, for a receiver that
+ * lost them.
+ */
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Instant from "../../kernel/Instant.ts"

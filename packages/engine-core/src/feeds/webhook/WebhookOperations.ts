@@ -1,4 +1,4 @@
-/** What the venue may do with webhooks: register one, remove one, test one. */
+/** Writes of webhooks: register, remove, test. */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as Integer from "../../kernel/Integer.ts"
@@ -48,7 +48,7 @@ const href = (webhookId: string): string => `/v1/webhooks/${webhookId}`
 
 const noSuch = () => Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
 
-/** The webhook, unless it was removed. */
+/** The webhook, or `not-found` where it was removed. */
 const there = Effect.fnUntraced(function* (webhookId: string) {
   const records = yield* Records
   const webhook = yield* records.get(webhooks, webhookId)
@@ -144,7 +144,7 @@ export const remove = Operation.define("webhook.remove", {
   })
 })
 
-/** What the one attempt of a test came to. */
+/** Result of the one attempt of a test. */
 const Tested = Schema.Struct({
   delivered: Schema.Boolean,
   status: Schema.NullOr(Integer.schema),
@@ -168,7 +168,7 @@ export const test = Operation.defineOutside("webhook.test", {
   input: Schema.Struct({ webhookId: WebhookId }),
   result: Tested,
   refuses: ["not-found"],
-  /** Announces the event; with it comes its delivery, which for now is left to this operation. */
+  /** Announces the event, whose delivery is reserved for this operation. */
   begin: Effect.fnUntraced(function* ({ webhookId }, { operationId }) {
     const records = yield* Records
     yield* there(webhookId)
@@ -192,12 +192,13 @@ export const test = Operation.defineOutside("webhook.test", {
     const itemId = DeliveryRules.testDelivery(operationId)
     const delivery = yield* records.get(deliveries, itemId)
     const item = yield* stored(work.find({ queue: queueOf(webhookId), itemId }))
-    // Removed meanwhile, and its delivery cancelled; or a dispatcher has had it since a crash.
+    // The webhook was removed in the meantime and its delivery cancelled; or the dispatcher took
+    // the delivery after a crash.
     if (Option.isNone(item)) return { delivery, made: undefined, body: "" }
     const body = item.value.payload
     return { delivery, made: yield* DeliveryRunner.attempt({ webhook, delivery, body }), body }
   }),
-  /** The attempt counts as the delivery's first; what is left of it goes the way of all others. */
+  /** Records the attempt as the delivery's first; a failed one is retried as any other. */
   finish: Effect.fnUntraced(function* ({ webhookId }, { operationId }, { made, body, delivery }) {
     const records = yield* Records
     const work = yield* WorkQueue

@@ -1,4 +1,4 @@
-/** Reads of webhooks: those of the configuration first, then by age; never their secrets. */
+/** Reads of webhooks: those of the configuration first, then by age; never secrets. */
 import { Effect, Schema } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"

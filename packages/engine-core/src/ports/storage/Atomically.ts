@@ -1,4 +1,4 @@
-/** One transaction around any number of storage calls: all of them happen, or none. */
+/** Port: transactions around storage calls, all or nothing, and named locks. */
 import { Context, type Effect } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 

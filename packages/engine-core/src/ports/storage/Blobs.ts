@@ -1,4 +1,4 @@
-/** Raw bytes by their hash: what a statement was read from. */
+/** Port: content-addressed store of raw bytes, such as the file a statement was read from. */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 

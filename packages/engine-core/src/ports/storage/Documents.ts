@@ -1,4 +1,7 @@
-/** Every version of every record, valid from one offset and instant to the next, ready to list. */
+/**
+ * Port: versioned documents. Every version of every record, valid from one offset and instant to
+ * the next, and lists over them.
+ */
 import { Context, type Effect, type Stream } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 
@@ -41,17 +44,17 @@ export interface StoredVersion {
 
 /** What one filter column has to meet; texts are compared by code unit. */
 export type Clause =
-  /** Is one of these values; null is none of them. */
+  /** The column is one of these values; null matches none. */
   | { readonly column: string; readonly anyOf: ReadonlyArray<string> }
   | {
       readonly column: string
       readonly is: "before" | "at-most" | "from" | "after"
       readonly than: string
-      /** Whether a column without a value meets it. */
+      /** Whether a null column matches. */
       readonly nulls: "fail" | "pass"
     }
 
-/** Holds where all clauses of at least one of these hold. */
+/** Disjunction: holds where all clauses of at least one alternative hold. */
 export type Alternatives = ReadonlyArray<ReadonlyArray<Clause>>
 
 export interface ListQuery {

@@ -1,8 +1,8 @@
-/** The append-only log of facts: what happened to each record, in order, for ever. */
+/** Port: append-only log of the facts of each record, in order of version. */
 import { Context, type Effect } from "effect"
 import type { StorageUnavailable, VersionMoved } from "./StorageError.ts"
 
-/** One fact as the store sees it: text, integers and nothing it has to understand. */
+/** One fact as the store keeps it: text and integers that it does not interpret. */
 export interface FactRow {
   readonly collection: string
   readonly recordId: string

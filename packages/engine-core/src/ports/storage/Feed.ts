@@ -2,7 +2,7 @@
 import { Context, type Effect, type Stream } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 
-/** Where the feed stood when this transaction took it. */
+/** Head of the feed as this transaction took it. */
 export interface FeedHead {
   /** The last sequence number used; 0 for an empty feed. */
   readonly seq: number
@@ -15,11 +15,11 @@ export interface FeedHead {
   readonly projectionOffset: number
   /** Which of the ledgers the projection has followed that offset belongs to. */
   readonly ledgerEpoch: number
-  /** Rises whenever a transaction says that it changed which webhooks there are. */
+  /** Counter that rises with every change of the set of webhooks: the key of its cache. */
   readonly webhooksMoved: number
   /** Control events up to this number are pruned; a cursor before it has lost its place. 0: none. */
   readonly prunedTo: number
-  /** Where the audit log stands. */
+  /** Head of the audit log. */
   readonly audit: AuditHead
 }
 
@@ -47,13 +47,13 @@ export interface AuditRow {
   readonly hash: string
 }
 
-/** What one transaction leaves behind its head. */
+/** Rows that one transaction appends at the head. */
 export interface FeedEntries {
   readonly events: ReadonlyArray<EventRow>
   readonly audit: ReadonlyArray<AuditRow>
   /** The number of the last checkpoint among `audit`, if there is one. */
   readonly checkpoint?: number
-  /** Which webhooks there are changes with this transaction. */
+  /** Whether this transaction changes the set of webhooks. */
   readonly webhooks: "same" | "moved"
 }
 

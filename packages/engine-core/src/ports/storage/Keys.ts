@@ -1,4 +1,6 @@
-/** Names that may be used once: idempotency keys, which remember their winner, and nonces. */
+/**
+ * Port: names that are claimed once: idempotency keys, which keep the winner's target, and nonces.
+ */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 
@@ -8,7 +10,7 @@ export interface KeyRow {
   readonly key: string
   /** What the key was used for; another fingerprint under the same key is another write. */
   readonly fingerprint: string
-  /** What the write became, as the core wrote it. */
+  /** Target of the key: the operation, action or record that the write became. */
   readonly target: string
   /** After this recorded instant (sortable text) the key may be claimed anew; null: never. */
   readonly bindsUntil: string | null

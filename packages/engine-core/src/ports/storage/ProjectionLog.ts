@@ -1,4 +1,4 @@
-/** How far the ledger has been read, and what each of its updates was: the projection's own book. */
+/** Port: the projection's position on the ledger, and the updates it has read. */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable, WriterFenced } from "./StorageError.ts"
 
@@ -52,7 +52,7 @@ export class ProjectionLog extends Context.Service<
   ProjectionLog,
   {
     readonly head: Effect.Effect<ProjectionHead, StorageUnavailable>
-    /** Becomes the only writer: raises the epoch and answers the head under it. */
+    /** Fencing: becomes the only writer by raising the epoch, and answers the head under it. */
     readonly takeOver: (of: {
       readonly participant: string
     }) => Effect.Effect<ProjectionHead, StorageUnavailable>

@@ -1,4 +1,4 @@
-/** How many calls a subject has made lately, counted once for all instances. */
+/** Port: rate limiter state of each subject, shared by all instances. */
 import { Context, type Effect } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 

@@ -1,20 +1,22 @@
-/** Whether the store takes what is written: noted by its adapter when a write is refused, seen by who asks. */
+/**
+ * Health of the store's writes: the adapter notes a refused write, and the health check reads it.
+ */
 import { Context } from "effect"
 
 export interface RefusedWrites {
   /**
-   * An adapter MUST call it when a write fails for a reason that is the store's own and not the
-   * write's, such as a full disk or a store that became read-only. The reason is the store's word,
-   * and holds nothing of what was written.
+   * An adapter MUST call it when a write fails for a reason of the store, such as a full disk or a
+   * store that became read-only. The reason is the store's text and holds nothing of what was
+   * written.
    */
   readonly note: (reason: string) => void
   /** Why the last write was refused; null: none was since a write was last taken. */
   readonly reason: () => string | null
-  /** A write of some size was taken: the store is well again. */
+  /** A write succeeded again. */
   readonly taken: () => void
 }
 
-/** One store's note. */
+/** Health of one store's writes. */
 export const make = (): RefusedWrites => {
   let refused: string | null = null
   return {
@@ -28,7 +30,7 @@ export const make = (): RefusedWrites => {
   }
 }
 
-/** Where nobody asks, nothing is kept. */
+/** Default: nothing is kept, because no health check reads it. */
 export const Current = Context.Reference<RefusedWrites>(
   "@bursar/engine-core/ports/storage/RefusedWrites",
   { defaultValue: () => ({ note: () => {}, reason: () => null, taken: () => {} }) }

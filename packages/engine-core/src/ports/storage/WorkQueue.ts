@@ -1,4 +1,7 @@
-/** Work to do once: leased to one worker at a time, one item per resource, oldest first. */
+/**
+ * Port: work queue with leases. One worker at a time, one item of a resource at a time, oldest
+ * first.
+ */
 import { Context, type Effect, type Option, type Stream } from "effect"
 import type { LeaseLost, StorageUnavailable } from "./StorageError.ts"
 
@@ -44,8 +47,9 @@ export class WorkQueue extends Context.Service<
       readonly leaseMillis: number
     }) => Effect.Effect<ReadonlyArray<Lease>, StorageUnavailable>
     /**
-     * Takes the item's row for this transaction, or says that the lease is lost. Nobody else is given
-     * the item until the transaction ends, even if the lease runs out in it. Outside of one: a defect.
+     * Locks the item's row for this transaction, or fails where the lease is lost. No other worker
+     * is given the item until the transaction ends, even if the lease runs out in it. Outside a
+     * transaction: a defect.
      */
     readonly hold: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
     readonly renew: (
@@ -54,7 +58,10 @@ export class WorkQueue extends Context.Service<
     ) => Effect.Effect<void, LeaseLost | StorageUnavailable>
     /** The item is done and leaves the queue. */
     readonly finish: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
-    /** Done by somebody else (the projection saw it): leaves the queue whoever holds a lease. */
+    /**
+     * The work was done elsewhere (the projection read it): the item leaves the queue, whoever
+     * holds its lease.
+     */
     readonly settle: (of: {
       readonly queue: string
       readonly itemIds: ReadonlyArray<string>

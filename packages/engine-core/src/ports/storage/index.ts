@@ -1,4 +1,4 @@
-/** The encoded half of storage: the small services that an adapter implements. */
+/** The ports of storage: small services of text and integers that an adapter implements. */
 export { Atomically } from "./Atomically.ts"
 export { Blobs } from "./Blobs.ts"
 export {

@@ -1,4 +1,4 @@
-/** The delivery of one event to one webhook: how often it was tried, and how that ended. */
+/** Delivery of one event to one webhook: its attempts and its end (an outbox row). */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -19,12 +19,12 @@ export const Failure = Schema.Literals([
 ]).annotate({ identifier: "DeliveryFailure", description: "Why an attempt was not taken." })
 export type Failure = typeof Failure.Type
 
-/** What came of one attempt; of the receiver's answer nothing but its status is kept. */
+/** Outcome of one attempt; of the receiver's answer only the status is kept. */
 export const Attempt = Schema.Struct({
   at: Instant.schema,
   status: Schema.NullOr(Integer.schema),
   durationMs: Integer.schema,
-  /** Null: it was taken. */
+  /** Null: the receiver took it. */
   failure: Schema.NullOr(Failure)
 })
 export type Attempt = typeof Attempt.Type
@@ -38,13 +38,13 @@ export const Delivery = Schema.Struct({
   state: DeliveryMachine.schema,
   attempts: Integer.schema,
   last: Schema.NullOr(Attempt),
-  /** The trace of the act that the event announces. */
+  /** Trace of the call that caused the event. */
   trace: Schema.NullOr(Trace),
   endedAt: Schema.NullOr(Instant.schema)
 })
 export type Delivery = typeof Delivery.Type
 
-/** The attempt that a fact tells of; `miss`: it is tried again. */
+/** A fact's attempt; `miss`: another follows. */
 const Tried = Schema.Struct({
   on: Schema.Literals(["miss", "take", "exhaust"]),
   attempt: Attempt
@@ -53,7 +53,7 @@ const Cancelled = Schema.Struct({ on: Schema.Literal("cancel"), at: Instant.sche
 export const Fact = Schema.Union([Tried, Cancelled])
 export type Fact = typeof Fact.Type
 
-/** The delivery after `fact`. Decides nothing. */
+/** Fold: the delivery after `fact`. */
 export const evolve = (self: Delivery, fact: Fact): Delivery =>
   match(fact)
     .with({ on: "miss" }, ({ attempt }) => ({
@@ -75,12 +75,12 @@ export const evolve = (self: Delivery, fact: Fact): Delivery =>
     }))
     .exhaustive()
 
-/** A delivery as it opens, with its event. */
+/** A new delivery, opened in its event's transaction. */
 export const pending = (
   of: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "type" | "trace">
 ): Delivery => ({ ...of, state: "pending", attempts: 0, last: null, endedAt: null })
 
-/** What is not over yet is listed by these columns. */
+/** List filter of a webhook's pending deliveries. */
 export const pendingOf = (webhookId: string) => ({ webhookId: [webhookId], state: ["pending"] })
 
 export const deliveries = Collection.define<Delivery, Fact>("delivery", {
@@ -106,5 +106,5 @@ export const deliveries = Collection.define<Delivery, Fact>("delivery", {
   }
 })
 
-/** The queue a webhook's deliveries wait in: each has its own, so that none waits for another's. */
+/** Name of a webhook's own queue: a slow webhook does not delay the others. */
 export const queueOf = (webhookId: string): string => `deliveries:${webhookId}`

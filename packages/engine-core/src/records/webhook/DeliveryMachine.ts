@@ -16,7 +16,7 @@ export const DeliveryMachine = Machine.declare("DeliveryState", {
     cancel: { by: ["webhook.remove"] }
   },
   initial: "pending",
-  // With the event, whoever's act it tells of.
+  // Opened by the event's transaction, whoever caused the event.
   opens: {
     by: [...OperationKind.members, "ledger", "run", "clock", "approver", "maker", "worker"]
   },

@@ -1,4 +1,4 @@
-/** The arithmetic of deliveries: who gets an event, when it is tried again, what an attempt is signed with. */
+/** Pure rules of deliveries: which webhooks take an event, retry times, signatures. */
 import * as Base64 from "../../kernel/Base64.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Trace } from "../../kernel/Trace.ts"
@@ -31,10 +31,13 @@ export const schedule: ReadonlyArray<number> = [
 
 export const attemptsMax = schedule.length
 
-/** The longest a receiver may put an attempt off, in milliseconds. */
+/** Longest wait that a receiver's Retry-After may ask for, in milliseconds. */
 const putOffMax = 24 * hour
 
-/** A whole number of seconds, or an instant of HTTP, as milliseconds from `now`; undefined: neither. */
+/**
+ * Parses Retry-After: whole seconds or an HTTP date, as milliseconds from `now`; undefined:
+ * neither.
+ */
 export const retryAfterMillis = (text: string, now: Instant.Instant): number | undefined => {
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * second
   if (!/^[A-Za-z]{3,9},? [A-Za-z0-9 :-]{10,40} GMT$/.test(text)) return undefined
@@ -67,7 +70,10 @@ export const chanceOf = (bytes: Uint8Array): number =>
 
 export const isTaken = (status: number): boolean => status >= 200 && status < 300
 
-/** The event's name for receivers: the same over attempts, webhooks and replays. */
+/**
+ * `webhook-id` of an event, by which receivers drop repeats: the same over attempts, webhooks and
+ * replays.
+ */
 export const eventId = (tenantId: string, seq: number): string => `evt_${tenantId}_${seq}`
 
 /** The prefix of the delivery that a test makes at once; the others are named by event and webhook. */
@@ -76,7 +82,7 @@ export const testDelivery = (operationId: string): string => `${testPrefix}${ope
 export const isTest = ({ deliveryId }: Pick<Delivery, "deliveryId">): boolean =>
   deliveryId.startsWith(testPrefix)
 
-/** Whether the event is the test of this webhook: then it is posted there whatever it takes. */
+/** Whether the event is the test of this webhook, which is posted there whatever types it takes. */
 const isTestOf = (event: EventRow, webhook: Pick<Webhook, "webhookId">): boolean =>
   event.type === "webhook.test" && event.resourceId === webhook.webhookId
 
@@ -97,7 +103,7 @@ export const deliveriesOf = (
   })
 }
 
-/** A key that signs deliveries, and when it holds. */
+/** A key that signs deliveries, and when it is valid. */
 export interface SigningKey {
   readonly keyId: string
   /** Ed25519, 32 bytes. */
@@ -107,8 +113,8 @@ export interface SigningKey {
 }
 
 /**
- * The keys that sign at an instant: all that hold, so that receivers may change over in their own
- * time. A delivery is always signed: where none holds any more, by the one that began last.
+ * The keys that sign at an instant: all that are valid, so that receivers rotate keys in their own
+ * time. Where none is valid any more, the latest signs: a delivery is always signed.
  */
 export const signing = (
   keys: ReadonlyArray<SigningKey>,
@@ -144,7 +150,7 @@ export const signature = (
   ].join(" ")
 }
 
-/** The headers of one attempt, but those that the transport adds. */
+/** Headers of one attempt, without those that the transport adds. */
 export const headers = (of: {
   readonly id: string
   readonly timestamp: string
@@ -164,7 +170,7 @@ export const headers = (of: {
 const secretGrammar = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 const secretBytes = { min: 24, max: 64 }
 
-/** The bytes of a secret as its receiver's owner writes it; undefined: it is none. */
+/** Parses a secret `whsec_…`; undefined: the text is none. */
 export const secretOf = (text: string): Uint8Array | undefined => {
   const bytes = Base64.decode(secretGrammar.exec(text)?.[1] ?? "")
   return bytes !== undefined && bytes.length >= secretBytes.min && bytes.length <= secretBytes.max
@@ -172,10 +178,10 @@ export const secretOf = (text: string): Uint8Array | undefined => {
     : undefined
 }
 
-/** A public key as the venue's public record tells it. */
+/** A public key as the tenant's record shows it. */
 export const publicKeyText = (key: Uint8Array): string => `whpk_${Base64.encode(key)}`
 
-/** What a test answers of its one attempt. */
+/** Result of a webhook's test. */
 export const outcomeOf = ({ status, durationMs, failure }: Attempt) => ({
   delivered: failure === null,
   status,
@@ -183,7 +189,7 @@ export const outcomeOf = ({ status, durationMs, failure }: Attempt) => ({
   failure
 })
 
-/** What an attempt makes of a delivery, and in how many milliseconds it is tried again, if it is. */
+/** The fact of an attempt, and the milliseconds until the next one, if there is one. */
 export const judge = (
   before: Pick<Delivery, "attempts">,
   of: {

@@ -1,4 +1,4 @@
-/** Where control events are posted to: an address, the types it takes, the secret it is signed under. */
+/** Webhook: an address that control events are posted to, the types it takes, its sealed secret. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -10,7 +10,7 @@ import { WebhookSource } from "../../vocabulary/sets.ts"
 export const WebhookId = RecordId.make("WebhookId")
 export type WebhookId = typeof WebhookId.Type
 
-/** The types a webhook may name: each an act of the engine's own; no webhook receives a ledger's fact. */
+/** Event types that a webhook may name: control events alone, never journal events. */
 export const ControlTypes = Schema.Array(
   EventType.schema.check(
     Schema.makeFilter((type: EventType) =>
@@ -25,11 +25,11 @@ export const Webhook = Schema.Struct({
   /** Empty: every control event. */
   events: ControlTypes,
   source: WebhookSource.schema,
-  /** Its secret, sealed; null: it has none, or the configuration holds it. */
+  /** The secret, encrypted; null: none, or the configuration holds it. */
   sealed: Schema.NullOr(Schema.String),
   /** Who registered it, by sub; `config` for one of the configuration. */
   createdBy: Schema.String,
-  /** Null while events are posted to it. */
+  /** Null while the webhook is active. */
   removedAt: Schema.NullOr(Instant.schema)
 })
 export type Webhook = typeof Webhook.Type
@@ -40,12 +40,12 @@ export interface ConfiguredWebhook {
   readonly url: string
   /** Empty: every control event. */
   readonly events: ReadonlyArray<EventType>
-  /** Up to three, so that receivers change over in their own time; each signs every attempt. */
+  /** Up to three, so that receivers rotate secrets in their own time; each signs every attempt. */
   readonly secrets: ReadonlyArray<Uint8Array>
 }
 
 const Removed = Schema.Struct({ on: Schema.Literal("remove"), at: Instant.schema })
-/** The configuration names it, anew or otherwise than before. */
+/** The configuration added or changed the webhook. */
 const Configured = Schema.Struct({
   on: Schema.Literal("configure"),
   url: Schema.String,
@@ -54,7 +54,7 @@ const Configured = Schema.Struct({
 export const Fact = Schema.Union([Removed, Configured])
 export type Fact = typeof Fact.Type
 
-/** The webhook after `fact`. Decides nothing. */
+/** Fold: the webhook after `fact`. */
 export const evolve = (self: Webhook, fact: Fact): Webhook =>
   match(fact)
     .with({ on: "remove" }, ({ at }) => ({ ...self, sealed: null, removedAt: at }))
@@ -63,10 +63,12 @@ export const evolve = (self: Webhook, fact: Fact): Webhook =>
 
 export const isActive = (self: Webhook): boolean => self.removedAt === null
 
-/** What is active is listed by this column. */
+/** List filter of the active webhooks. */
 export const active = { state: ["active"] } as const
 
-/** The most webhooks at a time: every event of the engine is written once for each that takes it. */
+/**
+ * Largest number of active webhooks: each event is written once for every webhook that takes it.
+ */
 export const activeMax = 100
 
 export const webhooks = Collection.define<Webhook, Fact>("webhook", {
@@ -94,7 +96,7 @@ export const webhooks = Collection.define<Webhook, Fact>("webhook", {
 export const takes = (self: Pick<Webhook, "events">, type: string): boolean =>
   self.events.length === 0 || self.events.some((one) => one === type)
 
-/** What is shown of a webhook: no secret, not even that there is one. */
+/** A webhook as a caller reads it: without its secret, and without whether it has one. */
 export const WebhookView = Schema.Struct({
   webhookId: WebhookId,
   url: Schema.String,

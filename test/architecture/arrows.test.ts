@@ -18,13 +18,13 @@ const upwardStill: ReadonlyArray<string> = [
   "holders → admissions/admission/Admission.ts",
   "holders → admissions/admission/AdmissionOperations.ts",
   "holders → admissions/admission/AdmissionRules.ts",
-  "holders → admissions/admission/PlaceOperations.ts",
+  "holders → admissions/admission/PlaceSteps.ts",
   "holders → orders/redemption/Redemption.ts",
   "holders → orders/redemption/RedemptionMachine.ts",
   "holders → orders/subscription/Subscription.ts",
   "holders → orders/subscription/SubscriptionMachine.ts",
   "holders → powers/issuer-powers/IssuerPowersConsentMachine.ts",
-  "holders → restraints/restriction/InForceReads.ts",
+  "holders → restraints/restriction/RestrictionLookups.ts",
   "holders → restraints/restriction/RestrictionOperations.ts",
   "holders → restraints/restriction/RestrictionSight.ts",
   "instruments → orders/subscription/SubscriptionRules.ts",
@@ -53,6 +53,20 @@ describe("the arrows", () => {
   // A ratchet: an import that is gone leaves this list, and none joins it.
   it("no value import goes to a room above its own, but those that are still to be turned", () => {
     expect([...new Set(sources.flatMap(roomBreaches))].toSorted()).toEqual(upwardStill)
+  })
+
+  it("a suffix says one thing: Operations define writes, Reads answer routes, Readings read the ledger", () => {
+    const means: ReadonlyArray<readonly [suffix: string, marks: RegExp]> = [
+      ["Operations", /\bOperation\.define|extends Context\.Service/u],
+      ["Reads", /\bRead\.(list|one)\(|export const reads\b|extends Context\.Service/u],
+      ["Readings", /export const readings\b/u]
+    ]
+    const strangers = sources.flatMap(({ path, text }) =>
+      means
+        .filter(([suffix, marks]) => path.endsWith(`${suffix}.ts`) && !marks.test(text))
+        .map(([suffix]) => `${path} is called ${suffix}`)
+    )
+    expect(strangers).toEqual([])
   })
 
   it("the outside parties' programs know only the door, and no package knows them", () => {

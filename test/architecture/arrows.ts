@@ -17,7 +17,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [5, /^(Engine|catalogue|index)\.ts$/u],
   // A context's table of contents lists its writes and reads.
   [5, /^[a-z-]+\/index\.ts$/u],
-  [4, /(Operations|Reads|Readings|Runner|Follower|FourEyes|AuditLog)\.ts$/u],
+  [4, /(Operations|Steps|Reads|Lookups|Readings|Runner|Follower|FourEyes|AuditLog)\.ts$/u],
   // What submits, opens, signs, judges and runs a write.
   [4, /^writes\/([A-Z][a-z]+Write|KeyedCall|OperationTransitions)\.ts$/u],
   // What folds updates into records, and what answers reads from them, needs both as a use case does.

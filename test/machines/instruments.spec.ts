@@ -6,7 +6,7 @@ import {
   type AdmissionConsent,
   admissionConsents
 } from "#core/admissions/admission/AdmissionConsent.ts"
-import * as Proposing from "#core/writes/ProposingOperations.ts"
+import * as Proposing from "#core/writes/ProposalSteps.ts"
 import * as ConsentMachine from "#core/admissions/admission/AdmissionConsentMachine.ts"
 import * as AdmissionMachine from "#core/admissions/admission/AdmissionMachine.ts"
 import {

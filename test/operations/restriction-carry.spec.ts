@@ -6,8 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { carry, type Carrying } from "#core/restraints/restriction/CarryOperations.ts"
-import { inForce } from "#core/restraints/restriction/InForceReads.ts"
+import { carry, type Carrying } from "#core/restraints/restriction/CarrySteps.ts"
+import { inForce } from "#core/restraints/restriction/RestrictionLookups.ts"
 import { lets, type Passing } from "#core/restraints/restriction/RestrictionRules.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as sets from "#core/vocabulary/sets.ts"
@@ -199,7 +199,7 @@ describe("a restriction", () => {
 })
 
 describe("a restriction in the moment of a recovery", () => {
-  // Switched off to see it red: `inTurn` of InForceReads.ts, in either of the two. In memory one
+  // Switched off to see it red: `inTurn` of RestrictionLookups.ts, in either of the two. In memory one
   // transaction runs at a time, so that this takes a database.
   it.live(
     "never: stays on a holder that has ended by it, and nobody else has it",

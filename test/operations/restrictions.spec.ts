@@ -5,7 +5,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { inForce } from "#core/restraints/restriction/InForceReads.ts"
+import { inForce } from "#core/restraints/restriction/RestrictionLookups.ts"
 import { world } from "../engine/world.ts"
 import {
   activeOf,

@@ -8,9 +8,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { HoldingV1 } from "#core/templates/Interfaces.ts"
 import * as SeriesReads from "#core/instruments/price/SeriesReads.ts"
-import * as HeldReads from "#core/instruments/register/HeldReads.ts"
+import * as HoldingLookups from "#core/instruments/register/HoldingLookups.ts"
 import { holdings } from "#core/instruments/register/Holding.ts"
-import * as MovementClaims from "#core/instruments/register/MovementClaimReadings.ts"
+import * as MovementClaims from "#core/instruments/register/MovementClaimLookups.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
 import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import { contracts } from "#core/projection/Contract.ts"
@@ -186,7 +186,9 @@ describe("a projection that began from a snapshot", () => {
       yield* Venue.settle
       const id = { instrumentId: Story.instrumentId }
       const asset = { registrar: of.registrar.party, instrumentId: "fund-a" }
-      const counts = Effect.map(HeldReads.holderCounts([asset]), (found) => [...found.values()])
+      const counts = Effect.map(HoldingLookups.holderCounts([asset]), (found) => [
+        ...found.values()
+      ])
       const supply = (point: { readonly at?: Offset.Offset }) =>
         Effect.map(Venue.read(RegisterReads.register, id, { point }), ({ value }) =>
           [value.head.supplyOnLedger, value.head.difference].map(Decimal.formatPlain)
@@ -210,7 +212,7 @@ describe("a projection that began from a snapshot", () => {
       )
       assert.deepEqual(yield* supply({ at: before }), ["150", "0"])
       assert.deepEqual(yield* supply({}), [String(Number(left) + 7), "0"])
-      const held = yield* HeldReads.heldBy({ ...asset, party: of.registrar.party })
+      const held = yield* HoldingLookups.heldBy({ ...asset, party: of.registrar.party })
       assert.strictEqual(Decimal.formatPlain(held.units), String(Number(left) + 7))
       const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "supply" })
       const [day] = value.points

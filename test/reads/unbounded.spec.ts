@@ -7,10 +7,10 @@ import type { Collection } from "#core/kernel/Collection.ts"
 import { holdings } from "#core/instruments/register/Holding.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import { type DealingCycle, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
-import { provisionOf } from "#core/orders/dealing-cycle/ProvisionReads.ts"
-import { aroundOf } from "#core/orders/dealing-cycle/SettlingReads.ts"
+import { provisionOf } from "#core/orders/dealing-cycle/ProvisionLookups.ts"
+import { aroundOf } from "#core/orders/dealing-cycle/CycleSettlementLookups.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
-import { liveMarket } from "#core/orders/primary-market/LiveMarketReads.ts"
+import { liveMarket } from "#core/orders/primary-market/PrimaryMarketLookups.ts"
 import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
 import {
   standingParties,

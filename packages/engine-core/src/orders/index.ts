@@ -3,8 +3,10 @@ import * as AheadReadings from "./AheadReadings.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
 import { DealingCycleMachine } from "./dealing-cycle/DealingCycleMachine.ts"
-import * as DealingCycleOperations from "./dealing-cycle/DealingCycleOperations.ts"
 import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
+import * as OpenCycle from "./dealing-cycle/OpenOperations.ts"
+import * as ReleaseCycle from "./dealing-cycle/ReleaseOperations.ts"
+import * as SettleCycle from "./dealing-cycle/SettleOperations.ts"
 import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
@@ -71,7 +73,9 @@ export const operations = [
   PrimaryMarketOperations.propose,
   ...SubscriptionOperations.operations,
   ...RedemptionOperations.operations,
-  ...DealingCycleOperations.operations,
+  OpenCycle.open,
+  SettleCycle.settle,
+  ReleaseCycle.release,
   ...StandingSettlementOperations.operations,
   IterationOperations.settle,
   ProvisionSettlementOperations.propose
@@ -100,5 +104,5 @@ export const readings = [
 export const timely = [
   ...SubscriptionOperations.timely,
   ...RedemptionOperations.timely,
-  ...DealingCycleOperations.timely
+  ...ReleaseCycle.timely
 ] as const

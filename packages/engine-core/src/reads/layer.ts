@@ -15,7 +15,7 @@ import { Records, type Stored } from "../records/Records.ts"
 import * as Remembered from "../records/Remembered.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
-import * as AwaitingReads from "./AwaitingReads.ts"
+import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
 import * as Cursor from "./Cursor.ts"
 import * as Merged from "./Merged.ts"
 import * as Point from "./Point.ts"
@@ -101,10 +101,10 @@ const make = Effect.gen(function* () {
     const pin = yield* resolve(of.point, now, { latest, look: run })
     const value = yield* run(pin)
     const [shown = value] = yield* within(
-      AwaitingReads.shown([value], {
+      AwaitingActionLookups.shown([value], {
         role: who.role,
         pin: read.pinned ? pin : undefined,
-        href: () => AwaitingReads.pathOf(read.route, of.params)
+        href: () => AwaitingActionLookups.pathOf(read.route, of.params)
       })
     )
     return { ...around(read.pinned, pin, nowOf(read, of.point, pin, now)), value: shown }
@@ -290,10 +290,10 @@ const make = Effect.gen(function* () {
       readonly looked: Looked
     }
   ): Effect.Effect<ReadonlyArray<V>, Unavailable> => {
-    const path = AwaitingReads.pathOf(read.route, of.params)
+    const path = AwaitingActionLookups.pathOf(read.route, of.params)
     return of.looked(
       Effect.flatMap(read.view(rows, of.who, of.params), (views) =>
-        AwaitingReads.shown(views, {
+        AwaitingActionLookups.shown(views, {
           role: of.who.role,
           pin: of.awaits ? of.who.pin : undefined,
           href: (index) => {
@@ -353,7 +353,9 @@ const make = Effect.gen(function* () {
     const { pin } = prepared.who
     const awaits =
       mayAwait(read, pin) &&
-      (yield* within(AwaitingReads.any(AwaitingReads.pathOf(read.route, of.params), pin)))
+      (yield* within(
+        AwaitingActionLookups.any(AwaitingActionLookups.pathOf(read.route, of.params), pin)
+      ))
     const value: Stream.Stream<V, Unavailable> = rows.pipe(
       Stream.grouped(viewedTogether),
       // The next ones are looked up while these are printed and sent.

@@ -26,7 +26,7 @@ import { type Admission, admissions, AdmissionView, pairOf } from "./Admission.t
 import { standing } from "./AdmissionConsentOperations.ts"
 import { decide } from "./AdmissionMachine.ts"
 import { against, type Offering } from "./AdmissionRules.ts"
-import { reserve, takenOf } from "./PlaceOperations.ts"
+import { reserve, takenOf } from "./PlaceSteps.ts"
 
 const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 

@@ -1,9 +1,9 @@
 /** How the venue closes a holder for good: it holds nothing, orders nothing, and is admitted nowhere. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { inForce } from "../../restraints/restriction/InForceReads.ts"
+import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { admissions, placed } from "../../admissions/admission/Admission.ts"
 import { ending } from "../../admissions/admission/AdmissionOperations.ts"
-import { instrumentsOf } from "../../instruments/register/HeldReads.ts"
+import { instrumentsOf } from "../../instruments/register/HoldingLookups.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { RedemptionMachine } from "../../orders/redemption/RedemptionMachine.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"

@@ -6,7 +6,7 @@ import {
   offerCommand,
   offeringOf
 } from "../../admissions/admission/AdmissionOperations.ts"
-import { reserve } from "../../admissions/admission/PlaceOperations.ts"
+import { reserve } from "../../admissions/admission/PlaceSteps.ts"
 import { againstAtOnboarding } from "../../admissions/admission/AdmissionRules.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { judge as judgeGates } from "../../kernel/Gates.ts"
@@ -26,7 +26,7 @@ import * as Screenings from "../screening/AskRunner.ts"
 import { HolderId, holders } from "./Holder.ts"
 import { type Attribute, Details, type Stated, StatedList } from "./HolderDetails.ts"
 import * as HolderView from "./HolderView.ts"
-import { judgeNew } from "./NewHolderOperations.ts"
+import { judgeNew } from "./NewHolderSteps.ts"
 
 const Registering = Schema.Struct({
   /** Made by the engine when the caller names none. */

@@ -15,7 +15,7 @@ import { type Holder, HolderId, holderParties, holders, isEnded } from "./Holder
 import { decide } from "./HolderMachine.ts"
 import { idOf } from "./HolderOperations.ts"
 import * as HolderView from "./HolderView.ts"
-import { judgeNew } from "./NewHolderOperations.ts"
+import { judgeNew } from "./NewHolderSteps.ts"
 
 const Naming = Schema.Struct({
   holderId: HolderId,

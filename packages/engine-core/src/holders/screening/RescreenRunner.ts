@@ -6,7 +6,7 @@ import { ScreeningSource } from "../../ports/ScreeningSource.ts"
 import { type Query, Records } from "../../records/Records.ts"
 import { holders } from "../holder/Holder.ts"
 import { again } from "./AskRunner.ts"
-import { ages } from "./ScreeningAgeReads.ts"
+import { ages } from "./ScreeningAgeLookups.ts"
 import * as ScreeningRules from "./ScreeningRules.ts"
 
 /** Milliseconds after which a source that does not answer counts as away. */

@@ -16,7 +16,7 @@ import { type Holder, holders, isEnded } from "../holder/Holder.ts"
 import { activated } from "../holder/HolderReadings.ts"
 import { again, queue } from "./AskRunner.ts"
 import { screenings } from "./Screening.ts"
-import { ages } from "./ScreeningAgeReads.ts"
+import { ages } from "./ScreeningAgeLookups.ts"
 import * as ScreeningRules from "./ScreeningRules.ts"
 
 /** Requests that one instance has under way at a time. */

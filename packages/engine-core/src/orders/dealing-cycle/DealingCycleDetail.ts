@@ -20,7 +20,7 @@ import {
 } from "./DealingCycleOrders.ts"
 import type { Bought, Settlement, Sold, Swinging } from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
-import type { WhatIf } from "./WhatIfReads.ts"
+import type { WhatIf } from "./WhatIfLookups.ts"
 
 /** One side of what an order comes to: an asset from one party to another. */
 export const Leg = Schema.Struct({

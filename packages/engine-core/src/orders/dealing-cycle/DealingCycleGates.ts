@@ -11,7 +11,7 @@ import type { Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import { objections } from "./DealingCycleMachine.ts"
-import type { Standing } from "./SettlingReads.ts"
+import type { Standing } from "./CycleSettlementLookups.ts"
 import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 
 /** Opening a cycle as its gates see it. */

@@ -21,7 +21,7 @@ import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
 import type { FormerCycle } from "./FormerCycle.ts"
-import { leftIn } from "./MemberReads.ts"
+import { leftIn } from "./CycleOrderLookups.ts"
 
 type Created = Payload<typeof DealingCycleTemplate>
 

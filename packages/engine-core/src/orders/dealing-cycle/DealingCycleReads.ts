@@ -13,9 +13,9 @@ import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { DealingCycleMachine } from "./DealingCycleMachine.ts"
 import * as DealingCycleDetail from "./DealingCycleDetail.ts"
 import { idsOf, isNone, none, ordersIn } from "./DealingCycleOrders.ts"
-import { ordersNaming } from "./MemberReads.ts"
+import { ordersNaming } from "./CycleOrderLookups.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
-import { comingOf, swungBy, whatIf } from "./WhatIfReads.ts"
+import { comingOf, swungBy, whatIf } from "./WhatIfLookups.ts"
 
 const audience = {
   operator: "all",

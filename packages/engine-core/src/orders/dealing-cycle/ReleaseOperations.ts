@@ -12,7 +12,7 @@ import type { Subscription } from "../subscription/Subscription.ts"
 import { CycleId, dealingCycles } from "./DealingCycle.ts"
 import { decide } from "./DealingCycleMachine.ts"
 import { none } from "./DealingCycleOrders.ts"
-import { ordersOf } from "./MemberReads.ts"
+import { ordersOf } from "./CycleOrderLookups.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import { shown } from "./SettleOperations.ts"
 

@@ -20,8 +20,8 @@ import type { Fill } from "./DealingCycleRules.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
-import { ordersLeft } from "./MemberReads.ts"
-import { type Standing, standingOf } from "./SettlingReads.ts"
+import { ordersLeft } from "./CycleOrderLookups.ts"
+import { type Standing, standingOf } from "./CycleSettlementLookups.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 const One = Schema.Struct({ cycleId: CycleId })

@@ -17,7 +17,7 @@ import * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import * as Proposing from "../../writes/ProposingOperations.ts"
+import * as Proposing from "../../writes/ProposalSteps.ts"
 import { PrimaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
 import { PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
 

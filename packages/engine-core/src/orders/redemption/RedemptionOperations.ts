@@ -11,11 +11,11 @@ import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import * as Cash from "../subscription/CashLine.ts"
-import { take } from "../subscription/CashOperations.ts"
+import { take } from "../subscription/CashSteps.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
 import { decide } from "./RedemptionMachine.ts"
-import { load, settling } from "./RedemptionJudgingReads.ts"
+import { load, settling } from "./RedemptionGateLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
 const One = Schema.Struct({ redemptionId: RedemptionId })

@@ -12,7 +12,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { controlsOf } from "../ControlReads.ts"
+import { controlsOf } from "../ControlLookups.ts"
 import { asServed } from "../AllocationRules.ts"
 import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
 import {
@@ -21,7 +21,7 @@ import {
   subscriptions,
   toPayBack
 } from "../subscription/Subscription.ts"
-import { liveMarket } from "../primary-market/LiveMarketReads.ts"
+import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import * as Gates from "./IterationGates.ts"
 import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"

@@ -17,7 +17,7 @@ import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
-import { controlsOf } from "../ControlReads.ts"
+import { controlsOf } from "../ControlLookups.ts"
 import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
 import * as Gates from "./StandingSettlementGates.ts"
 import {

@@ -20,7 +20,7 @@ import {
   subscriptions,
   toPayBack
 } from "./Subscription.ts"
-import { take } from "./CashOperations.ts"
+import { take } from "./CashSteps.ts"
 import { claim } from "./ClaimOperations.ts"
 import { decide } from "./SubscriptionMachine.ts"
 import {
@@ -30,8 +30,8 @@ import {
   load,
   type Standing,
   settling
-} from "./SubscriptionJudgingReads.ts"
-import { marketOf } from "./SubscriptionStandingReads.ts"
+} from "./SubscriptionGateLookups.ts"
+import { marketOf } from "./SubscriptionLookups.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
 const One = Schema.Struct({ subscriptionId: SubscriptionId })

@@ -3,7 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import * as events from "../../feeds/events.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
-import { inForce } from "../../instruments/policy/InForceReads.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Follow from "../../projection/Follow.ts"
@@ -19,7 +19,7 @@ import { type Subscription, SubscriptionId, subscriptions, tell } from "./Subscr
 import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
-import { knownFor } from "./SubscriptionStandingReads.ts"
+import { knownFor } from "./SubscriptionLookups.ts"
 
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>

@@ -1,7 +1,7 @@
 /** What the API answers about instruments: all of them, or one. */
 import { Effect, Schema, Stream } from "effect"
 import type { Hold } from "../../restraints/hold/Hold.ts"
-import { openOn } from "../../restraints/hold/OpenHoldsReads.ts"
+import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import {
   type IssuerPowersAgreement,
   issuerPowersAgreements
@@ -22,7 +22,7 @@ import {
 import { AdmissionConsentMachine } from "../../admissions/admission/AdmissionConsentMachine.ts"
 import { NavFeed } from "../../instruments/price/NavFeed.ts"
 import { feedOf, type Stated } from "../../instruments/price/NavFeedRules.ts"
-import { holderCounts } from "../../instruments/register/HeldReads.ts"
+import { holderCounts } from "../../instruments/register/HoldingLookups.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import {
   type Instrument,

@@ -1,6 +1,6 @@
 /** What the API answers about what a holder holds. */
 import { Effect, Schema, Stream } from "effect"
-import { inForce } from "../../restraints/restriction/InForceReads.ts"
+import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
 import { isTold } from "../../restraints/restriction/RestrictionSight.ts"
 import {

@@ -1,6 +1,6 @@
 /** What the API answers about who holds an instrument. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { inForce } from "../../restraints/restriction/InForceReads.ts"
+import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
 import { isTold } from "../../restraints/restriction/RestrictionSight.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"

@@ -16,7 +16,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { IssuerPowersAgreement } from "../../templates/Powers.ts"
 import type { Argument, Outcome, Payload } from "../../templates/Template.ts"
 import { operations } from "../../writes/OperationRecord.ts"
-import { carry } from "../../restraints/restriction/CarryOperations.ts"
+import { carry } from "../../restraints/restriction/CarrySteps.ts"
 import { forcedActs } from "./ForcedAct.ts"
 import { idOf, recoveries, untold } from "./Recovery.ts"
 

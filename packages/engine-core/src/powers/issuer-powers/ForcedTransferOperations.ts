@@ -12,8 +12,8 @@ import {
   ForcedActView,
   ofOneHolder,
   ofOneInstrument
-} from "./ForcedActOperations.ts"
-import { heldBy } from "./ForcedMoveReads.ts"
+} from "./ForcedActSteps.ts"
+import { heldBy } from "./ForcedMoveLookups.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 

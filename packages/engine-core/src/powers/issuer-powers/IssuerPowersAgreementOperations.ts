@@ -12,7 +12,7 @@ import { IssuerPowersAgreementProposal } from "../../templates/Powers.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import { IssuerPower } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
-import * as Proposing from "../../writes/ProposingOperations.ts"
+import * as Proposing from "../../writes/ProposalSteps.ts"
 import { IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
 import { IssuerPowersAgreementMachine } from "./IssuerPowersAgreementMachine.ts"
 

@@ -12,7 +12,7 @@ import { IssuerPowersConsentOffer } from "../../templates/Powers.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import { IssuerPower } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
-import * as Proposing from "../../writes/ProposingOperations.ts"
+import * as Proposing from "../../writes/ProposalSteps.ts"
 import { type IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
 import { powers } from "./IssuerPowersAgreementOperations.ts"
 import {

@@ -1,7 +1,7 @@
 /** What a holder answers to the powers it is asked to consent to, and how its consent ends. */
 import { Effect, Option } from "effect"
-import { inForce } from "../../restraints/restriction/InForceReads.ts"
-import { isUnderOrder } from "./CitedOrdersReads.ts"
+import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
+import { isUnderOrder } from "./CitedOrderLookups.ts"
 import { holders } from "../../holders/holder/Holder.ts"
 import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
 import { Records } from "../../records/Records.ts"
-import { inForce } from "./InForceReads.ts"
+import { inForce } from "./RestrictionLookups.ts"
 
 /**
  * The restrictions in force on what a holder is still owed, as its own: those on itself, and those

@@ -1,7 +1,7 @@
 /** The price at which the orders of one dealing day deal: the point's, or the one swung off it. */
 import { Effect, Option } from "effect"
 import type { Recorded } from "../instruments/instrument/Instrument.ts"
-import { inForce } from "../instruments/policy/InForceReads.ts"
+import { inForce } from "../instruments/policy/PolicyLookups.ts"
 import { assetKeyOf } from "../instruments/register/Holding.ts"
 import { supplies } from "../instruments/register/Supply.ts"
 import * as Decimal from "../kernel/Decimal.ts"

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { type InstrumentId, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
 import { type Asked, isAsked } from "../instruments/policy/Counterfactual.ts"
-import { inForce } from "../instruments/policy/InForceReads.ts"
+import { inForce } from "../instruments/policy/PolicyLookups.ts"
 import { type Terms, termsOf } from "../instruments/policy/Policy.ts"
 import { idOf as versionOf, policyVersions } from "../instruments/policy/PolicyVersion.ts"
 import {

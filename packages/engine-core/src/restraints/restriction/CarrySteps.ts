@@ -4,7 +4,7 @@ import type { Holder } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { inForce, inTurn } from "./InForceReads.ts"
+import { inForce, inTurn } from "./RestrictionLookups.ts"
 import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
 import { RestrictionMachine } from "./RestrictionMachine.ts"
 

@@ -5,11 +5,11 @@ import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import { isSized } from "../../orders/OrderSize.ts"
-import { signedOrder } from "../../orders/SignedOrderReads.ts"
+import { signedOrder } from "../../orders/SignedOrderLookups.ts"
 import { standing as standingMarket } from "../../orders/primary-market/PrimaryMarketOperations.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import * as RedemptionPricing from "../../orders/redemption/RedemptionPricing.ts"
-import { lastPriceOf } from "../../orders/redemption/RedemptionStandingReads.ts"
+import { lastPriceOf } from "../../orders/redemption/RedemptionLookups.ts"
 import { attestingOf } from "../../orders/subscription/ClaimOperations.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as SubscriptionRules from "../../orders/subscription/SubscriptionRules.ts"
@@ -20,7 +20,7 @@ import {
   instruments,
   isRecorded
 } from "../../instruments/instrument/Instrument.ts"
-import { inForce } from "../../instruments/policy/InForceReads.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type { Act, Asked } from "./PrecheckRules.ts"
 
 type Derived = Figures.Derived["figures"]

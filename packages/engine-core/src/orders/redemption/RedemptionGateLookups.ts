@@ -1,18 +1,18 @@
 /** Everything that settling a redemption is judged by, one row a check. */
 import { Effect } from "effect"
-import { followed } from "../../restraints/restriction/FollowedReads.ts"
+import { followed } from "../../restraints/restriction/SuccessorRestrictionLookups.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { controlsOf } from "../ControlReads.ts"
+import { controlsOf } from "../ControlLookups.ts"
 import { againstSettleBy, asServed } from "../AllocationRules.ts"
-import { againstApart } from "../dealing-cycle/JoiningReads.ts"
+import { againstApart } from "../dealing-cycle/OpenCycleLookups.ts"
 import type * as Cash from "../subscription/CashLine.ts"
-import { named } from "../subscription/CashOperations.ts"
+import { named } from "../subscription/CashSteps.ts"
 import { type Redemption, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
 import { objections, RedemptionMachine } from "./RedemptionMachine.ts"
-import { marketOf, standingOf } from "./RedemptionStandingReads.ts"
+import { marketOf, standingOf } from "./RedemptionLookups.ts"
 
 /** An order, and the bank lines that are named as its cash. */
 interface Paying {

@@ -1,18 +1,18 @@
 /** Everything that delivering and settling an order are judged by, one row a check. */
 import { Effect } from "effect"
-import { inForce } from "../../instruments/policy/InForceReads.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { controlsOf } from "../ControlReads.ts"
+import { controlsOf } from "../ControlLookups.ts"
 import { againstSettleBy, asServed } from "../AllocationRules.ts"
-import { againstApart } from "../dealing-cycle/JoiningReads.ts"
+import { againstApart } from "../dealing-cycle/OpenCycleLookups.ts"
 import type * as Cash from "./CashLine.ts"
-import { named } from "./CashOperations.ts"
+import { named } from "./CashSteps.ts"
 import { owesRefund, type Subscription, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
 import { objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
-import { marketOf, standingOf } from "./SubscriptionStandingReads.ts"
+import { marketOf, standingOf } from "./SubscriptionLookups.ts"
 
 /** An order, and the bank lines that are named as its cash. */
 interface Paying extends Pick<Cash.Named, "cash"> {

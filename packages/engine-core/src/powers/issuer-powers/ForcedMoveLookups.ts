@@ -4,15 +4,15 @@ import { type Holder, holderParties, holders } from "../../holders/holder/Holder
 import { type Admission, admissions, pairOf } from "../../admissions/admission/Admission.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
-import { instrumentsOf } from "../../instruments/register/HeldReads.ts"
+import { instrumentsOf } from "../../instruments/register/HoldingLookups.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { IssuerPower } from "../../vocabulary/sets.ts"
-import { openOn } from "../../restraints/hold/OpenHoldsReads.ts"
-import { inForce } from "../../restraints/restriction/InForceReads.ts"
+import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
+import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { type Restriction, restrictions } from "../../restraints/restriction/Restriction.ts"
 import { forcedActs } from "./ForcedAct.ts"
 import type { Moving } from "./ForcedMoveGates.ts"
@@ -25,7 +25,7 @@ import {
   issuerPowersConsents,
   isTo
 } from "./IssuerPowersConsent.ts"
-import { grouped, lineOf, positionsOf } from "./PositionReads.ts"
+import { grouped, lineOf, positionsOf } from "./PositionLookups.ts"
 
 /** One holder's units of one instrument; without a receiver they go to the holder's successor. */
 export interface Asked {

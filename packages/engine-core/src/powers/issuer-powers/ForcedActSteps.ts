@@ -18,9 +18,9 @@ import type { Derived, Figure } from "../../writes/Figures.ts"
 import type { CitedOrder } from "../../restraints/CitedOrder.ts"
 import { ForcedAct, forcedActs } from "./ForcedAct.ts"
 import { against, ofAct } from "./ForcedMoveGates.ts"
-import { type Asked, heldBy, type Standing, standingOf } from "./ForcedMoveReads.ts"
+import { type Asked, heldBy, type Standing, standingOf } from "./ForcedMoveLookups.ts"
 import { fitting, movesMax, type Portion, releasedOf } from "./ForcedMoveRules.ts"
-import { OrderLeft, ordersOf } from "./OrdersLeftReads.ts"
+import { OrderLeft, ordersOf } from "./OrdersLeftLookups.ts"
 import { idOf, recoveries, untold } from "./Recovery.ts"
 
 /** A forced act as its route asks for it. */

@@ -1,7 +1,7 @@
 /** Which controls stand before an act of orders, as the records say it now. */
 import { Effect } from "effect"
-import { openOn } from "../restraints/hold/OpenHoldsReads.ts"
-import { inForce } from "../restraints/restriction/InForceReads.ts"
+import { openOn } from "../restraints/hold/OpenHoldLookups.ts"
+import { inForce } from "../restraints/restriction/RestrictionLookups.ts"
 
 /** The holds open on the instrument, and the restrictions of these holders; two look-ups in all. */
 export const controlsOf = Effect.fnUntraced(function* (of: {

@@ -1,4 +1,7 @@
-/** One promise of a port, put to an adapter as a plain function: it ends, or says what is broken. */
+/**
+ * Conformance check: one promise of a port as a function that succeeds, or fails with what is
+ * broken.
+ */
 import { Clock, Data, Effect, type Exit, type Scope } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { Storage } from "../memory/Memory.ts"
@@ -15,7 +18,7 @@ export class Broken extends Data.TaggedError("Broken")<{
 
 export interface Check {
   readonly port: string
-  /** What an adapter promises, as a sentence that its failure makes untrue. */
+  /** The promise, as a sentence that a failure makes untrue. */
   readonly name: string
   readonly run: Effect.Effect<void, unknown, Storage | Scope.Scope>
 }
@@ -35,7 +38,7 @@ export const same = (
     ? Effect.void
     : Effect.fail(new Broken({ what, expected, actual }))
 
-/** How an effect ended, by name: what it failed with, or that it died. */
+/** How an effect ended, as a word: the tag of its failure, or that it died. */
 export const ending = (exit: Exit.Exit<unknown, unknown>): string => {
   if (exit._tag === "Success") return "success"
   for (const reason of exit.cause.reasons) {
@@ -50,7 +53,7 @@ export const ending = (exit: Exit.Exit<unknown, unknown>): string => {
   return "interrupt"
 }
 
-/** The ending of an effect, which must be the one that is promised. */
+/** Fails unless the effect ends as promised. */
 export const ends = <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
@@ -60,7 +63,7 @@ export const ends = <A, E, R>(
 
 let names = 0
 
-/** A name nobody used before, also not on a database that is kept from run to run. */
+/** A name that is unique also on a database that is kept from run to run. */
 export const fresh = (word: string): Effect.Effect<string> =>
   Effect.map(Clock.currentTimeMillis, (now) => `${word}-${now.toString(36)}-${++names}`)
 

@@ -1,4 +1,4 @@
-/** Templates that exist only to test a ledger: they try what no honest template would. */
+/** Test templates of the ledger suite: their choices attempt what no honest template would. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
 import * as Entity from "../simulated-ledger/Entity.ts"
@@ -11,42 +11,42 @@ const named = (entity: string): Templates.TypeRef => ({
 })
 const made = Schema.Struct({ contractId: Schema.String })
 
-/** A thing of its owner's. */
+/** A contract signed by its owner. */
 export const Token = Templates.define({
   typeRef: named("Token"),
   payload: Schema.Struct({ owner: Party.schema, seenBy: Schema.Array(Party.schema) }),
   choices: {}
 })
 
-/** A thing that nobody signs. */
+/** A contract without signatories. */
 export const Orphan = Templates.define({
   typeRef: named("Orphan"),
   payload: Schema.Struct({ seenBy: Schema.Array(Party.schema) }),
   choices: {}
 })
 
-/** A contract of one party whose choices reach for what is another's. */
+/** A contract of one party whose choices act on contracts of another. */
 export const Reach = Templates.define({
   typeRef: named("Reach"),
   payload: Schema.Struct({ owner: Party.schema, chooser: Party.schema }),
   choices: {
-    /** Creates a token in the name of anyone. */
+    /** Creates a token of any owner. */
     Make: { consuming: false, argument: Schema.Struct({ owner: Party.schema }), result: made },
-    /** Ends a token of anyone's. */
+    /** Archives a token of any owner. */
     End: {
       consuming: false,
       argument: Schema.Struct({ tokenCid: Schema.String }),
       result: Schema.Struct({})
     },
-    /** Looks at a token of anyone's. */
+    /** Fetches a token of any owner. */
     Look: {
       consuming: false,
       argument: Schema.Struct({ tokenCid: Schema.String }),
       result: Schema.Struct({ owner: Party.schema })
     },
-    /** Asks for nobody's consent. */
+    /** A choice without controllers. */
     Free: { consuming: true, argument: Schema.Struct({}), result: Schema.Struct({}) },
-    /** Uses a token twice. */
+    /** Archives one token twice in one transaction. */
     EndTwice: {
       consuming: false,
       argument: Schema.Struct({ tokenCid: Schema.String }),

@@ -1,4 +1,4 @@
-/** Small scenes on a ledger that many laws begin from. */
+/** Fixtures of the ledger suite: small states that many laws start from. */
 import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -44,7 +44,7 @@ export const consent = (scene: Scene) =>
     terms: ""
   })
 
-/** A contract of a registrar's own. */
+/** A contract that the registrar signs alone. */
 export const configuration = (scene: Scene, registrar: Party.Party = scene.registrar.party) =>
   Templates.create(Templates.InstrumentConfiguration, {
     registrar,

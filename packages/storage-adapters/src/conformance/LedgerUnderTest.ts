@@ -1,10 +1,13 @@
-/** What a ledger adapter lends to its conformance suite: the venue's port, and parties to set scenes with. */
+/**
+ * Harness that a ledger adapter gives its conformance suite: the venue's port, and sessions of
+ * outside parties.
+ */
 import type { Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Context } from "effect"
 import type { Effect, Stream } from "effect"
 
-/** An outside party at its own door, with its own token. */
+/** Session of an outside party, authorized by its own token. */
 export interface Session {
   readonly party: Party.Party
   readonly submit: (
@@ -17,7 +20,7 @@ export interface Session {
   readonly acs: (query: Ledger.ActiveQuery) => Stream.Stream<Ledger.Active, Ledger.ReadError>
 }
 
-/** Misbehaviour that the suite asks for; each counts submissions from the moment it is planted. */
+/** Faults that the suite injects; each counts submissions from its injection. */
 export type Mishap =
   | { readonly _tag: "DropBeforeCommit" }
   | { readonly _tag: "DropAfterCommit" }
@@ -38,7 +41,7 @@ export class LedgerUnderTest extends Context.Service<
   }
 >()("@bursar/storage-adapters/conformance/LedgerUnderTest") {}
 
-/** What an adapter can be asked; laws that need more are skipped, by name. */
+/** Optional abilities of an adapter; laws that need a missing one are skipped by name. */
 export interface Supports {
   /** `prune` works. */
   readonly pruning: boolean

@@ -1,4 +1,4 @@
-/** Ledgers that break one law each on purpose: a suite that lets one of them pass is no suite. */
+/** Faulty ledgers that each break one law on purpose, and that the suite must catch. */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
@@ -18,7 +18,7 @@ const onPort = (under: Under, change: (port: Port) => Partial<Port>): Under => (
   venue: { ...under.venue, ...change(under.venue) }
 })
 
-/** Each update as a list: to drop it, keep it or show it twice. */
+/** Maps each update to a list: dropped, kept or doubled. */
 const updatesThrough =
   (show: (update: Ledger.Update) => ReadonlyArray<Ledger.Update>) =>
   (under: Under): Under =>

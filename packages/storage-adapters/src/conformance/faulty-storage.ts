@@ -1,4 +1,4 @@
-/** A store that breaks one chosen promise: the conformance suite must notice each of them. */
+/** Faulty stores that each break one promise on purpose, and that the suite must catch. */
 import {
   Atomically,
   Blobs,

@@ -1,4 +1,4 @@
-/** The suites by which an adapter proves itself, and what they need of it. */
+/** The conformance suites for adapters, and the harness they need. */
 export * from "./ledger.ts"
 export * as FaultyLedger from "./faulty-ledger.ts"
 export * as LedgerProbes from "./LedgerProbes.ts"

@@ -1,4 +1,4 @@
-/** The suite of every ledger adapter: the laws of the port, each asked of a fresh ledger. */
+/** Conformance suite of ledger adapters: every law of the port, each on a fresh ledger. */
 import { describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import * as Atomicity from "./ledger-laws/atomicity.ts"
@@ -21,7 +21,7 @@ export const ledgerLaws: ReadonlyArray<Law> = [
   ...Time.laws
 ]
 
-/** Whether the adapter can be asked this. */
+/** Whether the adapter has the abilities that the law needs. */
 export const asked = (law: Law, supports: Supports): boolean =>
   law.needs === undefined || supports[law.needs]
 

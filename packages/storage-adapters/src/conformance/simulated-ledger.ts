@@ -1,4 +1,4 @@
-/** The simulated ledger as the suite sees it: the venue's port and sessions, each opened with its own token. */
+/** Harness of the simulated ledger for the conformance suite. */
 import type { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect, Layer, Option, Stream } from "effect"
@@ -47,7 +47,7 @@ export const layer: Layer.Layer<LedgerUnderTest, never, Participant> = Layer.eff
   })
 )
 
-/** A party at its own door, in process: every call is authorized by its token. */
+/** In-process session of a party: every call is authorized by its token. */
 export const session = (
   participant: Participant["Service"],
   of: { readonly party: Party.Party; readonly token: string }

@@ -1,4 +1,4 @@
-/** The suite by which an adapter proves itself: every promise of the storage ports, one test each. */
+/** Conformance suite of storage adapters: every promise of the ports, one test each. */
 import { it } from "@effect/vitest"
 import { Effect, type Layer, ManagedRuntime } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
@@ -17,7 +17,7 @@ import { retention } from "./storage-checks/retention.ts"
 import { rate } from "./storage-checks/rate.ts"
 import { work } from "./storage-checks/work.ts"
 
-/** Every promise, also as plain functions of a store, for whoever runs them otherwise. */
+/** All checks as plain functions of a store, for other runners than vitest. */
 export const storageChecks: ReadonlyArray<Check> = [
   ...atomically,
   ...facts,
@@ -36,8 +36,8 @@ export const storageChecks: ReadonlyArray<Check> = [
 const STARTED_WITHIN = 120_000
 
 /**
- * Puts every promise to one store, which may hold other data and may be kept from run to run. The
- * clock is the real one, since a store counts by its own.
+ * Runs every check against one store, which may hold other data and may be kept from run to run.
+ * The clock is the real one, since a store counts by its own.
  */
 export const storageSuite = <E>(name: string, layer: Layer.Layer<Storage, E>): void => {
   describe(`storage: ${name}`, () => {

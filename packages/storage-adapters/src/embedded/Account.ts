@@ -1,4 +1,7 @@
-/** Under whom the database runs: whoever runs the host, or an unprivileged account if that is root. */
+/**
+ * Account that the embedded database runs under: the host's, or an unprivileged one where the host
+ * runs as root.
+ */
 import { readFile, stat } from "node:fs/promises"
 import { failed } from "./EmbeddedFailed.ts"
 

@@ -26,7 +26,7 @@ export interface Binaries {
 
 const COMPLETE = "complete"
 
-/** Finds the programs, or copies them to where they run; answers only what has been seen to run. */
+/** Finds the programs, or copies them to a folder they run in; answers only programs that ran. */
 export const find = async (of: {
   readonly account: Account
   readonly dataFolder: string
@@ -57,7 +57,9 @@ export const find = async (of: {
   )
 }
 
-/** Root leaves copies where every account may look but only root may write. */
+/**
+ * Candidate folders for copies: as root, those that every account may read and only root may write.
+ */
 const parents = (of: { account: Account; dataFolder: string }): ReadonlyArray<string> =>
   of.account.switchTo === null
     ? [join(of.dataFolder, "programs")]
@@ -111,7 +113,7 @@ const hydrate = async (native: string): Promise<void> => {
   for (const program of [postgres, initdb]) await chmod(program, 0o755)
 }
 
-/** Copies the programs once and for all; several hosts may do it at once. */
+/** Copies the programs once; several hosts may do it at the same time. */
 const copyTo = async (native: string, parent: string): Promise<string> => {
   const { mtimeMs, size } = await lstat(programs(native).postgres)
   const key = createHash("sha256").update(`${native}\n${size}\n${mtimeMs}`).digest("hex")
@@ -133,7 +135,7 @@ const copyTo = async (native: string, parent: string): Promise<string> => {
   return rename(made, target).then(
     () => target,
     async () => {
-      // Somebody was first. What lies there is only used if nobody else can have put it there.
+      // Another host was first. Its copy is used only where no other account can have written it.
       if (!(await isOurs(target))) return made
       await rm(made, { recursive: true, force: true })
       return target

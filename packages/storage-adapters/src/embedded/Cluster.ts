@@ -1,4 +1,7 @@
-/** A database folder: made once and whole, and freed of a database a killed host left running. */
+/**
+ * Database folder of the embedded PostgreSQL: made atomically, and cleared of a server that a
+ * killed host left running.
+ */
 import { randomBytes } from "node:crypto"
 import {
   chmod,
@@ -35,7 +38,7 @@ export const path = (dataFolder: string): string => join(dataFolder, "cluster")
 export const nameOf = (cluster: string, account: Account): string =>
   account.switchTo !== null && process.platform === "linux" ? "/proc/self/cwd" : cluster
 
-/** Makes the database unless it is there. Half-made ones never come under the final name. */
+/** Makes the database unless it exists, under a temporary name that is renamed once it is whole. */
 export const initialise = async (of: {
   readonly dataFolder: string
   readonly account: Account
@@ -99,8 +102,8 @@ const isMade = (cluster: string): Promise<boolean> =>
   )
 
 /**
- * Removes what a host left that was killed while it made a database. Its initdb may still be at
- * work for a moment, and write while we remove: what then stays is removed at the next start.
+ * Removes folders of hosts that were killed while they made a database. Their initdb may still
+ * write for a moment; what then stays is removed at the next start.
  */
 const sweep = async (dataFolder: string): Promise<void> => {
   for (const name of await readdir(dataFolder)) {
@@ -116,7 +119,7 @@ const sweep = async (dataFolder: string): Promise<void> => {
   }
 }
 
-/** The password of the folder's database; also says who may read it, which is nobody else. */
+/** The password of the folder's database; also restricts its file to the owner. */
 export const password = async (cluster: string): Promise<string> => {
   const file = join(cluster, PASSWORD)
   await chmod(file, 0o600)
@@ -124,18 +127,18 @@ export const password = async (cluster: string): Promise<string> => {
 }
 
 /**
- * Makes way for a start: stops a database whose host is gone, forgets a process number that has
- * become somebody else's, and refuses while another host uses the folder.
+ * Prepares a start: stops a server whose host is gone, removes a stale process id that now belongs
+ * to another process, and refuses while another host uses the folder.
  */
 export const clear = async (cluster: string): Promise<void> => {
   const file = join(cluster, "postmaster.pid")
   const pid = Number((await readFile(file, "utf8").catch(() => "")).split("\n")[0])
   if (!Number.isInteger(pid) || pid <= 0) return
-  // PostgreSQL itself passes over a number that nobody has.
+  // PostgreSQL itself ignores a process id that does not run.
   if ((await Process.identity(pid)) === null) return
   const command = await Process.commandLine(pid)
   if (!command.includes("postgres")) {
-    // It would take the stranger who has the number now for a database, and refuse to start.
+    // It would take the process that has the id now for a server, and refuse to start.
     await rm(file, { force: true })
     return
   }

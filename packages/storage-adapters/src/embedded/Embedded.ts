@@ -1,4 +1,4 @@
-/** The database Bursar brings along: a PostgreSQL of its own under a data folder. */
+/** Embedded PostgreSQL under a data folder of the deployment. */
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { resolve } from "node:path"
 import { PgConnection } from "@effect/sql-pg"

@@ -1,4 +1,4 @@
-/** Why the database that Bursar brings does not run here, and what to do instead. */
+/** Why the embedded PostgreSQL does not run here, and what to do instead. */
 import { Data, Effect } from "effect"
 
 export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{

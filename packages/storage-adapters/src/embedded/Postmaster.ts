@@ -1,4 +1,4 @@
-/** The running database: started for one host, watched, and stopped with it. */
+/** Process of the embedded PostgreSQL: started for one host, watched, and stopped with it. */
 import type { ChildProcess } from "node:child_process"
 import { closeSync, openSync } from "node:fs"
 import { open, readFile, rename, stat } from "node:fs/promises"
@@ -123,7 +123,7 @@ const argsOf = async (of: StartOptions, port: number): Promise<ReadonlyArray<str
 }
 
 /**
- * Stops the database when the host is gone, however it went: the pipe from the host then closes.
+ * Watchdog process: stops the database when the pipe from the host closes, however the host ended.
  * Where there is no shell, the next start finds the database and stops it.
  */
 const watch = (child: ChildProcess, account: Account): ChildProcess | undefined => {
@@ -155,7 +155,7 @@ const isReady = async (cluster: string, pid: number | undefined): Promise<boolea
   return lines[0] === String(pid) && lines[7]?.trim() === "ready"
 }
 
-/** Keeps one older log, so that a database that runs for years does not fill the disk. */
+/** Rotates the log and keeps one older, so that it does not fill the disk. */
 const turnLog = async (file: string): Promise<{ file: string; size: number }> => {
   const size = await stat(file).then(
     (status) => status.size,

@@ -1,4 +1,7 @@
-/** Starting the database's programs: under the account, with a bare environment, and what they said. */
+/**
+ * Runs the database's programs under its account, with a bare environment, and captures their
+ * output.
+ */
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import type { Account } from "./Account.ts"
@@ -56,7 +59,7 @@ export const run = (of: {
     of.signal?.addEventListener("abort", () => child.kill("SIGKILL"))
   })
 
-/** What tells a process from a later one with the same number; null where it does not run. */
+/** Identity of a process beyond its id, which the system reuses; null where it does not run. */
 export const identity = async (pid: number): Promise<string | null> => {
   if (!isAlive(pid)) return null
   const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Databases for tests: one server for a whole test run, a fresh database for whoever asks. */
+/** Test databases: one server for a test run, a fresh database for each request. */
 import * as Postgres from "../postgres/Postgres.ts"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Layer, Redacted, Scope, Semaphore } from "effect"

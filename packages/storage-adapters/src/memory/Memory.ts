@@ -1,4 +1,4 @@
-/** The storage of one process that forgets: every storage port, for tests and first steps. */
+/** In-memory storage of one process: every storage port, for tests and first steps. */
 import {
   Atomically,
   Blobs,

@@ -1,9 +1,9 @@
-/** The audit log in memory: records that follow one another's hash and leave only by their front. */
+/** In-memory audit log: a hash chain that is pruned at its front alone. */
 import type { AuditHead, AuditQuery, AuditRow, Feed, FeedEntries } from "@bursar/engine-core/ports"
 import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 
-/** Where a log stands that holds nothing. */
+/** Head of an empty log. */
 export const EMPTY: AuditHead = { seq: 0, hash: "0".repeat(64), checkpoint: 0 }
 
 /** The one kind of record a pruned log may begin with. */
@@ -60,7 +60,7 @@ export const make = (of: {
   }
 }
 
-/** What is wrong with records that are to follow this head, if anything is. */
+/** Fault of records that are to follow this head; undefined: none. */
 export const faultOf = (head: AuditHead, records: ReadonlyArray<AuditRow>): string | undefined => {
   let { seq, hash } = head
   for (const record of records) {
@@ -72,7 +72,7 @@ export const faultOf = (head: AuditHead, records: ReadonlyArray<AuditRow>): stri
   return undefined
 }
 
-/** Where the log stands once these entries are in it. */
+/** Head of the log after these entries. */
 export const after = (
   head: AuditHead,
   {

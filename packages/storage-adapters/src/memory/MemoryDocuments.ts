@@ -138,7 +138,7 @@ const putOne = (transaction: Transaction, into: Collection, row: VersionRow): vo
   move(transaction, into, version, "open", "add")
 }
 
-/** Puts a version into its indexes, or takes it out of them. */
+/** Adds a version to its indexes, or removes it from them. */
 const move = (
   transaction: Transaction,
   into: Collection,

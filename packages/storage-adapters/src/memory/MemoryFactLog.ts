@@ -49,7 +49,7 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
         for (const recordId of recordIds) {
           const at = place.get(recordId)
           if (at === undefined) continue
-          // The place stays empty, so that the places of those who came later do not move.
+          // The slot stays empty, so that the indexes of later records do not move.
           Undo.put(transaction, born, at, undefined)
           Undo.remove(transaction, place, recordId)
           Undo.remove(transaction, facts, recordId)

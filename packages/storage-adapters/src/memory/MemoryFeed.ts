@@ -1,4 +1,4 @@
-/** The event feed in memory, and the head that it shares with the projection's book. */
+/** In-memory event feed, and the head that it shares with the projection log. */
 import type {
   AuditHead,
   EventRow,

@@ -1,4 +1,4 @@
-/** The projection's book in memory: the head under its epoch, and every update read so far. */
+/** In-memory projection log: the head under its epoch, and every update read so far. */
 import {
   type AsOf,
   type ProjectionLog,

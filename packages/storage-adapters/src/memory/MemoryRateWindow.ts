@@ -1,4 +1,4 @@
-/** Call budgets in memory: the theoretical arrival time of each subject that called lately. */
+/** In-memory rate limiter: the theoretical arrival time of each subject that called lately. */
 import { Clock, Effect } from "effect"
 import type { RateWindow } from "@bursar/engine-core/ports"
 

@@ -1,4 +1,4 @@
-/** Leased work in memory: one item of each resource at a time, those that were due first before others. */
+/** In-memory work queue: one item of each resource at a time, ordered by when they were due. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { type Lease, LeaseLost, type WorkItem, type WorkQueue } from "@bursar/engine-core/ports"
 import { Clock, Effect, Option, Result } from "effect"
@@ -207,7 +207,7 @@ const byDue = (a: Item, b: Item): number => a.runAt - b.runAt || byPlace(a, b)
 const frontOf = (line: SortedRows.SortedRows<Item> | undefined): Item | undefined =>
   line?.walk({ direction: "asc" }).next().value
 
-/** Puts an item into its resource's line, and forward if it now stands first. */
+/** Queues an item behind its resource's others, and makes it claimable where it is the first. */
 const stepIn = (queue: Queue, item: Item): void => {
   const line = queue.lines.get(item.resource) ?? SortedRows.make<Item>(byPlace)
   queue.lines.set(item.resource, line)

@@ -1,4 +1,4 @@
-/** Rows kept in order in short pieces, so that a list starts anywhere and a write stays cheap. */
+/** Sorted list in short chunks: a walk starts anywhere, and an insert moves one chunk. */
 
 const PIECE = 512
 

@@ -1,4 +1,4 @@
-/** The instant a writing transaction stamps: later than every earlier one's. */
+/** Stamps of writing transactions: strictly increasing instants. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 

@@ -1,7 +1,7 @@
-/** The memory store's transactions: one at a time, taken back by an undo log where they fail. */
+/** Transactions of the memory store: one at a time, rolled back by an undo log. */
 import { Context, Effect, Exit, type Result, Semaphore } from "effect"
 
-/** One open transaction: how to take back what it did, and what to do once it has happened. */
+/** One open transaction: its undo log, and its actions after commit. */
 export interface Transaction {
   readonly undo: Array<() => void>
   readonly afterCommit: Array<() => void>

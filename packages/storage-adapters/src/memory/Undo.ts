@@ -1,4 +1,4 @@
-/** Changes to the memory store's tables that note how they are taken back. */
+/** Changes to the memory store's tables that record their undo. */
 import type { Transaction } from "./Transactions.ts"
 
 export const set = <K, V>(transaction: Transaction, map: Map<K, V>, key: K, value: V): void => {

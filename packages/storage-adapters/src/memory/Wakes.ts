@@ -1,4 +1,4 @@
-/** Who waits for news of a topic, and one element for each of them when it comes. */
+/** In-memory publish and subscribe: one element to each subscriber of a topic when it changes. */
 import { Effect, Queue, Stream } from "effect"
 
 export interface Wakes {

@@ -1,4 +1,4 @@
-/** Randomness, digests, signatures and seals from Node: what an embedder gives the core unless it has its own. */
+/** Crypto and Ids ports on Node's crypto module. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -27,7 +27,7 @@ const privateKeyOf = (seed: Uint8Array): KeyObject =>
 const publicKeyOf = (bytes: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.concat([publicHead, bytes]), format: "der", type: "spki" })
 
-/** Reading a key costs more than signing with it, and a deployment has few. */
+/** Size of the cache of parsed keys: parsing a key costs more than signing with it. */
 const keysMax = 64
 const remembered = (make: (bytes: Uint8Array) => KeyObject) => {
   const known = new Map<string, KeyObject>()

@@ -1,4 +1,4 @@
-/** Which columns a statement may answer with: only those whose bytes the driver knows how to read. */
+/** Guard on result columns: only types whose bytes the driver decodes. */
 import { type PgConnection, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

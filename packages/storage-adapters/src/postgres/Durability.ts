@@ -1,8 +1,8 @@
 /**
- * When a commit counts: once it is on disk. Transactions that pass the feed's head one by one must
- * not each wait there for the disk, so they commit in memory, give the head on, and then wait for
- * the next flush of the log together. Nobody is told of a commit, and nobody is shown its rows,
- * before that flush: a database that crashes in between has lost what nobody knew of.
+ * Group commit. Transactions pass the lock on the feed's head one by one and must not each wait for
+ * the disk under it: they commit asynchronously, release the lock, and then wait together for the
+ * next flush of the write-ahead log. No commit is answered, and no row of it is shown, before that
+ * flush, so that a crash loses only what nobody has seen.
  */
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Deferred, Effect, type Scope } from "effect"
@@ -35,7 +35,9 @@ export const make = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   type Flush = Deferred.Deferred<void, SqlError>
   let running = false
-  /** Whoever comes while a flush runs may have committed after it began, and waits for the next. */
+  /**
+   * A caller that comes during a flush may have committed after it began, and waits for the next.
+   */
   let next: Flush | undefined
 
   const flushOn: Effect.Effect<void> = Effect.suspend(() => {

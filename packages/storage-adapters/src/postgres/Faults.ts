@@ -1,4 +1,4 @@
-/** What a database's error means to the engine: it is away for now, or something is wrong. */
+/** Maps errors of the database: unavailable for now, or a defect. */
 import { RefusedWrites, StorageUnavailable } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -12,7 +12,7 @@ const AWAY: ReadonlySet<string> = new Set([
   "StatementTimeoutError"
 ])
 
-/** A transaction that the database ended for another's sake. */
+/** Errors of transactions that the database ended in favour of another. */
 const DEADLOCKS: ReadonlySet<string> = new Set(["DeadlockError", "SerializationError"])
 
 /**

@@ -1,4 +1,4 @@
-/** A gate that lets a few through at a time, in the order they came, and nobody wait for ever. */
+/** Fair semaphore with a timeout: a few at a time, in order of arrival. */
 import { Deferred, type Duration, Effect, Exit } from "effect"
 
 export interface Gate {

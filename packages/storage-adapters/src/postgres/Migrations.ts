@@ -1,4 +1,4 @@
-/** Brings the schema of a database up to what this version of the adapter reads and writes. */
+/** Migrations: bring a database's schema up to this version of the adapter. */
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

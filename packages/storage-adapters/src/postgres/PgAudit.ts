@@ -1,4 +1,4 @@
-/** The audit log in PostgreSQL: records that follow one another's hash, pruned under a role of its own. */
+/** Audit log in PostgreSQL: a hash chain, pruned under a database role of its own. */
 import type { AuditQuery, AuditRow, Feed, StorageUnavailable } from "@bursar/engine-core/ports"
 import { Cause, Effect } from "effect"
 import { CHECKPOINT } from "../memory/MemoryAudit.ts"
@@ -76,8 +76,8 @@ export const read = (
 }
 
 /**
- * Becomes the pruning role for one statement. Whoever may not is told what to ask an administrator
- * for: that is a deployment's mistake, which no repetition mends.
+ * Sets the pruning role for one statement. A user without the right dies with what to ask an
+ * administrator for: repeating it would not help.
  */
 export const prune = (
   sessions: Sessions,

@@ -1,4 +1,6 @@
-/** The log of facts in PostgreSQL: a version is a primary key, so nobody writes one twice. */
+/**
+ * Fact log in PostgreSQL: the version is part of the primary key, which makes the optimistic lock.
+ */
 import {
   type FactLog,
   type FactRow,

@@ -15,8 +15,8 @@ export const FEED = "feed"
 const TAKEN = "feed.taken"
 
 /**
- * How many transactions of this host may stand at the head: one that works and one that is next.
- * More of them waiting in the database halve what it commits, as measured.
+ * How many transactions of this host may wait for the head's lock: one that works and one that is
+ * next. More of them in the database halve its throughput, as measured.
  */
 const AT_HEAD = 2
 /** After this the head's own lock decides, so that the database sees a deadlock if there is one. */

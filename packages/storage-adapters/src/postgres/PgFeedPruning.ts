@@ -1,4 +1,6 @@
-/** What retention takes out of the event feed: its oldest control events, and journal events by offset. */
+/**
+ * Pruning of the event feed in PostgreSQL: the oldest control events, and journal events by offset.
+ */
 import type { Feed } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import type { Sessions } from "./Sessions.ts"

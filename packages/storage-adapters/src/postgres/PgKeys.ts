@@ -1,4 +1,4 @@
-/** Idempotency keys and nonces in PostgreSQL: the primary key decides who was first. */
+/** Idempotency keys and nonces in PostgreSQL: a unique index decides which claim wins. */
 import type { KeyRow, Keys } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import type { Sessions } from "./Sessions.ts"

@@ -1,4 +1,4 @@
-/** The projection's book in PostgreSQL: its head is the feed's row, so both move under one lock. */
+/** Projection log in PostgreSQL: its head is the feed's row, so both move under one lock. */
 import {
   type ProjectionHead,
   type ProjectionLog,

@@ -1,4 +1,4 @@
-/** Call budgets in PostgreSQL: one upsert, counted for all instances by the database's clock. */
+/** Rate limiter in PostgreSQL: one upsert by the database's clock, for all instances. */
 import type { RateWindow } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import type { Sessions } from "./Sessions.ts"

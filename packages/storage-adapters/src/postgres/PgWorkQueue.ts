@@ -1,4 +1,4 @@
-/** Leased work in PostgreSQL: claims that pass each other by, fences, and the database's clock. */
+/** Work queue in PostgreSQL: claims with `skip locked`, fences, and the database's clock. */
 import { type Lease, LeaseLost, type WorkItem, type WorkQueue } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import type { Wakes } from "../memory/Wakes.ts"
@@ -63,7 +63,7 @@ export const make = (of: {
 }): WorkQueue["Service"] => {
   const { sessions, wakes } = of
 
-  /** Tells who waits for the queue once what was written has been committed. */
+  /** Wakes the queue's workers after the commit. */
   const awaken = (queues: Iterable<string>): Effect.Effect<void> =>
     Effect.map(sessions.current, (session) => {
       for (const queue of new Set(queues)) {

@@ -1,4 +1,7 @@
-/** What a page of a feed asks of its table, and how far it has looked, so that a filtered reader moves on. */
+/**
+ * SQL of a feed's page: conditions, and the last number scanned, so that a filtered reader moves
+ * on.
+ */
 import type { FeedQuery } from "@bursar/engine-core/ports"
 import * as Values from "./Values.ts"
 

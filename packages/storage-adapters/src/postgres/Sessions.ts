@@ -1,4 +1,4 @@
-/** Who talks to the database: single statements share connections, a transaction has one to itself. */
+/** Connections to the database: single statements share a few, a transaction has one of its own. */
 import type { StorageUnavailable } from "@bursar/engine-core/ports"
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Effect, Exit, Fiber, type Redacted, type Scope } from "effect"
@@ -28,7 +28,7 @@ export interface Session {
   readonly atEnd: Array<() => void>
   /** What to do once it has committed. */
   readonly afterCommit: Array<() => void>
-  /** What the ports remember while it is open; a part that is taken back forgets all of it. */
+  /** Cache of the ports for the length of the transaction; a rolled back part empties it. */
   readonly notes: Map<string, unknown>
 }
 
@@ -43,7 +43,7 @@ export interface Sessions {
   ) => Effect.Effect<Rows, StorageUnavailable>
   /** As `ask`, for a statement that only reads: what it answers will never be taken back. */
   readonly look: Sessions["ask"]
-  /** As `ask`, but inside a transaction nobody waits for it. */
+  /** As `ask`, but inside a transaction without waiting for the answer. */
   readonly send: (
     sql: string,
     parameters: ReadonlyArray<unknown>

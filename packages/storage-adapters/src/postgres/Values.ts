@@ -1,4 +1,4 @@
-/** How values cross to the database and back: text, whole numbers and bytes, never floats. */
+/** Parameters and columns of the database: text, whole numbers and bytes, never floats. */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 

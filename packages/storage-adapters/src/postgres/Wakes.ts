@@ -1,4 +1,7 @@
-/** News of new work and new events, told inside this host at once and to others soon after. */
+/**
+ * Notifications of new work and events: inside this host at once, to other hosts by `notify` soon
+ * after.
+ */
 import { type PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Latch, Queue, Schedule, type Scope } from "effect"
 import * as Local from "../memory/Wakes.ts"

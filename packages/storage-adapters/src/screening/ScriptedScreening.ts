@@ -1,11 +1,11 @@
-/** A screening source that answers by a script: for tests, demonstrations and venues that try things out. */
+/** Scripted screening source, for tests, demonstrations and trials. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import { Effect, Layer, Option, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 
 const found = Schema.Literals(["nothing-yet", "none", "possible", "confirmed"])
-/** What it answers the first time it is asked, the second, and so on; then the last one again. */
+/** Answers to the first request, the second, and so on; the last one repeats. */
 const answers = Schema.Array(found).check(Schema.isMinLength(1), Schema.isMaxLength(20))
 
 /** The most holders that a script names. */
@@ -70,7 +70,7 @@ const away = (detail: string) => new ScreeningSource.SourceUnavailable({ detail 
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Script))
 
-/** The script of a file; one that cannot be read is a source that is away. */
+/** Reads the script from its file; an unreadable file is an unavailable source. */
 const read = (file: string) =>
   Effect.tryPromise({
     try: () => readFile(file, "utf8"),

@@ -1,4 +1,4 @@
-/** What the operator of the node does: parties, tokens and pruning. */
+/** Administration of the simulated node: parties, tokens and pruning. */
 import { generateKeyPairSync } from "node:crypto"
 import { Instant, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"

@@ -1,4 +1,7 @@
-/** A ledger's error as the engine's port tells it: may the effect exist, and may it be tried again? */
+/**
+ * Maps an error of the simulated ledger to a failure of the Ledger port, by whether the effect may
+ * exist and may be tried again.
+ */
 import { Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Duration } from "effect"

@@ -1,4 +1,7 @@
-/** The ledger's judgement of one submission: duplicate, refused, rejected or committed, at which offset and time. */
+/**
+ * Core of the simulated ledger: judges one submission as duplicate, refused, rejected or committed,
+ * with offset and time.
+ */
 import { Instant, Offset, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Result } from "effect"
@@ -24,7 +27,7 @@ export const defaults: Settings = {
   gap: "sparse"
 }
 
-/** What the ledger must remember to judge; changed in place, for it is as large as the ledger. */
+/** State of the ledger; changed in place, for it is as large as the ledger. */
 export interface State {
   readonly ledgerId: string
   readonly participantId: string
@@ -61,7 +64,7 @@ export interface Request {
   readonly pinned: ReadonlyArray<string> | null
 }
 
-/** When it is judged, and what a fault makes of it. */
+/** Time of a judgement, and the fault injected into it. */
 export interface Moment {
   readonly clock: Instant.Instant
   /** Nanoseconds by which the effective time leads the record time. */
@@ -114,7 +117,7 @@ export const judge = (
   )
 }
 
-/** Texts that some store would refuse are refused here, so that no store ever refuses a commit. */
+/** Refuses texts that some store cannot keep, so that no store refuses a commit. */
 const isKept = (request: Request): boolean =>
   [request.submissionId, request.workflowId, request.traceparent].every(
     (text) => text === null || (text.length <= 1_024 && isText(text))
@@ -174,7 +177,9 @@ const nextOffset = (
   return Offset.of(next + ((seed[0] ?? 0) % 3))
 }
 
-/** Tells of an earlier commit whether it lies in the window, or why the window cannot be had. */
+/**
+ * Whether an earlier commit lies in the deduplication window, or why the window is not available.
+ */
 const dedupWindow = (
   { state, settings }: { readonly state: State; readonly settings: Settings },
   dedup: Ledger.Dedup | null,

@@ -1,4 +1,6 @@
-/** A contract put into a form that can be handed over outside the ledger, and recognised again. */
+/**
+ * Blob of a disclosed contract: encoded to be handed over outside the ledger, and verified on use.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import type { Contract } from "./Entry.ts"

@@ -1,4 +1,7 @@
-/** The rules of one template: who signs, who sees, who may choose, and what a choice brings about. */
+/**
+ * Interpreter's rules of one template: signatories, observers, controllers, and the body of each
+ * choice.
+ */
 import type { Instant, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -9,7 +12,7 @@ import * as LedgerError from "./LedgerError.ts"
 type Refusal = LedgerError.LedgerError
 type Parties = ReadonlyArray<Party.Party>
 
-/** The transaction as a choice's body meets it: everything it does here has the body's authority. */
+/** Operations of the transaction inside a choice's body, under the body's authority. */
 export interface Scope {
   /** The transaction's effective time. */
   readonly now: Instant.Instant

@@ -1,4 +1,7 @@
-/** What the simulated ledger keeps: transactions with their nodes, contracts, and completions. */
+/**
+ * Stored entries of the simulated ledger: transactions with their nodes, contracts, and
+ * completions.
+ */
 import type { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import type { LedgerError } from "./LedgerError.ts"

@@ -1,8 +1,8 @@
-/** The ledger misbehaving on purpose: a plan of what goes wrong, off unless an operator or a test gives one. */
+/** Fault injection of the simulated ledger: a plan of faults, given by an operator or a test. */
 import type { Duration } from "effect"
 import * as LedgerError from "./LedgerError.ts"
 
-/** Submissions are counted from 1, in the order the ledger takes them. */
+/** A plan of faults. Submissions are counted from 1, in the order the ledger takes them. */
 export interface Plan {
   /** The connection dies before these submissions are judged: nothing happens. */
   readonly dropBeforeCommit?: ReadonlyArray<number>
@@ -30,7 +30,7 @@ export interface Plan {
   readonly wire?: Wire
 }
 
-/** What only the outside door can do wrong. */
+/** Faults of the HTTP door alone. */
 export interface Wire {
   /** These requests are answered with plain text and status 503. */
   readonly text503?: ReadonlyArray<number>
@@ -70,7 +70,7 @@ export const make = (initial: Plan = none): Faults => {
   }
 }
 
-/** What becomes of one submission. */
+/** Faults that apply to one submission. */
 export interface Fate {
   readonly dropBefore: boolean
   readonly dropAfter: boolean

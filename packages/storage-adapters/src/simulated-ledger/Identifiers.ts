@@ -1,4 +1,7 @@
-/** The ids of changes, transactions, contracts, packages and parties: functions of what they name, nothing random. */
+/**
+ * Deterministic ids of changes, transactions, contracts, packages and parties: hashes of what they
+ * name.
+ */
 import { createHash } from "node:crypto"
 import { Party } from "@bursar/engine-core/kernel"
 
@@ -22,7 +25,7 @@ const int32be = (value: number): Uint8Array => {
   return bytes
 }
 
-/** One name for all submissions of one change: the same user, the same acting parties, the same commandId. */
+/** Deduplication key of a change: user, acting parties, commandId. */
 export const changeId = (change: Change): string =>
   sha256(
     "bursar-sim-change-v1",
@@ -30,7 +33,7 @@ export const changeId = (change: Change): string =>
     JSON.stringify([change.userId, [...change.actAs].sort(), change.commandId])
   ).toString("hex")
 
-/** From the seed of a transaction follow its own id and those of the contracts it creates. */
+/** Seed of a transaction, from which its id and those of its contracts are hashed. */
 export const seed = (at: {
   readonly ledgerId: string
   readonly changeId: string
@@ -55,6 +58,6 @@ export const party = (of: { readonly hint: string; readonly publicKey: Uint8Arra
 
 export const tokenHash = (token: string): string => sha256(token).toString("hex")
 
-/** What a wallet signs. */
+/** Hash that a wallet signs. */
 export const preparedHash = (prepared: Uint8Array): Uint8Array =>
   sha256("bursar-sim-prepared-v1", zero, prepared)

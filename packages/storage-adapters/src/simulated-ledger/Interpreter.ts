@@ -1,4 +1,7 @@
-/** Runs the commands of one submission: authority, visibility and consumption, node by node. */
+/**
+ * Interpreter of a submission's commands: checks authority, visibility and consumption node by
+ * node.
+ */
 import type { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -38,10 +41,10 @@ export interface Interpretation {
   readonly archived: ReadonlyArray<string>
 }
 
-/** Consequences nest at most this deep, so that no choice can run for ever. */
+/** Largest depth of nested exercises, so that no choice runs for ever. */
 const depthMax = 64
 
-/** What a node inherits: whose authority it has, who sees its parent, how deep it lies. */
+/** Context of a node: authorizing parties, witnesses of its parent, depth. */
 interface Context {
   readonly authority: ReadonlySet<string>
   readonly witnesses: Parties
@@ -204,7 +207,7 @@ class Run {
     return this.consequences(context, { contract, pending, act, iface: typed.success })
   }
 
-  /** Puts the exercise at its place before its consequences, and closes it when they are known. */
+  /** Appends the exercise before its consequences, and completes it once they have run. */
   private consequences(
     context: Context,
     of: {
@@ -358,7 +361,7 @@ class Run {
     )
   }
 
-  /** Who is missing; nobody at all may not authorize anything either. */
+  /** The missing authorizers; an empty requirement authorizes nothing either. */
   private lacking(context: Context, required: Parties): Parties | null {
     if (required.length === 0) return []
     const lacking = required.filter((party) => !context.authority.has(party))
@@ -366,7 +369,7 @@ class Run {
   }
 }
 
-/** A body's own types fit what another body of the same registry gave; anything else is our bug. */
+/** Decodes a value that a body of the same registry gave; a mismatch is a bug of the simulator. */
 const readBack = <A>(read: Result.Result<A, { readonly message: string }>) => {
   if (Result.isFailure(read)) throw new Error(read.failure.message)
   return Result.succeed(read.success)

@@ -1,4 +1,4 @@
-/** What the ledger answers when it does not do what it was asked: its own error ids, with their categories. */
+/** Errors of the simulated ledger: the ids and categories of the ledger API. */
 import { Data } from "effect"
 
 /** Error id to category; the categories and their numbers are those of the ledger API. */

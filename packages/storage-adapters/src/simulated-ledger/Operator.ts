@@ -1,4 +1,6 @@
-/** What the node's operator wishes from a command line: kept in the node's database until the node has seen it. */
+/**
+ * Commands of the node's operator (faults, pruning), passed to a running node through its database.
+ */
 import { Offset } from "@bursar/engine-core/kernel"
 import { Data, Duration, Effect, Result, Schema, Stream } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -76,7 +78,7 @@ const Wishes = Schema.Array(
 const decodeWishes = Schema.decodeUnknownEffect(Wishes)
 const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
-/** How far everything is pruned, as the database has it. */
+/** The pruned offset, as the database has it. */
 export const pruned = (sql: SqlClient.SqlClient) =>
   sql`select pruned_offset::text as "offset" from ledger_sim.head`.pipe(
     Effect.flatMap(
@@ -89,7 +91,7 @@ const lookEvery = Duration.seconds(1)
 
 type Node = Pick<Participant["Service"], "faults" | "admin" | "horizon" | "ledgerEnd">
 
-/** The running node does what its operator wishes, within a second; it ends with the node. */
+/** Applies the operator's commands to the running node within a second; ends with the node. */
 export const attend = (sql: SqlClient.SqlClient, node: Node): Effect.Effect<void> => {
   let planText = "{}"
   const look = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** The node of the simulated ledger: what every party, the venue included, does through its own token. */
+/** Interface of the simulated node, for every party by its own token. */
 import type { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Context } from "effect"
@@ -24,7 +24,7 @@ export interface Attempt {
   readonly traceparent: string | null
 }
 
-/** What one party asks to see; an empty filter shows nothing, `wildcard` everything. */
+/** A party's filter of events; an empty one shows nothing, `wildcard` everything. */
 export interface PartyFilter {
   readonly wildcard: boolean
   readonly templates: ReadonlyArray<Ledger.TypeRef>
@@ -65,7 +65,7 @@ export interface SeenTransaction extends Omit<Ledger.Transaction, "events"> {
 
 export type SeenUpdate = SeenTransaction | Ledger.Checkpoint
 
-/** What an external party's wallet shows and signs. */
+/** A prepared transaction, as an external party's wallet shows and signs it. */
 export interface Prepared {
   readonly bytes: Uint8Array
   readonly hash: Uint8Array
@@ -79,7 +79,7 @@ export interface Signature {
   readonly signature: Uint8Array
 }
 
-/** A new party's token is shown once, here. */
+/** A new party with its token, which is shown only here. */
 export interface PartyAdded {
   readonly party: Party.Party
   readonly userId: string
@@ -98,7 +98,7 @@ export class Participant extends Context.Service<
     readonly authenticate: (token: string | undefined) => Answer<Users.User>
     /** Commits, or fails; 403 before anything else unless the user may act as each actAs. */
     readonly submit: (user: Users.User, attempt: Attempt) => Answer<Entry.Transaction>
-    /** The same, answered once it is queued; the completion tells the rest. */
+    /** As `submit`, answered once it is queued; the completion has the outcome. */
     readonly submitAsync: (user: Users.User, attempt: Attempt) => Answer<void>
     readonly updates: (
       user: Users.User,
@@ -115,7 +115,7 @@ export class Participant extends Context.Service<
         readonly reading: Reading
       }
     ) => Answer<SeenTransaction>
-    /** What a transaction just committed looks like to these readers; None where they see nothing. */
+    /** A committed transaction as these readers see it; None where they see no node. */
     readonly seen: (
       user: Users.User,
       query: { readonly transaction: Entry.Transaction; readonly reading: Reading }
@@ -172,12 +172,12 @@ export class Participant extends Context.Service<
     /** The parties for which the user has a right. */
     readonly parties: (user: Users.User) => Answer<ReadonlyArray<Users.PartyRecord>>
     readonly admin: Admin
-    /** What goes wrong on purpose; the door reads the wire's part of it. */
+    /** The faults in force, of which the HTTP door reads its part. */
     readonly faults: Faults
   }
 >()("@bursar/storage-adapters/simulated-ledger/Participant") {}
 
-/** What the operator of the node does at its own machine; never offered over HTTP. */
+/** Administration by the node's operator; never offered over HTTP. */
 export interface Admin {
   /** A local party gets a user that may act as it; an external one a user that may read and execute only. */
   readonly addParty: (party: {

@@ -1,4 +1,7 @@
-/** A transaction prepared for an external party: bytes that its wallet can read, compare, hash and sign. */
+/**
+ * Prepared transactions for external parties: encoded, hashed and verified against the wallets'
+ * signatures.
+ */
 import { createPublicKey, verify } from "node:crypto"
 import { Instant, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"

@@ -1,4 +1,4 @@
-/** Which packages the ledger knows, and the rules of every template in them. */
+/** Registry of packages and of the rules of their templates. */
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

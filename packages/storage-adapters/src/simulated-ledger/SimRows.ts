@@ -1,4 +1,4 @@
-/** The rows of the simulated ledger's tables and what they stand for, read strictly. */
+/** Row codecs of the simulated ledger's tables. */
 import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect, Schema, SchemaGetter } from "effect"

@@ -1,4 +1,6 @@
-/** Where the simulated ledger keeps what happened: loaded once, then appended to by one process at a time. */
+/**
+ * Store of the simulated ledger: loaded at the start, then appended to by one process at a time.
+ */
 import type { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Data } from "effect"
 import type { Effect, Option } from "effect"
@@ -28,7 +30,7 @@ export interface Loaded {
   readonly contracts: Iterable<Entry.Contract>
   /** By changeId, in offset order: the commits of the deduplication window. */
   readonly commits: Iterable<readonly [changeId: string, commit: Committed]>
-  /** The last commit before those: whether a change is a duplicate is not known back to there. */
+  /** Offset up to which commits are forgotten, so that duplicates are not detected before it. */
   readonly forgottenOffset: Offset.Offset
 }
 

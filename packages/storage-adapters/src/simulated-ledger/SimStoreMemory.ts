@@ -1,4 +1,4 @@
-/** The simulated ledger's store in memory: gone with the process. */
+/** In-memory store of the simulated ledger. */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Effect, Option } from "effect"
 import type * as Entry from "./Entry.ts"

@@ -10,7 +10,7 @@ import { migrate } from "./simSchema.ts"
 const lost = (error: SqlError.SqlError | Schema.SchemaError): StoreLost =>
   new StoreLost({ fenced: false, detail: reasons(error).join(": ") })
 
-/** What the driver says, and what lies behind it. */
+/** The messages of an error and of its causes. */
 const reasons = (error: unknown): ReadonlyArray<string> =>
   error instanceof Error ? [error.message, ...reasons(error.cause)] : []
 
@@ -31,7 +31,7 @@ export const make = (names: {
       lost
     )
     yield* holdLock(sql)
-    /** What this process was given when it took the ledger, and where it stands since. */
+    /** Fencing epoch of this process, and the head it has written. */
     let epoch = -1n
     let offset = Offset.zero
 
@@ -144,7 +144,10 @@ export const make = (names: {
     }
   })
 
-/** Held on a connection of its own until the scope ends; a killed process lets go of it by dying. */
+/**
+ * Advisory lock on a connection of its own until the scope ends; it is released when the process
+ * dies.
+ */
 const holdLock = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
     const connection = yield* sql.reserve

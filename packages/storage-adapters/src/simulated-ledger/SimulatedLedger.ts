@@ -1,4 +1,6 @@
-/** The simulated ledger, ready to be used: its node in memory or on a database, and the venue's port to it. */
+/**
+ * Layers of the simulated ledger: the node in memory or on a database, and the venue's port to it.
+ */
 import { Instant, Offset, type Party } from "@bursar/engine-core/kernel"
 import { Duration, Effect, Layer, Option, Result, Stream } from "effect"
 import type { Scope } from "effect"
@@ -57,7 +59,9 @@ export interface Options {
   readonly faults?: Faults.Faults
 }
 
-/** For how long a token's user is remembered; a revocation made elsewhere is noticed after that. */
+/**
+ * Milliseconds for which a token's user is cached; a revocation made elsewhere shows after that.
+ */
 const rememberedMillis = 1_000
 const acsPage = 500
 
@@ -70,7 +74,10 @@ export const layerMemory = (options: Options): Layer.Layer<Participant, StoreLos
     Effect.suspend(() => make(SimStoreMemory.make(options), options))
   )
 
-/** The node on a database: schema ledger_sim of whatever SqlClient is provided. It heeds its operator. */
+/**
+ * The node on a database: schema ledger_sim of the provided SqlClient. It applies its operator's
+ * commands.
+ */
 export const layerPostgres = (
   options: Options
 ): Layer.Layer<Participant, StoreLost, SqlClient.SqlClient> =>
@@ -131,7 +138,7 @@ export const make = (
 
 const lost = (error: StoreLost): LedgerError.LedgerError => Writer.unavailable(error)
 
-/** Whose token it is, asked of the store at most once a second. */
+/** Cache of tokens' users, read from the store at most once a second. */
 const remembered = (store: SimStore, faults: Faults.Faults) => {
   const known = new Map<string, { readonly user: Users.User | undefined; readonly until: bigint }>()
   const authenticate: Service["authenticate"] = (token) =>
@@ -258,7 +265,7 @@ const acting = (of: {
   }
 }
 
-/** Everything that reads, cut to what the user's parties see. */
+/** The reads, cut to what the user's parties see. */
 const reading = (of: {
   readonly store: SimStore
   readonly registry: Registry.Registry
@@ -389,7 +396,7 @@ const isFor = (
   parties: ReadonlyArray<Party.Party>
 ): boolean => row.userId === userId && row.actAs.some((party) => parties.includes(party))
 
-/** The stream faults of a plan, laid over a stream that has none. */
+/** Applies the stream faults of a plan to a stream. */
 const misbehaving = <A extends { readonly _tag: string }>(
   plan: Faults.Plan,
   stream: Stream.Stream<A, LedgerError.LedgerError>

@@ -1,4 +1,6 @@
-/** Reading on from an offset: what matched, in order, and checkpoints over what did not. */
+/**
+ * Tail of the update stream from an offset: matches in order, and checkpoints over quiet stretches.
+ */
 import { Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Clock, Duration, Effect, Option, Stream } from "effect"
@@ -27,9 +29,9 @@ export interface Query {
 
 interface Position {
   readonly at: Offset.Offset
-  /** The last offset the reader was told of. */
+  /** The last offset sent to the reader. */
   readonly told: Offset.Offset
-  /** Since when, in milliseconds, the reader was told nothing. */
+  /** When, in milliseconds, the reader was last sent anything. */
   readonly silentSince: number
 }
 
@@ -52,7 +54,7 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
   const step = (position: Position): Effect.Effect<Step<A>, LedgerError> =>
     Effect.suspend((): Effect.Effect<Step<A>, LedgerError> => {
       const end = through === null ? source.end() : Offset.min(through, source.end())
-      // Taken in the same breath as the end, so that no move between the two is missed.
+      // Subscribed together with reading the end, so that no change between the two is missed.
       const moved = source.moved()
       const { at, told } = position
       if (at < source.pruned()) return Effect.fail(Core.pruned(source.pruned()))
@@ -77,7 +79,7 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
       return [matched, Option.some({ at: readTo, told, silentSince })]
     })
 
-  /** Waits for more, but no longer than a reader may be left without a word. */
+  /** Waits for a change of the end, at most until the next checkpoint is due. */
   const remind = (position: Position, moved: Effect.Effect<void>): Effect.Effect<Step<A>> =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis

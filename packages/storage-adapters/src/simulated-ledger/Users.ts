@@ -1,4 +1,4 @@
-/** Who may speak to the ledger and for whom: users, their tokens and their rights. */
+/** Users of the simulated ledger, their tokens and their rights. */
 import { randomBytes } from "node:crypto"
 import type { Instant, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
@@ -29,7 +29,7 @@ export const makeToken = (): string => `blt_${randomBytes(32).toString("base64ur
 
 export const hash = Identifiers.tokenHash
 
-/** The one sentence a caller learns of a failed authorization. */
+/** Message of every failed authorization, which says nothing of its cause. */
 const redacted = "A security-sensitive error has been received"
 
 export const unauthenticated = (): LedgerError.LedgerError =>

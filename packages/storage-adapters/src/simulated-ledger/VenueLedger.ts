@@ -1,4 +1,6 @@
-/** The engine's port to the simulated ledger in process: bound to the venue by its token, like any caller at the door. */
+/**
+ * Adapter of the Ledger port to the in-process simulated ledger, bound to the venue by its token.
+ */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
@@ -85,7 +87,7 @@ export const make = (options: {
         )
       }).pipe(
         Effect.mapError((error) =>
-          // The change is there, its update is not (or not yet) to be read.
+          // The change is committed; its update cannot be read, or not yet.
           error.code === "UPDATE_NOT_FOUND"
             ? new Ledger.OutcomeUnknown({
                 commandId: submission.commandId,

@@ -1,4 +1,7 @@
-/** What given readers see of a transaction or a contract: the nodes they witness and nothing about who else does. */
+/**
+ * Projection of transactions and contracts to their readers: the nodes they witness, and not who
+ * else does.
+ */
 import type { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"

@@ -1,4 +1,7 @@
-/** The one hand that writes: takes submissions in order, judges them, keeps them, then lets them be read. */
+/**
+ * Single writer of the simulated ledger: judges submissions in order, stores them in batches, then
+ * publishes them.
+ */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Deferred, Effect, Exit, Queue, Result } from "effect"
 import type { Scope } from "effect"
@@ -43,7 +46,7 @@ interface Asked {
   readonly answered: Deferred.Deferred<Entry.Transaction, LedgerError.LedgerError>
 }
 
-/** How one submission ends once its batch is kept. */
+/** Outcome of one submission once its batch is stored. */
 interface Judged {
   readonly asked: Asked
   readonly entry: Entry.Entry | null
@@ -69,7 +72,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
 
     const publish = (offset: Offset.Offset) =>
       Effect.sync(() => {
-        // A delayed word may come after a later one: the end never goes back.
+        // Delayed publications may come out of order: the readable end never goes back.
         readable = Offset.max(readable, offset)
         const before = moved
         moved = Deferred.makeUnsafe()
@@ -205,7 +208,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
     }
   })
 
-/** Read from the end: who follows the ledger asks for its last few. */
+/** Searched from the end: followers ask for the last few. */
 const since = (
   recent: ReadonlyArray<Entry.Transaction>,
   after: Offset.Offset

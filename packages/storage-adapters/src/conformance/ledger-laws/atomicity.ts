@@ -1,4 +1,4 @@
-/** The laws of change: all or nothing, nothing for a refusal, and nothing used up twice. */
+/** Laws of atomicity: all or nothing, no effect of a refusal, no contract consumed twice. */
 import { Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"

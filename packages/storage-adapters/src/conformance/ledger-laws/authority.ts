@@ -1,4 +1,4 @@
-/** The laws of authority: nobody acts for another, and what one party may do never becomes another's right. */
+/** Laws of authority: no party acts for another, and authority is not inherited. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Stream } from "effect"
 import { expect } from "vitest"

@@ -1,4 +1,4 @@
-/** The laws of once: a commandId commits once in its window, and its outcome can always be asked. */
+/** Laws of deduplication: a commandId commits once in its window, and its outcome can be asked. */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Duration, Effect, Option } from "effect"
 import { expect } from "vitest"

@@ -1,4 +1,4 @@
-/** The laws of privacy: each reader sees the nodes it witnesses, and nothing of who else does. */
+/** Laws of privacy: each reader sees the nodes it witnesses, and not who else does. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Stream } from "effect"
 import { expect } from "vitest"

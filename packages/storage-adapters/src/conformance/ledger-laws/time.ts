@@ -1,4 +1,4 @@
-/** The laws of time and horizon: no effect before its causes, nothing read from beyond either end. */
+/** Laws of time and horizon: no effect before its causes, no read beyond the horizon or the end. */
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Result } from "effect"

@@ -1,4 +1,7 @@
-/** The laws of what is read: updates once and in order, checkpoints, and the active contracts as their fold. */
+/**
+ * Laws of reading: updates once and in order, checkpoints, active contracts equal to the fold of
+ * updates.
+ */
 import { Decimal, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Stream } from "effect"

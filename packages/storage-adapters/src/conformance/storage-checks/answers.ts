@@ -1,4 +1,4 @@
-/** What an answer's instant promises: what is stamped by it is seen, what is projected later is not. */
+/** Checks of an answer's instant: what is stamped by it is seen, what is projected later is not. */
 import { Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect, Option } from "effect"

@@ -1,4 +1,4 @@
-/** What Atomically promises: all of it or nothing, and locks that keep everybody else out. */
+/** Checks of Atomically: all or nothing, and exclusive locks. */
 import {
   Atomically,
   Blobs,

@@ -1,4 +1,4 @@
-/** What Feed promises of the audit log: one chain, whole, in commit order, that only its front leaves. */
+/** Checks of Feed's audit log: one whole chain in commit order, pruned at its front alone. */
 import {
   Atomically,
   type AuditQuery,

@@ -1,4 +1,4 @@
-/** What Blobs promises: the bytes that were put, under their hash, once. */
+/** Checks of Blobs: the bytes that were put, under their hash, once. */
 import { Blobs } from "@bursar/engine-core/ports"
 import { Option } from "effect"
 import { type Check, check, fresh, same } from "../Check.ts"

@@ -1,4 +1,4 @@
-/** What Documents promises: versions that tile the whole of time, and lists at any point of it. */
+/** Checks of Documents: versions that cover all of time without gap, and lists at any pin. */
 import {
   Atomically,
   type Alternatives,

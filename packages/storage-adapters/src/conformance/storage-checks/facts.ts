@@ -1,4 +1,4 @@
-/** What FactLog promises: an append at the expected version, in order, for ever. */
+/** Checks of FactLog: an append at the expected version, in order, for ever. */
 import { Atomically, FactLog } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { type Check, check, ending, ends, fresh, same } from "../Check.ts"

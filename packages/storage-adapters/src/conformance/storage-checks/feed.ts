@@ -1,4 +1,4 @@
-/** What Feed promises: one gapless sequence in commit order, of which no reader misses a number. */
+/** Checks of Feed: one gapless sequence in commit order, of which no reader misses a number. */
 import {
   Atomically,
   type EventRow,

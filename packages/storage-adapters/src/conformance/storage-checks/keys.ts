@@ -1,4 +1,4 @@
-/** What Keys promises: of any number of claims one wins, and the others read what it won. */
+/** Checks of Keys: of parallel claims one wins, and the others read the winner's target. */
 import { Atomically, Keys } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"

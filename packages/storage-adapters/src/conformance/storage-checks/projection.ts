@@ -1,4 +1,4 @@
-/** What ProjectionLog promises: one writer, one line of offsets, and times that can be asked for. */
+/** Checks of ProjectionLog: one writer, one line of offsets, and offsets of instants. */
 import { type AsOf, Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"

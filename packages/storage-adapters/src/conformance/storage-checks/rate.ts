@@ -1,4 +1,4 @@
-/** What RateWindow promises: one budget for all instances, and refusals that cost nothing. */
+/** Checks of RateWindow: one budget for all instances, and refusals that cost nothing. */
 import { Atomically, RateWindow } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { type Check, check, ends, fresh, same } from "../Check.ts"

@@ -1,4 +1,6 @@
-/** What Feed promises to retention: the oldest control events go, and nothing that is held. */
+/**
+ * Checks of Feed's pruning: the oldest control events are deleted, and nothing under a legal hold.
+ */
 import { Atomically, type EventRow, Feed, type LegalHold } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { type Check, check, ends, fresh, same } from "../Check.ts"

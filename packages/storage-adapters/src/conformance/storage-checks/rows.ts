@@ -1,4 +1,4 @@
-/** Rows with everything filled in, of which a check names only what it is about. */
+/** Row builders with defaults, of which a check names only the members it is about. */
 import type {
   AuditRow,
   EventRow,

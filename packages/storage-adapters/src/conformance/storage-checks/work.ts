@@ -1,4 +1,4 @@
-/** What WorkQueue promises: one worker at a time, in order for each resource, and fences that hold. */
+/** Checks of WorkQueue: one worker at a time, in order for each resource, and fences that hold. */
 import { Atomically, type Lease, type WorkItem, WorkQueue } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Option, Stream } from "effect"
 import { type Check, check, ends, fresh, same } from "../Check.ts"

@@ -1,4 +1,4 @@
-/** Proposals that more than one kind of party agrees to, and holdings that move by agreement. */
+/** Plans shared by several wallets: accepting proposals, and allocating holdings. */
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Policy from "./Policy.ts"
@@ -149,11 +149,11 @@ export const legs =
       })
     })
 
-/** What an order needs of a party beside what a settlement asks for in legs. */
+/** Funding that an order needs of a party, beside the legs that a settlement asks for. */
 export interface Put {
-  /** The contract that makes it due; one contract is answered once. */
+  /** The contract that asks for it; each contract is answered once. */
   readonly about: string
-  /** The names the order goes by: the first is the allocation's reference. */
+  /** Ids of the order: the first is the allocation's reference. */
   readonly ids: readonly [string, ...ReadonlyArray<string | null>]
   readonly venue: Party.Party
   readonly receiver: Party.Party
@@ -162,7 +162,9 @@ export interface Put {
   readonly settleBefore: Instant.Instant
 }
 
-/** Puts an asset into the venue's hands for an order, unless it is there or a settlement asks for it. */
+/**
+ * Allocates an asset to the venue for an order, unless it is allocated or a settlement asks for it.
+ */
 export const put = (world: World.World, of: Put): ReadonlyArray<World.Act> => {
   const { about, ids, instrument, amount } = of
   if (has(allocated(world), ids, instrument) || has(askedFor(world), ids, instrument)) return []
@@ -175,7 +177,7 @@ export const put = (world: World.World, of: Put): ReadonlyArray<World.Act> => {
 const legKey = (reference: string, { admin, id }: Templates.Asset): string =>
   JSON.stringify([admin, id, reference])
 
-/** What the party has in place, by order and asset. */
+/** The party's allocations, by order and asset. */
 const allocated = World.remembered(
   (world) =>
     new Set(
@@ -185,7 +187,7 @@ const allocated = World.remembered(
     )
 )
 
-/** What settlements ask of the party in legs, by order and asset. */
+/** Legs that settlements ask of the party, by order and asset. */
 const askedFor = World.remembered(
   (world) =>
     new Set(
@@ -224,7 +226,7 @@ const allocation = (
   told: { reference: to.reference, amount: Decimal.formatPlain(to.amount) }
 })
 
-/** Several plans as one. */
+/** Concatenates plans. */
 export const all =
   (...plans: ReadonlyArray<World.Plan>): World.Plan =>
   (world) =>

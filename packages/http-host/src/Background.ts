@@ -1,13 +1,13 @@
-/** What runs beside the requests: forked when the host starts, stopped gracefully when it ends. */
+/** Background fibers of the host: forked when it starts, stopped gracefully when it ends. */
 import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Fiber, Layer } from "effect"
 
-/** An effect that runs until it is interrupted; it says itself what an orderly end is. */
+/** A background effect, which runs until it is interrupted. */
 export interface Running<E, R> {
   readonly name: string
   readonly run: Effect.Effect<unknown, E, R>
 }
 
-/** Something that should run for as long as the host does has ended by itself. */
+/** A background effect has ended by itself, which stops the host. */
 export class BackgroundEnded extends Data.TaggedError("BackgroundEnded")<{
   readonly name: string
   readonly detail: string

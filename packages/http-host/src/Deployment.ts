@@ -1,4 +1,7 @@
-/** A whole venue as its settings say it: store, ledger and its door, engine, host, what runs beside. */
+/**
+ * Composition of a whole deployment from its settings: store, ledger and its door, engine, host,
+ * background fibers.
+ */
 import {
   AuditLog,
   Catalogue,
@@ -40,7 +43,7 @@ import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
 import * as Vitals from "./Vitals.ts"
 
-/** The address of the database that is named, or of the one that is brought along and now started. */
+/** The configured database, or the embedded one, which is started here. */
 const databaseUrl = (config: KeeperConfig) =>
   Effect.gen(function* () {
     const named = config["database.url"]
@@ -66,8 +69,7 @@ const storage = (config: KeeperConfig) =>
   )
 
 /**
- * Brings all that a start needs of the database up to date: the engine's schema, and the simulated
- * ledger's. Answers what it made, for people; nothing where nothing was left to do.
+ * Runs the migrations of the engine and of the simulated ledger. Answers the names of those it ran.
  */
 export const migrated = (config: KeeperConfig) =>
   Effect.gen(function* () {
@@ -90,10 +92,12 @@ export const migrated = (config: KeeperConfig) =>
 
 const participantId = "bursar-sim"
 
-/** The ledger user that the engine is; it may act as the venue and as nobody else. */
+/** The engine's user at the ledger, which may act as the venue alone. */
 const venueUser = "bursar-engine"
 
-/** The venue's token at the simulated ledger: given, kept from an earlier start, or made now. */
+/**
+ * The venue's token at the simulated ledger: configured, kept from an earlier start, or made now.
+ */
 const venueToken = (config: HostConfig) =>
   Effect.gen(function* () {
     const given = config["ledger.token"]
@@ -127,7 +131,7 @@ const venueLedger = (config: HostConfig) =>
     )
   )
 
-/** The keys that the deployment signs and seals with: those of its settings, or its own. */
+/** Signing and sealing keys: those of the settings, or those the deployment made. */
 interface Keys {
   readonly webhooks: ReadonlyArray<DeliveryRules.SigningKey>
   readonly sealing: HostConfig["webhooks.sealingKeys"]
@@ -155,8 +159,8 @@ const keysOf = (config: KeeperConfig) =>
 const ownCursorKey = 0
 
 /**
- * The keys that sign places in lists and feeds: those of the settings, or the deployment's own, or
- * none where no folder takes one. A venue is served without: a place then holds as long as its host.
+ * Keys of cursors: those of the settings, or the deployment's own, or none where its folder cannot
+ * be written. Without a key a cursor is valid until the host restarts.
  */
 const cursorKeysOf = (config: HostConfig) => {
   const given = config["cursor.keys"]
@@ -188,7 +192,7 @@ const tenant = (config: HostConfig, publicKeys: Venue["keys"]): Venue => ({
   keys: publicKeys
 })
 
-/** What receivers verify deliveries by, and anybody the audit log's checkpoints. */
+/** Public keys by which deliveries and checkpoints of the audit log are verified. */
 const publicKeysOf = (keys: Keys) =>
   Effect.map(Crypto, ({ ed25519 }) => {
     const told =
@@ -241,7 +245,9 @@ const sender = (config: HostConfig) =>
     allowAddresses: config["webhooks.allowAddresses"]
   })
 
-/** The script may change while the host runs, but it is there when the host starts. */
+/**
+ * The scripted screening source. Its file must exist when the host starts, and may change later.
+ */
 const screening = (config: HostConfig) => {
   const script = config["screening.script"]
   if (script === null) return Layer.empty
@@ -253,7 +259,10 @@ const screening = (config: HostConfig) => {
   )
 }
 
-/** The file of checkpoints can be written to when the host starts, not only found wanting an hour later. */
+/**
+ * The file of checkpoints, opened at the start so that a missing right shows there and not an hour
+ * later.
+ */
 const anchors = (config: HostConfig) => {
   const named = config["audit.anchors"]
   const file = named ?? join(config.data, "audit", "anchors.jsonl")
@@ -283,7 +292,7 @@ const engineOf = (config: HostConfig, keys: Keys) =>
     Layer.provideMerge(engineSettings(config, keys))
   )
 
-/** The venue's records alone, for a keeper's command: no ledger, nothing that runs beside. */
+/** Layer of the records alone, for maintenance commands: no ledger, no background fibers. */
 export const records = (config: KeeperConfig) =>
   Layer.unwrap(
     Effect.map(keysOf(config), (keys) =>
@@ -296,8 +305,8 @@ export const records = (config: KeeperConfig) =>
   )
 
 /**
- * The audit log alone, to be checked: its store, and the keys that sign its checkpoints as far as
- * there are any. Nothing is made for it, least of all a key.
+ * Layer for verifying the audit log: its store, and the public keys that exist. It makes nothing,
+ * no key either.
  */
 export const auditLog = (config: KeeperConfig) =>
   Layer.unwrap(
@@ -332,7 +341,7 @@ const background = Layer.unwrap(
   })
 )
 
-/** What is told to the outside of how the venue fares. */
+/** Telemetry export of the deployment. */
 const telemetry = (config: HostConfig): Layer.Layer<never> => {
   const url = config["telemetry.otlpUrl"]
   if (url === null) return Layer.empty
@@ -395,7 +404,7 @@ const venue = (
     Layer.provide(Layer.succeed(References.MinimumLogLevel, Logs.minimumOf(config["logs.level"])))
   )
 
-/** Where a venue that is up is reached. */
+/** Addresses of a running venue. */
 export interface Addresses {
   readonly api: string
   readonly docs: string
@@ -403,10 +412,7 @@ export interface Addresses {
   readonly ledgerDoor: string
 }
 
-/**
- * Brings a venue up and keeps it up until it is interrupted; fails when anything that should run
- * beside the requests ends by itself.
- */
+/** Runs a venue until it is interrupted; fails when a background fiber ends by itself. */
 export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
   Effect.gen(function* () {
     const keys = { ...(yield* keysOf(config)), cursor: yield* cursorKeysOf(config) }
@@ -420,7 +426,7 @@ export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effec
         }
       })
     )
-    // Nothing is served under a configuration that the audit log does not tell of.
+    // The configuration is logged before anything is served under it.
     yield* Context.get(context, AuditLog)
       .log(Loaded.entry(config, keys))
       .pipe(Effect.mapError(({ detail }) => new Loaded.NotTold({ detail })))

@@ -1,4 +1,4 @@
-/** The keys a deployment makes for itself where its settings give it none: once, and kept. */
+/** Keys that a deployment makes and keeps where its settings name none. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Data, Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
@@ -15,7 +15,9 @@ export interface OwnKey {
   readonly madeAt: Instant.Instant
 }
 
-/** A file that should hold a key and does not; what it seals or signs must not change by itself. */
+/**
+ * A key file without a valid key. It is not replaced: what the key sealed or signed depends on it.
+ */
 export class WrongKeyFile extends Data.TaggedError("WrongKeyFile")<{ readonly file: string }> {
   override get message(): string {
     return `${this.file} is not a key that this deployment made; restore it, or give keys in the settings`
@@ -58,7 +60,7 @@ const there = (file: string) =>
     catch: (cause) => new NoKeyFile({ file, cause })
   })
 
-/** A file appears whole or not at all; of two that make one at a time the first is kept. */
+/** Writes a file atomically; of two writers at the same time the first wins. */
 const keep = async (file: string, text: string): Promise<void> => {
   const draft = `${file}.${randomBytes(8).toString("hex")}`
   await writeFile(draft, text, { mode: 0o600, flag: "wx" })

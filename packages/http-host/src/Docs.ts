@@ -27,7 +27,7 @@ const policy = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-/** Nothing of the viewer's makers: no tools of theirs, no way to their client, nothing told to them. */
+/** Viewer options that switch off every tool and request of the viewer's makers. */
 const viewer = {
   withDefaultFonts: false,
   hideClientButton: true,
@@ -66,10 +66,7 @@ const render = (document: Document): Effect.Effect<string> =>
     return text
   })
 
-/**
- * A text that stays as it is for as long as the host runs: made and compressed when it is first
- * asked for, and kept.
- */
+/** Cache of a static text: rendered and compressed at the first request. */
 const kept = Effect.fnUntraced(function* (of: {
   readonly text: Effect.Effect<string>
   readonly contentType: string
@@ -80,7 +77,7 @@ const kept = Effect.fnUntraced(function* (of: {
       const plain = Buffer.from(text, "utf8")
       const packed = yield* Effect.promise(() => promisify(gzip)(plain))
       return { plain, packed, digest: hash("sha256", text, "base64url") }
-      // Whoever asks first may leave meanwhile; the others must not be left with that.
+      // The first caller may disconnect: rendering is not interrupted with it.
     }).pipe(Effect.uninterruptible)
   )
   return (requestId: string) =>
@@ -93,7 +90,7 @@ const kept = Effect.fnUntraced(function* (of: {
       const told = {
         "x-request-id": requestId,
         "x-content-type-options": "nosniff",
-        // Kept by whoever fetched it, and asked for by its hash before it is shown again.
+        // Cached by the caller and revalidated by its ETag.
         "cache-control": "no-cache",
         "content-security-policy": policy,
         vary: "accept-encoding",

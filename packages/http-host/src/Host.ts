@@ -1,4 +1,4 @@
-/** The host: the interface, what answers it, and the listener it is served on. */
+/** The host: API, handlers and listener. */
 import { Settings } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Layer } from "effect"
@@ -62,7 +62,7 @@ export const layer = (options: Options) => {
   )
 }
 
-/** Whoever keeps a place should not learn at the next restart that it was none. */
+/** Warns at the start that cursors end with this host where no cursor key is configured. */
 const sayWhatIsLost = Effect.flatMap(Settings, ({ cursorKeys }) =>
   cursorKeys.length > 0
     ? Effect.void

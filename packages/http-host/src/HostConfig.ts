@@ -1,4 +1,4 @@
-/** Everything a deployment may decide: every setting with its default, its limit and one sentence. */
+/** Table of settings: each with its default, limit and description. */
 import { Retention, Vocabulary } from "@bursar/engine-core"
 import { Duration } from "@bursar/engine-core/kernel"
 import { Data, Effect, Record, Result, Schema } from "effect"
@@ -79,7 +79,10 @@ const callLimits = Kind.empty(
   })
 )
 
-/** Long enough for any law, and far from where the calendar ends. */
+/**
+ * Longest retention period in years: longer than any law asks, and far from the end of the
+ * calendar.
+ */
 const yearsMax = 100
 
 const keptFor: Kind.Kind<Duration.Duration> = Kind.text(
@@ -379,7 +382,7 @@ export interface Held {
   readonly written: string | null
 }
 
-/** What people sign in by: it must be set, but only a host that serves them uses it. */
+/** Settings of sign-in: required, but only by a host that serves requests. */
 const signIn = ["issuer", "jwksUrl"] as const
 
 /** Every setting but those that people sign in by: what a keeper's command is run with. */
@@ -474,7 +477,7 @@ const givenOf = (setting: Setting, variable: string | undefined, inFile: unknown
   }
 }
 
-/** What JSON text says; text that is none is left as it is, which no structured setting takes. */
+/** Parses JSON text; other text stays as it is, and no structured setting accepts it. */
 const formed = ({ form }: Setting, text: string): unknown => {
   if (form === "text" || text === "") return text
   try {

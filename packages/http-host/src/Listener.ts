@@ -1,4 +1,4 @@
-/** The socket the host listens on: strict HTTP/1.1, with limits, whose own refusals are problems too. */
+/** HTTP/1.1 listener with strict parsing and limits; refusals on the socket are problems too. */
 import { Refusal } from "@bursar/engine-core"
 import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
@@ -79,10 +79,10 @@ const makeServer = (of: Making): Server => {
     insecureHTTPParser: false,
     // Judged with the other headers (Limits.ts), so that the refusal is a problem like any other.
     requireHostHeader: false,
-    // An answer is an answer, whatever else the caller would like to speak.
+    // Requests to upgrade the protocol are answered as ordinary requests.
     shouldUpgradeCallback: () => false
   })
-  // Whoever has sent all it had to say may still listen: a request that came whole is answered.
+  // A half-closed client still reads: a request that came whole is answered.
   Object.assign(server, { httpAllowHalfOpen: true })
   const owed = Owed.make()
   const parting = new WeakSet<Duplex>()
@@ -96,16 +96,16 @@ const makeServer = (of: Making): Server => {
   }
   server.on("clientError", (error: ParserError, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
-    // Whatever comes after a refusal, or after the last answer, is not looked at any more.
+    // Bytes after a refusal or after the last answer are not read.
     else if (!parting.has(socket) && socket.writable) {
       part(socket, refusedBy(error), error.rawPacket)
     }
   })
   server.on("connect", (_, socket) => part(socket, tunnelled))
-  // Whoever expects anything but 100-continue is answered as if it did not.
+  // Other expectations than 100-continue are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   const longest = times.requestWithin + times.firstByteWithin + times.takenWithin
-  // Before any other listener, which may answer at once.
+  // Registered before any other listener, which may answer at once.
   server.prependListener("request", (request, response) => {
     owed.begin(request, response)
     dropWhenNotTaken(response, longest)
@@ -117,7 +117,7 @@ const makeServer = (of: Making): Server => {
 const tunnelled = Refusal.refused("method-not-allowed", { detail: "There are no tunnels here." })
 const overloaded = Refusal.unavailable("overloaded", "Too many connections; none is free.", 1)
 
-/** No connection that finds no room reaches the parser: nothing that is sent on it is read. */
+/** Refuses connections beyond the limit before the parser reads anything of them. */
 const admitOnly = (
   server: Server,
   strangers: Strangers<Socket>,
@@ -132,7 +132,7 @@ const admitOnly = (
   })
 }
 
-/** An exchange that does not end keeps a connection: it ends when all its times together are over. */
+/** Drops a connection whose exchange has not ended within the sum of its timeouts. */
 const dropWhenNotTaken = (response: ServerResponse, within: number): void => {
   const timer = setTimeout(() => response.socket?.destroy(), within).unref()
   response.once("close", () => clearTimeout(timer))
@@ -143,7 +143,7 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-/** What never becomes a request is answered on the socket: the whole of that answer. */
+/** Whole text of an answer on the socket, for bytes that never became a request. */
 const rawText = (of: {
   readonly refused: Refusal.Refused | Refusal.Unavailable
   readonly requestId: string
@@ -152,7 +152,7 @@ const rawText = (of: {
 }): string => {
   const { requestId } = of
   const problem = Problem.from(of.refused, requestId)
-  // Whoever asked for a head alone would take a body for another answer.
+  // HEAD gets no body, which its client would read as the next answer.
   const text = of.sent?.subarray(0, 5).equals(head) === true ? "" : Answer.problemText(problem)
   const headers = {
     connection: "close",
@@ -170,7 +170,7 @@ const rawText = (of: {
 
 const head = Buffer.from("HEAD ")
 
-/** The last text on a socket, which then ends: also where the other side would rather keep it. */
+/** Writes the last text on a socket and closes it, even where the client wants to keep it open. */
 const leave = (of: {
   readonly socket: Duplex
   readonly text: string

@@ -1,10 +1,12 @@
-/** What the audit log is told of the configuration a host starts with: who may be reached, which keys hold. */
+/**
+ * Audit record of the configuration that a host starts with: network rules and ids of valid keys.
+ */
 import { Audit } from "@bursar/engine-core"
 import { Data } from "effect"
 import type { HostConfig } from "./HostConfig.ts"
 import { version } from "./version.ts"
 
-/** The audit log could not be told of the configuration, so nothing is served under it. */
+/** The configuration could not be logged, so the host does not start. */
 export class NotTold extends Data.TaggedError("NotTold")<{ readonly detail: string }> {
   override get message(): string {
     return `the audit log cannot be told of the configuration: ${this.detail}`

@@ -1,4 +1,4 @@
-/** Whether the process lives and is ready, and its figures, for whoever runs it: on a listener of its own. */
+/** Management listener: liveness, readiness and metrics, apart from the API's port. */
 import { Clock, Data, Effect, Layer, Schedule } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { createServer, type Server, type ServerResponse } from "node:http"
@@ -17,7 +17,7 @@ export class ManagementFailed extends Data.TaggedError("ManagementFailed")<{
 export interface Options {
   readonly host: string
   readonly port: number
-  /** Told the port once the listener is open. */
+  /** Called with the port once the listener is open. */
   readonly opened?: (port: number) => void
 }
 

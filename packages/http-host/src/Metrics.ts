@@ -1,4 +1,4 @@
-/** Every figure the service gives, as one table: what it measures, and what its labels may say. */
+/** Table of metrics: what each measures, and the values of its labels. */
 import { Metrics as Core, Refusal, Vocabulary } from "@bursar/engine-core"
 import { Effect, Metric } from "effect"
 import { routes } from "./api/Api.ts"
@@ -60,9 +60,9 @@ const combinations = (
   )
 
 /**
- * Has every metric there with 0 from the start, under each value of its labels, so that the first
- * move of a counter is seen as a move and not as the counter's coming into being. Requests are
- * there for each route with the status of success; what else may come of one comes when it does.
+ * Initialises every metric with 0 under each value of its labels, so that a counter's first
+ * increment shows as an increase. Requests are initialised for each route with its success status
+ * alone.
  */
 export const begin: Effect.Effect<void> = Effect.forEach(
   measured.flatMap(({ labels, metric }) =>
@@ -70,7 +70,7 @@ export const begin: Effect.Effect<void> = Effect.forEach(
       Metric.withAttributes(metric, attributes)
     )
   ),
-  // To read a metric is to have it there.
+  // Reading a metric registers it.
   Metric.value,
   { discard: true }
 )

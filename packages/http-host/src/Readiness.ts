@@ -1,10 +1,10 @@
-/** Whether the engine takes calls: looked at and told of within a second, never by a request. */
+/** Cached readiness of the engine: polled in the background within a second, never by a request. */
 import { Refusal } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Context, Effect, Layer, Schedule } from "effect"
 import type { Health } from "./api/SystemApi.ts"
 
-/** What one look at the engine's surroundings tells. */
+/** Result of one readiness poll. */
 export interface Vitals {
   readonly projectionOffset: Offset.Offset
   /** Null: the ledger is not reached. */
@@ -19,9 +19,9 @@ export interface Vitals {
 export class Vital extends Context.Service<
   Vital,
   {
-    /** One look; a store that is away, or that still refuses what is written, fails. */
+    /** Polls once; fails where the store is unavailable or refuses writes. */
     readonly look: Effect.Effect<Vitals, Refusal.Unavailable>
-    /** Whether the store has refused a write since it last took one: known at once, without a look. */
+    /** Whether the store has refused a write since it last took one, known without a poll. */
     readonly refusesWrites?: () => boolean
   }
 >()("@bursar/http-host/Readiness/Vital") {}
@@ -35,7 +35,10 @@ export class Readiness extends Context.Service<
   }
 >()("@bursar/http-host/Readiness") {}
 
-/** Together less than a second: so long a store that is gone, or says nothing, may count as there. */
+/**
+ * Poll interval and timeout, together less than a second: so long may an unavailable store count as
+ * available.
+ */
 const every = "250 millis"
 const lookWithin = "700 millis"
 const slowSeconds = 60
@@ -45,19 +48,19 @@ const notReady = Refusal.unavailable("not-ready", "The engine is not ready.", re
 
 const silent = Refusal.unavailable("not-ready", "It does not answer.", retryAfter)
 
-/** Never shows names or causes: anybody may ask. */
+/** Shows no names and no causes, because health is public. */
 export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, never, Vital> =>
   Layer.effect(
     Readiness,
     Effect.gen(function* () {
       const vital = yield* Vital
       const startedAt = yield* Instant.now
-      /** What the last look told; undefined: it did not reach the store. */
+      /** Result of the last poll; undefined: the store did not answer. */
       let last: Vitals | undefined
       let told: "reached" | "not reached" | undefined
       let stopping = false
 
-      // Told when it changes: a store that is away for an hour is one line, not one for each look.
+      // Logged on change alone: an outage of an hour is one line, not one for each poll.
       const tell = (now: "reached" | "not reached", line: Effect.Effect<void>) => {
         const before = told
         told = now

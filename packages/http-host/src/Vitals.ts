@@ -1,4 +1,4 @@
-/** What readiness looks at: the store, the ledger, the queue, and how far the projection is behind. */
+/** Readiness poll: store, ledger, age of the queue, lag of the projection. */
 import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
 import {
@@ -16,19 +16,22 @@ import { Vital } from "./Readiness.ts"
 
 const queue = "operations"
 
-/** A ledger that says nothing for this long is away; a look has to end before the store counts as away. */
+/** Timeout of the ledger's answer, shorter than that of the whole poll. */
 const ledgerWithin = "500 millis"
 
 const away = ({ detail, retryAfter }: StorageUnavailable) =>
   Refusal.unavailable("not-ready", detail, retryAfter)
 
-/** Bytes that no compression shrinks, more than a page has left: writing them needs room on the disk. */
+/**
+ * Size of the test write in random bytes: more than a page has left, so that it needs room on the
+ * disk.
+ */
 const triedBytes = 64 * 1024
 
-/** Ends the transaction of a try, which is to leave nothing behind. */
+/** Rolls back the test write. */
 class TakenBack extends Data.TaggedError("TakenBack")<{}> {}
 
-/** Writes as much as a small statement and takes it back: whether the store has room again. */
+/** Test write that is rolled back: whether the store takes writes again. */
 const tryWrite = Effect.gen(function* () {
   const blobs = yield* Blobs
   const { run } = yield* Atomically
@@ -37,7 +40,7 @@ const tryWrite = Effect.gen(function* () {
   yield* run(
     Effect.gen(function* () {
       yield* blobs.put({ hash, bytes })
-      // A write is known to be taken only when something after it is answered.
+      // The write is certain only when a later statement is answered.
       yield* blobs.get(hash)
       return yield* new TakenBack()
     })
@@ -59,7 +62,7 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
     const work = yield* WorkQueue
     const writes = yield* RefusedWrites.Current
     const tried = Effect.provideContext(tryWrite, yield* Effect.context<Atomically | Blobs>())
-    /** An end of the ledger that is not projected yet, and since when it is known. */
+    /** The oldest ledger end that is not projected yet, and when it was first seen. */
     let awaited: { readonly end: number; readonly since: number } | null = null
 
     const ledgerEnd = ledger.ledgerEnd.pipe(
@@ -71,17 +74,17 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
     return {
       refusesWrites: () => writes.reason() !== null,
       look: Effect.gen(function* () {
-        // Only then: a store that takes writes is not written to in order to see that it does.
+        // Only after a refused write: a store that takes writes needs no test write.
         if (writes.reason() !== null) {
           yield* tried
           writes.taken()
         }
-        // Side by side, so that a slow ledger takes nothing of the store's time.
+        // In parallel, so that a slow ledger takes nothing of the store's timeout.
         const [[head, depth], end] = yield* Effect.all([store, ledgerEnd], {
           concurrency: "unbounded"
         })
         const now = yield* Clock.currentTimeMillis
-        // What came after that end is younger: a busy ledger is not one that is far ahead.
+        // Later updates are younger, so that a busy ledger does not count as lag.
         const reached = awaited !== null && awaited.end <= head.offset
         if (reached || (end !== null && end <= head.offset)) awaited = null
         if (awaited === null && end !== null && end > head.offset) awaited = { end, since: now }

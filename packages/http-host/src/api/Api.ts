@@ -1,4 +1,4 @@
-/** The interface of the service as one value: what the host serves and what a client calls. */
+/** The API as one value, from which host and client are made. */
 import { Catalogue } from "@bursar/engine-core"
 import * as Interface from "./Interface.ts"
 import * as Route from "./Route.ts"

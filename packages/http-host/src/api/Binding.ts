@@ -1,4 +1,4 @@
-/** How a schema becomes a body: as exact JSON text on the wire, as itself in the document. */
+/** Binding of schemas to bodies: exact JSON text over HTTP, the schema itself in the document. */
 import { PlainSchema } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import * as Body from "../wire/Body.ts"
@@ -20,14 +20,14 @@ const Query = Schema.Record(
   Schema.Union([Schema.String, Schema.Array(Schema.String)])
 )
 
-/** What crosses: text that PlainJson reads and prints, so that no digit is lost. */
+/** Binding over HTTP: text that PlainJson parses and prints, so that no digit is lost. */
 export const wire: Binding = {
   body: (schema) => Body.of(schema),
   input: () => Body.of(PlainSchema),
   query: () => Query
 }
 
-/** What the document shows: HttpApi would call the text above a string. */
+/** Binding for the document: the schemas themselves, where HttpApi would show a string. */
 export const shown: Binding = {
   body: (schema) => schema,
   input: (schema) => schema,

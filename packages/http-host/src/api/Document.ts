@@ -1,4 +1,4 @@
-/** The OpenAPI document of a table of routes, generated and then mended to say what the wire says. */
+/** The OpenAPI document of a table of routes, generated and then corrected to match the wire. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { shown } from "./Binding.ts"
 import * as Interface from "./Interface.ts"

@@ -38,7 +38,7 @@ export const remove = (parts: Parts, binding: Binding) =>
   HttpApiEndpoint.make("DELETE")(parts.name, parts.path.pattern, {
     params: Verb.params(parts.path),
     headers: WriteHeaders,
-    // The approver whose call finishes a removal is told only that it is done.
+    // A removal that the approver's call finishes answers 204.
     success: [...answers(parts, binding), HttpApiSchema.NoContent]
   })
 

@@ -37,8 +37,8 @@ const tagFault = {
 }
 
 /**
- * What the caller saw and wants to find again, as its If-Match names it: null when none was sent. One
- * strong tag alone: a list, a weak tag or `*` would say that the caller does not know what it saw.
+ * The tag of If-Match: null when none was sent. One strong tag alone is taken, since a list, a weak
+ * tag or `*` names no single state that the caller saw.
  */
 export const ifMatch = (
   sent: ReadonlyArray<string>

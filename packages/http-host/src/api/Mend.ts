@@ -1,4 +1,4 @@
-/** What the generator of the document does not know: roles, refusals, headers, open sets, examples. */
+/** Additions to the generated document: roles, refusals, headers, open sets, examples. */
 import { Refusal } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"

@@ -1,4 +1,4 @@
-/** A refusal on the wire: the engine's one mapping, and the headers that go with it. */
+/** A problem over HTTP: the engine's mapping, and the headers that go with it. */
 import { Problem as Core } from "@bursar/engine-core/kernel"
 
 /** RFC 9457, every member present; the mapping itself is the core's, for operations keep problems too. */

@@ -1,4 +1,4 @@
-/** Every route of the service as one table: what docs, handlers, checks and the client are read off. */
+/** Table of routes, from which document, handlers, gates and client are made. */
 import type { Operation, Read, Refusal } from "@bursar/engine-core"
 import * as FeedsApi from "./FeedsApi.ts"
 import { rolesOf } from "./Params.ts"

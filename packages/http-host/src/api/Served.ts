@@ -1,8 +1,8 @@
-/** A route that no operation and no read declares: it is written by hand, in the same words. */
+/** Declaration of a hand-written route, which no operation and no read declares. */
 import type { Refusal, Vocabulary } from "@bursar/engine-core"
 import type { Schema } from "effect"
 
-/** Whom a route admits, before anything of the request but its line and bearer is looked at. */
+/** Callers that a route admits, judged on the bearer alone. */
 export type Admits =
   | { readonly by: "anyone" }
   | { readonly by: "role"; readonly roles: ReadonlyArray<Vocabulary.Role> }

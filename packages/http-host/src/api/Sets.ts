@@ -1,4 +1,4 @@
-/** Which of the declared sets may gain values within /v1, and which never will. */
+/** Open and closed sets of the API. */
 import { Catalogue, ValueSet } from "@bursar/engine-core"
 
 /** Every set of words of the interface: states that are reached or judged, and words without states. */

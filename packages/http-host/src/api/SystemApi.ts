@@ -1,4 +1,4 @@
-/** What anybody may read before signing in: the venue, its readiness, this document. */
+/** Public routes: the venue, its health, the document. */
 import { Instant, Integer, Offset } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import type { Served } from "./Served.ts"

@@ -1,2 +1,2 @@
-/** How far the clocks of the identity provider and the engine may be apart, in seconds: what the document says is what is judged by. */
+/** Clock tolerance of bearer tokens in seconds, for both the verification and the document. */
 export const toleranceSeconds = 60

@@ -1,4 +1,4 @@
-/** How a declared route becomes a path: the only place that knows how colon verbs are written. */
+/** Paths of declared routes: the only place that knows how colon verbs are written. */
 import { Schema } from "effect"
 
 export type Method = "GET" | "POST" | "DELETE"

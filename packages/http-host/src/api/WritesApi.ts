@@ -1,4 +1,4 @@
-/** The calls that finish at once on a four-eyes action: approve it, reject it. */
+/** Routes that approve and reject four-eyes actions. */
 import { ApprovalView, type Refusal, type Vocabulary, WriteAnswer } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"

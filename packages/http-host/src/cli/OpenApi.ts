@@ -5,7 +5,7 @@ import * as Outcome from "./Outcome.ts"
 
 export const openapi = Command.make("openapi", {}, () =>
   Effect.gen(function* () {
-    // Read only here: the tables of the whole API are much for a command that does not need them.
+    // Imported lazily: other commands do not load the tables of the API.
     const { routes } = yield* Effect.promise(() => import("../api/Api.ts"))
     const { text } = yield* Effect.promise(() => import("../api/Document.ts"))
     yield* Outcome.print(text(routes))

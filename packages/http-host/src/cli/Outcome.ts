@@ -1,4 +1,7 @@
-/** What a command says and how its process ends: answers on standard output, faults in a line each. */
+/**
+ * Output and exit codes of commands: answers on standard output, one line on standard error for
+ * each fault.
+ */
 import { Cause, Effect, Exit, type Runtime } from "effect"
 import { CliError, CliOutput } from "effect/cli"
 

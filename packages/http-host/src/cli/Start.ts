@@ -12,11 +12,11 @@ const ready = (at: Deployment.Addresses): Effect.Effect<void> =>
 export const start = Command.make("start", {}, () =>
   Effect.gen(function* () {
     const config = yield* HostConfig.load
-    // Read only here: whoever wants another command does not wait for database and ledger.
+    // Imported lazily: other commands do not load database and ledger.
     const { serve } = yield* Effect.promise(() => import("../Deployment.ts"))
     return yield* serve(config, ready)
   }).pipe(
-    // Being told to stop is how it ends.
+    // A stop by signal is its orderly end.
     Effect.onInterrupt(() =>
       Effect.sync(() => {
         process.exitCode = Outcome.exitCodes.done

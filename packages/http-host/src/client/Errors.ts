@@ -1,9 +1,9 @@
-/** Everything that a call of the client can fail with, each told by its tag. */
+/** Errors of the client's calls. */
 import { Data } from "effect"
 import type { HttpClientError } from "effect/http"
 import { type Problem, slugOf } from "../api/Problem.ts"
 
-/** What the service said no to; `slug` is a slug of the table of refusals, or one that is newer. */
+/** The service refused the call; `slug` is one of the table of refusals, or a newer one. */
 export class CallRefused extends Data.TaggedError("CallRefused")<{ readonly problem: Problem }> {
   get slug(): string {
     return slugOf(this.problem)

@@ -1,4 +1,4 @@
-/** What a client that waits does when it is told to come back later, or is not heard at all. */
+/** Retry policy of the client for 429, 503 and calls without an answer. */
 import { Duration, Effect } from "effect"
 import type { CallError } from "./Errors.ts"
 

@@ -1,4 +1,4 @@
-/** What is asked to have an answer again as it was: the law of repeating a read, from its envelope. */
+/** Parameters that repeat an earlier answer, made from its envelope (the law of repeating). */
 import type { PageAsked, PointAsked } from "@bursar/engine-core"
 import type { Instant, Offset } from "@bursar/engine-core/kernel"
 

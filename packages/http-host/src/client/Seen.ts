@@ -1,4 +1,4 @@
-/** Answers as a client sees them: a word of an open set that it does not know is kept, not refused. */
+/** Decoding of answers that keeps unlisted words of open sets as `{ unknown }`. */
 import { ValueSet } from "@bursar/engine-core"
 import type { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema, type SchemaIssue } from "effect"

@@ -1,4 +1,4 @@
-/** How a service client signs a request: the wire as it is, under a key it shares with the venue. */
+/** HMAC signature of a service client's requests. */
 
 /** One entry of the deployment's `signing.keys`. */
 export interface SigningKey {

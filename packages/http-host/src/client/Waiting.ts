@@ -1,4 +1,4 @@
-/** Waiting for what a write becomes: the operation is read until it has ended, and no more often. */
+/** Polling of an operation or action until it has ended, as often as Retry-After allows. */
 import { Duration, Effect } from "effect"
 import type { Answered } from "./Call.ts"
 import { ActionEnded, type CallError, OperationFailed } from "./Errors.ts"

@@ -1,6 +1,6 @@
 /**
- * What a receiver of webhooks checks before it believes a delivery; it needs nothing of the rest of
- * the client, only the platform's own Web Crypto. Standard Webhooks 1.0.0;
+ * Verification of webhook deliveries for receivers; it needs nothing of the rest of the client,
+ * only the platform's own Web Crypto. Standard Webhooks 1.0.0;
  * docs/contract/webhooks.md#signatures.
  */
 
@@ -67,7 +67,7 @@ export const verify = async (
   const bytes = typeof body === "string" ? encoder.encode(body) : body
   const signed = concat(encoder.encode(`${id}.${sent}.`), bytes)
   let matches = 0
-  // Every pair is tried, whichever matched before: how long it takes tells nothing.
+  // Every pair is tried whichever matched before, so that the duration reveals nothing.
   for (const one of listed) {
     const comma = one.indexOf(",")
     const signature = bytesOf(one.slice(comma + 1))

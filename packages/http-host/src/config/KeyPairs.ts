@@ -1,4 +1,4 @@
-/** The deployment's own keys as settings write them: those that sign for all to verify, those that seal. */
+/** Setting kinds of the deployment's signing and sealing keys. */
 import type { DeliveryRules } from "@bursar/engine-core"
 import { Codec, Instant } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"

@@ -1,4 +1,4 @@
-/** What a setting may be: how the text of a variable, or the JSON of the file, becomes its value. */
+/** Kinds of setting: how a variable's text, or JSON of the configuration file, becomes a value. */
 import { Duration, Shape } from "@bursar/engine-core/kernel"
 import { Redacted, Result, type Schema } from "effect"
 

@@ -1,4 +1,6 @@
-/** A setting that reads well and cannot be used: a folder nobody may write to, a port that is taken. */
+/**
+ * A setting that is well formed and cannot be used: a folder without write access, a port in use.
+ */
 import { Data, Effect, Layer } from "effect"
 import { type Name, settings, variableOf } from "../HostConfig.ts"
 

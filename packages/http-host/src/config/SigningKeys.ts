@@ -1,4 +1,4 @@
-/** The keys that subjects sign their requests with, as a deployment names them. */
+/** Setting kind of the keys that subjects sign their requests with. */
 import { Codec, Instant } from "@bursar/engine-core/kernel"
 import { Redacted, Result, Schema } from "effect"
 import * as Kind from "./Kind.ts"

@@ -1,4 +1,4 @@
-/** Where settings come from: the variables of the environment, and one file of JSON. */
+/** Sources of settings: environment variables, and one JSON file. */
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Config, ConfigProvider, Data, Effect, Option, Result } from "effect"
 import { open } from "node:fs/promises"

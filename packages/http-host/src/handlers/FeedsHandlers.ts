@@ -1,4 +1,4 @@
-/** The feeds: a page of events or of the audit log, and the cursor it is polled with again. */
+/** Handlers of the feeds: pages of events and of the audit log. */
 import { AuditReads, EventReads } from "@bursar/engine-core"
 import { Effect } from "effect"
 import * as Params from "../api/Params.ts"

@@ -1,4 +1,4 @@
-/** What a handler is: everything before it has passed, what is left is the answer. */
+/** Handler of a route, called once all gates have passed. */
 import type { Caller, Refusal } from "@bursar/engine-core"
 import type { Effect, Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"

@@ -1,4 +1,4 @@
-/** Every route with what answers it: the two generated shapes, and the few written by hand. */
+/** Handlers of all routes: generated for operations and reads, and the few written by hand. */
 import { AuditReads, EventReads, FourEyes, Reads } from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"

@@ -1,4 +1,4 @@
-/** What anybody may read: the venue, its readiness, the document. */
+/** Handlers of public routes: the venue, its health, the document. */
 import { Refusal } from "@bursar/engine-core"
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
 import { hash } from "node:crypto"

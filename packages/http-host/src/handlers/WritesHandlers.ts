@@ -1,4 +1,4 @@
-/** Approving and rejecting a four-eyes action. */
+/** Handlers that approve and reject four-eyes actions. */
 import type { FourEyes } from "@bursar/engine-core"
 import { PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { Effect, Result } from "effect"

@@ -1,4 +1,4 @@
-/** The one shape of a read: the point and the page asked, answered in the read envelope. */
+/** Generic handler of reads: parses point and page, answers in the read envelope. */
 import { type Around, type Caller, type Read, Refusal, type Reads } from "@bursar/engine-core"
 import { Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { NodeHttpServerRequest } from "@effect/platform-node"
@@ -17,7 +17,7 @@ import { Times } from "../wire/Times.ts"
 
 const overloaded = Refusal.unavailable("overloaded", "The read took too long.", 5)
 
-/** What is asked of the store must begin to answer by its time. */
+/** Fails with `overloaded` where the first byte of a read's answer is not ready in time. */
 export const inTime = <A, E, R>(
   read: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Refusal.Unavailable, R> =>
@@ -153,7 +153,7 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
 export const list = (read: Read.List, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.item)
-  // Of a whole list nothing is remembered: what it holds would only fill the memory.
+  // A list without a limit is not memoised: its views would fill the memory.
   const printOnce = plainPrinter(read.item)
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
@@ -186,7 +186,7 @@ const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown)
   return (value) => PlainJson.stringify(printable(encode(value)))
 }
 
-/** The same, but a view that is remembered is printed once: views never change. */
+/** Memoised printer: a cached view is printed once, since views never change. */
 export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
   const print = plainPrinter(schema)
   const texts = new WeakMap<object, string>()
@@ -203,7 +203,7 @@ export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknow
 /** What the codecs of the engine encode to is what PlainJson prints; it throws on anything else. */
 const printable = (encoded: unknown): PlainJson.Printable => encoded as PlainJson.Printable
 
-/** An array as it is written out: item by item, so that no more than a chunk is ever held. */
+/** Streams an array in chunks, so that only one chunk is in memory. */
 const bytes = <E>(
   around: Around,
   items: Stream.Stream<unknown, E>,
@@ -243,7 +243,7 @@ const charged = <A, E>(items: Stream.Stream<A, E>, charge: Passed["charge"]): St
     )
   })
 
-/** A caller that does not take its answer is dropped; the timer ends with the request. */
+/** Drops a caller that does not read its answer in time; the timer ends with the request. */
 const dropWhenNotTaken = ({
   request
 }: Arrival["Service"]): Effect.Effect<void, never, Scope.Scope> =>

@@ -1,4 +1,4 @@
-/** The one shape of a write: judged by its input's schema, handed to `FourEyes`, answered 202. */
+/** Generic handler of writes: decodes the input, hands it to `FourEyes`, answers 202. */
 import {
   type Answer as Answered,
   type Caller,

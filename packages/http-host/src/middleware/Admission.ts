@@ -1,4 +1,4 @@
-/** Whether a caller's roles admit it to a route, before anything of the request's body is read. */
+/** Role check of a route, before the request's body is read. */
 import { type Caller, Refusal } from "@bursar/engine-core"
 import type { Admits } from "../api/Served.ts"
 

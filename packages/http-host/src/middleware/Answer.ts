@@ -1,4 +1,4 @@
-/** How every answer leaves: its status, its bytes, and the headers that no answer lacks. */
+/** Builds every answer: status, bytes, and the headers that all answers have. */
 import { PlainJson, Problem } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import type { Stream } from "effect"

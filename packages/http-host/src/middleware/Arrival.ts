@@ -1,4 +1,4 @@
-/** A request as it arrived: judged by its line and headers alone, before anybody is asked who calls. */
+/** First checks of a request, on its line and headers alone: sizes, route, method, request id. */
 import { type Caller, Refusal } from "@bursar/engine-core"
 import { Ids } from "@bursar/engine-core/ports"
 import { NodeHttpServerRequest } from "@effect/platform-node"
@@ -59,7 +59,9 @@ export const front = <E, R, PE, PR>(of: {
 > => {
   const find = RawPath.compile(of.routes, ({ path }) => path)
   const { cors } = of
-  /** Connections that end with an answer already decided: what is pipelined behind it is no request. */
+  /**
+   * Connections that close after the answer in progress: bytes pipelined behind it are no request.
+   */
   const ending = new WeakSet<Socket>()
   const judge = Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest
@@ -143,7 +145,7 @@ export const front = <E, R, PE, PR>(of: {
   )
 }
 
-/** Nobody reads this: the connection has ended by then. */
+/** Never sent: the connection has ended by then. */
 const behindTheLast = Refusal.refused("invalid-request", {
   detail: "The connection ends with the request before this one."
 })

@@ -1,4 +1,4 @@
-/** What the audit log is told of calls: each refused write, each 401 and 403, each read that is logged. */
+/** Audit records of calls: each refused write, each 401 and 403, each declared read. */
 import { Audit, AuditLog, Caller, fingerprintText, type Refusal } from "@bursar/engine-core"
 import { Crypto } from "@bursar/engine-core/ports"
 import { Effect, Result, type Scope } from "effect"
@@ -20,7 +20,7 @@ export type Pass = (
 /** An action's key as the engine makes it; other text of a path is not kept. */
 const actionKeyPattern = /^ak_[0-9A-Za-z]{26}$/
 
-/** What a refused call would have been: its write's own action, where it came as far as that. */
+/** Audit action of a refused call: that of its write, where the call got that far. */
 const actionOf = (
   { answers }: Route,
   status: number,

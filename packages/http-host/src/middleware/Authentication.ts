@@ -1,4 +1,6 @@
-/** Who calls: a bearer token of the deployment's identity provider, read into a caller. */
+/**
+ * Authentication: verifies a bearer token of the identity provider and reads the caller from it.
+ */
 import { type Caller, Refusal, Vocabulary } from "@bursar/engine-core"
 import { Party, RecordId } from "@bursar/engine-core/kernel"
 import { hash } from "node:crypto"
@@ -27,7 +29,7 @@ export interface Trusted {
 }
 
 const tokenMax = 8 * 1024
-/** How many verified tokens are remembered; the oldest is forgotten first. */
+/** Size of the cache of verified tokens; the oldest is evicted first. */
 const rememberedMax = 10_000
 
 interface Remembered {
@@ -108,7 +110,7 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
 const missing = Refusal.refused("unauthenticated", {
   detail: "The call needs one Authorization header with a bearer token."
 })
-/** One text for every fault of a token: what exactly was wrong helps only a forger. */
+/** One answer for every fault of a token: its cause would help only a forger. */
 const invalid = Refusal.refused("unauthenticated", { detail: "The token is not valid." })
 
 /** Why a token was not taken, as the log of the request says it. */

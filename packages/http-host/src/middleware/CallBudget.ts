@@ -1,6 +1,6 @@
-/** Call budgets of one instance alone, for as long as the count shared by all cannot be reached. */
+/** Fallback rate limiter of one instance, while the shared one is unavailable. */
 
-/** More subjects than this are not remembered: the one counted longest ago is forgotten first. */
+/** Size of the LRU of subjects. */
 const subjectsMax = 10_000
 
 export interface Cost {

@@ -1,7 +1,7 @@
-/** Which web pages of elsewhere may call: none, unless the deployment names their origins. */
+/** CORS: no foreign origin may call unless the deployment names it. */
 import { HttpServerResponse } from "effect/http"
 
-/** What such a page may send beside what any page may. */
+/** Request headers that such a page may send. */
 const requestHeaders = [
   "Authorization",
   "Content-Type",
@@ -17,7 +17,7 @@ const requestHeaders = [
   "tracestate"
 ].join(", ")
 
-/** What such a page may read of an answer beside what any page may. */
+/** Response headers that such a page may read. */
 const answerHeaders = [
   "Deprecation",
   "ETag",

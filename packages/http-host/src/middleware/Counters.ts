@@ -1,4 +1,4 @@
-/** What the pipeline counts while it refuses: read by whoever watches the venue. */
+/** Counters of refused calls. */
 import { Metric } from "effect"
 
 /** Calls refused for their number, by the role whose limit counted. */

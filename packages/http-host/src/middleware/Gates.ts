@@ -1,4 +1,4 @@
-/** What a request passes before a handler sees it, in the one order in which it is refused. */
+/** Gates of the host: the checks that a request passes before its handler, in one order. */
 import type { Caller, Refusal } from "@bursar/engine-core"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, type Scope } from "effect"

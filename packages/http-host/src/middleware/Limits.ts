@@ -41,7 +41,7 @@ export interface Scanned {
     | undefined
 }
 
-/** One pass over what came: sizes and counts, and the headers whose repetition matters. */
+/** Scans the headers once: sizes, counts, and the headers that must not repeat. */
 export const scan = (of: {
   readonly method: string
   readonly target: string
@@ -92,12 +92,15 @@ const versions = new Set(["1.0", "1.1"])
 const spoken = ({ version }: { readonly version: string }): Scanned["refused"] =>
   versions.has(version) ? undefined : notHttp
 
-/** What a request is that no reader of HTTP/1.1 would take for one. */
+/** The refusal of bytes that are no HTTP/1.1 request. */
 export const notHttp = Refusal.refused("invalid-request", {
   detail: "The request is not HTTP/1.1."
 })
 
-/** A body whose end two readers could see in different places is not read at all. */
+/**
+ * Refuses ambiguous framing (request smuggling): two readers could see the body's end in different
+ * places.
+ */
 const framing = ({ transferEncodings }: Values): Scanned["refused"] =>
   transferEncodings.every((encoding) => encoding.toLowerCase() === "chunked") &&
   transferEncodings.length <= 1

@@ -1,4 +1,4 @@
-/** Every request as operations sees it: one span, one figure, one line in the log. */
+/** Observability of requests: one span, one metric, one log line for each. */
 import { Clock, Effect, Exit, Metric, type Scope, Tracer } from "effect"
 import { HttpMiddleware, type HttpServerResponse } from "effect/http"
 import { Layer } from "effect"

@@ -1,4 +1,6 @@
-/** The answers that a connection still owes, so that a refusal on the socket waits for its turn. */
+/**
+ * Pending answers of a connection (pipelining), so that a refusal on the socket waits for its turn.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 

@@ -1,4 +1,4 @@
-/** Every way a call can fail becomes a problem: a refusal as it is, a defect without any detail. */
+/** Maps refusals to problems, and defects to a problem without detail. */
 import type { Refusal } from "@bursar/engine-core"
 import { Cause, Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
@@ -28,7 +28,7 @@ export const refusals =
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
     Effect.catch(effect, (refused) => Effect.succeed(answer(refused, requestId)))
 
-/** The last net: what nobody planned is logged with its cause and answered with the request id alone. */
+/** Catches defects: logs the cause and answers the request id alone. */
 export const defects =
   (requestId: string) =>
   <E, R>(

@@ -1,4 +1,4 @@
-/** How many calls a subject may make: counted once for all instances, told on every answer. */
+/** Rate limiter of subjects (GCRA), shared by all instances, with its headers. */
 import { type Caller, Refusal, type Vocabulary } from "@bursar/engine-core"
 import { Duration } from "@bursar/engine-core/kernel"
 import { RateWindow } from "@bursar/engine-core/ports"
@@ -35,9 +35,11 @@ export class RateLimit extends Context.Service<
   }
 >()("@bursar/http-host/middleware/RateLimit") {}
 
-/** A count that has not answered by then is gone without. */
+/** Timeout of the shared count. */
 const countedWithin = "1 second"
-/** After a count that did not answer nobody waits for the next one for this long: milliseconds. */
+/**
+ * Circuit breaker: milliseconds after a failed count during which the shared store is not asked.
+ */
 const aloneFor = 1_000
 
 const microsPerSecond = 1_000_000
@@ -66,7 +68,7 @@ export const layer = (
           return alone(cost, Number((yield* Clock.currentTimeNanos) / 1000n))
         })
 
-      /** Fails open: whoever cannot be counted with the others is counted here. */
+      /** Fails open: counts on this instance where the shared store does not answer. */
       const count = (cost: CallBudget.Cost): Effect.Effect<CallBudget.Taken> =>
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis

@@ -1,4 +1,4 @@
-/** Which route a request line names, judged on its raw bytes before anything is decoded or routed. */
+/** Route match on the raw path, before anything is decoded or routed. */
 import { RecordId } from "@bursar/engine-core/kernel"
 import type { Method } from "../api/Verb.ts"
 

@@ -1,4 +1,4 @@
-/** What one request goes by: its id, which every answer repeats. */
+/** Request ids: the caller's own or a new one, echoed on every answer. */
 import { RequestId } from "@bursar/engine-core/kernel"
 
 /** The caller's own request id; undefined when it sent none; null when what it sent is no id. */

@@ -1,4 +1,4 @@
-/** Requests that are signed: whether every byte is as its sender sent it, and sent this once. */
+/** Verification of signed requests: HMAC, time window, and single use of the nonce. */
 import { type Caller, Refusal } from "@bursar/engine-core"
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { Crypto, Ids, Keys } from "@bursar/engine-core/ports"
@@ -60,7 +60,7 @@ export class SignedRequests extends Context.Service<
 const required = Refusal.refused("signature-required", {
   detail: `The subject signs its requests: ${Object.values(headers).join(", ")}.`
 })
-/** One text for every fault of a signature: what exactly was wrong helps only a forger. */
+/** One answer for every fault of a signature: its cause would help only a forger. */
 const invalid = Refusal.refused("signature-invalid", { detail: "The signature is not valid." })
 const reused = Refusal.refused("nonce-reused", { detail: "A nonce is used once." })
 const away = Refusal.unavailable("not-ready", "Nonces cannot be kept at the moment.", 5)
@@ -98,7 +98,7 @@ export const layer = (
 
         const key = byId.get(form.keyId)
         const own = key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
-        // A key that is not there takes as long as one that is.
+        // An unknown key takes as long to refuse as a known one.
         const secret = own === undefined ? dummy : Redacted.value(own.secret)
         const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${crypto.sha256(signed.body)}`
         const mac = crypto.hmacSha256(secret, Buffer.from(text, "latin1"))

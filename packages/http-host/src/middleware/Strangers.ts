@@ -1,4 +1,4 @@
-/** Connections on which nobody has signed in yet: there is room for few of them. */
+/** Limit of connections without a signed-in caller. */
 
 export interface Strangers<Socket extends object> {
   /** Whether there is room for another connection; if there is, it has its place. */

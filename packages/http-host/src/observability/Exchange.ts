@@ -1,4 +1,4 @@
-/** What is known of one request while it is answered: what its log lines, span and figures are told. */
+/** Context of one request for its log lines, span and metrics. */
 import { Context, Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
 
@@ -17,13 +17,13 @@ export interface Exchange {
   response: HttpServerResponse.HttpServerResponse | null
 }
 
-/** The request that the work at hand belongs to; null outside of any. */
+/** Fiber-local request context; null outside of a request. */
 export const Current = Context.Reference<Exchange | null>(
   "@bursar/http-host/observability/Exchange",
   { defaultValue: () => null }
 )
 
-/** From here on it is known who asks. */
+/** Records the signed-in subject. */
 export const signedIn = (sub: string): Effect.Effect<void> =>
   Effect.map(Current, (exchange) => {
     if (exchange !== null) exchange.sub = sub
@@ -39,10 +39,13 @@ export const refusing = <E>(refused: E, reason: string): Effect.Effect<never, E>
     return Effect.fail(refused)
   })
 
-/** Which refusal an answer's body tells: known by its body, which stays when headers are added. */
+/**
+ * Slug of an answer's problem, keyed by the answer's body, which stays the same when headers are
+ * added.
+ */
 const slugs = new WeakMap<object, string>()
 
-/** Notes that an answer tells a refusal. */
+/** Records the refusal of an answer. */
 export const tells = (
   response: HttpServerResponse.HttpServerResponse,
   slug: string
@@ -51,6 +54,6 @@ export const tells = (
   return response
 }
 
-/** The refusal an answer tells; undefined: it tells none. */
+/** The refusal of an answer; undefined: it is none. */
 export const slugOf = (response: HttpServerResponse.HttpServerResponse): string | undefined =>
   slugs.get(response.body)

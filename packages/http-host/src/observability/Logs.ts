@@ -1,4 +1,4 @@
-/** The log: one JSON object a line, of the same members everywhere, that no content can break or forge. */
+/** Structured log: one JSON object a line with fixed members, safe against forged lines. */
 import { Cause, type Fiber, Formatter, Logger, Option, References, Tracer, Context } from "effect"
 import * as Exchange from "./Exchange.ts"
 
@@ -31,7 +31,7 @@ const member = (value: unknown): string | number | boolean | null => {
 const spanOf = (fiber: Fiber.Fiber<unknown, unknown>): Tracer.AnySpan | undefined =>
   Option.getOrUndefined(Context.getOption(fiber.context, Tracer.ParentSpan))
 
-/** Where a line stands: its request and its trace, as far as there are any. */
+/** Request and trace of a log line, where there are any. */
 const placeOf = (fiber: Fiber.Fiber<unknown, unknown>) => {
   const exchange = fiber.getRef(Exchange.Current)
   const span = spanOf(fiber) ?? exchange

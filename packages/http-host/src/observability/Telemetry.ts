@@ -1,4 +1,4 @@
-/** Traces, metrics and logs to a collector of the deployment's: only where one is configured. */
+/** Export of traces, metrics and logs to a configured OpenTelemetry collector. */
 import { Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"

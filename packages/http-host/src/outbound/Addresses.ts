@@ -1,4 +1,4 @@
-/** Which addresses of the internet are public: a webhook goes to no other, unless the deployment says so. */
+/** Public addresses of the internet: webhooks go to no others, unless a setting allows them. */
 import { BlockList, isIP } from "node:net"
 
 /** A network as settings write it: `10.1.0.0/16`, `fd00::/8`. */

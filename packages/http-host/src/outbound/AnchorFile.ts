@@ -1,4 +1,4 @@
-/** Where checkpoints of the audit log go by default: a file that only grows, and a line of the log. */
+/** Adapter of the AuditAnchor port: an append-only file, and a log line. */
 import { Checkpoint } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { AuditAnchor } from "@bursar/engine-core/ports"
@@ -6,7 +6,7 @@ import { Effect, Layer, Option, Result, Schema } from "effect"
 import { mkdir, open, readFile } from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** So much of a file's end holds its last line: a checkpoint is shorter. */
+/** Bytes of the file's end that hold its last line. */
 const tailBytes = 4_096
 /** A file of checkpoints longer than this is not one: an hourly line takes a century to fill it. */
 const fileMax = 256 * 1024 * 1024

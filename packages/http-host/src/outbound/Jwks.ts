@@ -1,4 +1,7 @@
-/** The identity provider's keys: fetched when needed, kept while it is away, never trusted unread. */
+/**
+ * Cache of the identity provider's keys (JWKS): fetched on demand, used on while the provider is
+ * unavailable.
+ */
 import { Refusal } from "@bursar/engine-core"
 import type { Ids } from "@bursar/engine-core/ports"
 import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"

@@ -1,4 +1,7 @@
-/** Posts deliveries: to addresses that were judged a moment ago, in bounded time, trusting no answer. */
+/**
+ * Adapter of the WebhookSender port: posts to addresses judged for this attempt, within time
+ * limits.
+ */
 import { Ids, WebhookSender } from "@bursar/engine-core/ports"
 import { Effect, Layer } from "effect"
 import * as http from "node:http"

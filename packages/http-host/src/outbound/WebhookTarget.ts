@@ -1,4 +1,4 @@
-/** Where a webhook's address leads: its form is judged, and then every address that its name has. */
+/** Resolution of a webhook's URL: judges its form, then every address of its name (SSRF guard). */
 import { Data, Effect } from "effect"
 import { Resolver } from "node:dns/promises"
 import { isIP } from "node:net"
@@ -80,7 +80,7 @@ const formOf = (text: string, rules: Rules): Effect.Effect<URL, NoTarget> => {
 const isAddress = (url: URL, host: string): boolean =>
   [host, url.hostname].some((one) => isIP(one.replace(/^\[|\]$/g, "")) !== 0)
 
-/** What every machine calls itself; no name server is asked for it (RFC 6761 section 6.3). */
+/** Addresses of `localhost`, for which no name server is asked (RFC 6761 section 6.3). */
 const thisMachine: ReadonlyArray<Address> = [
   { address: "127.0.0.1", family: 4 },
   { address: "::1", family: 6 }

@@ -1,4 +1,4 @@
-/** The one JSON codec bound to HTTP: a body is read within its limits and printed digit for digit. */
+/** JSON bodies over HTTP: read within limits, printed digit for digit. */
 import { Refusal } from "@bursar/engine-core"
 import { Codec, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema, Stream } from "effect"
@@ -70,7 +70,7 @@ const collect = (
 
 const none = new Uint8Array(0)
 
-/** Whoever sent half a body is mostly gone; should it not be, this is what it reads. */
+/** Answer to a body that broke off, should its sender still be connected. */
 const broken = Refusal.refused("invalid-request", {
   detail: "The body did not arrive whole.",
   errors: [{ pointer: "/body", detail: "the body did not arrive whole" }]

@@ -1,4 +1,4 @@
-/** Requests that fetch only what they do not have yet. */
+/** Conditional requests (ETag, If-None-Match). */
 
 /** Whether an If-None-Match names this tag, or any. */
 export const isKnown = (given: string | undefined, etag: string): boolean =>

@@ -1,4 +1,4 @@
-/** A table as CSV (RFC 4180) that a spreadsheet shows and never runs. */
+/** CSV export (RFC 4180), escaped so that a spreadsheet runs no formula. */
 import type { Export } from "@bursar/engine-core"
 
 export const mediaType = "text/csv"

@@ -1,4 +1,4 @@
-/** Faults of several parts of one request, told in one answer. */
+/** Collects the faults of several parts of a request into one refusal. */
 import { Refusal } from "@bursar/engine-core"
 import { Result } from "effect"
 

@@ -18,7 +18,7 @@ export interface Times {
   readonly partingWithin: number
 }
 
-/** The one set of times there is. No setting changes them; a test does not wait for five minutes. */
+/** The times in force. No setting changes them; tests provide shorter ones. */
 export const Times = Context.Reference<Times>("@bursar/http-host/wire/Times", {
   defaultValue: () => ({
     headersWithin: 10_000,

@@ -1,4 +1,4 @@
-/** The trace a request belongs to (W3C Trace Context): read from its caller, passed on to others. */
+/** W3C Trace Context of a request: read from its caller, passed on to other services. */
 import { Trace } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import { Context, Effect } from "effect"
@@ -21,7 +21,7 @@ export interface TraceContext {
 export const sampled = 0b01
 export const random = 0b10
 
-/** The trace that the work at hand belongs to; null outside of any. */
+/** Fiber-local trace context; null outside of a request. */
 export const Current = Context.Reference<TraceContext | null>(
   "@bursar/http-host/wire/TraceContext",
   { defaultValue: () => null }

@@ -55,7 +55,7 @@ const refer = (names: ReadonlyArray<Header>): JsonObject =>
 const everywhere = ["RequestId", "CacheControl", "ContentTypeOptions"] as const
 const limited = ["RateLimit", "RateRemaining", "RateReset"] as const
 
-/** What answers of a route carry: a caller that is known is told what it may still ask. */
+/** Headers of a route's answers; a signed-in caller also gets those of its rate budget. */
 const carried = ({ admits }: Route): ReadonlyArray<Header> =>
   admits.by === "anyone" ? everywhere : [...everywhere, ...limited]
 

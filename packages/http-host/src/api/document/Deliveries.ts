@@ -1,4 +1,4 @@
-/** What the engine itself calls: the delivery of a control event to a registered webhook. */
+/** The document's webhook: delivery of a control event. */
 import type { JsonObject } from "./Json.ts"
 
 const header = (name: string, description: string, example: string | number) => ({

@@ -1,4 +1,4 @@
-/** What the generator does not know of shapes: open sets, open answers, members that never lack. */
+/** Corrections of generated schemas: open sets, open answers, members that are always present. */
 import {
   type Change,
   componentOf,

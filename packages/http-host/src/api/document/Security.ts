@@ -40,7 +40,9 @@ const signed = {
   signature: []
 }
 
-/** Whoever has a signing key signs; everybody else has a bearer alone. */
+/**
+ * Security of every non-public route: a bearer, and a signature for subjects with a signing key.
+ */
 export const everywhere = [bearer, signed]
 
 export const of = (admits: Admits) => (admits.by === "anyone" ? [] : everywhere)

@@ -1,4 +1,4 @@
-/** The assembled engine: every service above the ports, which are all it needs. */
+/** Composition of the engine: all services over the ports. */
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Catalogue from "./catalogue.ts"
 import * as AuditLog from "./feeds/AuditLog.ts"

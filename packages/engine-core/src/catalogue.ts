@@ -1,4 +1,7 @@
-/** Everything that is declared, room by room: what docs, checks and tests are read off. */
+/**
+ * Catalogue of all declarations, gathered from the rooms: operations, reads, machines, events,
+ * tasks.
+ */
 import * as admissions from "./admissions/index.ts"
 import * as distributions from "./distributions/index.ts"
 import * as feeds from "./feeds/index.ts"

@@ -1,4 +1,7 @@
-/** What the room of admissions declares: which holders may hold which instruments, and by whose consent. */
+/**
+ * Declarations of the room admissions: which holders may hold which instruments, and by whose
+ * consent.
+ */
 import { admissions } from "./admission/Admission.ts"
 import { admissionConsents } from "./admission/AdmissionConsent.ts"
 import { AdmissionConsentMachine } from "./admission/AdmissionConsentMachine.ts"

@@ -1,4 +1,4 @@
-/** What the engine measures of itself; labels have closed lists and never name a record or a person. */
+/** Metrics of the engine; labels have closed lists and never name a record or a person. */
 import { Effect, Metric } from "effect"
 import type { Failure } from "../ports/WebhookSender.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"

@@ -1,4 +1,4 @@
-/** What a deployment may decide about the engine itself, with the default each has. */
+/** Settings of the engine and their defaults. */
 import { Context } from "effect"
 import type { AuditKey } from "../feeds/Checkpoint.ts"
 import * as Retention from "./Retention.ts"

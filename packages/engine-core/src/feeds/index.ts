@@ -1,4 +1,6 @@
-/** What the room of feeds declares: the states of a delivery, and the writes and reads of webhooks. */
+/**
+ * Declarations of the room feeds: the states of a delivery, and the writes and reads of webhooks.
+ */
 import { deliveries } from "../records/webhook/Delivery.ts"
 import { DeliveryMachine } from "../records/webhook/DeliveryMachine.ts"
 import { webhooks } from "../records/webhook/Webhook.ts"

@@ -1,4 +1,4 @@
-/** A finding: a difference that reconciliation runs see, from the first run on under one id. */
+/** A finding: a difference that reconciliation runs find, under one id from the first run on. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../kernel/Collection.ts"

@@ -1,4 +1,4 @@
-/** What a run found at a check: its figures, how old it is, and what it is to one found before. */
+/** Pure rules of findings: identity, age, and whether a finding is the same as an earlier one. */
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Fact, Finding, Seen } from "./Finding.ts"

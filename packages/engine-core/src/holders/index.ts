@@ -1,4 +1,4 @@
-/** What the room of holders declares: holders, their attributes, screening, terms and accounts. */
+/** Declarations of the room holders: holders, their attributes, screening, terms and accounts. */
 import { acceptedTerms } from "./accepted-terms/AcceptedTerms.ts"
 import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperations.ts"
 import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"

@@ -1,4 +1,4 @@
-/** What the room of instruments declares: instruments, their policies, prices and registers. */
+/** Declarations of the room instruments: instruments, their policies, prices and registers. */
 import { configurations } from "./instrument/Configuration.ts"
 import { instruments } from "./instrument/Instrument.ts"
 import * as InstrumentOperations from "./instrument/InstrumentOperations.ts"

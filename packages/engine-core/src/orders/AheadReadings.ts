@@ -1,4 +1,4 @@
-/** Which orders, holders and holdings a large update will be asked about: read together, not one by one. */
+/** Prefetch of the orders, holders and holdings that a large update names, with few look-ups. */
 import { Option, Schema } from "effect"
 import { holderParties } from "../holders/holder/Holder.ts"
 import { instruments } from "../instruments/instrument/Instrument.ts"

@@ -1,4 +1,4 @@
-/** What set aside for an order lets it settle, and until when. */
+/** Pure rules of allocations: whether an order's allocations let it settle, and until when. */
 import * as Decimal from "../kernel/Decimal.ts"
 import type { Objection } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** What the venue's controls say to an act of an order: a hold on its instrument, a restriction of its holder. */
+/** Checks of holds and restrictions for acts of orders. */
 import * as HoldRules from "../restraints/hold/HoldRules.ts"
 import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts"
 import type { Objection } from "../kernel/Gates.ts"

@@ -1,4 +1,4 @@
-/** Which controls stand before an act of orders, as the records say it now. */
+/** Look-ups of open holds and active restrictions for acts of orders. */
 import { Effect } from "effect"
 import { openOn } from "../restraints/hold/OpenHoldLookups.ts"
 import { inForce } from "../restraints/restriction/RestrictionLookups.ts"

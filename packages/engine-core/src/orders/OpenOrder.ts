@@ -1,4 +1,4 @@
-/** What makes an order of any kind an open one, and until when: the columns the list of them goes by. */
+/** Filter columns of the list of open orders. */
 import * as Instant from "../kernel/Instant.ts"
 import { OpenOrderState, type OpenOrderKind } from "../vocabulary/sets.ts"
 

@@ -1,4 +1,4 @@
-/** What a claim says of an order, whichever way its units go. */
+/** Members that claims of subscriptions and redemptions share. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"

@@ -1,4 +1,4 @@
-/** How large the cash and the units of an order may be: no figure that is made of them outgrows a decimal. */
+/** Bound of an order's cash and units, so that no figure computed from them exceeds a decimal. */
 import type * as Decimal from "../kernel/Decimal.ts"
 import * as Amount from "../vocabulary/Amount.ts"
 

@@ -1,4 +1,4 @@
-/** The order a holder signed in its own wallet, held against what is claimed of it. */
+/** Look-up of the order that a holder signed in its wallet, compared with its claim. */
 import { Effect, Option } from "effect"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../instruments/instrument/Instrument.ts"

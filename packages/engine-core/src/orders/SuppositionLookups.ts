@@ -1,4 +1,4 @@
-/** The records as they would stand at another price or under another version of the policy. */
+/** Look-ups for what-if reads: the records at another price or under another policy version. */
 import { Effect, Option } from "effect"
 import { type InstrumentId, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
 import { type Asked, isAsked } from "../instruments/policy/Counterfactual.ts"

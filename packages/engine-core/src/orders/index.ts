@@ -1,4 +1,6 @@
-/** What the room of orders declares: primary markets, orders, dealing cycles and who pays for them. */
+/**
+ * Declarations of the room orders: primary markets, orders, dealing cycles and who pays for them.
+ */
 import * as AheadReadings from "./AheadReadings.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"

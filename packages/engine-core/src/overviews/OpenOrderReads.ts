@@ -1,4 +1,4 @@
-/** The orders that still wait for something, of every kind in one list: whose move it is, by when. */
+/** Reads of open orders of every kind in one list: who must act next, and by when. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../holders/holder/Holder.ts"
 import * as Sight from "../holders/holder/Sight.ts"

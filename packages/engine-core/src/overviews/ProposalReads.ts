@@ -1,4 +1,4 @@
-/** What waits for somebody's consent on the ledger, whoever asked for it. */
+/** Reads of proposals: ledger contracts that wait for a party's consent. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../holders/holder/Holder.ts"
 import * as Sight from "../holders/holder/Sight.ts"

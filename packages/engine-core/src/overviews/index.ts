@@ -1,4 +1,4 @@
-/** What the room of overviews declares: answers that draw on several rooms. */
+/** Declarations of the room overviews: answers that draw on several rooms. */
 import * as InstrumentReads from "./instrument/InstrumentReads.ts"
 import * as OpenOrderReads from "./OpenOrderReads.ts"
 import * as PortfolioReads from "./portfolio/PortfolioReads.ts"

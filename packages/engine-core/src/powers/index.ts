@@ -1,4 +1,4 @@
-/** What the room of powers declares: agreements and consents on forced acts, and those acts. */
+/** Declarations of the room powers: agreements and consents on forced acts, and those acts. */
 import { forcedActs } from "./issuer-powers/ForcedAct.ts"
 import * as ForcedMoveReadings from "./issuer-powers/ForcedMoveReadings.ts"
 import * as ForcedTransferOperations from "./issuer-powers/ForcedTransferOperations.ts"

@@ -1,4 +1,4 @@
-/** A contract on the ledger as the venue saw it: what it said, and when it was used up. */
+/** A ledger contract as the projection stores it: payload, creation, archival. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../kernel/Collection.ts"

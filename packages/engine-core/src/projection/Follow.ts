@@ -1,4 +1,7 @@
-/** How a ledger fact moves the record it is about: on the machine's table it is noted, off it kept. */
+/**
+ * Applies a ledger fact to its record: moves it where the machine's table allows, else keeps it as
+ * a breach.
+ */
 import { Effect, Option } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import * as Machine from "../kernel/Machine.ts"

@@ -1,4 +1,7 @@
-/** Follows the ledger: every update becomes facts and events, once each, one transaction a batch. */
+/**
+ * Projection of the ledger: turns each update into facts and events exactly once, one transaction a
+ * batch.
+ */
 import { Cause, Context, Duration, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"

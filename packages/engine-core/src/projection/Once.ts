@@ -1,4 +1,4 @@
-/** Opening a record off a ledger fact: the projection reads every fact once, so it is never there yet. */
+/** Opens a record from a ledger fact, which cannot exist yet, because each fact is read once. */
 import { Effect } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import { Records, type Stored } from "../records/Records.ts"

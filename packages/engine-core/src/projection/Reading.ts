@@ -1,4 +1,4 @@
-/** What a ledger template means to the engine: which facts its creation and its choices make true. */
+/** Declaration of a reading: the facts that a template's creation and choices make. */
 import type { Effect } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"

@@ -1,4 +1,4 @@
-/** What was active where a projection began: it says what is, and nothing of how it came about. */
+/** Snapshot that a projection begins with: the active contracts, without their history. */
 import type { Node } from "./Reading.ts"
 
 /** The update that a snapshot's facts name as their cause. */

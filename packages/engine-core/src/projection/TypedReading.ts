@@ -1,4 +1,4 @@
-/** A reading in a template's own types: what was created, and what each choice took and gave. */
+/** Typed readings: payload, choice arguments and results decoded by the template. */
 import { Effect, Result } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Created, Exercised, LfRecord } from "../ports/Ledger.ts"

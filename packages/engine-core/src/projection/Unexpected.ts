@@ -1,4 +1,7 @@
-/** Ledger facts that no state set allows: kept, moving nothing, until a reconciliation reports them. */
+/**
+ * Breaches: ledger facts that no state machine allows, kept until a reconciliation run reports
+ * them.
+ */
 import { Effect, Option, Schema } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 import type { Act } from "../records/Act.ts"

@@ -1,4 +1,4 @@
-/** The place a list goes on from: signed, so that only a list that issued it takes it back. */
+/** Signed keyset cursor of lists and feeds. */
 import { Result } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"

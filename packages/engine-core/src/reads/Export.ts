@@ -1,4 +1,4 @@
-/** How an answer is exported as a table: one column a field, one line a row. */
+/** Export of an answer as a table: one column for each field. */
 import { Schema } from "effect"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { ResponseFormat } from "../vocabulary/sets.ts"

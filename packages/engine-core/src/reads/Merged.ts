@@ -1,4 +1,4 @@
-/** Records of several collections as one list, in one order, without loading more than a page of each. */
+/** Merge of several collections' keyset pages into one ordered list. */
 import { Effect, Option, Stream } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"

@@ -1,4 +1,4 @@
-/** A read, declared once: its route, who may ask and how much of it they see, and what it answers. */
+/** Declaration of a read: route, audience and sight, parameters, answer. */
 import type { Effect, Schema } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"

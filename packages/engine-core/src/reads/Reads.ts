@@ -1,4 +1,4 @@
-/** Answers any declared read: who may see it, at which point, which page, under which cursor. */
+/** Service that answers declared reads: scope, point, page, cursor. */
 import { Context, type Effect, type Stream } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"

@@ -1,4 +1,4 @@
-/** Who or what makes a fact true: the one cause that every fact's cover records. */
+/** Act: the cause, time and actor of the facts that a transaction records. */
 import type { Cause } from "../kernel/Fact.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"

@@ -1,4 +1,4 @@
-/** When a record is to be looked at though nobody touches it: the clock's next move, the engine's next act. */
+/** Alarms: queues a record for its next clock move or `Timely` write. */
 import type { Collection } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"

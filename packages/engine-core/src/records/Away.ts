@@ -1,4 +1,4 @@
-/** What it means to the engine that a port is away: the same call may succeed later. */
+/** Maps failures of ports to `Unavailable`: the same call may succeed later. */
 import { Effect } from "effect"
 import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { ReadError } from "../ports/Ledger.ts"

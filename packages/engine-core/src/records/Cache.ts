@@ -1,4 +1,4 @@
-/** A bounded memory of values that never change: the least recently used goes first. */
+/** LRU cache of immutable values. */
 
 export interface Cache<A> {
   readonly get: (key: string) => A | undefined

@@ -1,4 +1,4 @@
-/** How a collection's records and facts become the JSON text that storage keeps, and back. */
+/** Codecs between a collection's records and facts and their stored JSON text. */
 import { Schema } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import * as Invariant from "../kernel/Invariant.ts"

@@ -1,4 +1,4 @@
-/** The columns a list filters by, as they are stored: with what the clock will make of them. */
+/** Stored filter columns of lists, with the values that future clock moves will give them. */
 import * as Collection from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Alternatives, Clause } from "../ports/storage/Documents.ts"

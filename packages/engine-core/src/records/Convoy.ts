@@ -1,4 +1,7 @@
-/** Transactions that wait at the same time travel together: one commit, one stamp, for all of them. */
+/**
+ * Group commit: transactions that wait at the same time share one database transaction and one
+ * stamp.
+ */
 import { Cause, type Context, Deferred, Effect, Exit, type Scope } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Atomically } from "../ports/storage/Atomically.ts"

@@ -1,4 +1,4 @@
-/** What a transaction owes webhooks: a delivery of each of its events to whoever takes it, in itself. */
+/** Outbox: writes the webhook deliveries in the same transaction as the event. */
 import { Effect } from "effect"
 import { deliveries, type Delivery, type Fact, pendingOf, queueOf } from "./webhook/Delivery.ts"
 import * as DeliveryRules from "./webhook/DeliveryRules.ts"

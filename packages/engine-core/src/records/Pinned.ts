@@ -1,4 +1,6 @@
-/** The records as they stood at one point, for the very code that judges an act now: a precheck of then. */
+/**
+ * Records pinned to a point, so that the code that judges an act now also prechecks it in the past.
+ */
 import { Effect, Option, Stream } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Pin from "../kernel/Pin.ts"

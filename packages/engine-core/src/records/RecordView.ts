@@ -1,4 +1,4 @@
-/** What every record shows besides its own fields: when it changed, and whose move it is. */
+/** Members that every view adds to its record: versions, times, who must act next. */
 import { Schema } from "effect"
 import type { Collection, WaitingOn } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** Records that are asked for once each while one read is answered: what is pinned does not change meanwhile. */
+/** Memoises `find` for the length of one read. */
 import { Effect, Option } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Pin from "../kernel/Pin.ts"

@@ -1,4 +1,4 @@
-/** A write that nobody asks for: the engine opens it by itself once a record has come to its instant. */
+/** Declaration of a scheduled write: the engine opens it once a record has come to its instant. */
 import { Context } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** What one transaction is about to write: collected while it runs, written under one stamp. */
+/** Unit of work: writes collected during a transaction and flushed under one stamp. */
 import { Cause, Context, type Effect } from "effect"
 import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"

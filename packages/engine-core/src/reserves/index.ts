@@ -1,4 +1,4 @@
-/** What the room of reserves declares: the state sets of assets that cover what is issued. */
+/** Declarations of the room reserves: the state sets of assets that cover what is issued. */
 import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
 import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"

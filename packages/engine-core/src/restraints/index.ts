@@ -1,4 +1,4 @@
-/** What the room of restraints declares: holds on instruments and restrictions of holders. */
+/** Declarations of the room restraints: holds on instruments and restrictions of holders. */
 import { holds } from "./hold/Hold.ts"
 import { HoldMachine } from "./hold/HoldMachine.ts"
 import * as HoldOperations from "./hold/HoldOperations.ts"

@@ -1,4 +1,4 @@
-/** Given a record, when a command is asked, then a fact or a refusal: how a machine is told in tests. */
+/** Given-when-then helper for tests of machines: record, command, fact or refusal. */
 import { Result } from "effect"
 import { expect } from "vitest"
 import * as Machine from "../kernel/Machine.ts"

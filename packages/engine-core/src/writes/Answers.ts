@@ -1,4 +1,4 @@
-/** What a call that writes is answered: the operation, or the action, as its record stands now. */
+/** Builds the answer of a write from the current record of its operation or action. */
 import type * as Instant from "../kernel/Instant.ts"
 import type { Stored } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"

@@ -1,4 +1,6 @@
-/** A write that awaits others: who made it, who signed, and what will run once enough have. */
+/**
+ * Four-eyes action: maker, signatures, and the stored request that runs once enough have signed.
+ */
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import type { Announcement } from "../kernel/Announcement.ts"

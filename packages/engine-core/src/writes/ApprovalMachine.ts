@@ -1,4 +1,4 @@
-/** Which states a four-eyes action passes through while it waits for its approvers. */
+/** State machine of a four-eyes action while it waits for its approvers. */
 import * as Machine from "../kernel/Machine.ts"
 
 export const ApprovalMachine = Machine.declare("ApprovalState", {

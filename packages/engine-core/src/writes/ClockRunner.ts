@@ -1,4 +1,4 @@
-/** Notes what the clock alone has done to records, and opens the writes that nobody asks for. */
+/** Scheduler: appends notices of clock moves, and opens the engine's own writes (`Timely`). */
 import { Cause, Effect, Exit, Option, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import type { Task } from "../feeds/Schedule.ts"

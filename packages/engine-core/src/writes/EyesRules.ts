@@ -1,4 +1,4 @@
-/** How many people a write needs, by what it does to what can happen: the one table of it. */
+/** Table of how many people each kind of write needs, by whether it loosens or tightens. */
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 
 /** Who must agree besides the maker, and whether the widening waits after that. */

@@ -1,4 +1,4 @@
-/** What a four-eyes write will come to, in figures: its approvers sign these beside the request. */
+/** Figures of a four-eyes write, which its approvers sign beside the request. */
 import { Result, Schema } from "effect"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"

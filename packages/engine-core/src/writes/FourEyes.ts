@@ -1,4 +1,4 @@
-/** Takes every write: of one person alone, or of its maker with the signatures of its approvers. */
+/** Service through which every write is made, approved and rejected. */
 import { Context, type Effect } from "effect"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Which two calls are the same write: the key it is named by, the fingerprint of what it says. */
+/** Idempotency: key and fingerprint by which two calls are the same write. */
 import * as PlainJson from "../kernel/PlainJson.ts"
 
 /**

@@ -1,4 +1,4 @@
-/** How a write is judged before it runs: what the world outside says, its rules, and its figures. */
+/** Judges a write before it runs: outside answers, rules, figures. */
 import { Effect, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import type * as Instant from "../kernel/Instant.ts"

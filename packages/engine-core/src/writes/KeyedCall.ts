@@ -1,4 +1,6 @@
-/** Writes that finish in their call and leave no operation: each keeps a row of its own for its key. */
+/**
+ * Idempotency of writes that finish in their call and leave no operation: a key row of their own.
+ */
 import { Effect } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"

@@ -1,4 +1,4 @@
-/** What the audit log is told of a write: who asked for it, each signature, its start and its end. */
+/** Audit records of a write: its request, each signature, its start and its end. */
 import * as Audit from "../records/Audit.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type { Role } from "../vocabulary/Role.ts"

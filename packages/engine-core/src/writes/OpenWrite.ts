@@ -1,4 +1,7 @@
-/** Opens operations: one person's write, an action that all have signed, an act of the engine's own. */
+/**
+ * Opens operations: writes of one person, actions that all approvers have signed, the engine's own
+ * writes.
+ */
 import { Effect } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
 import * as Discreet from "../restraints/restriction/Discreet.ts"

@@ -1,4 +1,4 @@
-/** A write, declared once: who may ask, on which route, how many must agree, and what it does. */
+/** Declaration of a write: roles, route, number of approvers, and its execution. */
 import type { Effect, Schema } from "effect"
 import type { Objection } from "../kernel/Gates.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"

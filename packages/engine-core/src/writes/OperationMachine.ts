@@ -1,4 +1,4 @@
-/** Which states a write passes through, from the call that asked for it to its end. */
+/** State machine of a write, from the call that asked for it to its end. */
 import * as Machine from "../kernel/Machine.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 

@@ -1,4 +1,4 @@
-/** A write on its way: what was asked, by whom, which step it is at, and how it ended. */
+/** Record of an operation: request, actor, step, end. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import type { Announcement } from "../kernel/Announcement.ts"

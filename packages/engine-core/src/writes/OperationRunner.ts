@@ -1,4 +1,7 @@
-/** Runs queued operations: each one once, one at a time per record, whatever crashes in between. */
+/**
+ * Runner of queued operations: leases them, and runs each exactly once, one at a time for a
+ * resource.
+ */
 import {
   Cause,
   Context,

@@ -1,4 +1,7 @@
-/** How the venue asks outside parties to agree: what stands is not asked for again, what waits is replaced. */
+/**
+ * Steps that all proposals to outside parties share: refuses where one is agreed, replaces one that
+ * waits.
+ */
 import { Effect, Result } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import { refuse } from "../kernel/Refusal.ts"

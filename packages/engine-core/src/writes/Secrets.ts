@@ -1,4 +1,4 @@
-/** Members of a request that nobody may read again: sealed where they are kept, shown by a few digits. */
+/** Secrets in requests: encrypted where they are stored, shown by digits of their hash. */
 import * as Base64 from "../kernel/Base64.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Crypto } from "../ports/Crypto.ts"

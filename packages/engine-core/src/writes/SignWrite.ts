@@ -1,4 +1,7 @@
-/** Signs and rejects actions: whose signature counts, what it opens, and when it is void. */
+/**
+ * Signs and rejects actions: who may sign, the operation that the last signature opens, void
+ * signatures.
+ */
 import { Effect, Option, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"

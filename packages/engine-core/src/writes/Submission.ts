@@ -1,4 +1,4 @@
-/** A step's commands as they are kept before the first send, so that every retry sends the same. */
+/** Stored ledger submission of a step, so that every retry sends the same commands. */
 import { Schema } from "effect"
 import type { Command, Disclosed, LfRecord, LfValue } from "../ports/Ledger.ts"
 

@@ -1,4 +1,4 @@
-/** Submits a call as a write: who may make it, whose approval it is, and what a repeated call means. */
+/** Submits a call as a write: a new write, an approval of an action that awaits, or a replay. */
 import { Effect, Layer, Option, Result } from "effect"
 import * as Discreet from "../restraints/restriction/Discreet.ts"
 import { Settings } from "../engine/Settings.ts"

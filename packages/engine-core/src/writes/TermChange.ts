@@ -1,4 +1,4 @@
-/** What a change of terms comes to, as its approver and the record are shown it. */
+/** Figures of a change of terms: its direction, as approver and record show it. */
 import { Schema } from "effect"
 import type * as Direction from "../kernel/Direction.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"

@@ -1,4 +1,4 @@
-/** What the room of writes declares: the states of an operation and of a four-eyes action. */
+/** Declarations of the room writes: the states of an operation and of a four-eyes action. */
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import { OperationMachine } from "./OperationMachine.ts"
 

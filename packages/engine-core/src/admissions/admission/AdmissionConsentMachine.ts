@@ -1,4 +1,4 @@
-/** Which states a registrar's consent to admissions to an instrument passes through. */
+/** State machine of a registrar's consent to admissions to an instrument. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** How the venue asks a registrar to let it admit holders to an instrument. */
+/** Writes of admission consents: the venue proposes one to a registrar. */
 import { Effect, Schema } from "effect"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordView from "../../records/RecordView.ts"

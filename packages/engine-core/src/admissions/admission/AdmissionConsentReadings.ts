@@ -1,4 +1,4 @@
-/** What a registrar answers to the venue's wish to admit holders. */
+/** Readings of admission consents: the registrar's answer, and the consent's end. */
 import { Effect } from "effect"
 import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"

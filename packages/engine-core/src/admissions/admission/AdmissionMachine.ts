@@ -1,4 +1,4 @@
-/** Which states the admission of one holder to one instrument passes through. */
+/** State machine of the admission of one holder to one instrument. */
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** How the venue admits a holder to an instrument, and how it ends an admission. */
+/** Writes of admissions: offer, withdraw. */
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"

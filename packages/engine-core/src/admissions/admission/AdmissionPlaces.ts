@@ -1,4 +1,4 @@
-/** The places of an instrument that offers on their way to the ledger have taken already. */
+/** Reservations under the holder cap by offers that are not on the ledger yet. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 

@@ -1,4 +1,4 @@
-/** What the ledger says of an admission: offered, answered, ended. */
+/** Readings of the ledger about an admission: offered, answered, ended. */
 import { Effect, Option } from "effect"
 import * as events from "../../feeds/events.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"

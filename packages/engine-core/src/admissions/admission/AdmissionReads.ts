@@ -1,4 +1,4 @@
-/** What the API answers about the admissions of a holder. */
+/** Reads of the admissions of a holder. */
 import { Effect, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"

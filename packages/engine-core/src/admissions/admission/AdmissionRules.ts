@@ -1,4 +1,4 @@
-/** What stands in the way of admitting a holder to an instrument, gate by gate. */
+/** Checks of admitting a holder to an instrument, by gate. */
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"

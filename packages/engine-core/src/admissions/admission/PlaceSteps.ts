@@ -1,4 +1,4 @@
-/** How an offer takes its place under the holder cap before the ledger shows it, and who gives one back. */
+/** Reserves a place under the holder cap for an offer before the ledger shows it, and frees it. */
 import { Effect, Option } from "effect"
 import { unavailable } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"

@@ -1,4 +1,4 @@
-/** Which states one holder's line of a distribution passes through. */
+/** State machine of one holder's line of a distribution. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const DistributionLineMachine = Machine.declare("DistributionLineState", {

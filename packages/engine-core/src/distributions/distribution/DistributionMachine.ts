@@ -1,4 +1,4 @@
-/** Which states an executed distribution passes through. */
+/** State machine of an executed distribution. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const DistributionMachine = Machine.declare("DistributionState", {

@@ -1,4 +1,4 @@
-/** Where a calendar month with an oracle point stands on its way to a distribution. */
+/** Judged states of a distribution period: a calendar month with an oracle point. */
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"

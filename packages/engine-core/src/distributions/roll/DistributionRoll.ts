@@ -1,4 +1,4 @@
-/** How far the lots of a distribution have moved forward to the next period. */
+/** Judged states of a distribution's roll: how many of its delivered lines are rolled. */
 import * as Judged from "../../kernel/Judged.ts"
 
 export interface Subject {

@@ -1,4 +1,4 @@
-/** Whether a standing approval can still be used, as of the read. */
+/** Judged states of a standing approval of distributions. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"

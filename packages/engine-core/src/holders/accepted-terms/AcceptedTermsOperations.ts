@@ -1,4 +1,4 @@
-/** What the venue may do with terms that a holder signed: countersign them. */
+/** Writes of terms that a holder signed: countersign them. */
 import { Effect, Schema } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"

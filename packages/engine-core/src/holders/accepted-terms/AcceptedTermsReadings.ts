@@ -1,4 +1,6 @@
-/** What the ledger says of a holder's terms: signed by its wallet, taken back, countersigned. */
+/**
+ * Readings of the ledger about a holder's terms: signed by its wallet, taken back, countersigned.
+ */
 import { Effect, Option } from "effect"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"

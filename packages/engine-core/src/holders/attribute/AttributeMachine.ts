@@ -1,4 +1,4 @@
-/** Which states an eligibility attribute of a holder passes through. */
+/** State machine of an eligibility attribute of a holder. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const AttributeMachine = Machine.declare("AttributeState", {

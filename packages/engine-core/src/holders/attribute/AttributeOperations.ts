@@ -1,4 +1,4 @@
-/** How the venue sets a holder's attributes, and with them how long its registration holds. */
+/** Writes of attributes: sets a holder's attributes, and the end of its registration. */
 import { Effect, Schema } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"

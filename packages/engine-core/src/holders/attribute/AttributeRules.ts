@@ -1,4 +1,4 @@
-/** How a holder's attributes change when somebody states, verifies, refuses or withdraws one. */
+/** Pure rules of attributes: how stating, verifying, refusing or withdrawing one changes them. */
 import type { Result } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"

@@ -1,4 +1,6 @@
-/** How the venue writes down whose an account at a bank or a custodian is. */
+/**
+ * Writes of external accounts: maps an account at a bank or custodian to a holder or instrument.
+ */
 import { Effect, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"

@@ -1,4 +1,4 @@
-/** What the API answers about accounts outside the ledger: whose each is, and its last signs. */
+/** Reads of external accounts: the holder or instrument of each, and its number's last digits. */
 import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Read from "../../reads/Read.ts"

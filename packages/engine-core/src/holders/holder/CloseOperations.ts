@@ -1,4 +1,4 @@
-/** How the venue closes a holder for good: it holds nothing, orders nothing, and is admitted nowhere. */
+/** Write that closes a holder for good, and ends its admissions. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { admissions, placed } from "../../admissions/admission/Admission.ts"

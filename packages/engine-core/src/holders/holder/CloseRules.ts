@@ -1,4 +1,4 @@
-/** What stands in the way of closing a holder, gate by gate. */
+/** Checks of closing a holder, by gate. */
 import * as Gates from "../../kernel/Gates.ts"
 
 /** A holder's end as its gates see it. */

@@ -1,4 +1,4 @@
-/** A holder id or a party that a registration on its way to the ledger has taken already. */
+/** Reservation of a holder id or party by a registration that is not on the ledger yet. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 

@@ -1,4 +1,4 @@
-/** What a venue knows of a holder: who it is in law, its attributes, its screening and its terms. */
+/** Members of a holder's record: legal data, attributes, screening, terms. */
 import { Effect, Schema } from "effect"
 import { isLei } from "../../instruments/instrument/InstrumentRules.ts"
 import { IssuerPowersConsentMachine } from "../../powers/issuer-powers/IssuerPowersConsentMachine.ts"

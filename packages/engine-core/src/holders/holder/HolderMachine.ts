@@ -1,4 +1,4 @@
-/** Which states a holder passes through, from its registration to its end. */
+/** State machine of a holder, from its registration to its end. */
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** What the venue may do with a holder: register it, or register it with its first admissions. */
+/** Writes of a holder: register, and onboard (register with attributes and screening). */
 import { Effect, Schema } from "effect"
 import {
   idOf as idOfAdmission,

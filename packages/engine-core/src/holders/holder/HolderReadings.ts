@@ -1,4 +1,4 @@
-/** What the ledger says of a holder: invited, registered, gone. */
+/** Readings of the ledger about a holder: invited, registered, gone. */
 import { Effect, Option, Schema } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"

@@ -1,4 +1,4 @@
-/** What the API answers about holders: all of them, or one. */
+/** Reads of holders: all of them, or one. */
 import { Effect, Schema } from "effect"
 import { isTold } from "../../restraints/restriction/RestrictionSight.ts"
 import { Records, type Stored } from "../../records/Records.ts"

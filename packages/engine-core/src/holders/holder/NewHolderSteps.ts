@@ -1,4 +1,4 @@
-/** Taking the id and the party of a new holder: each is one holder's, also while two are registered at once. */
+/** Reserves id and party of a new holder, so that two parallel registrations never share one. */
 import { Effect, Option } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"

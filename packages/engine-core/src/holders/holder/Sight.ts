@@ -1,4 +1,7 @@
-/** How much of a holder's records a caller may see: an investor its own, a registrar what is near. */
+/**
+ * Scope of reads of holders: an investor reads its own holder, a registrar those of its
+ * instruments.
+ */
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import type { Asking, Scope, Who } from "../../reads/Read.ts"

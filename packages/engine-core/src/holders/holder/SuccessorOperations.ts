@@ -1,4 +1,4 @@
-/** How the venue names who shall follow a holder: its successor is invited as a holder of its own. */
+/** Write that registers a holder's successor, which is invited as a holder of its own. */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"

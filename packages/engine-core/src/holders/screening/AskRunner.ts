@@ -1,4 +1,4 @@
-/** How the screening source comes to be asked about a holder: once for each request. */
+/** Queues screening requests, one for each holder and cause. */
 import { Effect } from "effect"
 import type * as Instant from "../../kernel/Instant.ts"
 import { ScreeningSource } from "../../ports/ScreeningSource.ts"

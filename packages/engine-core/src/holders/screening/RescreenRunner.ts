@@ -1,4 +1,6 @@
-/** Has holders screened again in time: when their screening is too old, or older than the lists. */
+/**
+ * Task that requests new screenings for holders whose screening is too old or older than the lists.
+ */
 import { Duration, Effect, Option } from "effect"
 import type { Task } from "../../feeds/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** How old a holder's screening may be before it is too old. */
+/** Look-up of the largest age of a screening, from settings and policies in force. */
 import { Effect, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"

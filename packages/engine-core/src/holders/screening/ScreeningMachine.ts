@@ -1,4 +1,4 @@
-/** Which states a holder's screening passes through, again and again. */
+/** State machine of a holder's screening, which has no end. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const ScreeningMachine = Machine.declare("ScreeningState", {

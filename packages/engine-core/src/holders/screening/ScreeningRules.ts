@@ -1,4 +1,4 @@
-/** How a holder's screening moves: when it is asked for, answered, and too old. */
+/** Pure rules of screenings: requested, answered, stale. */
 import type * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"

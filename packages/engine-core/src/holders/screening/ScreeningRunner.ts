@@ -1,4 +1,6 @@
-/** Asks the screening source about holders, at least once each, and notes what it answers. */
+/**
+ * Runner of screening requests: asks the source at least once for each, and records its answers.
+ */
 import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
 import { restrict } from "../../restraints/restriction/RestrictionOperations.ts"
 import { Settings } from "../../engine/Settings.ts"

@@ -1,4 +1,4 @@
-/** What an act asks of its instrument before anything of its terms: that they are recorded. */
+/** Check that an instrument's terms are recorded, which precedes every check of its terms. */
 import { Result } from "effect"
 import { judge, type Objection } from "../../kernel/Gates.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"

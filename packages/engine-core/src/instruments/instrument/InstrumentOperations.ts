@@ -1,4 +1,4 @@
-/** What the venue may do with an instrument's record. */
+/** Writes of an instrument's record. */
 import { Effect, Option } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { refused } from "../../kernel/Refusal.ts"

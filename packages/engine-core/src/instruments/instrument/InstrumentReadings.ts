@@ -1,4 +1,4 @@
-/** What a registry says of an instrument: configured, changed, retired. */
+/** Readings of instruments: configured, changed, retired in a registry. */
 import { Effect, Option, Result, Schema } from "effect"
 import * as Once from "../../projection/Once.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"

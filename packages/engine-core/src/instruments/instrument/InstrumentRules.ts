@@ -1,4 +1,4 @@
-/** What an instrument's identifiers and terms must satisfy beyond the shape of each field. */
+/** Pure rules of an instrument's identifiers and terms across fields. */
 import * as Instant from "../../kernel/Instant.ts"
 import type { Fault } from "../../kernel/Refusal.ts"
 import type { Manifest } from "./Manifest.ts"

@@ -1,4 +1,4 @@
-/** Which instruments a caller may see: a registrar only those it keeps the register of. */
+/** Scope of reads of instruments: a registrar reads those it keeps the register of. */
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import type { Asking } from "../../reads/Read.ts"

@@ -1,4 +1,4 @@
-/** What the venue records of an instrument: its terms, first as the body of instrument.record has them. */
+/** Manifest of an instrument: the terms that the venue records. */
 import { Effect, Schema } from "effect"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Integer from "../../kernel/Integer.ts"

@@ -1,4 +1,4 @@
-/** What a read may suppose that is not so: another version of the policy, or another price. */
+/** Parameters of what-if reads: another version of the policy, or another price. */
 import { Schema } from "effect"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Amount from "../../vocabulary/Amount.ts"

@@ -1,4 +1,4 @@
-/** Whether another policy lets more happen or less: how each of its terms is ordered. */
+/** Direction of a policy's change: the partial order of each of its terms. */
 import { Schema, Struct } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Direction from "../../kernel/Direction.ts"

@@ -1,4 +1,4 @@
-/** What a change of an instrument's policy must satisfy before it is accepted. */
+/** Checks of a policy's change, by gate. */
 import { Result } from "effect"
 import { judge as judgeRows, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"

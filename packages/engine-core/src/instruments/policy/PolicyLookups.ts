@@ -1,4 +1,4 @@
-/** Which version of an instrument's policy is in force at an instant. */
+/** Look-up of the policy version in force at an instant. */
 import { Effect, Option, Stream } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"

@@ -1,4 +1,4 @@
-/** How the venue changes the terms an instrument's orders are judged under. */
+/** Write that sets a new policy version. */
 import { Effect, Option, Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** What the API answers about an instrument's policy: the version in force, and all there were. */
+/** Reads of an instrument's policy: the version in force, and all versions. */
 import { Effect, Schema } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"

@@ -1,4 +1,4 @@
-/** What a change of an instrument's policy comes to, and what it may not change. */
+/** Pure rules of a policy's change: the resulting terms, and those that may not change. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Changes, Manifest } from "../instrument/Manifest.ts"
 

@@ -1,4 +1,4 @@
-/** What a policy says beside the terms an instrument is recorded with: window, limits, tolerances. */
+/** Schema of the policy's own terms: window, limits, tolerances, grace times. */
 import { Effect, Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"

@@ -1,4 +1,4 @@
-/** Which states one version of an instrument's policy passes through. */
+/** State machine of one version of an instrument's policy. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const PolicyVersionMachine = Machine.declare("PolicyVersionState", {

@@ -1,4 +1,4 @@
-/** Whether an instrument may be priced from the NAV feed of its fund administrator. */
+/** Judged states of the NAV feed of an instrument's administrator. */
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"
 

@@ -1,4 +1,4 @@
-/** What a fund administrator's NAV feed is judged by: its calendar, its grace, the guardrail. */
+/** Pure rules of the NAV feed: calendar, grace, guardrail. */
 import * as Date from "../../kernel/Date.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"

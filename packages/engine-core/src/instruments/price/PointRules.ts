@@ -1,4 +1,4 @@
-/** What an oracle's point says of an instrument, by the way its units have their value. */
+/** Pure rules of price points: the figures of a point by the instrument's valuation mode. */
 import { Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Manifest } from "../instrument/Manifest.ts"

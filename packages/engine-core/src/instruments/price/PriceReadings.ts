@@ -1,4 +1,4 @@
-/** What an oracle publishes: a price, its correction, its taking back. */
+/** Readings of price points: published, corrected, taken back by the oracle. */
 import { Effect, Option, Result } from "effect"
 import * as events from "../../feeds/events.ts"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** What the API answers about an instrument's prices. */
+/** Reads of an instrument's prices. */
 import { Effect, Option, Schema } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Read from "../../reads/Read.ts"

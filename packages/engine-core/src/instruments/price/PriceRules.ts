@@ -1,4 +1,4 @@
-/** Which published point prices an order, and which is too old to. */
+/** Pure rules of the price choice: which official point prices an order, and which is stale. */
 import { Result } from "effect"
 import type * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"

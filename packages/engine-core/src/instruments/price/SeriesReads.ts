@@ -1,4 +1,6 @@
-/** What the API answers about an instrument over time: its supply, price, holders and orders by day, week or month. */
+/**
+ * Reads of an instrument over time: its supply, price, holders and orders by day, week or month.
+ */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

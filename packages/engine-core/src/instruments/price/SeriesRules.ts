@@ -1,4 +1,4 @@
-/** How figures over time become a series: days, weeks or months of a zone, and what each came to. */
+/** Pure rules of series: groups figures by day, week or month of a zone. */
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** What other contexts ask of the register: what a party holds, and how many hold an instrument. */
+/** Look-ups of the register: units of a party, number of holders. */
 import { Effect, Option, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"

@@ -1,4 +1,7 @@
-/** Which acts of an update give its movements their names: what units came for, went for, or changed hands by. */
+/**
+ * Look-ups of the acts that name an update's movements: subscription, redemption, transfer, forced
+ * move.
+ */
 import { Effect, Result } from "effect"
 import type { Whole } from "../../projection/Reading.ts"
 import { contracts } from "../../projection/Contract.ts"

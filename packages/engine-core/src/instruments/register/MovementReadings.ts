@@ -1,4 +1,6 @@
-/** Every movement of units that the registry's updates made, on the instrument's axis and its parties'. */
+/**
+ * Readings of movements: records every movement of units, for its instrument and for its parties.
+ */
 import { Effect, Option, Result, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"

@@ -1,4 +1,6 @@
-/** Which movements of units an update made: the net of each act in it, named by what the act was for. */
+/**
+ * Pure rules of movements: nets the holdings of each act in an update, named by the act's purpose.
+ */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { MovementKind } from "../../vocabulary/sets.ts"

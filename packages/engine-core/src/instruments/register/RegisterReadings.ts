@@ -1,4 +1,4 @@
-/** What the registry says of who holds what: every holding that came, and every one that went. */
+/** Readings of the register: every holding that was created or archived. */
 import { Effect, Option, Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Once from "../../projection/Once.ts"

@@ -1,4 +1,4 @@
-/** The sums of a register: its lines, their shares, and the law that they add up to the supply. */
+/** Pure rules of the register: lines, shares, and the law that they sum to the supply. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import type { ValuationMode } from "../../vocabulary/sets.ts"

@@ -1,4 +1,4 @@
-/** How many units of an instrument there are, in how many hands, and how many movements made them. */
+/** Supply of an instrument: units, number of holders, number of movements. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

@@ -1,4 +1,4 @@
-/** Which orders are in which dealing cycles, at the point of a read: found with two look-ups for all. */
+/** Look-up of the orders of dealing cycles, two queries for any number of cycles. */
 import { Effect, Stream } from "effect"
 import type { Collection } from "../../kernel/Collection.ts"
 import type * as Pin from "../../kernel/Pin.ts"

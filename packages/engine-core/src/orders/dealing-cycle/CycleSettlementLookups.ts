@@ -1,4 +1,4 @@
-/** Everything that settling a cycle is judged by, gathered with few look-ups however many orders it has. */
+/** Look-ups of everything that settling a cycle is judged by, few for any number of orders. */
 import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"

@@ -1,4 +1,7 @@
-/** Who opens an instrument's cycle of a cut-off: taken before the ledger is asked, so that nobody asks twice. */
+/**
+ * Reservation of an instrument's cut-off by the operation that opens its cycle, before the ledger
+ * is asked.
+ */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 

@@ -1,4 +1,4 @@
-/** Where a cycle's figures come from: the orders behind its sums, its gate and its swung price. */
+/** Basis of a cycle's figures: the orders behind its sums, partial fills and swung price. */
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Formula from "../../kernel/Formula.ts"
 import type { Offset } from "../../kernel/Offset.ts"

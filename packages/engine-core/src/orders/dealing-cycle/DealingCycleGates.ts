@@ -1,4 +1,4 @@
-/** What outside a cycle itself stands in the way of opening and of settling it, gate by gate. */
+/** Checks of opening and settling a dealing cycle on records outside it, by gate. */
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"

@@ -1,4 +1,4 @@
-/** Which states a dealing cycle passes through, who moves it, and what stands in the way. */
+/** State machine of a dealing cycle: moves, who makes each, and the checks on its own record. */
 import { Effect, Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"

@@ -1,4 +1,7 @@
-/** What the ledger says of a dealing cycle: opened, given cash by the fund, settled or released. */
+/**
+ * Readings of the ledger about a dealing cycle: opened, given cash by the fund, settled or
+ * released.
+ */
 import { Effect, Option, Result, Schema } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"

@@ -1,4 +1,4 @@
-/** What the API answers about dealing cycles: all of them, or one with what it comes to. */
+/** Reads of dealing cycles: all of them, or one with what it comes to. */
 import { Effect, Schema } from "effect"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"

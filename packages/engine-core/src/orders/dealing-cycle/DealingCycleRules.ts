@@ -1,4 +1,4 @@
-/** What a cycle comes to: the price it deals at, what a gate fills, both sides' sums and the fund's net. */
+/** Figures of a cycle: price, partial fills, sums of both sides, the fund's net. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"

@@ -1,4 +1,4 @@
-/** What was ordered of an instrument for one cut-off, all orders together: what swing looks at. */
+/** Sums of all orders of an instrument for one cut-off, by which its price is swung. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"

@@ -1,4 +1,6 @@
-/** What every order that comes, is priced or goes changes in the sums of its day and of its cycle. */
+/**
+ * Readings that update the sums of a dealing day and its cycle as orders join, are priced or leave.
+ */
 import { Effect, Option } from "effect"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"

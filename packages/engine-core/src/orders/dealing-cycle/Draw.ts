@@ -1,4 +1,4 @@
-/** Which of its own holdings a fund is drawn on for: the fewest that bring the sum. */
+/** Pure choice of a fund's holdings for a payment: the fewest that reach the sum. */
 import * as Decimal from "../../kernel/Decimal.ts"
 
 /** What the fund lets itself be drawn on for: from whom to whom is the same, from locked to free is not. */

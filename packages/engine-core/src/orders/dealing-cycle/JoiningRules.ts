@@ -1,4 +1,4 @@
-/** What an open dealing cycle says to one order: whether it can take it, and whether it lets it go. */
+/** Pure rules of a cycle's membership: whether an order may join, and whether it may leave. */
 import type { Objection } from "../../kernel/Gates.ts"
 
 /** The row of an order that would join; `fullCycleId` names a cycle that can settle no order more. */

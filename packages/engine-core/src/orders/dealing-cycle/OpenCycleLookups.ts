@@ -1,4 +1,4 @@
-/** Which open cycle an order joins when it is claimed, and whether the cycle can take one more. */
+/** Look-up of the open cycle that a claimed order joins, and whether it has room. */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import type { Objection } from "../../kernel/Gates.ts"

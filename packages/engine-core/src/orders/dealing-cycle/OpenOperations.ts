@@ -1,4 +1,4 @@
-/** How a dealing cycle is opened: for which cut-off, and that nobody else opens it too. */
+/** Write that opens a dealing cycle for a cut-off, once. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"

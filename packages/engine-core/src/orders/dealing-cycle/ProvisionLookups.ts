@@ -1,4 +1,4 @@
-/** How a fund lets itself be drawn on for what it is short of when its cycle settles. */
+/** Look-up of the provision that covers a fund's shortfall when its cycle settles. */
 import { Effect, Option, Stream } from "effect"
 import { provisionSettlements } from "../provision-settlement/ProvisionSettlement.ts"
 import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"

@@ -1,4 +1,4 @@
-/** How a dealing cycle is let go: nothing in it settles, and what was set aside goes back. */
+/** Write that releases a dealing cycle: its orders end unsettled, and allocations go back. */
 import { Effect, Schema } from "effect"
 import { Records } from "../../records/Records.ts"
 import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"

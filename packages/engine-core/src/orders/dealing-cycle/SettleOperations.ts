@@ -1,4 +1,4 @@
-/** How a dealing cycle settles: under four eyes over its figures, in one ledger transaction. */
+/** Write that settles a dealing cycle: four eyes over its figures, one ledger transaction. */
 import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

@@ -1,4 +1,4 @@
-/** How large the one ledger transaction is that settles a cycle: the contracts it uses. */
+/** Pure estimate of the contracts that settling a cycle uses in its one ledger transaction. */
 import type { Counts } from "./DealingCycleMachine.ts"
 
 /** Its lot, its allocation, the cash that it locks, its holder's credential, the venue's request. */

@@ -1,4 +1,4 @@
-/** What a cycle would come to at another price or under another version of the policy; nothing is written. */
+/** What-if figures of a cycle at another price or policy version; writes nothing. */
 import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import type { Asked } from "../../instruments/policy/Counterfactual.ts"

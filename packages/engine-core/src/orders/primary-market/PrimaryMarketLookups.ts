@@ -1,4 +1,4 @@
-/** Which market of an instrument still stands: what mints, burns and pays under one asks for it. */
+/** Look-up of an instrument's primary market, under which orders mint, burn and pay. */
 import { Effect, Option, Stream } from "effect"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"

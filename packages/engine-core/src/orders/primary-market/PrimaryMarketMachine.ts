@@ -1,4 +1,4 @@
-/** Which states a fund's consent to a ledger-paid primary market passes through. */
+/** State machine of a fund's consent to a ledger-paid primary market. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** How the venue asks a fund and its registrar for a market whose orders are paid on the ledger. */
+/** Writes of primary markets: the venue proposes one to fund and registrar. */
 import { Effect, Schema } from "effect"
 import {
   assetOf,

@@ -1,4 +1,4 @@
-/** What fund and registrar answer to a market's proposal, and how a market ends. */
+/** Readings of primary markets: answers of fund and registrar, and the market's end. */
 import { Effect, Option } from "effect"
 import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"

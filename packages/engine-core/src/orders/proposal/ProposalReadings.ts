@@ -1,4 +1,6 @@
-/** Which contracts of the ledger are proposals, whom each waits for, and what becomes of it. */
+/**
+ * Readings of proposals: which ledger contracts are proposals, whom each waits for, and its end.
+ */
 import { Effect, Option, Result, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"

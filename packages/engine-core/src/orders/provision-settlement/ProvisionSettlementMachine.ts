@@ -1,4 +1,4 @@
-/** Which states a fund's consent to pay from cash it names passes through. */
+/** State machine of a fund's consent to pay from cash it names. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

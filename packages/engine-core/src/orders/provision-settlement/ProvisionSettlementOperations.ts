@@ -1,4 +1,4 @@
-/** How the venue asks a fund to put cash in place for what it will owe. */
+/** Writes of provision settlements: the venue proposes one to a fund. */
 import { Effect, Schema } from "effect"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"

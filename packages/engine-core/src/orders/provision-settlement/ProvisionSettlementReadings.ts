@@ -1,4 +1,4 @@
-/** What a fund answers to the venue's wish to pay from cash the fund names. */
+/** Readings of provision settlements: the fund's answer, and the agreement's end. */
 import { Effect, Schema } from "effect"
 import * as events from "../../feeds/events.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"

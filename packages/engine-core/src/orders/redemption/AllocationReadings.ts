@@ -1,4 +1,7 @@
-/** What the ledger says of a ledger-paid redemption's legs: units and cash allocated, asked for, taken back. */
+/**
+ * Readings of the ledger about a ledger-paid redemption's legs: units and cash allocated, asked
+ * for, taken back.
+ */
 import { Effect, Option } from "effect"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"

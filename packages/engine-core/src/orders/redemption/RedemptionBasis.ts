@@ -1,4 +1,4 @@
-/** Where the figures of a priced redemption come from. */
+/** Basis of a priced redemption's figures. */
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import * as Formulas from "../OrderFormulas.ts"

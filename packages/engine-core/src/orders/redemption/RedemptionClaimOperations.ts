@@ -1,4 +1,4 @@
-/** How a redemption is placed: its gates, and what it makes on the ledger. */
+/** Write that claims a redemption: its checks, and its ledger commands. */
 import { Effect, Option, Schema } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import {

@@ -1,4 +1,4 @@
-/** Everything that settling a redemption is judged by, one row a check. */
+/** Look-ups of everything that settling a redemption is judged by. */
 import { Effect } from "effect"
 import { followed } from "../../restraints/restriction/SuccessorRestrictionLookups.ts"
 import * as Machine from "../../kernel/Machine.ts"

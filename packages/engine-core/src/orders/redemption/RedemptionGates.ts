@@ -1,4 +1,4 @@
-/** What outside the order itself stands in the way of a redemption's acts, gate by gate. */
+/** Checks of a redemption's acts on records outside it, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"

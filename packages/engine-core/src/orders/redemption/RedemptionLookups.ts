@@ -1,4 +1,4 @@
-/** What a redemption's acts are judged by, as the records say it now. */
+/** Look-ups of the records that a redemption's acts are judged by. */
 import { Effect, Option, Stream } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import { instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"

@@ -1,4 +1,4 @@
-/** Which states a redemption passes through, and who moves it. */
+/** State machine of a redemption: moves, and who makes each. */
 import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"

@@ -1,4 +1,4 @@
-/** What the venue may do with a redemption that stands: withdraw, settle or release it. */
+/** Writes of a redemption: withdraw, settle, release. */
 import { Effect, Schema } from "effect"
 import { judge } from "../../kernel/Gates.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"

@@ -1,4 +1,4 @@
-/** What the oracle made of a redemption's price, and what we would have made of it. */
+/** Pricing of a redemption: the oracle's figures, and the engine's own to compare them with. */
 import { Result } from "effect"
 import type { PricePoint } from "../../instruments/price/PricePoint.ts"
 import * as PriceRules from "../../instruments/price/PriceRules.ts"

@@ -1,4 +1,4 @@
-/** What the ledger says of a redemption: claimed, priced, funded, burned, settled, ended. */
+/** Readings of the ledger about a redemption: claimed, priced, funded, burned, settled, ended. */
 import { Effect, Option, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"

@@ -1,4 +1,4 @@
-/** What the API answers about redemptions: all of them, or one. */
+/** Reads of redemptions: all of them, or one. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"

@@ -1,4 +1,4 @@
-/** What stands in the way of an iteration of a standing settlement, gate by gate. */
+/** Checks of an iteration of a standing settlement, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Admission } from "../../admissions/admission/Admission.ts"

@@ -1,4 +1,4 @@
-/** What stands in the way of opening a standing settlement and of an iteration of it, gate by gate. */
+/** Checks of opening a standing settlement and of an iteration of it, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

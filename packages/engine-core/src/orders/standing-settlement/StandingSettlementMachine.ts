@@ -1,4 +1,4 @@
-/** Which states a standing settlement passes through, and what each step takes. */
+/** State machine of a standing settlement, and what each step takes. */
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"

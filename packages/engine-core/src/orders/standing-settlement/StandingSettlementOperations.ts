@@ -1,4 +1,4 @@
-/** What the venue may do with a standing settlement: open it, settle under it, pause, resume and close it. */
+/** Writes of a standing settlement: open it, settle under it, pause, resume and close it. */
 import { Effect, Option, Schema } from "effect"
 import { holderParties, holders } from "../../holders/holder/Holder.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"

@@ -1,4 +1,7 @@
-/** What the ledger says of a standing settlement: asked for, committed to, settled, paused, ended. */
+/**
+ * Readings of the ledger about a standing settlement: asked for, committed to, settled, paused,
+ * ended.
+ */
 import { Effect, Option, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"

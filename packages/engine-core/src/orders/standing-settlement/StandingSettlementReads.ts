@@ -1,4 +1,4 @@
-/** What the API answers about standing settlements: all of them, or one. */
+/** Reads of standing settlements: all of them, or one. */
 import { Effect, Schema } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"

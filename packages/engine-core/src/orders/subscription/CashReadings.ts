@@ -1,4 +1,4 @@
-/** What the ledger says of a ledger-paid order's cash: asked for, allocated, taken back. */
+/** Readings of the ledger about a ledger-paid order's cash: asked for, allocated, taken back. */
 import { Effect, Option } from "effect"
 import * as events from "../../feeds/events.ts"
 import type { Node } from "../../projection/Reading.ts"

@@ -1,4 +1,4 @@
-/** Taking lines of bank statements for an order: each line pays one order, once. */
+/** Reserves lines of bank statements for an order: each line pays one order, once. */
 import { Effect } from "effect"
 import type { Objection } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"

@@ -1,4 +1,4 @@
-/** What the ledger says of the orders that holders sign: signed, claimed, withdrawn. */
+/** Readings of the ledger about the orders that holders sign: signed, claimed, withdrawn. */
 import { Effect, Option } from "effect"
 import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"

@@ -1,4 +1,4 @@
-/** Where the figures of a priced subscription come from. */
+/** Basis of a priced subscription's figures. */
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Offset from "../../kernel/Offset.ts"

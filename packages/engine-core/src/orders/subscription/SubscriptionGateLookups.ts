@@ -1,4 +1,4 @@
-/** Everything that delivering and settling an order are judged by, one row a check. */
+/** Look-ups of everything that delivering and settling a subscription is judged by. */
 import { Effect } from "effect"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as Machine from "../../kernel/Machine.ts"

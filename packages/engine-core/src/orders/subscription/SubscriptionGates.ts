@@ -1,4 +1,4 @@
-/** What outside the order itself stands in the way of a subscription's acts, gate by gate. */
+/** Checks of a subscription's acts on records outside it, by gate. */
 import type { Admission } from "../../admissions/admission/Admission.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"

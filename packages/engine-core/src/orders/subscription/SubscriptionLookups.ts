@@ -1,4 +1,4 @@
-/** What an order's acts are judged by, as the records say it now. */
+/** Look-ups of the records that a subscription's acts are judged by. */
 import { Effect, Option, Stream } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import { latest } from "../../admissions/admission/AdmissionOperations.ts"

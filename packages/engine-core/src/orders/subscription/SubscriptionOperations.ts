@@ -1,4 +1,4 @@
-/** What the venue may do with an order that stands: withdraw, deliver, settle or release it. */
+/** Writes of a subscription: withdraw, deliver, settle, release. */
 import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

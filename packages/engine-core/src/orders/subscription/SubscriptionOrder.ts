@@ -1,4 +1,4 @@
-/** What stands between a subscription and its value date: the view of the list of open orders. */
+/** Judged states of a subscription order: what it still needs before its value date. */
 import { match, P } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"

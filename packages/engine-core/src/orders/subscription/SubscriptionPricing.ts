@@ -1,4 +1,4 @@
-/** What attestors made of an order's price, and what we would have made of it. */
+/** Pricing of a subscription: the attestors' figures, and the engine's own to compare them with. */
 import { Result } from "effect"
 import type { PricePoint } from "../../instruments/price/PricePoint.ts"
 import * as PriceRules from "../../instruments/price/PriceRules.ts"

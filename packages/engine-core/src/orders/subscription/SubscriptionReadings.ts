@@ -1,4 +1,4 @@
-/** What the ledger says of a subscription: claimed, attested, priced, delivered, ended. */
+/** Readings of the ledger about a subscription: claimed, attested, priced, delivered, ended. */
 import { Effect, Option, Schema } from "effect"
 import * as events from "../../feeds/events.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"

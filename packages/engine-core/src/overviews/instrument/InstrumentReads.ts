@@ -1,4 +1,4 @@
-/** What the API answers about instruments: all of them, or one. */
+/** Reads of instruments: all of them, or one. */
 import { Effect, Schema, Stream } from "effect"
 import type { Hold } from "../../restraints/hold/Hold.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"

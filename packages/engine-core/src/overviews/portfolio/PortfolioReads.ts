@@ -1,4 +1,4 @@
-/** What the API answers about what a holder holds. */
+/** Reads of a holder's portfolio. */
 import { Effect, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"

@@ -1,4 +1,6 @@
-/** The acts a precheck judges: the operation that declares each one's checks, and the record it is about. */
+/**
+ * Look-ups of prechecks: the operation that declares an act's checks, and the record it is about.
+ */
 import { Effect, Result } from "effect"
 import { byInstrument as forceTransfer } from "../../powers/issuer-powers/ForcedTransferOperations.ts"
 import { byInstrument as recover } from "../../powers/issuer-powers/RecoveryOperations.ts"

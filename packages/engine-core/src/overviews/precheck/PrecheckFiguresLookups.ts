@@ -1,4 +1,4 @@
-/** What an act comes to, as far as it is known at the point of the read. */
+/** Look-ups of an act's figures, as far as they are known at the point of the read. */
 import { Effect, Option } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"

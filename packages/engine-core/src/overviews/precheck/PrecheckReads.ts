@@ -1,4 +1,4 @@
-/** What the API answers to whoever asks whether an act would be let: every check of it, not the first. */
+/** Read of prechecks: every check of an act, not the first refusal alone. */
 import { Effect, Schema } from "effect"
 import * as Discreet from "../../restraints/restriction/Discreet.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

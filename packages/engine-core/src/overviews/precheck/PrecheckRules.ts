@@ -1,4 +1,4 @@
-/** What a precheck is asked with, and what each act takes of it. */
+/** Parameters of prechecks, and which of them each act takes. */
 import { Result, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as Codec from "../../kernel/Codec.ts"

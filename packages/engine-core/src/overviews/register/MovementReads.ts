@@ -1,4 +1,4 @@
-/** What the API answers about movements of units: an instrument's, and a holder's. */
+/** Reads of movements of units: an instrument's, and a holder's. */
 import { Effect, Option, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"

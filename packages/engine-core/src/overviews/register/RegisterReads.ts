@@ -1,4 +1,4 @@
-/** What the API answers about who holds an instrument. */
+/** Reads of an instrument's register. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"

@@ -1,4 +1,4 @@
-/** Whether an order is open against a holder: one that an act on its units cites, and that is not done yet. */
+/** Look-up of cited orders against a holder that are not carried out yet. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { Records } from "../../records/Records.ts"
 import type { OperationKind } from "../../vocabulary/OperationKind.ts"

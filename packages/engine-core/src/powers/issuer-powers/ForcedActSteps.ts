@@ -1,4 +1,4 @@
-/** What every forced act is made of: how its moves are judged, signed, sent in steps and answered. */
+/** Steps that all forced acts share: judging, figures, ledger commands, result. */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { HolderMachine } from "../../holders/holder/HolderMachine.ts"

@@ -1,4 +1,4 @@
-/** What stands in the way of moving a holder's units without its own act, gate by gate. */
+/** Checks of moving a holder's units without its own act, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Admission } from "../../admissions/admission/Admission.ts"

@@ -1,4 +1,4 @@
-/** Everything the gates of forced moves ask, as it stands now: one look-up for each thing, however many moves. */
+/** Look-ups of everything the checks of forced moves need, few for any number of moves. */
 import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
 import { type Admission, admissions, pairOf } from "../../admissions/admission/Admission.ts"

@@ -1,4 +1,7 @@
-/** What a forced move on the ledger makes true: units moved, told once, restrictions carried, a holder succeeded. */
+/**
+ * Readings of forced moves: records the moves, publishes their events, carries restrictions,
+ * succeeds holders.
+ */
 import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
 import { HolderMachine } from "../../holders/holder/HolderMachine.ts"

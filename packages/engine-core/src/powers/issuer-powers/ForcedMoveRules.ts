@@ -1,4 +1,7 @@
-/** Which holdings a forced move takes, what it releases for that, and how much fits one transaction. */
+/**
+ * Pure rules of forced moves: which holdings to move, which locks to release, how many fit one
+ * transaction.
+ */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { ReleasedLock } from "../../templates/Powers.ts"
 

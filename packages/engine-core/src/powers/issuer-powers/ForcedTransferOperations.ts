@@ -1,4 +1,7 @@
-/** How units of a consenting holder are moved to somebody else under a cited order. */
+/**
+ * Writes of forced transfers: moves a consenting holder's units to another holder under a cited
+ * order.
+ */
 import { Effect, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"

@@ -1,4 +1,4 @@
-/** Which states an agreement on an issuer's powers over an instrument passes through. */
+/** State machine of an agreement on an issuer's powers over an instrument. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** How the venue asks an issuer and its registrar for powers over the units of holders who consent. */
+/** Writes of issuer powers agreements: the venue proposes one to issuer and registrar. */
 import { Effect, Schema } from "effect"
 import { assetOf, InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"

@@ -1,4 +1,6 @@
-/** What issuer and registrar answer to the powers they are asked for, and how their agreement ends. */
+/**
+ * Readings of issuer powers agreements: answers of issuer and registrar, and the agreement's end.
+ */
 import { Effect, Option } from "effect"
 import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"

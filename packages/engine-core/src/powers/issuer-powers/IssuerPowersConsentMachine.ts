@@ -1,4 +1,4 @@
-/** Which states a holder's consent to forced acts on its units passes through. */
+/** State machine of a holder's consent to forced acts on its units. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

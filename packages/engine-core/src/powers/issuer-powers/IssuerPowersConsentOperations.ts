@@ -1,4 +1,4 @@
-/** How the venue asks a holder to let an issuer's powers reach its units. */
+/** Writes of issuer powers consents: the venue offers one to a holder. */
 import { Effect, Schema, Stream } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"

@@ -1,4 +1,4 @@
-/** What a holder answers to the powers it is asked to consent to, and how its consent ends. */
+/** Readings of issuer powers consents: the holder's answer, and the consent's end. */
 import { Effect, Option } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isUnderOrder } from "./CitedOrderLookups.ts"

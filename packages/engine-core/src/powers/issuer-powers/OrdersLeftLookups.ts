@@ -1,4 +1,4 @@
-/** Which orders of holders are still open: a forced act moves none of them, and says so. */
+/** Look-up of holders' open orders, which a forced act lists and does not move. */
 import { Effect, Schema, Stream } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"

@@ -1,4 +1,4 @@
-/** What is there to be moved: a holder's holdings of an instrument, and what keeps each of them locked. */
+/** Look-up of a holder's holdings of an instrument, and the contract that locks each. */
 import { Effect, Stream } from "effect"
 import { assetKeyOf, type Holding, holdings } from "../../instruments/register/Holding.ts"
 import type * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,7 @@
-/** What recoveries have moved of one holder's units of one instrument, and how much of it has been told. */
+/**
+ * Progress of recoveries of one holder's units of one instrument, and whether its event is
+ * published.
+ */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as events from "../../feeds/events.ts"

@@ -1,4 +1,4 @@
-/** How a holder that lost its key gets its units back: they move to the successor it has registered. */
+/** Writes of recoveries: moves a holder's units to its registered successor. */
 import { Effect, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"

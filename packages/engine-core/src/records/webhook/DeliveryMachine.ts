@@ -1,4 +1,4 @@
-/** Which states the delivery of an event to a webhook passes through. */
+/** State machine of the delivery of an event to a webhook. */
 import * as Machine from "../../kernel/Machine.ts"
 import { OperationKind } from "../../vocabulary/OperationKind.ts"
 

@@ -1,4 +1,4 @@
-/** Which states an amendment of a reserve's terms passes through. */
+/** State machine of an amendment of a reserve's terms. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const AmendmentMachine = Machine.declare("AmendmentState", {

@@ -1,4 +1,4 @@
-/** Which states an agreement to lock holdings for a reserve passes through. */
+/** State machine of an agreement to lock holdings for a reserve. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const LockAgreementMachine = Machine.declare("LockAgreementState", {

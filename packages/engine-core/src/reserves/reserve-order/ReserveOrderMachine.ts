@@ -1,4 +1,4 @@
-/** Which states a mint against a reserve, or a redemption from it, passes through. */
+/** State machine of a mint against a reserve, or a redemption from it. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const ReserveOrderMachine = Machine.declare("ReserveOrderState", {

@@ -1,4 +1,4 @@
-/** Which states the reserve of a backed instrument passes through. */
+/** State machine of the reserve of a backed instrument. */
 import * as Machine from "../../kernel/Machine.ts"
 
 export const ReserveMachine = Machine.declare("ReserveState", {

@@ -1,4 +1,4 @@
-/** Which states a hold on an instrument passes through, and what moves it. */
+/** State machine of a hold on an instrument, and what moves it. */
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** When a run holds an instrument, and what such a hold blocks and says. */
+/** Pure rules of holds that reconciliation runs open: when, and what they block. */
 import type { Finding } from "../../findings/Finding.ts"
 import { blocks } from "../../findings/FindingRules.ts"
 import type { HoldBlock, HoldSource } from "../../vocabulary/sets.ts"

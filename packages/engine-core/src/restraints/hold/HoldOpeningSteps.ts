@@ -1,4 +1,4 @@
-/** How a reconciliation run holds an instrument: it opens a hold, or joins the one that is open. */
+/** Opens a hold for blocking findings of a reconciliation run, or adds them to the open one. */
 import { Effect, Option, Schema } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"

@@ -1,4 +1,4 @@
-/** How an instrument is paused at once by one person, and how two approvers release a hold. */
+/** Writes of holds: pause by one person, release by two approvers. */
 import { Effect, Option, Schema } from "effect"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"

@@ -1,4 +1,4 @@
-/** What the API answers about holds: all of them, or one. */
+/** Reads of holds: all of them, or one. */
 import { Effect, Schema } from "effect"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"

@@ -1,4 +1,4 @@
-/** What stands in the way of a hold's release: findings behind it that are neither cleared nor named. */
+/** Checks of a hold's release: findings behind it that are neither cleared nor accepted. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Objection } from "../../kernel/Gates.ts"
 import type { Finding } from "../../findings/Finding.ts"

@@ -1,4 +1,4 @@
-/** What a hold on an instrument stops, and the row of the gate that every act asks first. */
+/** Pure rules of holds: which acts a hold stops, and the check of gate `hold`. */
 import type { Objection } from "../../kernel/Gates.ts"
 import type { HoldBlock } from "../../vocabulary/sets.ts"
 

@@ -1,4 +1,4 @@
-/** Which hold of a source is open on an instrument: a run finds it here, so that it opens one only. */
+/** Index of the open hold of each source on an instrument, so that a run opens one only. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import { HoldSource } from "../../vocabulary/sets.ts"

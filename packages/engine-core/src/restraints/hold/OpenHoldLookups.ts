@@ -1,4 +1,4 @@
-/** Which holds are open on instruments: what every gate and every shown instrument asks. */
+/** Look-ups of the open holds of instruments. */
 import { Effect, Stream } from "effect"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"

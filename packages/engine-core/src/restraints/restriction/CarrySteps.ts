@@ -1,4 +1,4 @@
-/** How a recovery takes the restrictions of a holder along to its successor: nothing gets loose. */
+/** Carries a holder's restrictions to its successor in a recovery. */
 import { Effect, Stream } from "effect"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"

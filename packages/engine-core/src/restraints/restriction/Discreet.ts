@@ -1,4 +1,4 @@
-/** What is said of restrictions and screening to those who may not notice them: one neutral sentence. */
+/** Neutral refusals for callers who must not learn of restrictions and screening. */
 import { discreet, type Shown } from "../../kernel/Gates.ts"
 import * as Problem from "../../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Whether other restrictions let more pass or less: for each holder, instrument and way of passing. */
+/** Direction of a change of restrictions: whether it permits more or less. */
 import * as Direction from "../../kernel/Direction.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { everything } from "./Restriction.ts"

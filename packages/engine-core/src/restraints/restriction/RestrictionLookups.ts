@@ -1,4 +1,4 @@
-/** Which restrictions are in force: what every gate, register and portfolio asks of them. */
+/** Look-ups of the restrictions in force. */
 import { Effect, Stream } from "effect"
 import type * as Pin from "../../kernel/Pin.ts"
 import { type Query, Records } from "../../records/Records.ts"

@@ -1,4 +1,4 @@
-/** Which states a restriction of a holder passes through. */
+/** State machine of a restriction of a holder. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"

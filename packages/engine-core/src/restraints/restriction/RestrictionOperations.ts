@@ -1,4 +1,4 @@
-/** How the venue restricts holders, at once and alone, and lifts a restriction, under two approvers. */
+/** Writes of restrictions: restrict by one person, lift by two approvers. */
 import { Effect, Schema } from "effect"
 import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"

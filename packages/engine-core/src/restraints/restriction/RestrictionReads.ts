@@ -1,4 +1,4 @@
-/** What the API answers about restrictions, to those who may know of them: all of them, or one. */
+/** Reads of restrictions, to those who may know of them: all of them, or one. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"

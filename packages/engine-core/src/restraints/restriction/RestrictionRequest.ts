@@ -1,4 +1,4 @@
-/** What a call asks of one holder: what to restrict it to, why, on whose order and until when. */
+/** Request of one restriction: mode, reason, cited order, end. */
 import { Schema } from "effect"
 import { type Holder, HolderId, isEnded } from "../../holders/holder/Holder.ts"
 import { HolderMachine } from "../../holders/holder/HolderMachine.ts"

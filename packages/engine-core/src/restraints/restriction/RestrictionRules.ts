@@ -1,4 +1,6 @@
-/** What a restriction lets pass: its modes, and the strictest answer where several are in force. */
+/**
+ * Pure rules of restrictions: what each mode permits, and the strictest where several are in force.
+ */
 import type { Objection } from "../../kernel/Gates.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { RestrictionMode } from "../../vocabulary/sets.ts"

@@ -1,4 +1,4 @@
-/** Who is told of restrictions, and who never is. */
+/** Audience of restrictions: roles that read them, and roles that must not learn of them. */
 import type { Role } from "../../vocabulary/Role.ts"
 
 /** Roles that read restrictions (docs/domain/restraints.md#readers-of-restrictions). */

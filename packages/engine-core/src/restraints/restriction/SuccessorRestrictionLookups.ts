@@ -1,4 +1,4 @@
-/** What restricts a holder in its successors' hands: a recovery carries restrictions on, and lifts none. */
+/** Look-up of a holder's restrictions on its successors, to whom recoveries carried them. */
 import { Effect, Option } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
 import { Records } from "../../records/Records.ts"

@@ -1,4 +1,4 @@
-/** Writes of a holder: register, and onboard (register with attributes and screening). */
+/** Writes of a holder: register, and onboard (register with attributes and first admissions). */
 import { Effect, Schema } from "effect"
 import {
   idOf as idOfAdmission,

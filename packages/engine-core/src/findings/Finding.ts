@@ -96,7 +96,7 @@ const from: Readonly<Record<Fact["on"], ReadonlyArray<Finding["state"]>>> = {
   stop: ["open"]
 }
 
-/** The finding after `fact`. Decides nothing: it only remembers. */
+/** Fold: the finding after `fact`. */
 export const evolve = (self: Finding, fact: Fact): Finding => {
   if (!from[fact.on].includes(self.state)) {
     throw new Error(`finding: corrupt history, ${self.state} does not answer to ${fact.on}`)

@@ -27,7 +27,7 @@ export type Contract = typeof Contract.Type
 export const Fact = Schema.Struct({ on: Schema.Literal("archive"), offset: Offset.schema })
 export type Fact = typeof Fact.Type
 
-/** What keeps a holding locked, and the member of its payload that names what it stands on. */
+/** Templates that lock a holding, and the payload member that names the holding or allocation. */
 const standingOn: Readonly<Record<string, string>> = {
   [key(Allocation.typeRef)]: "holdingCid",
   [key(BurnRequest.typeRef)]: "holdingCid",

@@ -11,10 +11,10 @@ import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Node } from "./Reading.ts"
 import * as Unexpected from "./Unexpected.ts"
 
-/** What reading a ledger fact comes to. */
+/** Effect of reading a ledger fact. */
 export type Reads = Effect.Effect<void, Unavailable, Records>
 
-/** A record whose state a machine moves, and how what goes wrong with it is named. */
+/** A record that ledger facts move, with its machine and the name that breaches are filed under. */
 export interface Following<R, F, S extends string, T extends string> {
   readonly collection: Collection<R, F>
   readonly machine: Machine.Machine<S, T>
@@ -27,7 +27,7 @@ export const of = <R extends { readonly state: S }, F, S extends string, T exten
   machine,
   resourceKind
 }: Following<R, F, S, T>) => {
-  /** Keeps a ledger fact that broke what we expect of it. */
+  /** Keeps a ledger fact that breaks an expectation, as a breach. */
   const surprise = (
     node: Node,
     resourceId: string,
@@ -66,7 +66,10 @@ export const of = <R extends { readonly state: S }, F, S extends string, T exten
   const stepped = (id: string, node: Node, fact: F & { readonly on: T }): Reads =>
     moved(id, node, fact.on, () => fact)
 
-  /** Ends the record by such a fact; what the clock has ended in that state already stays as it is. */
+  /**
+   * Ends the record by such a fact; a record that the clock has already ended in that state stays
+   * as it is.
+   */
   const ended = (id: string, node: Node, fact: F & { readonly on: T }, state: S): Reads =>
     found(id, node, fact.on, (self) =>
       self.state === state ? Effect.void : stepped(id, node, fact)

@@ -8,7 +8,7 @@ import type { Created, Event, Exercised, LfRecord, LfValue, TypeRef } from "../p
 import type { Act } from "../records/Act.ts"
 import type { Records } from "../records/Records.ts"
 
-/** Where in the ledger's history a node stands. */
+/** Position of a node in the ledger's history, and the act its facts are recorded under. */
 export interface Node {
   /** The act that every fact read off this node is recorded under: the update is its cause. */
   readonly act: Act
@@ -16,14 +16,16 @@ export interface Node {
   readonly venue: Party.Party
   readonly offset: Offset.Offset
   readonly updateId: string
-  /** The operation whose step the venue sent as this update; null: it is nobody's of the venue. */
+  /**
+   * The operation whose step the venue sent as this update; null: the update is not the venue's.
+   */
   readonly operationId: string | null
   readonly nodeId: number
   readonly effectiveAt: Instant.Instant
   readonly contractId: string
 }
 
-/** All of an update at once, for what no node of it tells by itself. */
+/** A whole update, for facts that no single node shows. */
 export interface Whole extends Omit<Node, "nodeId" | "contractId"> {
   /** The latest effective time of this and all earlier updates. */
   readonly ledgerTime: Instant.Instant
@@ -39,8 +41,8 @@ export interface Look {
 }
 
 /**
- * Nobody decides what outside parties do: a reading asks the machine whether the move is on its
- * table, and hands what is not to `Unexpected`, which keeps it.
+ * Facts of outside parties cannot be refused: a reading asks the machine whether its table has the
+ * move, and hands any other fact to `Unexpected`, which keeps it.
  */
 export interface Reading {
   readonly template: TypeRef

@@ -38,8 +38,9 @@ export interface Of<T extends Template> {
 }
 
 /**
- * What does not decode, names another venue, or ends by no choice of ours is kept as unexpected: an
- * outside party wrote it, so it must neither move a record nor stop the projection.
+ * A contract that does not decode, names another venue, or ends by no choice of its template is
+ * kept as unexpected: an outside party wrote it, so it must neither move a record nor stop the
+ * projection.
  */
 export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
   template: template.typeRef,
@@ -65,7 +66,7 @@ export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
       })
 })
 
-/** Anybody may make a contract that calls itself the venue's and shows it to us; it binds nobody here. */
+/** Whether a contract names this venue: anybody may create one that names another. */
 const isOurs = (payload: LfRecord, node: Node): boolean =>
   payload.venue === undefined || payload.venue === node.venue
 
@@ -111,7 +112,7 @@ const typed = <T extends Template, K extends ChoiceName<T>>(
 const isChoice = <T extends Template>(template: T, choice: string): choice is ChoiceName<T> =>
   Object.hasOwn(template.choices, choice)
 
-/** How much of a decoder's complaint is kept. */
+/** Longest decoder message that is kept. */
 const detailMax = 500
 
 const unread = (template: Template, node: Node, why: string): Read =>

@@ -16,7 +16,7 @@ export interface Act {
    * has been read already never changes.
    */
   readonly offset?: Offset.Offset
-  /** The trace of the call it is made for; what it announces is posted under it. */
+  /** Trace of the call that causes the facts; their events are delivered under it. */
   readonly trace?: Trace | null
 }
 

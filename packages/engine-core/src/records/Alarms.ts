@@ -7,14 +7,14 @@ import type { Timely } from "./Timely.ts"
 /** The queue in which records wait for their time. */
 export const queue = "clock"
 
-/** Milliseconds after which a record that has longer to wait is looked at, and waits again. */
+/** Longest delay of a queue item in milliseconds; a record that waits longer is queued again. */
 const waitMax = 30 * 24 * 3_600_000
 
 /** Milliseconds until an instant as the engine's clock says; 0 when that has passed. */
 export const until = (now: Instant.Instant, then: Instant.Instant): number =>
   Math.min(waitMax, Math.max(0, Instant.toEpochMillis(then) - Instant.toEpochMillis(now)))
 
-/** The next instant at which something happens to the record by the clock alone. */
+/** The next clock move or scheduled write of the record. */
 export const next = <R, F>(
   collection: Collection<R, F>,
   record: R,
@@ -28,7 +28,7 @@ export const next = <R, F>(
     undefined
   )
 
-/** What the item of a version is called; a version is written once, and so is its item. */
+/** Queue item id of a version: a version is written once, and so is its item. */
 export const itemId = (collection: string, recordId: string, version: number): string =>
   `${collection}/${recordId}/${version}`
 
@@ -44,9 +44,9 @@ export const recordOf = (
 }
 
 /**
- * The item of a version whose next instant is another than the version's before it; while that stays
- * the same the earlier item stands for both. Each waits by itself: an item whose record has ended
- * finds that out when its time comes.
+ * The queue item of a version, where its next instant differs from that of the version before; else
+ * the earlier item serves both. Items are not removed: one whose record has ended does nothing when
+ * it is due.
  */
 export const itemOf = (
   of: {

@@ -2,9 +2,9 @@
 import * as Instant from "../kernel/Instant.ts"
 
 /**
- * Stands for the stamp in `createdAt` and `updatedAt` of a record that is written now: within the
- * microsecond of the call's own now, and no instant that a store or a ledger keeps, since those have
- * whole microseconds.
+ * Placeholder of the stamp in `createdAt` and `updatedAt` of a record that is written now: within
+ * the microsecond of the call's own now, and no instant that a store or a ledger keeps, since those
+ * have whole microseconds.
  */
 export const stamp = (now: Instant.Instant): Instant.Instant =>
   Instant.fromNanos(Instant.toMicros(now) + 999n)

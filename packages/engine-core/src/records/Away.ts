@@ -4,10 +4,12 @@ import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { ReadError } from "../ports/Ledger.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
 
-/** What was made of a deadlock: to a caller it is a store that is away, to a transaction a reason to begin anew. */
+/**
+ * Failures that were deadlocks: unavailable to a caller, a reason to run again for a transaction.
+ */
 const deadlocks = new WeakSet<object>()
 
-/** A store that is away is the engine not being ready: nothing else is known to be wrong. */
+/** Maps an unavailable store to `not-ready`. */
 export const away = (error: StorageUnavailable): Unavailable => {
   const made = unavailable("not-ready", "The engine's store is not available.", error.retryAfter)
   if (error.isDeadlock === true) deadlocks.add(made)
@@ -20,7 +22,7 @@ export const isDeadlock = (error: unknown): boolean =>
   error !== null &&
   (deadlocks.has(error) || ("isDeadlock" in error && error.isDeadlock === true))
 
-/** An effect on storage, in the engine's words. */
+/** Runs an effect on storage with its failures mapped to the engine's. */
 export const stored = <A, E, R>(
   effect: Effect.Effect<A, E | StorageUnavailable, R>
 ): Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R> =>
@@ -30,6 +32,6 @@ export const stored = <A, E, R>(
     (error) => Effect.fail(away(error))
   ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
 
-/** A ledger that cannot be read, whatever it said. */
+/** Maps any failed read of the ledger to `ledger-unavailable`. */
 export const unread = (error: ReadError): Unavailable =>
   unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)

@@ -4,10 +4,10 @@ import * as Instant from "../kernel/Instant.ts"
 import type { Alternatives, Clause } from "../ports/storage/Documents.ts"
 import type { Range } from "./Records.ts"
 
-/** The most moves of the clock that a record has ahead of it while they change what lists filter by. */
+/** Largest number of future clock transitions kept for filtering. */
 const movesMax = 2
 
-/** How many moves ahead are looked at. */
+/** How many future clock moves are computed. */
 const looked = 8
 
 /** No column of a collection is named like these: they hold a `:`. */
@@ -17,8 +17,8 @@ const moveAt = (move: number): string => `clock:${move}`
 type Stored = Readonly<Record<string, string | null>>
 
 /**
- * The columns of a record. Where the clock changes one of them by itself, the value after each of
- * its moves and the instant of the move stand beside it: a list knows at any pin which one holds.
+ * Filter columns of a record. Where future clock moves change a column, its value after each move
+ * and the move's instant are stored beside it, so that a list selects the right one at any pin.
  */
 export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): Stored => {
   const columns = valuesOf(collection, record)
@@ -28,7 +28,7 @@ export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): St
   let moves = 0
   let at = Instant.fromNanos(0n)
   for (const ripe of firstOf(Collection.ahead(collection, record))) {
-    // A move that is due before the one that leads to it is made with it.
+    // A move that is due before its predecessor is made together with it.
     at = Instant.max(at, ripe.at)
     const before = values
     values = valuesOf(collection, ripe.record)
@@ -56,7 +56,7 @@ function* firstOf<A>(moves: Iterable<A>): Generator<A> {
   }
 }
 
-/** What a list asks so that this column is one of these values at the instant. */
+/** Query clauses for this column to be one of these values at the instant. */
 export const ripened = (
   column: string,
   anyOf: ReadonlyArray<string>,
@@ -74,7 +74,7 @@ export const ripened = (
   ])
 }
 
-/** What a list asks so that this column lies in a range; a column without a value lies in none. */
+/** Query clauses for this column to lie in a range; null lies in none. */
 export const within = (column: string, { from, to }: Range): Alternatives => [
   [
     ...(from === undefined ? [] : [{ column, is: "from", than: from, nulls: "fail" } as const]),

@@ -9,13 +9,14 @@ import type { StorageUnavailable, VersionMoved } from "../ports/storage/StorageE
 import * as UnitOfWork from "./UnitOfWork.ts"
 
 /**
- * The most transactions in one. Every writer holds the feed's head until its commit is on disk, so
- * alone they follow one another at the disk's pace; together they share that wait. More than this
- * gains little and makes the first one wait for the last.
+ * Largest number of calls in one group commit. Every writer holds the feed's head until its commit
+ * is on disk; a group shares that wait. Larger groups gain little and delay their first member.
  */
 const ridersMax = 64
 
-/** Thrown at a rider whose lock another rider of the same convoy holds: it takes the next one. */
+/**
+ * Thrown at a member whose lock another member of the same group holds: it joins the next group.
+ */
 export class Crowded {
   readonly name: string
   constructor(name: string) {
@@ -26,24 +27,24 @@ export class Crowded {
 interface Rider {
   readonly effect: Effect.Effect<unknown, unknown>
   readonly answer: Deferred.Deferred<unknown, unknown>
-  /** Convoys it was in that came to nothing. */
+  /** Groups it was in that were rolled back. */
   turns: number
 }
 
-/** Convoys that came to nothing after which a rider goes by itself. */
+/** Rolled back groups after which a member runs in a transaction of its own. */
 const turnsMax = 2
 
-/** Riders that go by themselves at a time, each on a connection of its own. */
+/** Members that run in transactions of their own at a time, each on its own connection. */
 const byThemselvesMax = 8
 
-/** Not all of a convoy's riders succeeded, so nothing of it is kept. */
+/** A member failed, so the whole group is rolled back. */
 const disembarked = Symbol("disembarked")
 
 export interface Convoy {
   /**
-   * Runs `effect` as a part of the next transaction: what it sees and what it leaves is as if it
-   * had been alone, after the riders before it. A rider that fails leaves nothing; one that is
-   * interrupted once under way is carried to its end.
+   * Runs `effect` as a member of the next group commit, with the effect of running alone after the
+   * members before it. A member that fails leaves nothing; one that is interrupted while its group
+   * runs is carried to its end.
    */
   readonly ride: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>
 }
@@ -63,7 +64,9 @@ export const make = (of: {
   const byItself = (rider: Rider) =>
     Effect.flatMap(Effect.exit(of.alone(rider.effect)), (exit) => Deferred.done(rider.answer, exit))
 
-  /** One rider's part of the convoy's transaction: its writes are the convoy's once it succeeds. */
+  /**
+   * Runs one member inside the group's transaction: its writes join the group's once it succeeds.
+   */
   const board = (rider: Rider, convoy: UnitOfWork.UnitOfWork) =>
     Effect.suspend(() => {
       const own = UnitOfWork.make(convoy)
@@ -83,10 +86,10 @@ export const make = (of: {
     )
 
   /**
-   * Runs riders side by side in one transaction, their statements following one another on one
-   * connection without waiting for each other's answers. Nobody is taken back alone: when one fails,
-   * nothing is kept, whoever failed goes by itself (what it saw of the others may not come to be),
-   * and the others travel again.
+   * Runs members concurrently in one transaction, their statements pipelined on one connection.
+   * There is no partial rollback: when one fails, the whole group is rolled back, the failed member
+   * runs again by itself (it may have read writes that were rolled back), and the others join a new
+   * group.
    */
   const together = (riders: ReadonlyArray<Rider>) =>
     Effect.gen(function* () {
@@ -130,13 +133,14 @@ export const make = (of: {
     while (true) {
       const riders = waiting.splice(0, ridersMax)
       if (riders.length === 0) {
-        // In one breath with seeing that nobody waits: whoever comes next drives.
+        // Set in the same synchronous step as the check for waiting calls: the next caller starts a
+        // group.
         driving = false
         return
       }
       const [only] = riders
       yield* (riders.length === 1 && only !== undefined ? byItself(only) : together(riders)).pipe(
-        // The engine stops: whoever is aboard learns that it is not known how it ended.
+        // The engine stops: members fail, because their outcome is not known.
         Effect.onInterrupt(() =>
           Effect.forEach(riders, (rider) => Deferred.interrupt(rider.answer), { discard: true })
         )

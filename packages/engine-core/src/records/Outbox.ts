@@ -16,12 +16,12 @@ import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
-/** The queue of webhooks that are gone, whose deliveries have to leave their own queue. */
+/** Queue of removed webhooks whose deliveries are to be taken off their queues. */
 export const drains = "deliveries"
 
 /**
- * Milliseconds for which a test's delivery is left to the operation that makes its first attempt:
- * longer than an attempt and its noting take together.
+ * Milliseconds for which a test's delivery is reserved for the operation that makes its first
+ * attempt: longer than the attempt and its recording.
  */
 const testedFirst = 45_000
 
@@ -90,8 +90,8 @@ const webhookOf = ({ record }: UnitOfWork.Written): Webhook => record as Webhook
 
 export interface Outbox {
   /**
-   * What this transaction owes, asked once it has taken the feed's head: so the webhooks are those
-   * that all transactions before it left, and no other adds deliveries meanwhile.
+   * The deliveries of this transaction's events, computed under the feed's head, so that the set of
+   * webhooks is final and no other transaction adds deliveries at the same time.
    */
   readonly owed: (of: {
     readonly work: UnitOfWork.UnitOfWork
@@ -127,7 +127,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
     at: Instant.Instant
   ): ReadonlyArray<UnitOfWork.Draft> => {
     const codecs = Codecs.of(deliveries)
-    // An attempt that this very transaction notes comes first.
+    // An attempt that this transaction records itself takes precedence.
     const own = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
     const before = own === undefined ? codecs.decodeRecord(row.body) : (own.record as Delivery)
     if (before.state !== "pending") return []
@@ -144,7 +144,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
     ]
   }
 
-  /** What is still on its way to a webhook that goes with this transaction. */
+  /** Cancels the pending deliveries of webhooks that this transaction removes. */
   const cancelled = Effect.fnUntraced(function* (
     work: UnitOfWork.UnitOfWork,
     webhookId: string,
@@ -191,7 +191,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
     }
     for (const webhookId of gone) {
       drafts.push(...(yield* cancelled(work, webhookId, Instant.of(head.at))))
-      // Their places in the queue are taken by whoever tries them: freed once this is committed.
+      // Their queue items are removed by the dispatcher, after this commit.
       items.push({ queue: drains, itemId: webhookId, resource: webhookId, payload: "", delay: 0 })
     }
     return { drafts, items, webhooks: changed ? "moved" : "same" } as const

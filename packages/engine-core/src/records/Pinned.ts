@@ -8,8 +8,8 @@ import { refused } from "../kernel/Refusal.ts"
 import type { Query, Records, Stored } from "./Records.ts"
 
 /**
- * What is taken to be otherwise than it is: each record of a collection as it would then be, and what
- * would stand under an id where nothing does. Filter columns stay those of the record as it is.
+ * A supposition: how each record of a collection would differ, and records that would exist under
+ * ids that do not. Filter columns stay those of the stored record.
  */
 export interface Supposition {
   readonly collection: string
@@ -18,7 +18,7 @@ export interface Supposition {
   readonly absent: (id: string) => unknown
 }
 
-/** Takes every record of a collection to be what `become` makes of it. */
+/** Supposes every record of a collection to be the result of `become`. */
 export const suppose = <R, F>(
   { name }: Collection<R, F>,
   of: {
@@ -32,8 +32,8 @@ export const suppose = <R, F>(
 })
 
 /**
- * The same records, where whoever names no point is answered at `pin`: operations ask for the latest
- * without saying so, and judge as they would have judged then. Nothing can be written through it.
+ * `Records` whose default pin is `pin`: operations read the latest without naming it, and so judge
+ * as they would have judged then. Writing through it is a defect.
  */
 export const at = (
   records: Records["Service"],
@@ -86,7 +86,7 @@ export const at = (
     countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
     // Nothing is written at a point of the past.
     uncommitted: () => Effect.succeed([]),
-    // Whoever judges takes no lock: what stood then does not move any more.
+    // Locks are no-ops: the past does not change.
     lock: () => Effect.void,
     ahead: () => Effect.void,
     whenCommitted: () => Effect.void,

@@ -47,19 +47,18 @@ export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({
   actionKey: null
 })
 
-/** Records that whoever reads them keeps and gives out again. */
+/** Cached records, whose views may be memoised. */
 const kept = new WeakSet<object>()
 
 /**
- * Says that this record will be read again as this very value. What passes once, as all of a list
- * does, is not kept: a view kept by it would live as long as the collector lets it.
+ * Marks a record as cached, so that its view may be memoised by identity. Records of a streamed
+ * list pass once and are not marked: their views would only fill the memory.
  */
 export const keep = (record: object): void => void kept.add(record)
 
 /**
- * Keeps what a record looks like by the record itself: a version never changes, so neither does its
- * view, and whoever prints views may keep their text in the same way. `parts` is what the view is
- * made of besides the record; a view is made again when one of them is another value.
+ * Memoises a record's view by the record's identity: a version never changes, so neither does its
+ * view. `parts` are the view's other inputs; the view is made again when one of them changes.
  */
 export const remembered = <R extends object, P extends ReadonlyArray<unknown>, V>(
   view: (record: R, ...parts: P) => V

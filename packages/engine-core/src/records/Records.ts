@@ -53,7 +53,7 @@ export class Records extends Context.Service<
     ) => Effect.Effect<A, E | Unavailable, R>
     /** Waits for and takes the lock of this name until the transaction ends. Only inside `transact`. */
     readonly lock: (name: string) => Effect.Effect<void, Unavailable>
-    /** Runs `effect` as `transact` would and throws away what it wrote: what a precheck asks. */
+    /** Runs `effect` as `transact` would and rolls back its writes: for prechecks. */
     readonly rehearse: <A, E, R>(
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | Unavailable, R>

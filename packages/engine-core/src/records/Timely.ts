@@ -6,13 +6,13 @@ import type { Plain } from "../kernel/PlainJson.ts"
 import type { Operation } from "../writes/Operation.ts"
 
 /**
- * Declared as data beside the operation it opens, and listed in its context's `timely`. Whatever
- * instances look, it is opened once for a record and an instant, with no role and no name of an
- * actor. Where it ends refused the failed operation stands for all to see, and another is opened
- * later, ever more rarely, for as long as the record still asks for one.
+ * Declared as data beside the operation it opens, and listed in its room's `timely`. The engine
+ * opens it once for a record and an instant, whichever instances run, without a role or a named
+ * actor. Where it is refused the failed operation is kept, and another is opened with growing
+ * delays for as long as the record asks for one.
  */
 export interface Timely<R = unknown> {
-  /** Unique and kept: part of the key under which it is opened. */
+  /** Unique and stable: part of the key under which it is opened. */
   readonly name: string
   /** One sentence: what it does to which record, and when. */
   readonly doc: string
@@ -29,7 +29,7 @@ export const define = <R, F>(
   of: Omit<Timely<R>, "collection"> & { readonly collection: Collection<R, F> }
 ): Timely<R> => of
 
-/** Everything that is declared; whoever writes a record asks what it will come to. */
+/** All scheduled writes; asked at every write of a record for its next one. */
 export const Declared = Context.Reference<ReadonlyArray<Timely>>(
   "@bursar/engine-core/writes/Timely",
   { defaultValue: () => [] }

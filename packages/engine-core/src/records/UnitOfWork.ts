@@ -35,17 +35,19 @@ export interface UnitOfWork {
   readonly outer: UnitOfWork | undefined
   readonly drafts: Array<Draft>
   readonly written: Map<string, Written>
-  /** What this transaction looked for and did not find: it decided on the strength of that. */
+  /** Keys this transaction looked for and did not find, on which its decision may rest. */
   readonly absent: Set<string>
-  /** What was read ahead of those who will ask for it; null: it is not there. */
+  /** Prefetched versions; null: the record does not exist. */
   readonly ahead: Map<string, StoredVersion | null>
   readonly announcements: Array<Announcement>
   readonly work: Array<WorkItem>
-  /** What the audit log tells of this transaction. */
+  /** Audit records of this transaction. */
   readonly audit: Array<Entry | Late>
-  /** What is done once all of it is committed. */
+  /** Effects to run after the commit. */
   readonly committed: Array<Effect.Effect<void>>
-  /** What stands for this transaction's stamp in what it was told of its own records. */
+  /**
+   * Placeholders of this transaction's stamp in results that were read before the stamp was known.
+   */
   readonly awaited: Set<Instant.Instant>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>
@@ -65,11 +67,11 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   locks: new Set()
 })
 
-/** What this one and those around it are about to write. */
+/** Drafts of this unit of work and of those around it. */
 export const draftsOf = (self: UnitOfWork): ReadonlyArray<Draft> =>
   self.outer === undefined ? self.drafts : [...draftsOf(self.outer), ...self.drafts]
 
-/** What is thrown away; its locks are those of the transaction around it, which keeps them. */
+/** A unit of work that is rolled back; its locks stay with the transaction around it. */
 export const rehearsal = (outer: UnitOfWork | undefined): UnitOfWork =>
   outer === undefined ? make() : { ...make(outer), locks: outer.locks }
 
@@ -77,7 +79,7 @@ export const rehearsal = (outer: UnitOfWork | undefined): UnitOfWork =>
 export const wholeOf = (self: UnitOfWork): UnitOfWork =>
   self.outer === undefined ? self : wholeOf(self.outer)
 
-/** What a part that succeeded wrote becomes the whole's. */
+/** Merges the writes of a part that succeeded into the whole. */
 export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   whole.drafts.push(...part.drafts)
   for (const [key, written] of part.written) whole.written.set(key, written)
@@ -95,7 +97,7 @@ export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: st
 export const writtenAt = (self: UnitOfWork | undefined, key: string): Written | undefined =>
   self === undefined ? undefined : (self.written.get(key) ?? writtenAt(self.outer, key))
 
-/** The transaction a fiber is in; nobody asks for it but Records. */
+/** The fiber's unit of work; private to Records. */
 export class Current extends Context.Service<Current, UnitOfWork>()(
   "@bursar/engine-core/records/UnitOfWork"
 ) {}

@@ -39,7 +39,7 @@ import * as UnitOfWork from "./UnitOfWork.ts"
 /** How often a transaction runs again when another writer was first at a record. */
 const attemptsMax = 16
 
-/** How many decoded versions are remembered; a version never changes, so it is never stale. */
+/** Size of the cache of decoded versions; a version never changes, so no entry is ever stale. */
 const cacheMax = 10_000
 
 /** The largest payload of an event, in bytes (docs/contract/event-feed.md#payloads). */
@@ -58,7 +58,7 @@ const partsOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
 
 const encoder = new TextEncoder()
 
-/** A character is at most three bytes, so a short text need not be encoded to be known for short. */
+/** Shortcut: a character is at most three bytes, so a short text is not encoded to measure it. */
 const isTooLarge = (payload: string): boolean =>
   payload.length * 3 > payloadMax && encoder.encode(payload).length > payloadMax
 

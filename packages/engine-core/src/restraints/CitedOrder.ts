@@ -1,4 +1,4 @@
-/** The order of a court or an authority that an act cites: who gave it, under which number, its text's digest. */
+/** Cited order of a court or authority: authority, reference, hash of its document. */
 import { Schema } from "effect"
 import * as Field from "../templates/Field.ts"
 

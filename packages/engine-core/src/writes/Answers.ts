@@ -29,7 +29,7 @@ export const ofDecision = (
   of: { readonly replayed: boolean }
 ): Decided => ({ ...of, value: WriteAnswer.plainView(WriteAnswer.approvalView(record)) })
 
-/** A removal is answered without a body once it is done. */
+/** Answers a finished removal without a body. */
 export const finished = (answer: Answer): Answer => ({
   ...answer,
   status: 204,

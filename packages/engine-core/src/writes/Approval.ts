@@ -46,7 +46,7 @@ export const Approval = Schema.Struct({
   madeAt: Instant.schema,
   required: Integer.schema,
   signatures: Schema.Array(Signature),
-  /** What it will come to, as it awaits signatures; absent where the write computes no figures. */
+  /** The figures that await signatures; absent where the write declares none. */
   figures: Schema.optionalKey(Figures.Figures),
   figuresHash: Schema.optionalKey(Schema.String),
   /** The key the maker's call was keyed with, sent or derived. */
@@ -78,7 +78,7 @@ const Refusal = Schema.Struct({
   key: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String)
 })
-/** The figures moved: before the signature that found it, or before what was signed could run. */
+/** The figures moved: found at a signature, or at the run. */
 const Moved = Schema.Struct({
   on: Schema.Literals(["reopen", "void"]),
   figures: Figures.Figures,
@@ -105,7 +105,7 @@ export const mayApprove = (
     [self.maker === caller.sub, "same-approver"]
   )
 
-/** What the state of an action says to a signature. */
+/** The refusal of a signature by the action's state; undefined while it awaits. */
 export const decided = (
   self: Approval
 ): Result.Result<void, Refused<"approval-rejected" | "approval-decided">> =>
@@ -115,8 +115,8 @@ export const decided = (
   )
 
 /**
- * What a person's signature makes true: one more signature, or the last one, which opens the
- * operation. A person signs once; the caller has asked `signedBy` before.
+ * The fact of a person's signature: one more, or the last, which opens the operation. A person
+ * signs once; the caller of this function has checked `signedBy`.
  */
 export const sign = (
   self: Approval,
@@ -146,7 +146,7 @@ export const sign = (
       : { on: "sign" as const, signature }
   })
 
-/** The action after `fact`. Decides nothing. */
+/** Fold: the action after `fact`. */
 export const evolve = (self: Approval, fact: Fact): Approval => ({
   ...self,
   ...match(fact)

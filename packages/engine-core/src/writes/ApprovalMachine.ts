@@ -29,7 +29,8 @@ export const ApprovalMachine = Machine.declare("ApprovalState", {
       withdraw: "rejected",
       lapse: "lapsed"
     },
-    // The figures moved between the last signature and the run: nothing ran, and it awaits again.
+    // The figures moved between the last signature and the run: nothing ran, and the action awaits
+    // again.
     approved: { void: "awaiting" },
     rejected: {},
     lapsed: {}

@@ -1,4 +1,4 @@
-/** Who calls: a person or a system, by the subject of its sign-in, with the roles it holds. */
+/** Caller: a person or system, by the subject of its sign-in, with its roles. */
 import type { Role } from "../vocabulary/Role.ts"
 
 export interface Caller {
@@ -16,9 +16,9 @@ export interface Caller {
 export interface RequestIdentity {
   readonly requestId: string
   readonly traceId: string | null
-  /** The flags of that trace, to be passed on; absent: it is recorded, and no more is known. */
+  /** Flags of that trace, to be passed on; absent: it is recorded. */
   readonly traceFlags?: number
-  /** The signing key whose signature over the request was found in order; null: it is not signed. */
+  /** The key of the request's verified signature; null: the request is not signed. */
   readonly keyId: string | null
 }
 

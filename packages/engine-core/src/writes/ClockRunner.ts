@@ -18,10 +18,10 @@ import { FourEyes } from "./FourEyes.ts"
 import { operations } from "./OperationRecord.ts"
 import * as Timely from "../records/Timely.ts"
 
-/** Records that are looked at in one go; as many travel in one transaction as it takes. */
+/** Records of one batch. */
 const batchMax = 100
 
-/** Milliseconds between looks; what comes between two of them is noted at the second. */
+/** Milliseconds between polls of the queue. */
 const every = 5_000
 
 /**
@@ -31,31 +31,31 @@ const every = 5_000
  */
 const tolerance = 60_000
 
-/** Milliseconds until the projection is looked at again. */
+/** Milliseconds until the projection is polled again. */
 const projectedFor = 1_000
 
-/** Milliseconds until a record is looked at again whose look failed. */
+/** Milliseconds until a record whose processing failed is taken up again. */
 const failedFor = 60_000
 
-/** Milliseconds for which a kind of record that this version does not know is left to those that do. */
+/** Milliseconds for which a kind of record unknown to this version is left to newer versions. */
 const unknownFor = 3_600_000
 
-/** Milliseconds until a write that ended refused is opened again: a minute at first, a day at last. */
+/** Backoff in milliseconds until a refused write is opened again: from a minute up to a day. */
 const againAfter = (times: number): number =>
   Math.min(24 * 3_600_000, 60_000 * 2 ** Math.min(times, 11))
 
 type Needs = Records | WorkQueue | Ledger | ProjectionLog | FourEyes
 
-/** The record as it was kept: a read shows the clock's moves, which are still to be written. */
+/** The stored record, not ripened: its due clock moves are still to be written. */
 const keptOf = <R, F>(collection: Collection<R, F>, recordId: string) =>
   Effect.flatMap(Records, (records) => records.find(collection, recordId)).pipe(
     Effect.provideService(JudgedAt, Instant.fromNanos(0n))
   )
 
 /**
- * How long a record of the ledger has still to wait before its clock move is noted: until every
- * update that could have come before the move has been projected. What was read of the ledger's end
- * stands in the item, so that a ledger that never rests does not keep it waiting for ever.
+ * Delay before the clock move of a ledger record may be noted: every update that could have come
+ * before the move must be projected first. The ledger's end to wait for is read once and kept in
+ * the queue item, so that a busy ledger does not delay the notice for ever.
  */
 const unprojected = Effect.fnUntraced(function* (
   lease: Lease,
@@ -94,9 +94,9 @@ const noted = Effect.fnUntraced(function* <R, F>(
 })
 
 /**
- * Opens the writes whose time has come, each under a key of the record, the instant and how often it
- * was opened before: whoever looks again finds the same operation. Answers how long to wait before
- * looking again; undefined: nothing was to be opened.
+ * Opens the scheduled writes that are due, each under a key of record, instant and number of
+ * earlier tries, so that a repeated turn finds the same operation. Answers the delay until the next
+ * look; undefined: nothing was due.
  */
 const opened = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
@@ -124,11 +124,11 @@ const opened = Effect.fnUntraced(function* <R, F>(
   return wait
 })
 
-/** The engine's own request is refused by nothing but a mistake in its declaration. */
+/** A refusal of the engine's own request is a mistake in its declaration, and dies. */
 const broken = (about: string) => (refusal: Refused) =>
   Effect.die(new Error(`${about} could not be opened: ${refusal.slug}`))
 
-/** What is to be done about one record now that its time has come. */
+/** Processes one record whose alarm is due. */
 const look = Effect.fnUntraced(function* (
   lease: Lease,
   collections: ReadonlyMap<string, Collection>
@@ -147,7 +147,7 @@ const look = Effect.fnUntraced(function* (
   const now = yield* Instant.now
   const before = Alarms.next(collection, kept.value, timely)
   if (before === undefined) return yield* stored(work.finish(lease))
-  // The queue goes by the store's clock, a record by the engine's.
+  // The queue uses the store's clock, a record the engine's.
   if (before > now) return yield* release({ delay: Math.max(1, Alarms.until(now, before)) })
   const due = collection.due(kept.value)
   if (collection.keptBy === "ledger" && due !== undefined && due.at <= now) {
@@ -157,13 +157,13 @@ const look = Effect.fnUntraced(function* (
   const after = yield* noted(collection, kept.value, now)
   const again = yield* opened(collection, after, { now, times: timesOf(lease.payload) })
   const next = Alarms.next(collection, after, timely)
-  // What was written waits under an item of its own, unless it waits for the same instant.
+  // The written version has an item of its own, unless it waits for the same instant.
   const waits = next !== undefined && (after.version === kept.value.version || next === before)
   if (!waits) return yield* stored(work.finish(lease))
   yield* release(again ?? { delay: Math.max(1, Alarms.until(now, next)), payload: "" })
 })
 
-/** The lock of a signature: an action is decided or lapses, never both. */
+/** Takes the lock that signatures take, so that an action is decided or lapses, never both. */
 const locked = Effect.fnUntraced(function* (of: {
   readonly collection: string
   readonly recordId: string
@@ -174,7 +174,7 @@ const locked = Effect.fnUntraced(function* (of: {
   yield* records.lock(`action:${tenantId}:${of.recordId}`)
 })
 
-/** One record that cannot be looked at is no reason to leave the others. */
+/** Processes one record; its failure does not stop the others. */
 const one = (
   lease: Lease,
   collections: ReadonlyMap<string, Collection>
@@ -187,7 +187,7 @@ const one = (
     if (isLost(exit.cause)) return
     yield* Effect.logError(`the clock's moves of ${lease.itemId} could not be noted`, exit.cause)
     yield* stored(work.release(lease, { delay: failedFor })).pipe(
-      // Another instance has it by now, and does the same.
+      // Another instance has the lease by now, and does the same.
       Effect.catchTag("LeaseLost", () => Effect.void)
     )
   }).pipe(Effect.catchTag("LeaseLost", () => Effect.void))
@@ -195,10 +195,10 @@ const one = (
 const isLost = (cause: Cause.Cause<LeaseLost | Unavailable>): boolean =>
   cause.reasons.every((reason) => Cause.isFailReason(reason) && reason.error._tag === "LeaseLost")
 
-/** Records that are set down in one go. */
+/** Records that are queued in one batch. */
 const adoptedMax = 200
 
-/** Which kinds of record have a clock, and what is opened for them. */
+/** The collections with clock moves, and the scheduled writes of each. */
 const kindsOf = (
   clocked: ReadonlyArray<Collection>,
   timely: ReadonlyArray<Timely.Timely>
@@ -208,8 +208,9 @@ const kindsOf = (
 ]
 
 /**
- * Sets down the records that were written before their kind had a clock, or a Timely of this version.
- * What is there already is left as it is, so a sweep that was cut short is just had again.
+ * Queues the records that were written before their kind had clock moves or a `Timely` of this
+ * version. Items that are queued already are left as they are, so that an interrupted sweep is
+ * simply repeated.
  */
 const adopted = Effect.fnUntraced(
   function* (clocked: ReadonlyArray<Collection>) {
@@ -275,7 +276,8 @@ export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
       const known = new Set(turn.state.split(" ").filter((kind) => kind !== ""))
       const kinds = kindsOf(clocked, timely)
       if (!kinds.every((kind) => known.has(kind))) yield* adopted(clocked)
-      // What another version knows stays known: while both run, neither searches for the other's.
+      // The kinds of other versions stay listed, so that two versions running side by side do not
+      // sweep for each other's.
       const state = [...new Set([...known, ...kinds])].toSorted().join(" ")
       yield* Effect.repeat(batch, { while: (leased: number) => leased === batchMax })
       yield* turn.next({ delay: every, state })

@@ -1,7 +1,7 @@
 /** Table of how many people each kind of write needs, by whether it loosens or tightens. */
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 
-/** Who must agree besides the maker, and whether the widening waits after that. */
+/** Number of approvers, and whether a loosening waits a delay after them. */
 export interface Eyes {
   /** Distinct approvers besides the maker; 0: one person, at once. */
   readonly approvers: 0 | 1 | 2
@@ -11,10 +11,10 @@ export interface Eyes {
 }
 
 /**
- * What a write does to what can happen, and how many eyes that takes: tighten alone, loosen
- * together (docs/domain/every-record.md#tighten-alone-loosen-together); docs/roles.md says who
- * makes and who approves each. A change that loosens anything loosens (`kernel/Direction`), and so
- * takes the eyes of a loosening.
+ * Kinds of effect of a write, and how many approvers each takes: tighten alone, loosen together
+ * (docs/domain/every-record.md#tighten-alone-loosen-together); docs/roles.md says who makes and who
+ * approves each. A change that loosens anything loosens (`kernel/Direction`), and so takes the eyes
+ * of a loosening.
  */
 export const eyes = {
   tighten: {
@@ -56,7 +56,7 @@ export const eyes = {
 
 export type Effect = keyof typeof eyes
 
-/** Every kind of write there is, and what it does; a new one that has no row does not compile. */
+/** The effect of every kind of write; a kind without a row does not compile. */
 export const effects: Readonly<Record<OperationKind, Effect>> = {
   "instrument.record": "loosen",
   "policy.set": "loosen",
@@ -122,5 +122,5 @@ export const effects: Readonly<Record<OperationKind, Effect>> = {
   "webhook.test": "act"
 }
 
-/** What a kind of write needs. */
+/** Approvers and delay of a kind of write. */
 export const eyesOf = (kind: OperationKind): Eyes => eyes[effects[kind]]

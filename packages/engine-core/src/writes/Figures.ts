@@ -15,8 +15,8 @@ export type Figure = Decimal.Decimal | string
 export interface Derived {
   readonly figures: Readonly<Record<string, Figure>>
   /**
-   * The relative move of a number that is no move yet: tolerance key `figures` of the policy in
-   * force, 0 where it says nothing (docs/contract/four-eyes.md#figures).
+   * Largest relative change of a number that does not count as a move: tolerance key `figures` of
+   * the policy in force, 0 where it says nothing (docs/contract/four-eyes.md#figures).
    */
   readonly tolerance: Decimal.Decimal
 }
@@ -76,7 +76,7 @@ const hasMoved = (
 
 const magnitude = (count: bigint): bigint => (count < 0n ? -count : count)
 
-/** What the refusal of a signature, or of a run, tells when the figures are others by now. */
+/** The refusal of a signature, or of a run, whose figures have moved. */
 export const movedTold = (names: ReadonlyArray<string>, actionKey: string): Told => ({
   gate: "four-eyes",
   check: "figures-moved",

@@ -22,9 +22,9 @@ export const fingerprintText = (call: {
 export const bodyKey = (fingerprint: string): string => `b:${fingerprint}`
 
 /**
- * What a key was used for: an operation, an action, or a signature that was refused because the
- * action's figures had moved. That refusal is remembered, so that the same call sent again, its
- * answer having been lost, does not sign figures that nobody has seen.
+ * Target of a key: an operation, an action, or a signature that was refused because the action's
+ * figures had moved. That refusal is kept, so that the same call sent again, its answer having been
+ * lost, does not sign figures that nobody has seen.
  */
 export type Used = "operation" | "action" | "moved"
 
@@ -32,7 +32,7 @@ const used: ReadonlyArray<string> = ["operation", "action", "moved"] satisfies R
 
 const isUsed = (kind: string): kind is Used => used.includes(kind)
 
-/** What a key was used for, as its row keeps it. */
+/** The target as the key's row stores it. */
 export const target = (kind: Used, id: string): string => `${kind}:${id}`
 
 export const parseTarget = (text: string): { readonly kind: Used; readonly id: string } => {

@@ -15,7 +15,7 @@ import type { Operation } from "./Operation.ts"
 import * as Request from "./Request.ts"
 import * as Secrets from "./Secrets.ts"
 
-/** What the world outside says of a write, where its declaration asks it anything. */
+/** Outside judgement of a write, where its declaration asks for one. */
 export type Outside = Result.Result<void, Refused | Unavailable>
 
 /** Figures as an action keeps them. */
@@ -55,7 +55,7 @@ export const make = Effect.gen(function* () {
   const settings = yield* Settings
   const sender = yield* WebhookSender
 
-  /** What the world outside says of a write; asked before the transaction, told inside it. */
+  /** Asks the outside judgement of a write, before the transaction that uses it. */
   const ask = (operation: Operation, input: unknown): Effect.Effect<Outside> =>
     operation.judge === undefined
       ? Effect.succeed(Result.void)
@@ -65,9 +65,9 @@ export const make = Effect.gen(function* () {
         )
 
   /**
-   * Judges a write as it would run now, derives its figures where it has any, and writes nothing.
-   * The rules come first: figures are those of a write that may run, of the records as they stand
-   * before it: what judging it wrote is gone by then.
+   * Judges a write as it would run now, derives its figures where it declares any, and writes
+   * nothing. The rules come first: figures are derived only for a write that may run, from the
+   * records before it, since what judging wrote is rolled back.
    */
   const precheck = (
     operation: Operation,
@@ -113,7 +113,9 @@ export const make = Effect.gen(function* () {
     ...of
   })
 
-  /** Fills what the caller left to the engine, such as the id of the record to make. */
+  /**
+   * Completes the request with what the caller left to the engine, such as the id of a new record.
+   */
   const complete = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
     if (operation.complete === undefined) return input
     const made = yield* ids.make(prefixOf(operation))

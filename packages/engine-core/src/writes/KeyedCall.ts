@@ -11,7 +11,7 @@ import type { Records } from "../records/Records.ts"
 /** How long a call waits for another that was sent under its key at the same time. */
 const waitMillis = 5_000
 
-/** What the key of a call became: this call's own, or another's that was the same. */
+/** Outcome of claiming a call's key: first, or an earlier call's target. */
 export type Claimed = { readonly first: true } | { readonly first: false; readonly target: string }
 
 type Refusals = Refused<"idempotency-key-reused" | "idempotency-in-progress">
@@ -23,17 +23,16 @@ const inProgress = refused("idempotency-in-progress", {
 
 /**
  * Runs `effect` in a transaction of its own that holds the call's key: of calls under one key one
- * is first, the others wait for it, 5 s at the most, and are told what its key names. Whatever
- * `effect` refuses leaves the key free. Refuses `idempotency-key-reused` when the key named another
- * call, before `effect` is asked anything
- * (docs/contract/idempotency.md#writes-that-finish-in-the-call).
+ * is first; the others wait for it up to 5 s and answer its target. Whatever `effect` refuses
+ * leaves the key free. Refuses `idempotency-key-reused` when the key named another call, before
+ * `effect` is asked anything (docs/contract/idempotency.md#writes-that-finish-in-the-call).
  */
 export const run = <A, E, R>(
   of: { readonly records: Records["Service"]; readonly keys: Keys["Service"] },
   row: KeyRow,
   effect: (claimed: Claimed) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Refusals | Unavailable, R> =>
-  // Alone: whoever shared the transaction would wait as well.
+  // In a transaction of its own: calls that shared it would wait as well.
   of.records.transactAlone(
     Effect.gen(function* () {
       const now = Instant.sortable(yield* Instant.now)

@@ -5,7 +5,7 @@
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import type { Refused as LedgerRefused } from "../ports/Ledger.ts"
 
-/** The contract a command needs was used up by somebody else. */
+/** Error codes of a contract that was archived in the meantime. */
 const stale: ReadonlySet<string> = new Set([
   "CONTRACT_NOT_FOUND",
   "CONTRACT_NOT_ACTIVE",
@@ -35,14 +35,14 @@ const byCategory: Readonly<Record<number, string>> = {
   14: "ledger-version"
 }
 
-/** Categories whose cause may tell what an outsider should not read. */
+/** Categories whose message may reveal internals to a caller. */
 const guarded: ReadonlySet<number> = new Set([4, 5, 6, 7])
 
-/** How much of a text of the ledger's is passed on, in characters. */
+/** Longest text of the ledger that is passed on, in characters. */
 const saidMax = 1_000
 const codeMax = 128
 
-/** What the ledger said, as a caller may read it: one line, and no longer than it has to be. */
+/** Cuts a text of the ledger to one line of limited length. */
 const cut = (said: string, max: number = saidMax): string =>
   said
     .slice(0, max)

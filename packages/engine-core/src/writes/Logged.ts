@@ -85,7 +85,7 @@ export const signed = (
     action: "approval.approve",
     stage: action.state === "approved" ? "approved" : "signed",
     ...called(asked.route),
-    // What was signed is the request as it was made, whichever way the signature came.
+    // The signed request is the stored one, whichever route the signature came by.
     ...askedBy({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
     ...about(action),
     operationId: action.operationId,
@@ -93,7 +93,7 @@ export const signed = (
     status: asked.status
   })
 
-/** A signature that found the figures moved: it is refused, and those before it are void. */
+/** A signature that was refused because the figures moved; earlier signatures are void. */
 export const voided = (
   action: Approval,
   asked: Omit<Asked, "fingerprint"> & { readonly route: string }
@@ -109,7 +109,7 @@ export const voided = (
     problem: "rule-refused"
   })
 
-/** What was signed met other figures when it would have run: nothing ran, and it awaits again. */
+/** The figures had moved at the run: nothing ran, and the action awaits again. */
 export const voidedAtRun = (action: Approval, record: Ran): Audit.Entry =>
   Audit.entry({
     action: action.kind,

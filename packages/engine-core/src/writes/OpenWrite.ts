@@ -32,7 +32,7 @@ import type * as Secrets from "./Secrets.ts"
 /** The queue that operations wait in. */
 export const queue = "operations"
 
-/** What is kept of a call's trace, to pass it on. */
+/** Members of a call's trace that are stored to be passed on. */
 type KeptTrace = Pick<RequestIdentity, "traceId" | "traceFlags">
 export const traceOf = ({ traceId, traceFlags }: KeptTrace) => Trace.of(traceId, traceFlags)
 export const flagsOf = ({ traceFlags }: KeptTrace) =>
@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (judging: Judging) {
   const settings = yield* Settings
 
   const scopeOf = (caller: Pick<Caller, "sub">) => `${settings.tenantId}/${caller.sub}`
-  /** The engine's own scope: no tenant's id has a colon, so nobody's sub makes the same text. */
+  /** Key scope of the engine's own writes: a tenant's id has no colon, so no subject shares it. */
   const ownScope = `engine:${settings.tenantId}`
 
   /** The operation's row, its place in the queue: one transaction with whatever led to it. */
@@ -124,7 +124,8 @@ export const make = Effect.fnUntraced(function* (judging: Judging) {
         queue,
         itemId: operationId,
         resource: `${resource.kind}:${resource.id}`,
-        // So that a worker knows what to run before it has read what is asked.
+        // The item's payload names the kind, so that a worker knows it before it loads the
+        // operation.
         payload: operation.kind,
         delay: 0
       }
@@ -291,7 +292,7 @@ export const make = Effect.fnUntraced(function* (judging: Judging) {
     )
   })
 
-  /** The same for whoever repeats a call; a removal that the caller signed leaves nothing to show. */
+  /** The answer to a repeated call; a removal that the caller signed answers without a body. */
   const repeated = Effect.fnUntraced(function* (
     operation: Operation,
     action: Approval.Approval,

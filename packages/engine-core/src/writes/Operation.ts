@@ -16,7 +16,7 @@ import type { Derived } from "./Figures.ts"
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
 export type Route = `${"POST" | "DELETE"} /v1/${string}`
 
-/** What a write is made of, whatever it does. */
+/** Members of every write's declaration. */
 export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   readonly kind: K
   /** One sentence: what it does to whose record. */
@@ -54,8 +54,8 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
    */
   readonly secrets?: ReadonlyArray<string>
   /**
-   * What the world outside has to say before the write is judged: asked outside of any transaction,
-   * when it is made, when it is approved and when it runs; its refusal is the write's.
+   * Asks an outside judgement (such as a name server's) before the write is judged: outside of any
+   * transaction, when it is made, when it is approved and when it runs; its refusal is the write's.
    */
   judge?(input: I): Effect.Effect<void, Refused<S> | Unavailable>
   /**
@@ -68,11 +68,10 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
     act: OperationAct
   ): Effect.Effect<ReadonlyArray<Objection>, Refused<S> | Unavailable, Records | Crypto>
   /**
-   * The figures that a four-eyes write will come to, where it computes any: derived once `run`,
-   * `plan` or `begin` has judged it, when it is made and at each signature, and again when it runs,
-   * before its first step. Approvers sign them; once they have moved by more than the tolerance
-   * nothing runs until all have signed the new ones (docs/contract/four-eyes.md#figures). It only
-   * reads.
+   * The figures of a four-eyes write, where it declares any: derived once `run`, `plan` or `begin`
+   * has judged it, when it is made and at each signature, and again when it runs, before its first
+   * step. Approvers sign them; once they have moved by more than the tolerance nothing runs until
+   * all have signed the new ones (docs/contract/four-eyes.md#figures). It only reads.
    */
   figures?(
     input: NoInfer<I>,
@@ -123,9 +122,9 @@ export interface OnLedger<
 }
 
 /**
- * A write that asks somebody outside between two transactions: `begin` notes what is about to be
- * tried, `reach` tries it, `finish` notes what came of it, with the operation's end. After a crash
- * all three happen again, so `begin` and `finish` note a thing once.
+ * A write that calls an outside system between two transactions: `begin` records the attempt,
+ * `reach` makes it, `finish` records its outcome with the operation's end. After a crash all three
+ * run again, so `begin` and `finish` must be idempotent.
  */
 export interface OnOutside<
   K extends OperationKind = OperationKind,
@@ -166,7 +165,7 @@ export const defineOnLedger = <const K extends OperationKind, I, R, const S exte
   of: Omit<OnLedger<K, I, R, S>, "kind" | "on" | "secrets">
 ): OnLedger<K, I, R, S> => ({ kind, on: "ledger", ...of })
 
-/** Declares a write that asks somebody outside. */
+/** Declares a write that calls an outside system. */
 export const defineOutside = <const K extends OperationKind, I, R, const S extends Slug, O>(
   kind: K,
   of: Omit<OnOutside<K, I, R, S, O>, "kind" | "on">

@@ -16,7 +16,7 @@ import { OperationMachine } from "./OperationMachine.ts"
 import { Resource } from "./Resource.ts"
 import { Commands, DisclosedContracts } from "./Submission.ts"
 
-/** What is sent to the ledger as one step, kept before the first send so that a crash repeats it. */
+/** Stored submission of one step, written before the first send so that a restart repeats it. */
 export const Step = Schema.Struct({
   /** Counts from 1. */
   step: Integer.schema,
@@ -30,7 +30,7 @@ export const Step = Schema.Struct({
   disclosed: DisclosedContracts,
   last: Schema.Boolean,
   plannedAt: Instant.schema,
-  /** When an answer last left it open whether the step committed; null: none has. */
+  /** When an answer last left the step's outcome unknown; null: none has. */
   unknownSince: Schema.NullOr(Instant.schema)
 })
 export type Step = typeof Step.Type
@@ -48,7 +48,7 @@ export const OperationRecord = Schema.Struct({
   sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   result: Schema.NullOr(PlainSchema),
   problem: Schema.NullOr(Problem),
-  /** What those read in place of the problem who may not learn of the gate that refused. */
+  /** The problem for callers who must not learn which gate refused. */
   problemInstead: Schema.optionalKey(Problem),
   /** Who asked, by sub; `engine` for what the engine opened itself. */
   actor: Schema.String,
@@ -78,7 +78,7 @@ export type OperationRecord = typeof OperationRecord.Type
 
 const Take = Schema.Struct({ on: Schema.Literal("take"), at: Instant.schema })
 const Planned = Schema.Struct({ on: Schema.Literal("plan"), step: Step })
-/** An answer left it open whether the step committed. */
+/** An answer left the step's outcome unknown. */
 const Unknown = Schema.Struct({ on: Schema.Literal("unknown"), at: Instant.schema })
 const Committed = Schema.Struct({
   on: Schema.Literal("commit"),
@@ -99,7 +99,7 @@ const Fail = Schema.Struct({
 export const Fact = Schema.Union([Take, Planned, Unknown, Committed, Succeed, Fail])
 export type Fact = typeof Fact.Type
 
-/** The operation after `fact`. Decides nothing. */
+/** Fold: the operation after `fact`. */
 export const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
   match(fact)
     .with({ on: "take" }, ({ on, at }) => ({

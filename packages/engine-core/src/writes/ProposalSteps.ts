@@ -20,8 +20,8 @@ export interface Standing {
 }
 
 /**
- * The one that stands among those a query finds: asked for, or agreed. Null: there is none. One past
- * its date may still be stored as agreed: the clock ends it at the read.
+ * The agreement of a query's results that is proposed or agreed; null: none. One past its date may
+ * still be stored as agreed, since the clock ends it at the read.
  */
 export const standing = Effect.fnUntraced(function* <R extends { readonly state: string }, F>(
   collection: Collection<R, F>,
@@ -38,7 +38,10 @@ export const standing = Effect.fnUntraced(function* <R extends { readonly state:
   return found === undefined || (state !== waiting && state !== agreed) ? null : found.record
 })
 
-/** May the venue ask anew? Not while it is agreed; what still waits is what the new one replaces. */
+/**
+ * Decides whether the venue may propose again: refuses while one is agreed, and answers the one
+ * that waits, which the new proposal replaces.
+ */
 export const decide = <R extends { readonly state: string }>(
   { agreed, machine }: Standing,
   found: R | null,

@@ -30,7 +30,7 @@ import * as OperationTransitions from "./OperationTransitions.ts"
 
 export const denied = (detail: string) => Effect.fail(refused("permission-denied", { detail }))
 
-/** One call that signs: when, how it came, and what its sender saw. */
+/** A signing call: time, route, and the figures that its sender saw. */
 export interface SigningCall {
   readonly now: Instant.Instant
   readonly outside: Outside
@@ -217,7 +217,7 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
     return yield* judging.ask(operation, judging.inputOf(operation, action.value))
   })
 
-  /** The fingerprint of a call on an action's own verb. */
+  /** Fingerprint of `:approve` and `:reject`. */
   const onAction = (
     verb: "approve" | "reject",
     of: { readonly actionKey: string; readonly body?: Plain }
@@ -279,7 +279,7 @@ export const make = Effect.fnUntraced(function* (judging: Judging, opening: Open
       key: of.key ?? Idempotency.bodyKey(fingerprint),
       fingerprint,
       target: Idempotency.target("action", actionKey),
-      // A rejection is for good, and so is what the call of it is answered.
+      // A rejection is final, and so is the answer to a repeated call.
       bindsUntil: null
     }
     return yield* KeyedCall.run({ records, keys }, row, (claimed) =>

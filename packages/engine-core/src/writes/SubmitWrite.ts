@@ -23,7 +23,7 @@ import type { Operations } from "./Operations.ts"
 import * as Request from "./Request.ts"
 import * as SignWrite from "./SignWrite.ts"
 
-/** Actions of one fingerprint that are looked at in one go. */
+/** Actions of one fingerprint that are read in one page. */
 const sameMax = 100
 
 const make = Effect.gen(function* () {
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
       : Result.succeed(yield* repeated(operation, ran, { caller, now }))
   })
 
-  /** Rows f and h: whoever may not make one is told that it was rejected, or that it may not. */
+  /** Rows f and h: the refusal for callers who may not make the write. */
   const mayNotMake = Effect.fnUntraced(function* ({ fingerprint }: Asked) {
     const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () =>
       Effect.succeed(true)

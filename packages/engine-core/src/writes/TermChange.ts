@@ -46,7 +46,7 @@ export const directionOf = (changes: ReadonlyArray<TermChange>): sets.ChangeDire
   return changes.some(({ direction }) => direction === "loosen") ? "loosen" : "tighten"
 }
 
-/** Longer values are shown by their hash: an approver reads these in one line. */
+/** Longest value that is shown; a longer one is shown by its hash. */
 const shownMax = 200
 
 /**

@@ -42,7 +42,7 @@ export const AdmissionView = RecordView.schemaOf(Admission, {
   description: "One holder's admission to one instrument."
 })
 
-/** What names the holder and the instrument together, to find the latest admission of the two. */
+/** Composite key of holder and instrument, to find their latest admission. */
 export const pairOf = (of: Pick<Admission, "holderId" | "instrumentId">): string =>
   `${of.holderId}/${of.instrumentId}`
 
@@ -62,7 +62,7 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
   fact: Fact,
   evolve,
   keptBy: "ledger",
-  // The last one offered is last: ids made within one millisecond do not say which that is.
+  // Sorted by the offer's offset: ids made within one millisecond have no order.
   sortKey: (self) => `${Offset.sortable(self.offset)}:${self.admissionId}`,
   filters: {
     admissionId: (self) => self.admissionId,

@@ -43,7 +43,7 @@ const End = Schema.Struct({ on: Schema.Literal("end"), at })
 export const Fact = Schema.Union([Agree, Decline, Replace, End])
 export type Fact = typeof Fact.Type
 
-/** The consent after `fact`. Decides nothing: it only remembers. */
+/** Fold: the consent after `fact`. */
 export const evolve = (self: AdmissionConsent, fact: Fact): AdmissionConsent => ({
   ...self,
   ...match(fact)

@@ -14,7 +14,7 @@ import { AdmissionConsentMachine } from "./AdmissionConsentMachine.ts"
 
 const states = { machine: AdmissionConsentMachine, waiting: "proposed", agreed: "agreed" } as const
 
-/** The consent that stands for an instrument: asked for, or given. Null: there is none. */
+/** The consent of an instrument that is proposed or agreed; null: none. */
 export const standing = (instrumentId: string) =>
   Proposing.standing(admissionConsents, states, { instrumentId: [instrumentId] })
 

@@ -49,7 +49,7 @@ const proposal = TypedReading.of(AdmissionConsentProposal, {
 })
 
 const agreed = TypedReading.of(AdmissionConsentTemplate, {
-  // Elsewhere its proposal's acceptance has agreed it.
+  // Outside a snapshot the acceptance of its proposal has agreed it.
   created: Effect.fn("AdmissionConsent.created")(function* ({ venue: _, ...said }, node) {
     if (!Snapshot.isOf(node)) return
     yield* Once.open(

@@ -56,24 +56,24 @@ const Revoke = Schema.Struct({
   at
 })
 const Expire = Schema.Struct({ on: Schema.Literal("expire"), at })
-/** What had run out was taken off the ledger; the state stays as it is. */
+/** An expired contract was archived on the ledger; the state does not change. */
 const Clear = Schema.Struct({ on: Schema.Literal("clear"), at })
 
 export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire, Clear])
 export type Fact = typeof Fact.Type
 
-/** What the venue may ask: that the admission ends, whichever contract it stands on. */
+/** The venue's command: end the admission, be it an offer or a credential. */
 export interface Command {
   readonly on: "withdraw"
 }
 
-/** Which move a withdrawal would be, or why there is none. The ledger then makes it true. */
+/** Decides which move a withdrawal is, or refuses it; the move follows from the ledger's fact. */
 export const decide = (self: Admission, _: Command) => {
   const on: "revoke" | "withdraw" = self.state === "admitted" ? "revoke" : "withdraw"
   return Result.map(Machine.admit(AdmissionMachine, self, on), () => ({ on }))
 }
 
-/** The admission after `fact`. Decides nothing: it only remembers. */
+/** Fold: the admission after `fact`. */
 export const evolve = (self: Admission, fact: Fact): Admission =>
   fact.on === "clear" ? { ...self, offerCid: null, credentialCid: null } : moved(self, fact)
 
@@ -102,7 +102,7 @@ const moved = (self: Admission, fact: Exclude<Fact, { readonly on: "clear" }>): 
       recoveredBy,
       credentialCid: null
     }))
-    // What expired is still on the ledger, where its deadline makes it useless.
+    // An expired contract stays on the ledger, where its deadline makes it useless.
     .with({ on: "expire" }, ({ at: endedAt }) => ({ endedAt, endedBy: "clock" as const }))
     .exhaustive(),
   state: Machine.follow(AdmissionMachine, self.state, fact.on)

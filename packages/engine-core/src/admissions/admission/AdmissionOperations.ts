@@ -59,7 +59,7 @@ export const latest = Effect.fnUntraced(function* (
   return found === undefined ? null : found.record
 })
 
-/** Everything the gates of an offer ask, as it stands now. */
+/** Look-up of everything that the checks of an offer need. */
 export const offeringOf = Effect.fnUntraced(function* (of: {
   readonly holderId: string
   readonly holder: Offering["holder"]
@@ -68,7 +68,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   readonly act: OperationAct
 }) {
   const { act, holder, terms } = of
-  // An instrument without terms is no instrument of the venue yet: it is told before any gate.
+  // An instrument without terms is refused before any gate.
   const instrument = yield* Effect.fromResult(recorded(of.instrument))
   const { instrumentId } = instrument
   const consent = yield* standing(instrumentId)
@@ -88,7 +88,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   return { offering, taken, consentCid: consent?.consentCid ?? null }
 })
 
-/** What the registrar asks of holders, as its configuration in the registry says it now. */
+/** Holder requirements of the registrar's current configuration. */
 const requiredOf = Effect.fnUntraced(function* (instrument: Instrument) {
   const records = yield* Records
   const contractId = configurationOf(instrument)
@@ -191,7 +191,7 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
     const records = yield* Records
     const admission = yield* latest(pair)
     if (admission === null) throw new Error("an admission that was withdrawn is not there")
-    // The list shows what is committed; this transaction has moved the record since.
+    // The list reads committed records; this transaction has changed the record since.
     return yield* records.get(admissions, admission.admissionId).pipe(
       Effect.map((ended) => RecordView.of(admissions, ended)),
       Effect.catchTag("Refused", () => Effect.die(new Error("an admission vanished")))

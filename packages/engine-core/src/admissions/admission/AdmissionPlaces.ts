@@ -14,11 +14,11 @@ export type AdmissionPlaces = typeof AdmissionPlaces.Type
 
 const Reserve = Schema.Struct({
   on: Schema.Literal("reserve"),
-  /** All that are reserved from now on: those that came to something, or to nothing, are left out. */
+  /** All remaining reservations, without those that were used or failed. */
   reserved: Schema.Array(Place)
 })
 
-/** More offers of one instrument than this are not under way at a time. */
+/** Largest number of offers of one instrument that are under way at a time. */
 export const placesMax = 500
 
 /**

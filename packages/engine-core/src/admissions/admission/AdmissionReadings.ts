@@ -63,7 +63,7 @@ const offer = TypedReading.of(AdmissionOffer, {
   }
 })
 
-/** What stands is ended by the fact; what has run out is only cleared away. */
+/** Ends a live admission; of an expired one only the contract is cleared. */
 const gone = Effect.fnUntraced(function* (
   admissionId: string,
   node: Node,
@@ -110,7 +110,7 @@ const credential = TypedReading.of(Credential, {
 
 export const readings = [offer, credential] as const
 
-/** A credential that stands where a projection begins; its offer is gone. */
+/** A credential in the snapshot that a projection begins with; its offer is archived. */
 const standing = Effect.fnUntraced(function* (payload: Payload<typeof Credential>, node: Node) {
   const records = yield* Records
   const holder = yield* records.find(holderParties, payload.holder)

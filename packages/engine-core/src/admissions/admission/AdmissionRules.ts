@@ -90,8 +90,8 @@ const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
 ]
 
 /**
- * Everything that stands in an offer's way, in the order of the gates. No hold and no restriction is
- * asked: an admission moves nothing, and what it would let in they stop by themselves.
+ * The checks of an offer, in the order of the gates. Holds and restrictions are not asked: an
+ * admission moves nothing, and they stop later acts themselves.
  */
 export const against = (offering: Offering): ReadonlyArray<Objection> =>
   inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])

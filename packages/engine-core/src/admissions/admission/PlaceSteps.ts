@@ -10,13 +10,13 @@ import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { admissions } from "./Admission.ts"
 import { admissionPlaces, type Place, placesMax } from "./AdmissionPlaces.ts"
 
-/** Seconds after which so many offers are likely on the ledger. */
+/** Retry-After in seconds when too many offers are under way. */
 const fullFor = 5
 
 /** How many offers that have run out are taken off the ledger with one that needs their places. */
 const clearedMax = 50
 
-/** The places of an instrument that are taken, and those of them that only an operation holds. */
+/** Taken places of an instrument, and those among them that operations have reserved. */
 export interface Taken {
   readonly instrumentId: string
   readonly count: number
@@ -77,7 +77,7 @@ const clearing = Effect.fnUntraced(function* (instrumentId: string, needed: numb
   )
 })
 
-/** Without those that are listed by now, and those whose operation failed. */
+/** The reservations without those whose admission is recorded by now or whose operation failed. */
 const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<Place>) {
   if (reserved.length === 0) return []
   const records = yield* Records

@@ -66,7 +66,7 @@ const signs = Effect.fnUntraced(function* (
   )
 })
 
-/** A contract that was never taken for this holder's terms has no record, and nothing to note. */
+/** A contract that was never recorded as this holder's terms changes nothing. */
 const noted = Effect.fnUntraced(function* (node: Node, fact: Fact) {
   const records = yield* Records
   const terms = yield* records.find(acceptedTerms, node.contractId)

@@ -23,12 +23,12 @@ export interface Setting {
   readonly setBy: string
 }
 
-/** How many names a holder's attributes may have. */
+/** Largest number of attribute names of a holder. */
 export const namesMax = 32
 
 type Attributes = ReadonlyArray<Attribute>
 
-/** Whether it waits to be verified, or was refused: what was verified before it still counts. */
+/** Whether the attribute is pending or rejected: the verified one before it still counts. */
 const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
   state === "pending" || state === "rejected"
 
@@ -82,7 +82,7 @@ const endOf = (attributes: Attributes, to: Change): Instant.Instant | null =>
 const ruled = (holds: boolean, check: string, recovery: string) =>
   [holds, "rule-refused", { gate: "attribute", check, recovery }] as const
 
-/** What counts of a name and a value, valid or not any more. */
+/** The verified attribute of a name and value, valid or expired. */
 const standing = (attributes: Attributes, { name, value }: Change): Attribute | undefined =>
   attributes.find((one) => one.name === name && one.value === value && !isStated(one))
 
@@ -116,7 +116,7 @@ const isOf = (stated: Attribute, to: Change): boolean =>
 
 const triggers = { valid: "verify", rejected: "reject" } as const
 
-/** What was stated is decided; what was not is opened as the call says it is. */
+/** Decides the pending attribute, or opens a new one in the state that the call names. */
 const decided = (stated: Attribute | undefined, to: Change, { now, setBy }: Setting): Attribute => {
   const on = to.state === "valid" || to.state === "rejected" ? triggers[to.state] : undefined
   if (stated === undefined || on === undefined) {
@@ -145,7 +145,7 @@ const revoked = (attributes: Attributes, to: Change, { setBy }: Setting): Attrib
   )
 }
 
-/** By name; of one name first what counts, then what is stated. */
+/** Sorted by name; of one name the verified attribute first, then the pending one. */
 const inOrder = <A extends Pick<Attribute, "name" | "state">>(
   attributes: ReadonlyArray<A>
 ): ReadonlyArray<A> =>
@@ -209,9 +209,9 @@ export const areValid = (
       )
 
 /**
- * What the ledger keeps a SHA-256 of: whoever holds the attributes can make the same text, and the
- * ledger itself shows none of them. An attribute's beginning and end by the clock are left out: no
- * act on the ledger tells of them.
+ * Text of the attributes whose SHA-256 is on the ledger: whoever has the attributes can make it,
+ * and the ledger shows none of them. States that the clock brings about are left out, because no
+ * act on the ledger accompanies them.
  */
 export const digestText = (
   attributes: ReadonlyArray<

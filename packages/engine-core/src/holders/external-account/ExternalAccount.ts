@@ -1,4 +1,4 @@
-/** An account outside the ledger, at a bank or a custodian, and whose it is at the venue. */
+/** External account at a bank or custodian, mapped to a holder or instrument. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
@@ -18,7 +18,7 @@ const shown = {
   kind: Kind,
   holderId: NullOr(Text),
   instrumentId: NullOr(Text),
-  /** Its last signs, no more. */
+  /** The number's last characters only. */
   masked: Text,
   /** Who mapped it, by sub. */
   mappedBy: Text

@@ -85,7 +85,10 @@ export const close = Operation.defineOnLedger("holder.close", {
 
 export const operations = [close] as const
 
-/** A holder that declined stands on no contract: an invitation is made and taken back in one. */
+/**
+ * The commands that close a holder. One that declined has no contract, so an invitation is created
+ * and withdrawn in one transaction.
+ */
 const closingOf = (holder: Holder, act: OperationAct) => {
   if (holder.registrationCid !== null) {
     return exercise(HolderRegistration, holder.registrationCid, "Close", {})
@@ -114,7 +117,10 @@ const openStates = {
   )
 } as const
 
-/** A burned redemption is open too: its holder has no units any more and is still owed cash. */
+/**
+ * Look-up of an open order of the holder. A burned redemption is open too: the holder is still owed
+ * cash.
+ */
 const openOrderOf = Effect.fnUntraced(function* (holderId: string) {
   const records = yield* Records
   const of = (state: ReadonlyArray<string>) =>

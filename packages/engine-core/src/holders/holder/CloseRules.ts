@@ -1,7 +1,7 @@
 /** Checks of closing a holder, by gate. */
 import * as Gates from "../../kernel/Gates.ts"
 
-/** A holder's end as its gates see it. */
+/** Input of the checks of closing a holder. */
 export interface Closing {
   /** A restriction of its that is in force, of any mode and on anything; null: there is none. */
   readonly restriction: string | null

@@ -39,7 +39,10 @@ export const Holder = Schema.Struct({
   invitationCid: Schema.NullOr(Field.contractId),
   registrationCid: Schema.NullOr(Field.contractId),
   signedTermsCid: Schema.NullOr(Field.contractId),
-  /** How many of its facts the holder itself may know of, and when the last of them came about. */
+  /**
+   * Version and time that the holder itself reads: the number of facts it may learn of, and the
+   * last one's time.
+   */
   told: Schema.Struct({ version: Integer.schema, at: Instant.schema })
 }).annotate({ identifier: "Holder", description: "A party that may hold units at this venue." })
 export type Holder = typeof Holder.Type
@@ -55,7 +58,7 @@ export const holders = Collection.define<Holder, Fact>("holder", {
     state: (self) => self.state,
     holderId: (self) => self.holderId,
     party: (self) => self.party,
-    /** Only while the venue keeps the holder: who has ended is screened no more. */
+    /** Null once the holder has ended, since it is no longer screened. */
     screening: (self) => (isEnded(self) ? null : (self.screening?.state ?? "none")),
     screenedUnder: (self) => self.screening?.listVersion ?? null,
     screenedAt: (self) =>
@@ -87,7 +90,7 @@ export const holders = Collection.define<Holder, Fact>("holder", {
   }
 })
 
-/** Whether the venue keeps it no more. */
+/** Whether the holder has ended. */
 export const isEnded = ({ state }: Pick<Holder, "state">): boolean =>
   Machine.isTerminal(HolderMachine, state)
 
@@ -124,7 +127,7 @@ const deciding: Collection.WaitingOn = {
   by: null
 }
 
-/** Whom the screening waits for: its source, or whoever judges a possible hit there. */
+/** Who must act on the screening: the source, or the person there who judges a possible hit. */
 const ofScreener = ({ screening }: Holder): ReadonlyArray<Collection.WaitingOn> => {
   if (screening?.state === "pending") return [{ action: "screening.answer", by: null }]
   if (screening?.state !== "review") return []

@@ -151,7 +151,7 @@ export interface Command {
     | "close"
 }
 
-/** In which states each may be asked for, and what a holder in another one does not do. */
+/** States in which each command is allowed, and the detail of its refusal in others. */
 const asked = {
   "accept-terms": { states: ["pending", "active", "lapsed"], not: "signs no terms" },
   admit: { states: ["active"], not: "is not admitted" },
@@ -169,7 +169,9 @@ const asked = {
   >
 >
 
-/** May the venue do this with the holder as it stands? What follows is the ledger's to say. */
+/**
+ * Decides whether the holder's state allows the command; the move follows from the ledger's fact.
+ */
 export const decide = (self: Pick<Holder, "state">, { on }: Command) => {
   const { states, not }: { readonly states: ReadonlyArray<string>; readonly not: string } =
     asked[on]
@@ -196,9 +198,8 @@ export const isReady = (self: Holder): boolean =>
   isScreened(self)
 
 /**
- * The holder after `fact`. Decides nothing: it only remembers. What the venue screens is noted
- * beside, not in, what the holder itself is told of: nothing an investor reads moves with it
- * (docs/domain/holders.md#concealment).
+ * Fold: the holder after `fact`. What the venue screens is noted beside, not in, what the holder
+ * itself is told of: nothing an investor reads moves with it (docs/domain/holders.md#concealment).
  */
 export const evolve = (self: Holder, fact: Fact): Holder => {
   const after = step(self, fact)

@@ -172,7 +172,7 @@ const invite = Effect.fnUntraced(function* (
   })
 })
 
-/** What the caller told of the holder and the ledger does not hold joins the record. */
+/** Adds to the record what the caller stated and the ledger does not hold. */
 const described = Effect.fnUntraced(function* (
   input: Registering,
   attributes: ReadonlyArray<Stated>,

@@ -78,7 +78,7 @@ const opened = (payload: Payload<typeof HolderInvitation>, node: Node): Holder =
   told: { version: 1, at: node.effectiveAt }
 })
 
-/** Whom nobody has registered yet may be invited anew; anybody else is a holder already. */
+/** A holder that is not registered yet may be invited again; any other exists already. */
 const invitedAgain = Effect.fnUntraced(function* (
   holder: Stored<Holder>,
   { holder: party, validUntil }: Payload<typeof HolderInvitation>,
@@ -118,7 +118,7 @@ const registered = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const from = { registrationCid: node.contractId, at: node.effectiveAt, validUntil }
-  // Made again past its time it renews nothing: the clock lapses it at once.
+  // A registration renewed with a past end lapses at once.
   if (Machine.allows(HolderMachine, holder.state, "renew")) {
     return yield* records.record(holders, holder, { on: "renew", ...from }, node.act)
   }
@@ -153,7 +153,7 @@ const closed = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) 
   yield* records.record(holders, holder, { on: "close", at: node.effectiveAt }, node.act)
 })
 
-/** Reads a contract about a holder; one about a holder that is not there is kept as unexpected. */
+/** Finds the holder of a contract; a contract about an unknown holder is kept as unexpected. */
 export const known = <A, E, R>(
   holderId: string,
   node: Node,

@@ -19,7 +19,7 @@ export const audience = {
   investor: "own"
 } as const satisfies Read.Audience
 
-/** An app speaks for investors, and is told no more of screening than they are. */
+/** An app speaks for investors, and reads no more of screening than they do. */
 const shown = (holder: Stored<Holder>, { role }: Read.Asking) =>
   isTold(role) ? HolderView.of(holder) : HolderView.ofOwn(holder)
 
@@ -51,7 +51,7 @@ export const get = Read.one({
   refuses: ["not-found"],
   run: Effect.fn("holders.get")(function* ({ holderId }, asking) {
     const records = yield* Records
-    // Who may not see a holder learns nothing of whether it is there.
+    // A holder outside the caller's scope is answered as one that does not exist.
     yield* Sight.demand(asking, holders, { holderId })
     return shown(yield* records.get(holders, holderId, asking.pin), asking)
   })

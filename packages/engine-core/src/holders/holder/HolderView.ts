@@ -26,7 +26,7 @@ export const ofOwn = (holder: Stored<Holder>): HolderView =>
   of({
     ...holder,
     version: holder.told.version,
-    // What a call told is of the call's own now, and the record is of when it was written.
+    // The call's statement has the call's time, the record that of its writing.
     updatedAt: Instant.max(holder.told.at, holder.createdAt),
     screening: null,
     attributes: holder.attributes.map((attribute) => ({ ...attribute, setBy: "venue" }))

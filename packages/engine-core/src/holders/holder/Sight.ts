@@ -35,7 +35,7 @@ const unnamed = Effect.fail(
   refused("permission-denied", { detail: "The sign-in does not say whose records these are." })
 )
 
-/** A record out of a caller's sight is answered, to the word, as if it were not there. */
+/** A record outside the caller's scope is answered exactly as one that does not exist. */
 export const demand = (
   { caller, sight }: Asking,
   collection: { readonly name: string },

@@ -1,4 +1,4 @@
-/** A live configuration of an instrument in some registry, whoever made it. */
+/** A live configuration of an instrument id in any registrar's registry. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -17,7 +17,7 @@ export type Fact = typeof Fact.Type
 
 /**
  * Anybody can configure any id in a registry of its own. Only the registrar that the manifest names
- * counts, and the manifest may name it later: so every configuration is remembered.
+ * counts, and the manifest may name it later, so every configuration is recorded.
  */
 export const configurations = Collection.define<Configuration, Fact>("configuration", {
   doc: "A configuration of an instrument in a registry.",
@@ -29,6 +29,6 @@ export const configurations = Collection.define<Configuration, Fact>("configurat
   filters: { live: (self) => (self.isLive ? keyOf(self) : null) }
 })
 
-/** What is looked up: the live configurations of one id by one registrar. */
+/** Key of the live configurations of one id by one registrar. */
 export const keyOf = (of: Readonly<Record<"instrumentId" | "registrar", string>>): string =>
   `${of.registrar}/${of.instrumentId}`

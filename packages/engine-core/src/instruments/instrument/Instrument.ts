@@ -10,7 +10,7 @@ import { InstrumentId, Manifest } from "./Manifest.ts"
 
 export { InstrumentId } from "./Manifest.ts"
 
-/** Its registrar's live configurations; a registrar has no use for more than this. */
+/** Its registrar's live configurations, up to a limit no registrar needs to pass. */
 const Configurations = Schema.Array(Field.contractId)
 export const configurationsMax = 16
 
@@ -27,7 +27,7 @@ export const Instrument = Schema.Struct({
   configurations: Configurations,
   /** Null while only a registry knows the instrument. */
   manifest: Schema.NullOr(Manifest),
-  /** The version those terms are; null until the manifest records the instrument: that sets 1. */
+  /** The version of those terms; null until the manifest records the instrument as version 1. */
   policyVersion: Schema.NullOr(Integer.schema),
   /** Since when they have been in force. */
   termsSince: Field.optional(Instant.schema),
@@ -59,7 +59,7 @@ export const assetOf = (self: Pick<Instrument, "instrumentId" | "registrar">): F
   id: self.instrumentId
 })
 
-/** The venue wrote it into its manifest, naming the registrar that counts from now on. */
+/** The venue recorded its manifest, which names its registrar. */
 const Record = Schema.Struct({
   on: Schema.Literal("record"),
   registrar: Party.schema,
@@ -89,7 +89,7 @@ const Retire = Schema.Struct({ on: Schema.Literal("retire"), contractId: Field.c
 export const Fact = Schema.Union([Record, Amend, Schedule, Begin, Configure, Reconfigure, Retire])
 export type Fact = typeof Fact.Type
 
-/** The instrument after `fact`. Decides nothing: it only remembers. */
+/** Fold: the instrument after `fact`. */
 export const evolve = (self: Instrument, fact: Fact): Instrument => ({
   ...self,
   ...match(fact)
@@ -125,7 +125,9 @@ export const instruments = Collection.define<Instrument, Fact>("instrument", {
   filters: {
     instrumentId: (self) => self.instrumentId,
     registrar: (self) => self.registrar,
-    /** What lists show: one that a registry dropped and no manifest holds is not there any more. */
+    /**
+     * List filter: an instrument that its registry dropped and no manifest records is not listed.
+     */
     listed: (self) => (isOnRegistry(self) || isRecorded(self) ? "yes" : null)
   },
   due: ({ next }) =>

@@ -4,7 +4,7 @@ import { judge, type Objection } from "../../kernel/Gates.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { type Instrument, isOnRegistry, isRecorded, type Recorded } from "./Instrument.ts"
 
-/** The row of an instrument without terms; no act has any row of the gates after it. */
+/** The check that fails for an instrument without terms; later checks need its terms. */
 export const notRecorded = [
   true,
   "rule-refused",
@@ -29,7 +29,7 @@ export const recorded = <I extends Instrument>(
     ? Result.succeed(instrument)
     : Result.flatMap(judge(before), () => refuse(notRecorded[1], notRecorded[2]))
 
-/** The row of every act that needs the instrument's contract on the ledger: its registrar configures it. */
+/** The check that the instrument's registrar has configured it on the ledger. */
 export const onRegistry = (instrument: Recorded): Objection => [
   !isOnRegistry(instrument),
   "rule-refused",

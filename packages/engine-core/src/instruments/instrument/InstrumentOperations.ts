@@ -48,7 +48,7 @@ export const record = Operation.define("instrument.record", {
         refused("already-exists", { detail: "The manifest holds an instrument of this id." })
       )
     }
-    // Whoever configured the id first, the venue's own word says whose instrument it is.
+    // The venue's manifest says whose instrument it is, whoever configured the id first.
     const live = yield* records.list(configurations, {
       where: { live: [keyOf({ instrumentId, registrar })] },
       limit: configurationsMax

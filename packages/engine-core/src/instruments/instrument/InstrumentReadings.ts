@@ -94,7 +94,7 @@ const ended = Effect.fnUntraced(function* (payload: Configured, node: Node, fact
   const records = yield* Records
   const { contractId } = node
   const kept = yield* records.find(configurations, contractId)
-  // One that was never taken in was kept as unexpected when it came.
+  // A configuration that was not recorded was kept as unexpected when it was created.
   if (Option.isNone(kept)) return
   yield* records.record(configurations, kept.value, { on: "end" }, node.act)
   const known = yield* records.find(instruments, payload.instrument.id)

@@ -49,7 +49,7 @@ export const isLei = (text: string): boolean => {
   return isDigits(digits) && [...digits].reduce((rest, d) => (rest * 10 + Number(d)) % 97, 0) === 1
 }
 
-/** The faults that no single field shows; empty when the manifest holds together. */
+/** Faults of a manifest across fields; empty: none. */
 export const faults = (manifest: Manifest): ReadonlyArray<Fault> =>
   rows(manifest)
     .filter(([broken]) => broken)

@@ -1,4 +1,4 @@
-/** An instrument as the API shows it: flat, and null wherever only the manifest could say. */
+/** An instrument as the API shows it: flat, with null for members that only a manifest has. */
 import { Schema, Struct } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -37,7 +37,7 @@ const Distribution = Schema.Struct({
   calendar: NullOr(Calendar)
 })
 
-/** The oldest open hold of those that somebody opened by hand; `until` is announced, no more. */
+/** The oldest open hold that a person opened; `until` is announced only. */
 export const Paused = Schema.Struct({
   holdId: Text,
   reason: Text,
@@ -72,7 +72,7 @@ export const terms = {
   navFeed: NullOr(Schema.Struct({ externalSourceId: Text, grace: NullOr(Duration.schema) }))
 } as const
 
-/** What its own record says of an instrument. */
+/** Members of the view that come from the instrument's own record. */
 export const fields = {
   instrumentId: InstrumentId,
   registrar: Party.schema,

@@ -17,9 +17,11 @@ export const InstrumentId = RecordId.make("InstrumentId")
 export type InstrumentId = typeof InstrumentId.Type
 
 const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
-/** As it is kept: of an instrument that was recorded before, also one that the standard does not list. */
+/**
+ * Currency as stored: an instrument recorded earlier may have one that the standard does not list.
+ */
 const keptCurrency = Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/))
-/** As it is taken from now on. */
+/** Currency as requests may name it. */
 const currency = keptCurrency.check(
   Schema.makeFilter((code) => (isCurrency(code) ? undefined : "a currency code of ISO 4217"), {
     expected: "a currency code of ISO 4217"
@@ -88,7 +90,7 @@ export type Guardrail = typeof Guardrail.Type
 
 const graceMax = Duration.days(31)
 
-/** A grace that never ends would let no statement ever be missed. */
+/** Bounds the grace time: with an endless one no statement would ever be missing. */
 const grace = Duration.schema.check(
   Schema.makeFilter(
     (one) =>
@@ -129,9 +131,8 @@ const fields = {
 } as const
 
 /**
- * Every term an instrument's orders are judged under, whoever said it: instrument.record the first
- * ones, policy.set all others. One struct, so that a term is never written in two places; a version of
- * the policy is the whole of it.
+ * All terms that an instrument's orders are judged under: set by instrument.record first, by
+ * policy.set later. A policy version holds the whole struct, so that no term is stored twice.
  */
 export const Manifest = Schema.Struct({
   ...fields,

@@ -4,7 +4,7 @@ import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
 const versionMax = 1_000_000_000
-/** The parameters beside at and asOf that ask what would have been. */
+/** Query parameters of what-if reads. */
 export const fields = {
   policyVersion: Schema.optionalKey(
     Schema.FiniteFromString.check(
@@ -15,7 +15,7 @@ export const fields = {
   price: Schema.optionalKey(Amount.supposedPriceText)
 } as const
 
-/** The price and the terms that are asked after; absent: those that hold. */
+/** The supposed price and terms; absent: those in force. */
 export interface Asked {
   readonly price?: Decimal.Decimal
   readonly policyVersion?: number

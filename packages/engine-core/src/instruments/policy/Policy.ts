@@ -1,4 +1,4 @@
-/** The terms of one version of a policy, as those who judge an order by them read them. */
+/** Terms of one policy version, as orders are judged by them. */
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
@@ -28,7 +28,7 @@ export interface Terms {
   readonly manifest: Manifest
 }
 
-/** One version's terms as those who judge by them read them. */
+/** The terms of a stored policy version. */
 export const termsOf = (of: {
   readonly policyVersion: number
   readonly manifest: Manifest

@@ -35,9 +35,9 @@ const graceScale = (check: string): Direction.Scale<Duration.Duration | null> =>
 }
 
 /**
- * Every term of a policy, by what it lets happen. A limit, a guardrail, a window that is absent limits
- * nothing. What an order comes to, and when and at whose price, is neither more nor less: another fee,
- * cut-off or oracle makes other orders. Names are of that kind too: people act by them.
+ * Scale of every term of a policy. An absent limit, guardrail or window limits nothing. Terms that
+ * change what orders come to (fee, cut-off, oracle) have no order: any change counts as loosening.
+ * Names have none either, because people act by them.
  */
 export const scale = struct<Body>({
   valuation: neither,
@@ -87,7 +87,7 @@ export const scale = struct<Body>({
   grace: Direction.named(graceScale)
 })
 
-/** The terms from now on: those in force, and those that the clock brings in their place. */
+/** Course of the terms over time: those in force, and the scheduled ones that replace them. */
 export interface Course {
   readonly manifest: Manifest
   readonly next: { readonly effectiveFrom: Instant.Instant; readonly manifest: Manifest } | null
@@ -96,7 +96,7 @@ export interface Course {
 const inForceAt = ({ manifest, next }: Course, at: Instant.Instant): Manifest =>
   next !== null && Instant.atOrAfter(at, next.effectiveFrom) ? next.manifest : manifest
 
-/** Since when other terms may be in force than just before, on either course. */
+/** The instants at which the terms of either course change. */
 const turnsOf = (now: Instant.Instant, courses: ReadonlyArray<Course>) => [
   now,
   ...courses.flatMap(({ next }) =>
@@ -105,9 +105,9 @@ const turnsOf = (now: Instant.Instant, courses: ReadonlyArray<Course>) => [
 ]
 
 /**
- * What changes when one course of terms takes the place of another, at whatever instant from `now` on:
- * to bring a looser version forward loosens, and so does to put a tighter one off, whatever it says.
- * A term that changes in two ways, against what is in force and against what was to come, is told twice.
+ * What changes when one course of terms takes the place of another, at whatever instant from `now`
+ * on: bringing a looser version forward loosens, and so does putting a tighter one off. A term that
+ * changes both against the terms in force and against the scheduled ones is listed twice.
  */
 export const changesOf = (
   courses: Direction.Pair<Course>,

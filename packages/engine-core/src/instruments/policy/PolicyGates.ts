@@ -20,7 +20,9 @@ export interface Setting {
 
 const header = "/header/if-match"
 
-/** The version it is made from must be the last one: whoever changes terms has seen what they are. */
+/**
+ * The check that If-Match names the last version, so that a maker has seen the terms it replaces.
+ */
 const named = ({
   instrument,
   replaces
@@ -42,7 +44,7 @@ const named = ({
       })
 }
 
-/** What stands in the way of the terms themselves, one row a check. */
+/** Checks of the new terms. */
 const against = (setting: Setting): ReadonlyArray<Objection> => {
   const { effectiveFrom, instrument, isMinted, now, unfixed } = setting
   const { policyVersion } = instrument
@@ -70,7 +72,8 @@ const against = (setting: Setting): ReadonlyArray<Objection> => {
       }
     ],
     [
-      // The first units might be minted before it takes effect, and then it must not.
+      // Units may be minted before the version takes effect, after which these terms may not
+      // change.
       effectiveFrom !== null && unfixed.length > 0,
       "rule-refused",
       {
@@ -84,7 +87,7 @@ const against = (setting: Setting): ReadonlyArray<Objection> => {
   ]
 }
 
-/** Everything that stands in the way of setting a policy: the version first, then what it says. */
+/** All checks of setting a policy: the version first, then its terms. */
 export const judge = (
   setting: Setting
 ): Result.Result<void, Refused<"invalid-request" | "state-conflict" | "rule-refused">> =>

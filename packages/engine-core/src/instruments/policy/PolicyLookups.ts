@@ -22,7 +22,7 @@ export const inForce: (
     return termsOf(instrument)
   }
   const records = yield* Records
-  // Newest first, so that an order of yesterday looks at few; one that was withdrawn never ruled.
+  // Newest first, so that recent orders read few versions; a withdrawn version was never in force.
   const then = yield* records
     .stream(policyVersions, {
       where: { instrumentId: [instrument.instrumentId], state: ["current", "superseded"] },

@@ -27,19 +27,22 @@ import { amended, unfixed } from "./PolicyRules.ts"
 import { idOf, policyVersions } from "./PolicyVersion.ts"
 import * as PolicyView from "./PolicyView.ts"
 
-/** Whether units of it ever existed: its supply has been counted, be it zero by now. */
+/** Whether units were ever minted: a supply record exists, even where it is zero by now. */
 const isMinted = (of: Recorded) =>
   Effect.flatMap(Records, (records) =>
     Effect.map(records.find(supplies, assetKeyOf(of)), Option.isSome)
   )
 
-/** A version as it stands; the instrument names only such as there are. */
+/** A stored version, which exists because the instrument names it. */
 const versionOf = (of: { readonly instrumentId: InstrumentId; readonly policyVersion: number }) =>
   Effect.flatMap(Records, (records) => records.get(policyVersions, idOf(of))).pipe(
     Effect.catchTag("Refused", () => Effect.die(new Error(`policy ${idOf(of)} is not there`)))
   )
 
-/** What the new version does to those before it: one that waits goes, the one in force gets an end. */
+/**
+ * Effect of a new version on earlier ones: a scheduled one is withdrawn, the one in force gets an
+ * end.
+ */
 const retire = Effect.fnUntraced(function* (
   { instrumentId, next, policyVersion }: Recorded,
   of: { readonly from: Instant.Instant; readonly isAhead: boolean },
@@ -112,7 +115,7 @@ const Input = Schema.Struct({
   ...terms
 })
 
-/** The terms that a call asks for, and what they change of those that were accepted before. */
+/** The requested terms, and their changes against those accepted before. */
 const asked = Effect.fnUntraced(function* (
   { instrumentId, replaces: _, effectiveFrom, ...said }: typeof Input.Type,
   { now }: OperationAct

@@ -3,8 +3,8 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Changes, Manifest } from "../instrument/Manifest.ts"
 
 /**
- * The whole terms after a change: what it does not say stays. A par instrument of no stated par value
- * is worth one, as when it was recorded.
+ * The terms after a change; members it leaves out stay. A par instrument of no stated par value is
+ * worth one, as when it was recorded.
  */
 export const amended = (before: Manifest, { guardrail, ...said }: Changes): Manifest => {
   const after = {
@@ -17,7 +17,7 @@ export const amended = (before: Manifest, { guardrail, ...said }: Changes): Mani
     : after
 }
 
-/** What units are counted and valued by: with other ones, units that exist would not be what they were. */
+/** Terms that units are counted and valued by, which must not change once units exist. */
 const fixed = ["valuation", "currency", "unitDecimals"] as const
 
 /**

@@ -71,7 +71,7 @@ export const graceDefaults: Readonly<Record<string, Duration.Duration | "endless
   "nav-usable": "endless"
 }
 
-/** A check that does not exist would be tolerated in silence, so its name is refused. */
+/** Refuses the name of a check that does not exist, which would otherwise be ignored silently. */
 const named = Schema.makeFilter(
   (by: Readonly<Record<string, unknown>>) =>
     Object.keys(by).every((name) => checks.includes(name)) ? undefined : "names of checks alone",
@@ -99,13 +99,13 @@ export const Limits = Struct({
 })
 export type Limits = typeof Limits.Type
 
-/** What replaces a check's default tolerance, and a check's default time. */
+/** Overrides of the checks' default tolerances. */
 export const Tolerances = Schema.Record(Schema.String, Amount.tolerance).check(named)
 export const Graces = Schema.Record(Schema.String, exact).check(named)
 
 export const RescreenAfter = exact
 
-/** Each with what holds until a policy says otherwise: nothing is limited, nothing is loosened. */
+/** The policy's own terms with their defaults: no limit, no permission. */
 export const fields = {
   window: Window.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
   limits: Limits.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
@@ -126,7 +126,7 @@ export const fields = {
 export const PolicyTerms = Struct(fields)
 export type PolicyTerms = typeof PolicyTerms.Type
 
-/** What holds while no policy has said anything. */
+/** Defaults where no policy was set. */
 export const untold: PolicyTerms = {
   window: { opensAt: null, closesAt: null },
   limits: { maxSubscription: null, maxRedemption: null, cycleCapacity: null },

@@ -21,7 +21,7 @@ export const PolicyVersion = Schema.Struct({
   until: NullOr(Instant.schema),
   /** Who asked for it. */
   setBy: Text,
-  /** What it loosens and tightens of the terms that were accepted before it; the first has none. */
+  /** Changes against the terms accepted before it, with directions; empty for the first version. */
   changes: Schema.Array(TermChange).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   manifest: Manifest
 })
@@ -36,7 +36,7 @@ const Supersede = Schema.Struct({ on: Schema.Literal("supersede"), until: Instan
 export const Fact = Schema.Union([Limit, Begin, Replace, Supersede])
 export type Fact = typeof Fact.Type
 
-/** The version after `fact`. Decides nothing: it only remembers. */
+/** Fold: the version after `fact`. */
 export const evolve = (self: PolicyVersion, fact: Fact): PolicyVersion =>
   match(fact)
     .with({ on: "limit" }, ({ until }) => ({ ...self, until }))
@@ -54,7 +54,7 @@ export const evolve = (self: PolicyVersion, fact: Fact): PolicyVersion =>
 export const idOf = (of: Pick<PolicyVersion, "instrumentId" | "policyVersion">): string =>
   `${of.instrumentId}:${of.policyVersion}`
 
-/** What the clock makes of a version next, if anything. */
+/** The version's next clock move. */
 const due = ({ state, effectiveFrom, until }: PolicyVersion): Collection.Due<Fact> | undefined => {
   if (state === "scheduled") return { at: effectiveFrom, fact: { on: "begin" } }
   return state === "current" && until !== null

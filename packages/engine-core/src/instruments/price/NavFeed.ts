@@ -13,7 +13,7 @@ export interface Subject {
       /** Where the move against the last accepted point lies; a first one has no move. */
       readonly move: "inside" | "outside"
     } | null
-    /** Whether the statement of the business date is here, or when it is missed. */
+    /** Whether the business date's statement was received, or since when it is missing. */
     readonly businessDate: "received" | { readonly missingFrom: Instant.Instant }
   } | null
   readonly now: Instant.Instant

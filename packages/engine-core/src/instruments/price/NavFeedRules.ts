@@ -45,7 +45,7 @@ export const lastCutOff = (
   throw new Error("a cut-off names at least one day of the week")
 }
 
-/** What the judgement reads of the administrator's latest statement. */
+/** Members of the administrator's latest statement that the feed is judged by. */
 export interface Stated {
   readonly businessDate: Date.Date
   /** Null where a pulled ripcord withholds it. */

@@ -16,12 +16,12 @@ type Valued = Pick<Manifest, "valuation" | "parValue"> | null
 const metrics = { par: "income", accumulating: "price", rebasing: "index" } as const
 
 /**
- * The figures of a published value, or why it is none. A par instrument is worth its par value, so
- * its points publish the day's income, or that very price; an accumulating one has a price, a
- * rebasing one an index (docs/domain/instruments.md#price-points). Before its terms are recorded a
- * price or an index is taken as it is; an income is not, since what it is the income of is not
- * known. Who holds units at 1.04 and reads an income as their price would see them priced at a
- * thousandth.
+ * The figures of a published point, or why it is no valid one. A par instrument is worth its par
+ * value, so its points publish the day's income, or that very price; an accumulating one has a
+ * price, a rebasing one an index (docs/domain/instruments.md#price-points). Before its terms are
+ * recorded a price or an index is taken as it is; an income is not, since what it is the income of
+ * is not known. Who holds units at 1.04 and reads an income as their price would see them priced at
+ * a thousandth.
  */
 export const figuresOf = (
   { metric, value }: { readonly metric: string; readonly value: Decimal.Decimal },

@@ -60,7 +60,7 @@ export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
   }
 })
 
-/** The price that counts of one oracle for one instrument: the last one valued. */
+/** Latest price of one oracle for one instrument, by valuation time. */
 export const Quote = Schema.Struct({
   quoteId: Text,
   contractId: Field.contractId,

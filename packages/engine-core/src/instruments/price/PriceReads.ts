@@ -22,7 +22,7 @@ export const PriceView = Schema.Struct({
   description: "A price that the instrument's oracle published."
 })
 
-/** Who reads what an instrument came to: a registrar only its own. */
+/** Roles that read prices and series: a registrar those of its own instruments. */
 export const audience = {
   operator: "all",
   approver: "all",
@@ -61,7 +61,7 @@ export const list = Read.list({
       ...(to === undefined ? {} : { to: Instant.sortable(to) })
     }
   }),
-  // Whoever else publishes points for an instrument never was its oracle: they price nothing.
+  // Points of parties that were never the instrument's oracle are left out: they price nothing.
   narrow: Effect.fnUntraced(function* ({ instrumentId }, { pin }) {
     const records = yield* Records
     const oracles = yield* records.countBy(policyVersions, "oracle", {

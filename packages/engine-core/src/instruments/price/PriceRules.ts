@@ -7,7 +7,7 @@ import type { PricePoint } from "./PricePoint.ts"
 
 type Choosable = Pick<PricePoint, "valuationTime" | "source" | "correctedBy" | "isLive">
 
-/** The points that count: of the instrument's own oracle, neither corrected nor taken back. */
+/** Official points: of the instrument's own oracle, neither corrected nor taken back. */
 export const official = <P extends Choosable>(
   points: ReadonlyArray<P>,
   oracle: string

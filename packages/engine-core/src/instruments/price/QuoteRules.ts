@@ -1,10 +1,10 @@
-/** The price that counts for an instrument at a point: what it is valued at where nothing is dealt. */
+/** Pure rule of an instrument's latest price, by which portfolios are valued. */
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type { Instrument } from "../instrument/Instrument.ts"
 import { type Quote, quoteIdOf } from "./PricePoint.ts"
 
-/** Where the last price of an instrument's own oracle is kept; nowhere while it names none. */
+/** Ids of the quotes of an instrument's own oracle; empty while it names none. */
 export const quoteIdsOf = ({ instrumentId, manifest }: Instrument): ReadonlyArray<string> =>
   manifest === null || manifest.oracle === null
     ? []

@@ -34,7 +34,7 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
-/** The entry after `fact`. Decides nothing: it only remembers. */
+/** Fold: the entry after `fact`. */
 export const evolve = (self: RegisterEntry, fact: Fact): RegisterEntry =>
   match(fact)
     .with({ on: "add" }, ({ units, locked, at, offset }) => ({

@@ -20,11 +20,11 @@ export interface Opened {
 }
 
 /**
- * The cut-off and the time to settle of a cycle that is opened now, and one row a check of the two. A
- * cut-off is one of the instrument's own rule, in its named zone: on the day a clock skips it, the
- * instant it skips at, and on the day a clock shows it twice, the first of the two. A cycle settles
- * before its orders run out, which is when the cash that is locked for them goes back. Of a cut-off
- * that is out of reach no more is asked, and nothing opens.
+ * The cut-off and the time to settle of a cycle that is opened now, and one row a check of the two.
+ * A cut-off is one of the instrument's own rule, in its named zone: on the day a clock skips it,
+ * the instant it skips at, and on the day a clock shows it twice, the first of the two. A cycle
+ * settles before its orders run out, which is when the cash that is locked for them goes back. A
+ * cut-off that the instrument's rule does not have is refused without further checks.
  */
 export const openingOf = (
   opening: Opening

@@ -152,7 +152,7 @@ const admissionsOf = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle
   return new Map(found.map(({ record }) => [record.holderId, record]))
 })
 
-/** What the day's orders deal at: the price of their point, swung by what was ordered of it. */
+/** Price of the day's orders: that of their point, swung by the day's net flow. */
 const priceOf = Effect.fnUntraced(function* (
   cycle: DealingCycle,
   instrument: Recorded,

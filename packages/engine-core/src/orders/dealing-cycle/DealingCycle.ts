@@ -48,7 +48,7 @@ export const DealingCycle = Schema.Struct({
    */
   orders: Members,
   members: Counts,
-  /** Of the orders in it as they stand; what was dealt, once it has settled. */
+  /** Sums of the orders in it; once it has settled, the sums that were dealt. */
   gross: Gross,
   fundNet: FundNet,
   gate: NullOr(Gating),
@@ -71,11 +71,11 @@ export const DealingCycle = Schema.Struct({
     Schema.Struct({
       cid: Field.contractId,
       amount: Decimal.schema,
-      /** Until when the ledger lets it be moved; null: nobody knows any more. */
+      /** Deadline of the allocation on the ledger; null where it is not recorded. */
       settleBefore: Field.optional(Instant.schema)
     })
   ),
-  /** The contract it stands on; null once it has ended. */
+  /** Its contract on the ledger; null once it has ended. */
   cycleCid: NullOr(Field.contractId)
 }).annotate({
   identifier: "DealingCycle",
@@ -156,7 +156,7 @@ const announced = (self: DealingCycle, fact: Fact): ReadonlyArray<Announcement> 
     : []
 }
 
-/** A cycle is nobody's alone: its events name the fund, and no holder. */
+/** An event of a cycle, which names the fund and no holder. */
 const tell = (self: DealingCycle, event: Pick<Announcement, "type" | "payload">): Announcement => ({
   ...event,
   resourceKind: "dealing-cycle",

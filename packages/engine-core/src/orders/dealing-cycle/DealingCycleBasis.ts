@@ -14,7 +14,7 @@ export interface Part {
   readonly gross: Gross
 }
 
-/** What the figures of a cycle were computed from. */
+/** Inputs of a cycle's figures. */
 export interface Told {
   readonly cycle: Pick<
     DealingCycle,

@@ -60,7 +60,7 @@ export const of = (
   const seen = new Set(view.orders.redemptions)
   const fills = cycle.fills.filter(({ redemptionId }) => seen.has(redemptionId))
   const parts = partsAsTheyStand(orders)
-  // Whoever sees only some of the fills cannot compute the gate.
+  // A reader who sees only some of the fills cannot recompute the factor, so its basis is left out.
   const gate = fills.length === cycle.fills.length ? cycle.gate : null
   return {
     ...view,
@@ -73,7 +73,7 @@ export const of = (
   }
 }
 
-/** The cycle as it would come out; it is nobody's record, so its time and version stay the cycle's. */
+/** The cycle with what-if figures; time and version stay those of the stored record. */
 export const ifDealt = (
   cycle: Stored<DealingCycle>,
   behind: Omit<Behind, "swinging">,
@@ -90,7 +90,7 @@ export const ifDealt = (
   swungPrice
 })
 
-/** The open cycle past its cut-off, with what settling it now comes to. */
+/** The open cycle past its cut-off, with the figures that settling it now would give. */
 export const settling = (
   cycle: Stored<DealingCycle>,
   behind: Omit<Behind, "swinging">,

@@ -22,10 +22,9 @@ export interface Opening extends Pick<ControlGates.Controls, "holds"> {
 }
 
 /**
- * Everything that stands in the way of opening a cycle, in the order of the gates: it takes a
- * market whose orders are paid on the ledger (docs/domain/dealing-cycles.md#opening), and a ledger
- * that can settle it, its instrument configured and two orders in one transaction. `own` is what
- * its cut-off says.
+ * All checks of opening a cycle, in the order of the gates. It takes a market whose orders are paid
+ * on the ledger (docs/domain/dealing-cycles.md#opening), and a ledger that can settle it, its
+ * instrument configured and two orders in one transaction. `own` is what its cut-off says.
  */
 export const againstOpening = (
   { holds, instrument, market, inputsMax }: Opening,
@@ -58,9 +57,9 @@ export const againstOpening = (
   ])
 
 /**
- * Everything that stands in the way of settling, in the order of the gates: the cycle's own, its
- * orders', its fund's (docs/domain/dealing-cycles.md#settling: one point for all, every order ready
- * or held back by the capacity, one transaction, in the order of the cut-offs).
+ * All checks of settling, in the order of the gates: the cycle's own, its orders', its fund's
+ * (docs/domain/dealing-cycles.md#settling: one point for all, every order ready or held back by the
+ * capacity, one transaction, in the order of the cut-offs).
  */
 export const againstSettling = (standing: Standing): ReadonlyArray<Objection> =>
   inOrder([

@@ -30,8 +30,8 @@ export const DealingCycleMachine = Machine.declare("DealingCycleState", {
 })
 
 /**
- * What the orders of a cycle come to, each side by itself: cash with the fees that are paid in it, and
- * apart from it what goes back of it to the holders, having bought no units.
+ * Sums of a cycle's orders, by side: cash including fees, refunds of cash that bought no units,
+ * units.
  */
 export const Gross = Schema.Struct({
   subscribed: Decimal.schema,
@@ -124,7 +124,7 @@ export interface Command {
   readonly now: Instant.Instant
 }
 
-/** Whether the venue may ask the ledger for this, as far as the cycle itself tells. */
+/** Decides whether the cycle's own record allows the command. */
 export const decide = (self: DealingCycle, command: Command) =>
   admitted(self, command.on).pipe(
     Result.flatMap(() => judge(objections(self, command))),
@@ -143,7 +143,7 @@ export const admitted = (
         detail: `The dealing cycle ${self.cycleId} has ended: it was ${self.endedAs}.`
       })
 
-/** What in the cycle itself stands in a command's way, one row a check. */
+/** Checks of a command on the cycle's own record. */
 export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Objection> =>
   on === "release"
     ? []
@@ -177,7 +177,7 @@ export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyAr
         ]
       ]
 
-/** The cycle after `fact`. Decides nothing: it only remembers. */
+/** Fold: the cycle after `fact`. */
 export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
   match(fact)
     .with({ on: "count" }, ({ members, gross }) => {
@@ -210,7 +210,7 @@ export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
         redemptions: settled.orders.redemptions.length
       }
     }))
-    // Nothing was dealt; who was in it is still told.
+    // Nothing was dealt; the event still lists the orders.
     .with({ on: "release" }, ({ on, ...released }) => ({
       ...ended(self, on, released),
       endedAs: "released" as const,
@@ -257,7 +257,7 @@ export const negated = (self: Gross): Gross => ({
   burned: Decimal.negate(self.burned)
 })
 
-/** The formula fund-net: what the fund's accounts move by, cash that goes back to holders taken off. */
+/** The formula fund-net: net movement of the fund's accounts, after refunds. */
 export const netOf = ({ subscribed, refunded, redeemed, minted, burned }: Gross): FundNet => ({
   cash: Decimal.subtract(subscribed, Decimal.add(refunded, redeemed)),
   units: Decimal.subtract(minted, burned)

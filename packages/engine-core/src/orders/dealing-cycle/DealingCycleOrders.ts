@@ -1,4 +1,4 @@
-/** The orders of a dealing cycle, and what each of them comes to. */
+/** Orders of a dealing cycle, and the sums of each. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Stored } from "../../records/Records.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
@@ -58,7 +58,7 @@ export const boughtOf = (self: Subscription): ReadonlyArray<Bought> => {
     : [{ id, cash: cash.expected, refund: refundOf(self), units: lot.units }]
 }
 
-/** What goes back of an order's cash: to be paid until it is closed, and then what was paid. */
+/** Refund of an order: the amount owed until it is closed, then the amount paid. */
 const refundOf = ({ state, refund, refunded }: Subscription): Decimal.Decimal =>
   (state === "closed" ? refunded : refund) ?? Decimal.zero
 
@@ -70,7 +70,7 @@ export const soldOf = (self: Redemption): ReadonlyArray<Sold> => {
     : [{ id, units, proceeds, price, feeRate }]
 }
 
-/** What a subscription comes to as far as it is known: its cash at once where it names an amount. */
+/** Sums of a subscription as far as they are known: the cash at once where it names an amount. */
 export const grossOfSubscription = (self: Subscription): Cycle.Gross => ({
   ...Cycle.nothing,
   subscribed: (self.lot === null ? self.amount : self.cash.expected) ?? Decimal.zero,
@@ -78,7 +78,7 @@ export const grossOfSubscription = (self: Subscription): Cycle.Gross => ({
   minted: self.lot?.units ?? Decimal.zero
 })
 
-/** What a redemption comes to as far as it is known: units or cash at once, whichever it names. */
+/** Sums of a redemption as far as they are known: units or cash at once, whichever it names. */
 export const grossOfRedemption = (self: Redemption): Cycle.Gross => ({
   ...Cycle.nothing,
   redeemed: self.proceeds ?? self.amount ?? Decimal.zero,

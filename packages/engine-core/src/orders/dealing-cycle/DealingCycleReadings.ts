@@ -134,8 +134,8 @@ const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
 // ---- settled
 
 /**
- * What was dealt, read off the contracts that the cycle settled: they were all read before this, so
- * the look-ups stay inside the transaction.
+ * The dealt orders, found by the contracts that the cycle settled. All of them were read earlier in
+ * this update, so the look-ups stay inside the transaction.
  */
 const settled = Effect.fnUntraced(function* (
   self: Stored<DealingCycle>,
@@ -273,7 +273,7 @@ const unallocated = Effect.fnUntraced(function* (payload: Payload<typeof Allocat
   yield* dealing.noted(self, node, { on: "unallocate", cid: node.contractId })
 })
 
-/** The open cycle that stands on this contract: another of its name is none. */
+/** The open cycle of this contract; one of the same id on another contract does not count. */
 const standingOn = (
   cycleId: string,
   node: Node,

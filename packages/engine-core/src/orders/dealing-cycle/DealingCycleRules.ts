@@ -6,7 +6,7 @@ import * as Formulas from "../OrderFormulas.ts"
 import { type FundNet, type Gating, gatingOf, type Gross } from "./DealingCycleMachine.ts"
 import type { Ordered } from "./DealingDay.ts"
 
-/** A priced subscription: its cash, what goes back of it, and the units that come of it. */
+/** A priced subscription: cash, refund, units. */
 export interface Bought {
   readonly id: string
   readonly cash: Decimal.Decimal
@@ -32,7 +32,7 @@ export interface Dealing {
   readonly cashDecimals: number
 }
 
-/** How much of a redemption is dealt; what is left is an order of its own, claimed and unpriced. */
+/** Filled part of a redemption; the remainder is an order of its own, claimed and unpriced. */
 export interface Fill {
   readonly units: Decimal.Decimal
   readonly proceeds: Decimal.Decimal

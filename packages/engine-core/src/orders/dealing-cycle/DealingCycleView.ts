@@ -16,7 +16,7 @@ export const DealingCycleView = Schema.Struct({ ...shown, ...RecordView.fields }
 })
 export type DealingCycleView = typeof DealingCycleView.Type
 
-/** The cycle as whoever sees all of it sees it. */
+/** The cycle's view for readers without a limited scope. */
 export const of = (
   record: Stored<DealingCycle>,
   orders: DealingCycle["orders"] = record.orders
@@ -25,7 +25,7 @@ export const of = (
   return { ...view, orders }
 }
 
-/** The cycle with what settling it now comes to. */
+/** The cycle with the figures that settling it now would give. */
 export const settling = (
   view: DealingCycleView,
   { gross, fundNet, gate }: Settlement
@@ -70,7 +70,7 @@ const knownOf = (record: Stored<DealingCycle>, { subscriptions, redemptions }: O
     ...redemptions.flatMap((order) => [
       order.claimedAt,
       order.pricedAt,
-      // Burned by request it has left the cycle; what is burned with its payment has not.
+      // A redemption burned by request has left the cycle; one burned with its payment has not.
       order.burnedAt === order.settledAt ? apart(order) : order.burnedAt
     ])
   ].filter((at) => at !== null && (endedAt === null || Instant.atOrBefore(at, endedAt)))

@@ -25,8 +25,8 @@ export const DealingDay = Schema.Struct({
   orders: Counts,
   ordered: Ordered,
   /**
-   * The day as it was when its first order was priced: every order of the day deals at the price
-   * that this made, whoever leaves afterwards. Null until then.
+   * The day as it was when its first order was priced: every order of the day deals at that price,
+   * even where others leave afterwards. Null until then.
    */
   dealt: Schema.NullOr(
     Schema.Struct({

@@ -116,7 +116,7 @@ const waitingFor = Effect.fnUntraced(function* (
     .flatMap(({ claimCid }) => (claimCid === null ? [] : [claimCid]))
 })
 
-/** Everything that opening is judged by: what is there already, which is no gate, then one row a check. */
+/** Look-ups and checks of opening: an existing cycle, which is no gate, then the checks. */
 const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   const records = yield* Records
   const { cycleId, instrumentId } = input
@@ -141,7 +141,7 @@ const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   return { opened, market, slot, rows: Gates.againstOpening(standing, rows) }
 })
 
-/** The slot of a cut-off as it stands; a cycle that is open for it refuses another one. */
+/** The reservation of a cut-off; an open cycle for it refuses another. */
 const slotOf = Effect.fnUntraced(function* (
   of: Parameters<typeof dealtAt>[0],
   { operationId }: OperationAct
@@ -165,7 +165,7 @@ const slotOf = Effect.fnUntraced(function* (
 
 /**
  * Takes the cut-off for this cycle in the transaction that plans it: there is one open cycle of an
- * instrument and cut-off, whoever else asks for one before the ledger has answered.
+ * instrument and cut-off, even before the ledger has answered.
  */
 const take = Effect.fnUntraced(function* (
   { slotId, known }: Effect.Success<ReturnType<typeof slotOf>>,

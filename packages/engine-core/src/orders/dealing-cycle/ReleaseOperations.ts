@@ -82,8 +82,8 @@ const letGo = ({ claimCid, lot, allocation, intentCid, subscriptionId }: Subscri
 }
 
 /**
- * Units that somebody was asked to burn may be gone the next moment: the order stands without its
- * cycle, so that its holder is paid.
+ * A redemption with a burn request is not released with its cycle: its units may be burned at any
+ * moment, and its holder must then be paid.
  */
 const isReleasable = ({ burnRequestCid }: Redemption): boolean => burnRequestCid === null
 

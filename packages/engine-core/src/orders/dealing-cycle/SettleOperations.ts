@@ -136,7 +136,7 @@ const lotsOf = ({ orders, admissions, instrument }: Standing): Settling["lots"] 
     refund: toPayBack({ refund })
   }))
 
-/** Each with what the gate lets through of it; what is left over deals on the next dealing day. */
+/** The redemptions with their filled parts; remainders deal on the next dealing day. */
 const redemptionsOf = (
   standing: Standing,
   remainderIdOf: RemainderIdOf
@@ -169,9 +169,8 @@ const redemptionsOf = (
 type RemainderIdOf = (redemptionId: string) => string
 
 /**
- * The order that a gate leaves over is named after the operation and the order it is left over of, in
- * a digest: nobody else can have chosen the name, which tells neither how many others were gated nor
- * in what order.
+ * Id of a remainder: a digest of the operation and the original order, so that no caller can have
+ * chosen it and it reveals neither number nor order of other partial fills.
  */
 const remainderIdBy =
   (operationId: string, sha256: (text: string) => string): RemainderIdOf =>
@@ -181,7 +180,9 @@ const remainderIdBy =
 const isRestPayable = ({ rest }: Fill, order: Redemption): boolean =>
   order.price !== null && Rules.isPayable({ ...order, units: rest }, order.price)
 
-/** The contract of the next dealing day's cycle, if it is open and has room for what is left over. */
+/**
+ * The contract of the next dealing day's cycle, where it is open and has room for the remainders.
+ */
 const nextOf = ({ next, settlement, inputsMax }: Standing): string | null => {
   if (next === null) return null
   const { subscriptions, redemptions } = next.members

@@ -117,7 +117,7 @@ const recordedAt = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle, 
     : yield* Effect.die(new Error(`${instrumentId} is not recorded, and has a cycle`))
 })
 
-/** What swing looks at: the day as it was first priced, or as it stands while it is not. */
+/** Flow that swing is computed from: the day as it was first priced, or its current sums. */
 const flowOf = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
   const records = yield* Records
   const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(cycle), pin))

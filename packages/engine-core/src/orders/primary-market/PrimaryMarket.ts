@@ -48,7 +48,7 @@ export const primaryMarkets = Collection.define<PrimaryMarket, Fact>("primary-ma
   fact: Fact,
   evolve,
   keptBy: "ledger",
-  // The last one proposed is last: ids made within one millisecond do not say which that is.
+  // Sorted by the proposal's offset: ids made within one millisecond have no order.
   sortKey: (self) => `${Offset.sortable(self.offset)}:${self.marketId}`,
   filters: {
     instrumentId: (self) => self.instrumentId,

@@ -61,7 +61,7 @@ const End = Schema.Struct({
 export const Fact = Schema.Union([Accept, Agree, Decline, Replace, End])
 export type Fact = typeof Fact.Type
 
-/** The market after `fact`. Decides nothing: it only remembers. */
+/** Fold: the market after `fact`. */
 export const evolve = (self: PrimaryMarket, fact: Fact): PrimaryMarket =>
   match(fact)
     .with({ on: "accept" }, ({ party, proposalCid }) => ({

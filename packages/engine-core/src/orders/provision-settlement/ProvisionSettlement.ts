@@ -43,7 +43,7 @@ export const provisionSettlements = Collection.define<ProvisionSettlement, Fact>
     fact: Fact,
     evolve,
     keptBy: "ledger",
-    // The last one proposed is last: ids made within one millisecond do not say which that is.
+    // Sorted by the proposal's offset: ids made within one millisecond have no order.
     sortKey: (self) => `${Offset.sortable(self.offset)}:${self.provisionSettlementId}`,
     filters: {
       instrumentId: (self) => self.instrumentId,

@@ -22,7 +22,7 @@ const states = {
   agreed: "agreed"
 } as const
 
-/** The consent that stands for an instrument: asked for, or given. Null: there is none. */
+/** The consent of an instrument that is proposed or agreed; null: none. */
 export const standing = (instrumentId: string) =>
   Proposing.standing(provisionSettlements, states, { instrumentId: [instrumentId] })
 

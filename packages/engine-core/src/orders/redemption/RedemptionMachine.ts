@@ -231,7 +231,7 @@ const unallocated = (self: Redemption): Objection => [
   }
 ]
 
-/** The redemption after `fact`. Decides nothing: it only remembers. */
+/** Fold: the redemption after `fact`. */
 export const evolve = (self: Redemption, fact: Fact): Redemption =>
   match(fact)
     .with({ on: "request-cash" }, ({ intentCid }) => ({ ...self, intentCid }))

@@ -27,7 +27,7 @@ export interface Iterating extends ControlGates.Controls {
   readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>
   /** The admissions in force. */
   readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
-  /** The market that priced all of the orders and still stands; null: there is none. */
+  /** The live market that priced all of the orders; null: none. */
   readonly market: { readonly marketCid: string } | null
   /** The most contracts that one ledger transaction uses. */
   readonly inputsMax: number
@@ -84,7 +84,7 @@ const takenOf = (iteration: Iterating): ReadonlyArray<Leg> => {
 export const drawnOn = (iteration: Iterating): ReadonlyArray<string> =>
   takenOf(iteration).flatMap((leg) => committedBy(iteration.self, leg)?.commitmentCid ?? [])
 
-/** Everything that stands in the way, in the order of the gates: legs are at most the funding. */
+/** All checks of an iteration, in the order of the gates: its legs are at most the funding. */
 export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection> => {
   const { self } = iteration
   const orders = [...iteration.subscriptions, ...iteration.redemptions]
@@ -164,7 +164,7 @@ const firstPast = (
   orders.map((order) => againstSettleBy(order, now)).find(([holds]) => holds) ??
   againstSettleBy({ settleBy: null }, now)
 
-/** Units and cash each have a row: nobody gives more of either than it committed. */
+/** Checks that no party gives more cash or units than it committed. */
 const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
   const { self, instrument } = iteration
   const short = takenOf(iteration).filter((leg) => {

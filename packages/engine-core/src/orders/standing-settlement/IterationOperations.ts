@@ -118,7 +118,7 @@ const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: 
   }
 })
 
-/** The market that priced all of the orders and still stands; null: there is none. */
+/** The live market that priced all of the orders; null: none. */
 const marketOf = (self: StandingSettlement, bought: ReadonlyArray<Subscription>) =>
   liveMarket(
     self.instrumentId,

@@ -42,14 +42,14 @@ export const StandingSettlement = Schema.Struct({
   allocations: Schema.Array(Field.contractId),
   iterations: Integer.schema,
   lastSettledAt: NullOr(Instant.schema),
-  /** The caller's own end of it; null where it lasts as long as the ledger keeps what is committed. */
+  /** The deadline that the caller set; null where it lasts as long as the commitments. */
   deadline: NullOr(Instant.schema),
   /** Until when the ledger keeps it. */
   expiresAt: Instant.schema,
   proposedAt: Instant.schema,
   openedAt: NullOr(Instant.schema),
   endedAt: NullOr(Instant.schema),
-  /** The contract it stands on; null once it has ended. */
+  /** Its contract on the ledger; null once it has ended. */
   standingCid: NullOr(Field.contractId)
 }).annotate({
   identifier: "StandingSettlement",

@@ -23,7 +23,7 @@ export interface Opening extends Pick<ControlGates.Controls, "holds"> {
 const isAsset = (one: Field.Asset, other: Field.Asset): boolean =>
   one.admin === other.admin && one.id === other.id
 
-/** Everything that stands in the way of opening one, in the order of the gates. */
+/** All checks of opening a standing settlement, in the order of the gates. */
 export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
   const { instrument, market, funding, deadline, now } = opening
   const { manifest, policyVersion } = instrument

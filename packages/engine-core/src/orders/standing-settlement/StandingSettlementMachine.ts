@@ -60,7 +60,7 @@ const at = { at: Instant.schema } as const
 
 // What leaves the state as it is.
 
-/** A party committed, or what an iteration left of its commitment stands anew. */
+/** A party committed, or an iteration left a rest of its commitment under a new contract. */
 const Hold = Schema.Struct({ on: Schema.Literal("hold"), commitment: Commitment })
 /** A commitment was used, given back or taken back. */
 const Free = Schema.Struct({ on: Schema.Literal("free"), ...Whose })
@@ -81,11 +81,11 @@ export type Fact = typeof Fact.Type
 /** What the venue may ask of it. */
 export type Command = "settle" | "pause" | "resume" | "close"
 
-/** Whether the venue may ask the ledger for this, as far as its state tells. */
+/** Decides whether its state allows the command. */
 export const decide = (self: StandingSettlement, on: Command) =>
   Machine.admit(StandingSettlementMachine, self, on).pipe(Result.map(() => on))
 
-/** The standing settlement after `fact`. Decides nothing: it only remembers. */
+/** Fold: the standing settlement after `fact`. */
 export const evolve = (self: StandingSettlement, fact: Fact): StandingSettlement =>
   match(fact)
     .with({ on: "hold" }, ({ commitment }) =>
@@ -139,7 +139,7 @@ export const isOf = (one: Whose, other: Whose): boolean =>
 const others = (self: StandingSettlement, whose: Whose): ReadonlyArray<Commitment> =>
   self.committed.filter((one) => !isOf(one, whose))
 
-/** What is asked for and not committed. */
+/** Funding that is not committed yet. */
 export const missing = (
   self: Pick<StandingSettlement, "funding" | "committed">
 ): ReadonlyArray<Funding> =>

@@ -59,7 +59,7 @@ const idOf = ({ standingSettlementId }: Pick<Opening, "standingSettlementId">) =
 
 const hrefOf = (id: string): string => `/v1/standing-settlements/${id}`
 
-/** How long what is committed stays committed where the caller sets no deadline. */
+/** Duration of commitments where the caller sets no deadline. */
 const committedFor = Duration.days(365)
 
 export const open = Operation.defineOnLedger("standing-settlement.open", {

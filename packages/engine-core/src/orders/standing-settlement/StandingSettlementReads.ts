@@ -28,7 +28,7 @@ export type StandingSettlementView = typeof StandingSettlementView.Type
 export const of = (record: Stored<StandingSettlement>): StandingSettlementView =>
   RecordView.of(standingSettlements, record)
 
-/** An investor sees its own funding and what is left of it; of the others, nothing. */
+/** Redacts the view for an investor: its own funding and commitments alone. */
 const ownOf = (view: StandingSettlementView, party: Party.Party | null): StandingSettlementView => {
   const isOwn = (one: { readonly party: Party.Party | string | null }) => one.party === party
   const committed = view.committed.filter(isOwn)
@@ -112,7 +112,7 @@ export const get = Read.one({
     const record = yield* records.get(standingSettlements, standingSettlementId, asking.pin)
     if (asking.sight !== "own") return of(record)
     const id = `${standingSettlementId}/${asking.caller.holderId ?? ""}`
-    // A record out of a caller's sight is answered, to the word, as if it were not there.
+    // A record outside the caller's scope is answered exactly as one that does not exist.
     yield* records
       .get(standingParties, id, asking.pin)
       .pipe(

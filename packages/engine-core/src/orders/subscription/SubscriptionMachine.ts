@@ -249,7 +249,7 @@ const againstExchange = (
   ]
 ]
 
-/** The subscription after `fact`. Decides nothing: it only remembers. */
+/** Fold: the subscription after `fact`. */
 export const evolve = (self: Subscription, fact: Fact): Subscription =>
   match(fact)
     .with({ on: "attest" }, (attested) => ({

@@ -101,7 +101,7 @@ const navFeedOf = (
 /** Records a page of instruments may show before they are read one by one. */
 const shownMax = 1_000
 
-/** The latest record of each instrument that is shown; the last one proposed comes last. */
+/** The latest shown record of each instrument, by when it was proposed. */
 const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId: string }, F>(
   collection: Collection.Collection<R, F>,
   ids: ReadonlyArray<string>,

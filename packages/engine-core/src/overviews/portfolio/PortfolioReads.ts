@@ -27,8 +27,8 @@ import * as Sight from "../../holders/holder/Sight.ts"
 const { NullOr } = Schema
 
 /**
- * So many lines are asked for at once; whoever holds more is read as a stream. A small limit would
- * have the store walk the registers in their order instead of looking the party up.
+ * Page size of the first query; a holder of more is read as a stream. A smaller limit would make
+ * the database scan the registers in their order instead of using the party's index.
  */
 const usually = 10_000
 

@@ -58,7 +58,7 @@ export const inputOf = (act: Act, given: Asked, instrumentId: InstrumentId) =>
       .pipe(Result.mapError(ofParameters))
   )
 
-/** A fault within a parameter is the parameter's: a query has no members within its values. */
+/** Shortens pointers to the parameter: a query's values have no members. */
 const ofParameters = ({ slug, told }: Refused<"invalid-request">): Refused<"invalid-request"> =>
   refused(slug, {
     ...told,
@@ -107,9 +107,9 @@ const collections = {
 } as const
 
 /**
- * What the act is about, where the caller may ask for it. An investor asks for its own; what is
- * another's, of another instrument or nowhere is answered in the same words. What settles or moves
- * what is others' is judged by it, and is not an investor's to ask.
+ * The record that the act is about, where the caller may precheck it. An investor prechecks acts on
+ * its own records; another's, one of another instrument and one that does not exist are answered
+ * the same. Acts that settle or move others' units are not an investor's to precheck.
  */
 export const subjectOf = Effect.fnUntraced(function* (
   act: Act,

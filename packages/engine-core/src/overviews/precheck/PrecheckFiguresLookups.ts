@@ -49,8 +49,8 @@ export const figuresOf = (
 }
 
 /**
- * What an order would come to if it dealt at the last price under the terms in force: nobody knows
- * its own price yet. Null before any price, and for an instrument whose units no order deals in.
+ * Figures of an order at the last price under the terms in force, since its own price is not known
+ * yet. Null before any price, and for an instrument whose units no order deals in.
  */
 const ofClaim = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",

@@ -25,7 +25,7 @@ export const PrecheckView = Schema.Struct({
   /** Whether every check passes. */
   allowed: Schema.Boolean,
   gates: Schema.Array(Gates.Shown),
-  /** What the act comes to; null where it comes to nothing in figures, or nobody knows them yet. */
+  /** Figures of the act; null where it has none or they are not known yet. */
   figures: Schema.NullOr(Figures.Figures),
   /** The hash that an approver of these figures would sign. */
   figuresHash: Schema.NullOr(Schema.String),

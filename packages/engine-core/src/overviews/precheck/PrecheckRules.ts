@@ -87,7 +87,7 @@ export const asked = {
   expiresAt: Schema.optionalKey(Instant.schema),
   moves: Schema.optionalKey(Schema.Array(move)),
   holderIds: Schema.optionalKey(Schema.Array(HolderId)),
-  /** The digest of the order's document: what else an order says is judged by nobody. */
+  /** Hash of the cited order's document, the only member of it that is judged. */
   documentHash: Schema.optionalKey(Field.digest),
   ...Counterfactual.fields
 } as const
@@ -154,7 +154,7 @@ export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>
   description: "The act that is judged: one of PrecheckAct whose operation this release has."
 })
 
-/** Every fault of what is asked: a parameter the act needs and is not there, or one it does not take. */
+/** Faults of the parameters: missing ones that the act needs, and ones it does not take. */
 export const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
   const { needs, may }: Taking = acts[act]
   const taken = new Set<string>([...needs, ...may, "policyVersion"])
@@ -169,7 +169,7 @@ export const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
   ]
 }
 
-/** What stands in the act's own request: the parameters but those that ask what would have been. */
+/** Members of the act's own request: the parameters without those of what-if reads. */
 export const membersOf = (
   act: Act,
   given: Asked

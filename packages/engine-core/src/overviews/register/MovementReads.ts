@@ -49,7 +49,7 @@ const between = ({ from, to }: Between): Read.Ranges =>
         }
       }
 
-/** What happened awaits nobody: a movement has one version, from the moment it was read. */
+/** A movement waits for nobody and has one version, from when it was read. */
 const viewOf = ({
   instrumentId,
   seq,

@@ -94,7 +94,7 @@ const summed = <A, E, R>(
     }
   )
 
-/** What is on its way in and out, by holder: bought and not delivered, given back and not burned. */
+/** Pending units by holder: in (bought and not delivered), out (redeemed and not burned). */
 const pendingAt = Effect.fnUntraced(function* (instrumentId: string, pin: Pin.Resolved) {
   const records = yield* Records
   const where = { instrumentId: [instrumentId] }

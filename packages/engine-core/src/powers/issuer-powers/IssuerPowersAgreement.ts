@@ -44,7 +44,7 @@ export const issuerPowersAgreements = Collection.define<IssuerPowersAgreement, F
     fact: Fact,
     evolve,
     keptBy: "ledger",
-    // The last one proposed is last: ids made within one millisecond do not say which that is.
+    // Sorted by the proposal's offset: ids made within one millisecond have no order.
     sortKey: (self) => `${Offset.sortable(self.offset)}:${self.issuerPowersAgreementId}`,
     filters: {
       instrumentId: (self) => self.instrumentId,

@@ -57,7 +57,7 @@ const End = Schema.Struct({ on: Schema.Literal("end"), at })
 export const Fact = Schema.Union([Accept, Agree, Decline, Replace, End])
 export type Fact = typeof Fact.Type
 
-/** The agreement after `fact`. Decides nothing: it only remembers. */
+/** Fold: the agreement after `fact`. */
 export const evolve = (self: IssuerPowersAgreement, fact: Fact): IssuerPowersAgreement =>
   match(fact)
     .with({ on: "accept" }, ({ party, proposalCid }) => ({

@@ -70,7 +70,7 @@ export const issuerPowersConsents = Collection.define<IssuerPowersConsent, Fact>
     fact: Fact,
     evolve,
     keptBy: "ledger",
-    // The last one offered is last: ids made within one millisecond do not say which that is.
+    // Sorted by the offer's offset: ids made within one millisecond have no order.
     sortKey: (self) => `${Offset.sortable(self.offset)}:${self.issuerPowersConsentId}`,
     filters: {
       holderId: (self) => self.holderId,

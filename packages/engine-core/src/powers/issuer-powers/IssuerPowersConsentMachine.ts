@@ -51,7 +51,7 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
-/** The consent after `fact`. Decides nothing: it only remembers. */
+/** Fold: the consent after `fact`. */
 export const evolve = (self: IssuerPowersConsent, fact: Fact): IssuerPowersConsent => ({
   ...self,
   ...match(fact)

@@ -39,7 +39,7 @@ const Tell = Schema.Struct({ on: Schema.Literal("tell"), units: Decimal.schema }
 export const Fact = Schema.Union([Moved, Tell])
 export type Fact = typeof Fact.Type
 
-/** The recovery after `fact`. Decides nothing: it only remembers. */
+/** Fold: the recovery after `fact`. */
 export const evolve = (self: Recovery, fact: Fact): Recovery =>
   match(fact)
     .with({ on: "move" }, ({ units, toHolderId, operationId }) => ({

@@ -42,7 +42,7 @@ export const Hold = Schema.Struct({
   openedAt: Instant.schema,
   /** Who opened it, by sub; null for one that a run opened. */
   by: NullOr(Text),
-  /** Announced, no more: no hold ends by the clock. */
+  /** Announced to readers only: no hold ends by the clock. */
   until: NullOr(Instant.schema),
   releasedAt: NullOr(Instant.schema),
   /** The approvers of its release, by sub. */
@@ -90,7 +90,7 @@ export const holds = Collection.define<Hold, Fact>("hold", {
 
 const about = ({ instrumentId }: Hold) => ({ instrumentId, party: null, holderIds: [] })
 
-/** What opened it decides which event tells of it, and of which record. */
+/** The opening event by the hold's source, and the record it is about. */
 const opened = (self: Hold): Announcement => {
   const { holdId, blocks, until, runId, cover, instrumentId, findings } = self
   if (runId === null) {

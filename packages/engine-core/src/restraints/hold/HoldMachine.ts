@@ -28,10 +28,10 @@ export const HoldMachine = Machine.declare("HoldState", {
 
 const Findings = Schema.Array(Schema.String)
 
-/** What was overridden to release it: the findings that were still open, and why. */
+/** Override of a release: the findings that were still open, and the reason. */
 export const Override = Schema.Struct({ findings: Findings, reason: Schema.String })
 
-/** A later run put more findings behind it; its state stays as it is. */
+/** A later run added findings; the state does not change. */
 const Join = Schema.Struct({ on: Schema.Literal("join"), runId: Schema.String, findings: Findings })
 const Release = Schema.Struct({
   on: Schema.Literal("release"),
@@ -45,11 +45,11 @@ const Release = Schema.Struct({
 export const Fact = Schema.Union([Join, Release])
 export type Fact = typeof Fact.Type
 
-/** Whether it can be released, as far as its state tells. */
+/** Decides whether the hold's state allows its release. */
 export const decide = (self: Pick<Hold, "state">, on: "release") =>
   Machine.admit(HoldMachine, self, on).pipe(Result.map(() => on))
 
-/** The hold after `fact`. Decides nothing: it only remembers. */
+/** Fold: the hold after `fact`. */
 export const evolve = (self: Hold, fact: Fact): Hold =>
   match(fact)
     .with({ on: "join" }, ({ findings }) => ({

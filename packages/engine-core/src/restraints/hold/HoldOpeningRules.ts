@@ -24,8 +24,8 @@ export const sourceOf = ({ check }: Pick<Finding, "check">): RunSource =>
   check === "reserve-cover" ? "cover" : "reconciliation"
 
 /**
- * Those of a run's findings on an instrument that stop it by this source: open and blocking. What was
- * accepted and did not grow is not open (FindingRules.foundAgain), so it opens no new hold.
+ * The open, blocking findings of a run on an instrument that hold it by this source. A finding that
+ * was accepted and did not grow is not open (FindingRules.foundAgain), so it opens no new hold.
  */
 export const stopping = <
   F extends Pick<Finding, "check" | "instrumentId" | "state" | "severity" | "findingId">
@@ -37,6 +37,6 @@ export const stopping = <
     (one) => one.instrumentId === of.instrumentId && sourceOf(one) === of.source && blocks(one)
   )
 
-/** Why the run opened it, in a sentence: the checks that found something, each once. */
+/** Reason of a run's hold, in a sentence: the checks with findings, each once. */
 export const reasonOf = (findings: ReadonlyArray<Pick<Finding, "check">>): string =>
   `Blocking findings: ${[...new Set(findings.map(({ check }) => check))].toSorted().join(", ")}.`

@@ -13,7 +13,7 @@ import { holdSlots, slotIdOf } from "./HoldSlot.ts"
 /** What a run found on one instrument. */
 export type Opening = {
   readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
-  /** Its findings as they are recorded; those that stop nothing are left out here. */
+  /** The run's findings; those that stop nothing are ignored. */
   readonly findings: ReadonlyArray<Stored<Finding>>
   readonly runId: string
 } & ({ readonly source: "reconciliation" } | { readonly source: "cover"; readonly cover: Cover })
@@ -44,7 +44,7 @@ export const openFor = (
     return Option.some(hold)
   })
 
-/** The hold of this source that is open on the instrument. */
+/** The open hold of this source on the instrument. */
 const standingOf = Effect.fnUntraced(function* (instrumentId: string, source: RunSource) {
   const records = yield* Records
   const slot = yield* records.find(holdSlots, slotIdOf({ instrumentId, source }))
@@ -121,7 +121,7 @@ const stop = (
     records.record(findings, finding, { on: "stop", holdId }, act)
   )
 
-/** What was looked for and not found in this transaction is not there. */
+/** None where this transaction has already looked for the record and not found it. */
 const fresh = <A>(
   opened: Effect.Effect<A, Refused<"already-exists"> | Unavailable>
 ): Effect.Effect<A, Unavailable> =>

@@ -25,7 +25,7 @@ const Pausing = Schema.Struct({
   /** Made by the engine when the caller names none. */
   holdId: Field.optional(HoldId),
   reason: Reason,
-  /** Announced, no more: no hold ends by the clock. */
+  /** Announced to readers only: no hold ends by the clock. */
   until: Field.optional(Instant.schema)
 })
 type Pausing = typeof Pausing.Type
@@ -38,9 +38,9 @@ const holdIdOf = ({ holdId }: Pick<Pausing, "holdId">): HoldId => {
 const hrefOf = (holdId: string): string => `/v1/holds/${holdId}`
 
 /**
- * Several may be open at once: each is released by itself, and all are blocked by their union. What
- * only tightens asks no gate, so an `until` that has passed stops nothing either: a pause that waited
- * in a queue must not fail for what it only announces.
+ * Several may be open at once: each is released by itself, and all are blocked by their union. A
+ * tightening act asks no gate, so an `until` in the past is no refusal either: a pause that waited
+ * in a queue must not fail over a date it only announces.
  */
 export const pause = Operation.define("instrument.pause", {
   doc: "Pauses an instrument at once: a hold opens that blocks everything until it is released.",
@@ -87,7 +87,7 @@ export const pause = Operation.define("instrument.pause", {
   })
 })
 
-/** More findings than this are not accepted by name in one release: the others are cleared. */
+/** Largest number of findings that one release accepts by id. */
 const acceptMax = 1_000
 
 const Releasing = Schema.Struct({
@@ -148,7 +148,7 @@ export const release = Operation.define("hold.release", {
 
 export const operations = [pause, release] as const
 
-/** The hold, if it can be released at all, and the findings behind it as they stand. */
+/** The hold where its state allows a release, and the current state of the findings behind it. */
 const standing = Effect.fnUntraced(function* (holdId: HoldId) {
   const records = yield* Records
   const hold = yield* records.get(holds, holdId)
@@ -174,7 +174,7 @@ const accepted = (
     )
   )
 
-/** The next blocking finding of its source opens a hold of its own. */
+/** Frees the source's slot, so that its next blocking finding opens a new hold. */
 const vacate = Effect.fnUntraced(function* (hold: Hold, act: OperationAct) {
   if (hold.source === "manual") return
   const records = yield* Records

@@ -56,7 +56,8 @@ export const get = Read.one({
   run: Effect.fn("holds.get")(function* ({ holdId }, { caller, pin, sight }) {
     const records = yield* Records
     const hold = yield* records.get(holds, holdId, pin)
-    // One on an instrument out of a registrar's sight is answered, to the word, as if it were not there.
+    // A hold on an instrument outside a registrar's scope is answered exactly as one that does not
+    // exist.
     if (sight === "near" && caller.party !== hold.registrar) {
       return yield* Effect.fail(refused("not-found", { detail: `There is no such ${holds.name}.` }))
     }

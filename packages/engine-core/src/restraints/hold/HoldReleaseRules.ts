@@ -6,7 +6,7 @@ import { blocks } from "../../findings/FindingRules.ts"
 import type { Figure } from "../../writes/Figures.ts"
 import type { Hold } from "./Hold.ts"
 
-/** A release as it is asked for, and the findings behind the hold as they stand. */
+/** A requested release, and the current findings behind the hold. */
 export interface Releasing {
   readonly hold: Pick<Hold, "holdId" | "findings">
   readonly findings: ReadonlyArray<Pick<Finding, "findingId" | "state" | "severity" | "check">>
@@ -14,10 +14,10 @@ export interface Releasing {
   readonly accept: ReadonlyArray<string>
 }
 
-/** More faults than this are not listed one by one; how many there are is said beside them. */
+/** Largest number of faults that are listed one by one; the detail says how many there are. */
 const listedMax = 50
 
-/** Those that a release would override: named, behind the hold, and still open. */
+/** The findings that a release would override: named, behind the hold, and still open. */
 export const overridden = <F extends Releasing["findings"][number]>(
   findings: ReadonlyArray<F>,
   accept: ReadonlyArray<string>
@@ -27,8 +27,8 @@ export const overridden = <F extends Releasing["findings"][number]>(
 }
 
 /**
- * What those who sign a release are shown: what it lets happen again, how many findings are
- * accepted, and how much of each nothing explains, since a later run may find more of it
+ * Figures that approvers of a release sign: what it permits again, how many findings are accepted,
+ * and how much of each nothing explains, since a later run may find more of it
  * (docs/domain/restraints.md#releasing-a-hold). Above the limit the findings are shown by the hash
  * of their list.
  */

@@ -10,10 +10,10 @@ export interface Holding {
 }
 
 /**
- * What an act is to a hold. `deal`: it opens or settles an order, or moves units; only a hold on
- * all stops it. `distribution`: it executes or delivers one; every hold stops it. `mint`: it makes
- * units against a reserve. What only tightens (restrict, withdraw, cancel, release, revoke) asks no
- * hold (docs/domain/restraints.md#what-a-hold-blocks).
+ * Kinds of act by what stops them. `deal`: it opens or settles an order, or moves units; only a
+ * hold on all stops it. `distribution`: it executes or delivers one; every hold stops it. `mint`:
+ * it makes units against a reserve. What only tightens (restrict, withdraw, cancel, release,
+ * revoke) asks no hold (docs/domain/restraints.md#what-a-hold-blocks).
  */
 export type Act = "deal" | "distribution" | "mint"
 
@@ -21,7 +21,7 @@ export const stops = ({ blocks }: Pick<Holding, "blocks">, act: Act): boolean =>
   act === "distribution" ||
   blocks.some((block) => block === "all" || (act === "mint" && block === "mint"))
 
-/** The gate's row; several holds may be open, and the first that stops it is named. */
+/** The check of gate `hold`; of several open holds it names the first that stops the act. */
 export const against = (holds: ReadonlyArray<Holding>, act: Act): Objection => {
   const stopping = holds.find((hold) => stops(hold, act))
   return [

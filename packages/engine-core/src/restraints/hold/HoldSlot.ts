@@ -11,7 +11,7 @@ export const HoldSlot = Schema.Struct({
 })
 export type HoldSlot = typeof HoldSlot.Type
 
-/** Taken by a hold that opens, or given back by its release. */
+/** The slot is taken by a hold that opens, and freed by its release. */
 export const Fact = Schema.Struct({
   on: Schema.Literal("set"),
   holdId: Schema.NullOr(Schema.String)

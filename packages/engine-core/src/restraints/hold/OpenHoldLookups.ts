@@ -5,7 +5,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Hold, holds } from "./Hold.ts"
 
-/** So many are asked for at once; where more are open they are read as a stream. */
+/** Page size of the first query; more open holds are read as a stream. */
 const usually = 1_000
 
 /** The holds open on these instruments at the pin, oldest first; one look-up. */

@@ -15,8 +15,8 @@ export interface Carrying {
   /** What was moved. */
   readonly instrumentId: string
   /**
-   * What the predecessor has left once it is moved: units of this very instrument, units of others
-   * only, or nothing at all.
+   * What the predecessor still holds after the move: units of this instrument, units of others
+   * only, or nothing.
    */
   readonly left: "units" | "other-instruments" | "nothing"
   /** The recovery, and who asked for it, by sub. */
@@ -47,7 +47,7 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carryin
     holderIds: [from.holderId],
     ...(left === "nothing" ? {} : { instrumentId })
   })
-  // Again, as this transaction has left them: a look-up by holder sees what is committed only.
+  // Read again by id, because a look-up by holder does not see this transaction's own writes.
   const sources = (yield* records.many(
     restrictions,
     bearing.map(({ restrictionId }) => restrictionId)
@@ -60,7 +60,7 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carryin
   return opened
 })
 
-/** Opens the successor's own of those that it does not have yet. */
+/** Opens the successor's restrictions that it does not have yet. */
 const opening = Effect.fnUntraced(function* (
   sources: ReadonlyArray<Stored<Restriction>>,
   { to, operationId, by, instrumentId: moved }: Carrying,
@@ -105,7 +105,7 @@ const opening = Effect.fnUntraced(function* (
   )
 })
 
-/** What goes along: what it lets pass, why, and until when. */
+/** Members that are copied to the successor: mode, reason, order, end. */
 const draftOf = ({ instrumentId, mode, reason, order, autoReleaseAt }: Restriction) => ({
   instrumentId,
   mode,
@@ -119,8 +119,9 @@ const draftOf = ({ instrumentId, mode, reason, order, autoReleaseAt }: Restricti
 })
 
 /**
- * The same for the same move, whoever notes it and however often. What was carried here before keeps
- * the id that the first of its line began with, so that ids do not grow with every recovery.
+ * The successor's restriction id, the same however often the same move is read. What was carried
+ * here before keeps the id that the first of its line began with, so that ids do not grow with
+ * every recovery.
  */
 const idOf = (source: RestrictionId, operationId: string): RestrictionId =>
   RestrictionId.make(`${source.split("~")[0]}~${operationId}`)

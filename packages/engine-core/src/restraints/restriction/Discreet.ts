@@ -12,10 +12,9 @@ const standing = { gate: "admission", check: "standing", recovery: "Ask the venu
 const neutral = refused("rule-refused", standing)
 
 /**
- * A refusal as a role may see it: an investor, and the venue's own application that speaks for
- * investors, are told in the same words whether a restriction or a screening stands in the way,
- * whose, and of what. Where the act is refused anyway they are told what else refuses it, as its
- * precheck says.
+ * A refusal as a role may read it: investors and apps read one neutral sentence whether a
+ * restriction or a screening refuses, whose and of what. Where another gate refuses too they read
+ * that refusal, as in the precheck.
  */
 export const refusalFor =
   (role: Role) =>
@@ -27,11 +26,11 @@ export const refusalFor =
 const otherwise = ({ told: { instead } }: Refused): Refused<"rule-refused"> =>
   instead === undefined ? neutral : refused("rule-refused", instead)
 
-/** What is kept with an operation beside its problem, for those who are not told of it. */
+/** The problem that is stored beside an operation's own, for callers who must not learn of it. */
 export const insteadOf = (cause: Refused | Unavailable): Refused<"rule-refused"> | null =>
   isRefused(cause) && discreet.has(cause.told.gate ?? "") ? otherwise(cause) : null
 
-/** An operation with its problem as a role may see it; what is kept stays whole. */
+/** An operation with the problem that a role may read; the stored record stays whole. */
 export const operationFor = <
   O extends {
     readonly problem: Problem.Problem | null
@@ -47,10 +46,10 @@ export const operationFor = <
 }
 
 /**
- * The checks as a role may see them. Whoever is not told of restrictions and screening has one
- * neutral row that is always there, before the other checks of the gate it names. It refuses only
- * where every other check passes: whether one may act has to be known to act, and where the act is
- * refused anyway what else would refuse it does not.
+ * The checks as a role may read them. Investors and apps read one neutral row in place of those of
+ * restriction and screening; it is always there, before the other checks of the gate it names. It
+ * refuses only where every other check passes: a caller must know that it may not act, and where
+ * another check refuses anyway nothing more need be said.
  */
 export const rowsFor = (rows: ReadonlyArray<Shown>, role: Role): ReadonlyArray<Shown> => {
   if (isTold(role)) return rows
@@ -72,7 +71,7 @@ const hiddenKinds: ReadonlySet<string> = new Set<OperationKind>([
   "restriction.lift"
 ])
 
-/** What of an event says whether it is about a restriction. */
+/** Members of an event that show whether it is about a restriction. */
 export interface Telling {
   readonly type: EventType
   readonly resourceKind: ResourceKind
@@ -80,8 +79,8 @@ export interface Telling {
 }
 
 /**
- * Whether a role is shown an event of the feed. One that is not told of restrictions is shown neither
- * that one began or ended, nor the writes and the approvals that were about one.
+ * Whether a role reads an event of the feed. Roles that must not learn of restrictions read neither
+ * their beginning and end nor the writes and approvals about them.
  */
 export const isShownTo = (role: Role, { type, resourceKind, payload }: Telling): boolean =>
   isTold(role) ||

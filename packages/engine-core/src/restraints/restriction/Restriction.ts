@@ -26,7 +26,7 @@ export const Restriction = Schema.Struct({
   instrumentId: NullOr(InstrumentId),
   mode: sets.RestrictionMode.schema,
   reason: sets.RestrictionReason.schema,
-  /** The order that is cited; read here by those who may, and told nowhere else. */
+  /** The cited order, which only readers of restrictions read. */
   order: NullOr(CitedOrder),
   state: RestrictionMachine.schema,
   /** Who made it, by sub; `engine` for what the engine opened itself. */
@@ -50,10 +50,10 @@ export const Restriction = Schema.Struct({
 })
 export type Restriction = typeof Restriction.Type
 
-/** Reasons that only people end: the date of one who must not know would say that nothing is left. */
+/** Reasons of restrictions that only people end, never a date. */
 export const neverReleased: ReadonlyArray<Restriction["reason"]> = ["sanctions", "court-order"]
 
-/** The value of `reach` of a restriction on all; no instrument is called so. */
+/** The value of `reach` of a restriction on everything; no instrument has this id. */
 export const everything = "*"
 
 export const restrictions = Collection.define<Restriction, Fact>("restriction", {
@@ -105,7 +105,7 @@ const tell = (self: Restriction, event: Pick<Announcement, "type" | "payload">):
   holderIds: [self.holderId]
 })
 
-/** Whether an order is cited is told; whose and which it is, is not. */
+/** The event says whether an order is cited, and not which. */
 const set = (self: Restriction): Announcement => {
   const { mode, reason, holderId, order, operationId, autoReleaseAt, restrictionId } = self
   return tell(
@@ -124,7 +124,7 @@ const set = (self: Restriction): Announcement => {
 
 const how = { lift: "lifted", lapse: "lapsed" } as const
 
-/** A carried one goes on as the successor's, and the successor's own opening tells of it. */
+/** No event for a carried restriction: the opening of the successor's own announces it. */
 const ended = (self: Restriction, { on }: Fact): ReadonlyArray<Announcement> => {
   if (on === "carry") return []
   const { mode, holderId, restrictionId } = self

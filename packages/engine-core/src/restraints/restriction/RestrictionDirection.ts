@@ -47,7 +47,7 @@ const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
 const of = (holderId: string, all: Restrictions): Restrictions =>
   all.filter((one) => one.holderId === holderId)
 
-/** From now on nothing changes but at these instants. */
+/** The instants from `now` on at which what is permitted changes. */
 const turnsOf = (all: Restrictions, now: Instant.Instant): ReadonlyArray<Instant.Instant> => [
   now,
   ...all.flatMap(({ autoReleaseAt: at }) =>
@@ -55,7 +55,7 @@ const turnsOf = (all: Restrictions, now: Instant.Instant): ReadonlyArray<Instant
   )
 ]
 
-/** The turns from which on it passes, as texts. */
+/** The instants from which on it is permitted, as texts. */
 const openAt = (
   all: Restrictions,
   asked: { readonly holderId: string; readonly instrumentId: string; readonly passing: Passing },

@@ -4,13 +4,16 @@ import type * as Pin from "../../kernel/Pin.ts"
 import { type Query, Records } from "../../records/Records.ts"
 import { everything, restrictions } from "./Restriction.ts"
 
-/** Of these holders: those on the instrument named and those on all; without one, all of them. */
+/**
+ * Query of restrictions: of these holders, on the named instrument or on everything; without an
+ * instrument, all.
+ */
 export interface Of {
   readonly holderIds?: ReadonlyArray<string>
   readonly instrumentId?: string
 }
 
-/** So many are asked for at once; where more are in force they are read as a stream. */
+/** Page size of the first query; more restrictions are read as a stream. */
 const usually = 1_000
 
 /** Holders that one look-up names. */
@@ -49,8 +52,8 @@ export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pi
 })
 
 /**
- * Whoever restricts and whoever carries restrictions along wait for one another, of whichever holder:
- * else what comes in force on a predecessor in the very moment that it is succeeded would be carried
- * by nobody. Only inside `transact`, before anything is read.
+ * Lock between restricting and carrying restrictions, for all holders: otherwise a restriction set
+ * on a predecessor while it is being succeeded would not be carried. Only inside `transact`, before
+ * anything is read.
  */
 export const inTurn = Effect.flatMap(Records, (records) => records.lock("restrictions"))

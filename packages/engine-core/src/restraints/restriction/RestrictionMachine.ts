@@ -37,22 +37,22 @@ export const RestrictionMachine = Machine.declare("RestrictionState", {
   }
 })
 
-/** Two approvers ended it: who they are, and what the maker gave as the reason. */
+/** Two approvers ended it, for the maker's reason. */
 const Lift = Schema.Struct({
   on: Schema.Literal("lift"),
   at: Instant.schema,
   liftedBy: Schema.Array(Schema.String),
   liftReason: Schema.String
 })
-/** Its own date came. */
+/** Its `autoReleaseAt` passed. */
 const Lapse = Schema.Struct({ on: Schema.Literal("lapse"), at: Instant.schema })
-/** All that it was on has moved to the holder's successor, and so has the restriction. */
+/** The restricted units have moved to the holder's successor, and the restriction with them. */
 const Carry = Schema.Struct({ on: Schema.Literal("carry"), at: Instant.schema })
 
 export const Fact = Schema.Union([Lift, Lapse, Carry])
 export type Fact = typeof Fact.Type
 
-/** The restriction after `fact`. Decides nothing: it only remembers. */
+/** Fold: the restriction after `fact`. */
 export const evolve = (self: Restriction, fact: Fact): Restriction =>
   match(fact)
     .with({ on: "lift" }, ({ on, at, liftedBy, liftReason }) => ({
@@ -73,6 +73,6 @@ const ended = (
   endedAt
 })
 
-/** May it be lifted as it stands? Refuses `state-conflict` once it has ended. */
+/** Decides whether it may be lifted. Refuses `state-conflict` once it has ended. */
 export const decide = (self: Pick<Restriction, "state">, { on }: { readonly on: "lift" }) =>
   Machine.admit(RestrictionMachine, self, on)

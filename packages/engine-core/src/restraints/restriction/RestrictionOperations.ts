@@ -33,7 +33,7 @@ const idOf = (restrictionId: string | null): RestrictionId => {
   return Schema.decodeSync(RestrictionId)(restrictionId)
 }
 
-/** What is recorded of a request that was judged; in force from now on. */
+/** The restriction that a judged request opens; in force at once. */
 const restricted = (
   { instrumentId, mode, reason, order, autoReleaseAt }: Request.Asked,
   of: { readonly restrictionId: RestrictionId; readonly holder: Holder; readonly act: OperationAct }
@@ -97,7 +97,7 @@ export const restrict = Operation.define("holder.restrict", {
   })
 })
 
-/** A holder and an instrument are named once: two entries that differ would leave open which was meant. */
+/** Refuses a batch that names the same holder and instrument twice. */
 const areDistinct = Schema.makeFilter((entries: ReadonlyArray<Request.Asked>) => {
   const seen = new Map<string, number>()
   return entries.flatMap(({ holderId, instrumentId }, nth) => {
@@ -121,8 +121,8 @@ const Made = Schema.Struct({
 })
 
 /**
- * All of them or none: where one entry cannot be, nobody is restricted, and the refusal says of every
- * entry that stands in the way what is wrong with it.
+ * All or none: where one entry is refused nobody is restricted, and the refusal lists the fault of
+ * every such entry.
  */
 export const restrictBatch = Operation.define("holder.restrict-batch", {
   doc: "Restricts many holders at once: all of them, or none.",
@@ -168,7 +168,7 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
   })
 })
 
-/** Each entry with its holder, or a refusal that answers every entry that cannot be. */
+/** Each entry with its holder, or a refusal that lists every faulty entry. */
 const judged = Effect.fnUntraced(function* (
   entries: ReadonlyArray<Request.Asked>,
   { now }: OperationAct
@@ -207,9 +207,9 @@ const judged = Effect.fnUntraced(function* (
 })
 
 /**
- * What those who sign are shown: what is lifted, and what may pass again once it is. Where another
- * restriction goes on stopping all of it, that is nothing; where one comes or goes in between, all
- * sign anew.
+ * Figures of a lift: the restriction, and what becomes permitted again. Where another restriction
+ * still stops all of it, that is nothing; where one begins or ends in between, the figures move and
+ * all sign anew.
  */
 const liftedOf = (
   { holderId, instrumentId, mode, reason }: Restriction,

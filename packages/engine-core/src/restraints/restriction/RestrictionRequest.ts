@@ -47,7 +47,7 @@ export const isWhole = Schema.makeFilter(
   ]
 )
 
-/** What is known of whom and what a request names; undefined: there is no such record. */
+/** The records that a request names; undefined: there is none. */
 export interface Named {
   readonly holder: Holder | undefined
   /** Whether the instrument exists; true where none is named. */
@@ -57,13 +57,13 @@ export interface Named {
 
 type Slug = "not-found" | "state-conflict" | "rule-refused"
 
-/** One thing that stands in the way of a restriction, and the member of the request it lies in. */
+/** A refusal of a restriction, and the request's member at fault. */
 export interface Fault {
   readonly member: keyof Asked
   readonly refusal: Refused<Slug>
 }
 
-/** Everything that stands in the way, in the order in which a call for one holder is refused. */
+/** All refusals of a request, in their order of precedence. */
 export const against = (
   { autoReleaseAt }: Pick<Asked, "autoReleaseAt">,
   { holder, hasInstrument, now }: Named

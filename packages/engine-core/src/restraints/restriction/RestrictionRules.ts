@@ -14,8 +14,8 @@ export interface Restricting {
 }
 
 /**
- * What an act does with what a holder has: an order for more is placed, units come in (a subscription
- * that stands, the receiving end of a move), units go out to anybody, units go back to the fund (a
+ * What an act moves for a holder: an order for more is placed, units come in (a subscription that
+ * stands, the receiving end of a move), units go out to anybody, units go back to the fund (a
  * redemption up to its burn), cash comes in for what is already gone (the payment of a burned
  * redemption).
  */
@@ -34,7 +34,7 @@ const passes: Readonly<Record<RestrictionMode, ReadonlyArray<Passing>>> = {
   "redeem-only": ["units-back", "cash-in"]
 }
 
-/** What is asked: which holder, which instrument, and what is to pass. */
+/** A question to the restrictions: holder, instrument, and what the act moves. */
 export interface Asked {
   readonly holderId: string
   readonly instrumentId: string
@@ -66,8 +66,8 @@ const names: Readonly<Record<Passing, string>> = {
 }
 
 /**
- * The gate's row. It names no reason and no order: those are read on the restriction itself, by those
- * who may.
+ * The check of gate `restriction`. It names neither reason nor order, which only readers of
+ * restrictions read.
  */
 export const against = (
   restrictions: ReadonlyArray<Restricting>,

@@ -29,7 +29,7 @@ export const followed = Effect.fn("controls.followed")(function* (of: {
     .map((one) => ({ ...one, holderId }))
 })
 
-/** Whoever follows the holder, and whoever follows those: a party follows one holder at most. */
+/** The holder's successors and theirs in turn: a party succeeds one holder at most. */
 const heirsOf = Effect.fnUntraced(function* (holder: Holder) {
   const records = yield* Records
   const heirs: Array<Holder> = []

@@ -13,6 +13,7 @@ import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
 import * as OrderFormulas from "./OrderFormulas.ts"
+import * as AllocationReadings from "./order/AllocationReadings.ts"
 import { proposals } from "./proposal/Proposal.ts"
 import * as ProposalReadings from "./proposal/ProposalReadings.ts"
 import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
@@ -23,7 +24,6 @@ import { provisionSettlements } from "./provision-settlement/ProvisionSettlement
 import { ProvisionSettlementMachine } from "./provision-settlement/ProvisionSettlementMachine.ts"
 import * as ProvisionSettlementOperations from "./provision-settlement/ProvisionSettlementOperations.ts"
 import * as ProvisionSettlementReadings from "./provision-settlement/ProvisionSettlementReadings.ts"
-import * as RedemptionAllocationReadings from "./redemption/AllocationReadings.ts"
 import { redemptions } from "./redemption/Redemption.ts"
 import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
 import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
@@ -37,7 +37,6 @@ import * as StandingSettlementOperations from "./standing-settlement/StandingSet
 import * as StandingSettlementReadings from "./standing-settlement/StandingSettlementReadings.ts"
 import * as StandingSettlementReads from "./standing-settlement/StandingSettlementReads.ts"
 import { cashLines } from "./subscription/CashLine.ts"
-import * as CashReadings from "./subscription/CashReadings.ts"
 import { holderOrders } from "./subscription/HolderOrder.ts"
 import * as HolderOrderReadings from "./subscription/HolderOrderReadings.ts"
 import { subscriptions } from "./subscription/Subscription.ts"
@@ -93,9 +92,8 @@ export const readings = [
   ...PrimaryMarketReadings.readings,
   ...HolderOrderReadings.readings,
   ...SubscriptionReadings.readings,
-  ...CashReadings.readings,
   ...RedemptionReadings.readings,
-  ...RedemptionAllocationReadings.readings,
+  ...AllocationReadings.readings,
   // After the orders' own: they count what became of the orders.
   ...DealingDayReadings.readings,
   ...DealingCycleReadings.readings,

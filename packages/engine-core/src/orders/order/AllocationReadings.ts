@@ -1,0 +1,227 @@
+/**
+ * Reads what the ledger says of the legs of ledger-paid orders: cash requested, cash or units
+ * allocated, allocations taken back. A subscription has one leg, the holder's cash; a redemption has
+ * two, the holder's units and the fund's cash.
+ */
+import { Effect, Option } from "effect"
+import * as events from "../../feeds/events.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { Allocation } from "../../templates/Registry.ts"
+import { SettlementIntent } from "../../templates/Settlement.ts"
+import type { Payload } from "../../templates/Template.ts"
+import { asServed } from "../AllocationRules.ts"
+import { type Redemption, redemptions } from "../redemption/Redemption.ts"
+import { holderOrders, type Kind, nameOf } from "../subscription/HolderOrder.ts"
+import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
+
+type Intent = Payload<typeof SettlementIntent>
+type Allocating = Payload<typeof Allocation>
+type Order = Subscription | Redemption
+type Leg = "cash" | "units"
+
+const intent = TypedReading.of(SettlementIntent, {
+  created: Effect.fn("SettlementIntent.created")(function* (payload, node) {
+    const records = yield* Records
+    const order = yield* requestedFor(payload)
+    yield* records.announce([proposed(payload, order, node)])
+    if (order !== null && isOpen(order)) yield* requested(order, node.contractId, node)
+  }),
+  exercised: {
+    Complete: ({ payload }, node) => requestEnded(payload, node),
+    AllocationRequest_Withdraw: ({ payload }, node) => requestEnded(payload, node),
+    AllocationRequest_Reject: ({ payload }, node) => requestEnded(payload, node)
+  }
+})
+
+const allocation = TypedReading.of(Allocation, {
+  created: Effect.fn("Allocation.created")(function* (payload, node) {
+    for (const order of yield* referredTo(payload, node)) {
+      const leg = legOf(order, payload)
+      // An allocation that serves no more is followed by another, even before its owner takes it back.
+      const misfit = misfitOf(asServed(order, node.effectiveAt), payload, leg)
+      yield* misfit === null
+        ? allocated(order, leg, allocationOf(payload, node), node)
+        : unexpected(order, leg, misfit, node)
+    }
+  }),
+  exercised: {
+    Allocation_ExecuteTransfer: ({ payload }, node) => unallocated(payload, node),
+    Allocation_Cancel: ({ payload }, node) => unallocated(payload, node),
+    Allocation_Withdraw: ({ payload }, node) => unallocated(payload, node)
+  }
+})
+
+export const readings = [intent, allocation] as const
+
+const isSubscription = (order: Stored<Order>): order is Stored<Subscription> =>
+  "subscriptionId" in order
+
+/** Whether the order still takes cash or units. */
+const isOpen = (order: Order): boolean =>
+  "subscriptionId" in order
+    ? order.state === "claimed" || order.state === "priced"
+    : order.endedAt === null
+
+const find = Effect.fnUntraced(function* (kind: Kind, id: string) {
+  const records = yield* Records
+  const found: Option.Option<Stored<Order>> =
+    kind === "subscription"
+      ? yield* records.find(subscriptions, id)
+      : yield* records.find(redemptions, id)
+  return Option.getOrNull(found)
+})
+
+// ---- requests for cash
+
+/** The order whose cash is requested; null: the request settles something else. */
+const requestedFor = ({ reference: { kind, id } }: Intent) =>
+  kind === "subscription" || kind === "redemption" ? find(kind, id) : Effect.succeed(null)
+
+const proposed = ({ reference }: Intent, order: Order | null, node: Node) => ({
+  ...events.make("settlement.proposed", { contractId: node.contractId, reference: reference.id }),
+  resourceKind: "contract" as const,
+  resourceId: node.contractId,
+  instrumentId: order?.instrumentId ?? null,
+  party: order?.party ?? null,
+  holderIds: order === null ? [] : [order.holderId],
+  journal: {
+    at: node.effectiveAt,
+    offset: node.offset,
+    source: `${node.offset}:${node.nodeId}:settlement.proposed`
+  }
+})
+
+const requestEnded = Effect.fnUntraced(function* (payload: Intent, node: Node) {
+  const order = yield* requestedFor(payload)
+  if (order?.intentCid === node.contractId) yield* requested(order, null, node)
+})
+
+const requested = Effect.fnUntraced(function* (
+  order: Stored<Order>,
+  intentCid: string | null,
+  node: Node
+) {
+  const records = yield* Records
+  const fact = { on: "request-cash" as const, intentCid }
+  if (isSubscription(order)) yield* records.record(subscriptions, order, fact, node.act)
+  else yield* records.record(redemptions, order, fact, node.act)
+})
+
+// ---- allocations
+
+/**
+ * The orders that an allocation names, which the venue is to execute: by the venue's id, from one of
+ * the order's parties, or by the holder's own id. None: the allocation serves something else.
+ */
+const referredTo = Effect.fnUntraced(function* (payload: Allocating, node: Node) {
+  if (payload.executor !== node.venue) return []
+  const subscription = yield* orderOf("subscription", payload)
+  const redemption = yield* orderOf("redemption", payload)
+  return [subscription, redemption].filter((order) => order !== null)
+})
+
+const orderOf = Effect.fnUntraced(function* (kind: Kind, { reference, sender: party }: Allocating) {
+  const records = yield* Records
+  const order = yield* find(kind, reference)
+  if (order !== null && mayAllocate(order, party)) return order
+  const own = yield* records.find(holderOrders, nameOf({ kind, party, orderId: reference }))
+  if (Option.isNone(own) || own.value.claimedAs === null) return null
+  return yield* find(kind, own.value.claimedAs)
+})
+
+/** The fund allocates a redemption's cash; everything else is the holder's to allocate. */
+const mayAllocate = (order: Stored<Order>, sender: string): boolean =>
+  order.party === sender || (!isSubscription(order) && order.fund === sender)
+
+/** A holder that is its own fund allocates either leg: the asset says which. */
+const legOf = (order: Stored<Order>, { sender, instrument }: Allocating): Leg =>
+  !isSubscription(order) && sender === order.party && instrument.id === order.instrumentId
+    ? "units"
+    : "cash"
+
+/** Why an allocation is not this leg of the order; null where it is. */
+const misfitOf = (order: Stored<Order>, payload: Allocating, leg: Leg): string | null => {
+  if (order.payment !== "ledger") return "The order is paid by wire."
+  if (!isOpen(order)) return `The order is ${order.state}.`
+  return leg === "units" && !isSubscription(order)
+    ? misfitOfUnits(order, payload)
+    : misfitOfCash(order, payload)
+}
+
+const misfitOfUnits = (order: Redemption, payload: Allocating): string | null => {
+  if (order.state === "burned") return "The order's units are burned."
+  if (order.unitsAllocation !== null) return "The order's units are allocated already."
+  if (payload.receiver !== order.fund) return "It does not go to the fund."
+  if (payload.instrument.admin !== order.registrar) return "It is of another asset."
+  // What an order by amount takes is not known before it is priced.
+  return order.units === null || payload.amount === order.units
+    ? null
+    : "It is of another number of units."
+}
+
+const misfitOfCash = (order: Stored<Order>, payload: Allocating): string | null => {
+  const { allocation, cash, fund, party, paymentAsset } = order
+  if (allocation !== null) return "The order's cash is allocated already."
+  if (isSubscription(order)) {
+    if (payload.receiver !== fund) return "It does not go to the fund."
+  } else {
+    if (payload.sender !== fund) return "It is not the fund's."
+    if (payload.receiver !== party) return "It does not go to the holder."
+  }
+  if (
+    paymentAsset === null ||
+    paymentAsset.admin !== payload.instrument.admin ||
+    paymentAsset.id !== payload.instrument.id
+  ) {
+    return "It is of another asset."
+  }
+  return payload.amount === cash.expected ? null : "It is of another amount."
+}
+
+const unallocated = Effect.fnUntraced(function* (payload: Allocating, node: Node) {
+  for (const order of yield* referredTo(payload, node)) {
+    if (order.allocation?.cid === node.contractId) yield* allocated(order, "cash", null, node)
+    else if (!isSubscription(order) && order.unitsAllocation?.cid === node.contractId) {
+      yield* allocated(order, "units", null, node)
+    }
+  }
+})
+
+const allocationOf = ({ amount, settleBefore }: Allocating, node: Node) => ({
+  cid: node.contractId,
+  amount,
+  settleBefore
+})
+
+/** Notes what is allocated to a leg; null: it was taken back or executed. */
+const allocated = Effect.fnUntraced(function* (
+  order: Stored<Order>,
+  leg: Leg,
+  allocation: ReturnType<typeof allocationOf> | null,
+  node: Node
+) {
+  const records = yield* Records
+  if (isSubscription(order)) {
+    yield* records.record(subscriptions, order, { on: "allocate", allocation }, node.act)
+  } else {
+    yield* records.record(redemptions, order, { on: `allocate-${leg}`, allocation }, node.act)
+  }
+})
+
+const unexpected = (order: Stored<Order>, leg: Leg, detail: string, node: Node) =>
+  isSubscription(order)
+    ? Unexpected.keep(node, {
+        resourceKind: "subscription",
+        resourceId: order.subscriptionId,
+        on: "allocate",
+        detail
+      })
+    : Unexpected.keep(node, {
+        resourceKind: "redemption",
+        resourceId: order.redemptionId,
+        on: `allocate-${leg}`,
+        detail
+      })

@@ -1,0 +1,239 @@
+/** Declares what claiming a subscription and claiming a redemption have in common. */
+import { Effect, Option } from "effect"
+import { holders } from "../../holders/holder/Holder.ts"
+import {
+  assetOf,
+  type InstrumentId,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
+import { notRecorded, recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
+import type { Collection } from "../../kernel/Collection.ts"
+import { judge, type Objection } from "../../kernel/Gates.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { SettlementIntent } from "../../templates/Settlement.ts"
+import { create } from "../../templates/Template.ts"
+import type { Command } from "../../ports/Ledger.ts"
+import type { Plan } from "../../writes/Operation.ts"
+import * as ControlGates from "../ControlGates.ts"
+import { controlsOf } from "../ControlLookups.ts"
+import * as Currency from "../../kernel/Currency.ts"
+import { joining } from "../dealing-cycle/OpenCycleLookups.ts"
+import type { Asked } from "../OrderClaim.ts"
+import { isSized } from "../OrderSize.ts"
+import { standing as latestMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { againstSigned, signedOrder } from "../SignedOrderLookups.ts"
+import type { Kind } from "../subscription/HolderOrder.ts"
+import { nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
+import { shownAfter } from "./OrderSteps.ts"
+
+/** The input of a claim, whichever kind of order it places. */
+interface Input extends Asked {
+  readonly instrumentId: InstrumentId
+  readonly holderId: string
+}
+
+/** A kind of order, as far as its claim depends on the kind. */
+interface Placing<I extends Input, R, F, V, J extends Judged> {
+  readonly kind: Kind
+  readonly orders: Collection<R, F>
+  /** The id under which the order is claimed; null in a precheck, which places none. */
+  idOf(input: I): string | null
+  /** The way of units or cash that a restriction of the holder may close to its claim. */
+  readonly passing: "order-in" | "units-back"
+  view(record: Stored<R>, now: Instant.Instant): V
+  /** Loads what this kind is judged by beside the rest, and judges all of it: one row a check. */
+  judged(
+    input: I,
+    loaded: Loaded,
+    act: OperationAct
+  ): Effect.Effect<J, Refused<"not-found" | "rule-refused"> | Unavailable, Records>
+  /** The claim of an order paid by wire, which the venue makes itself; `fields` are both kinds'. */
+  byWire(judged: J, orderId: string, fields: WireFields): Command
+  /** The claim of an order paid on the ledger, which its market makes of the holder's order. */
+  onLedger(judged: J, orderId: string, market: MarketFields): Command
+}
+
+interface Judged extends Loaded {
+  readonly rows: ReadonlyArray<Objection>
+}
+
+/** The members of a claim's declaration that are the same for both kinds of order. */
+export const declaration = <I extends Input, R, F, V, J extends Judged>(
+  of: Placing<I, R, F, V, J>
+) => {
+  const { kind } = of
+  const shown = shownAfter(of.orders, of.view)
+  const idOf = (input: I): string => {
+    const id = of.idOf(input)
+    if (id === null) throw new Error(`a ${kind} is claimed under an id`)
+    return id
+  }
+  const judged = Effect.fnUntraced(function* (input: I, subject: Subject, act: OperationAct) {
+    return yield* of.judged(input, yield* load(kind, input, subject, act), act)
+  })
+  return {
+    makers: ["operator", "app"],
+    approvers: 0,
+    resource: {
+      kind,
+      id: idOf,
+      href: (input: I) => `/v1/${kind}s/${idOf(input)}`,
+      instrumentId: ({ instrumentId }: I) => instrumentId,
+      holderId: ({ holderId }: I) => holderId
+    },
+    refuses: ["already-exists", "not-found", "rule-refused"],
+    gates: Effect.fn(`${kind}.claim.gates`)(function* (input: I, act: OperationAct) {
+      const subject = yield* subjectOf(of, input)
+      if (!isRecorded(subject.instrument)) return [...subject.before, notRecorded]
+      return (yield* judged(input, subject, act)).rows
+    }),
+    plan: Effect.fn(`${kind}.claim.plan`)(function* (input: I, act: OperationAct) {
+      const passed = yield* judged(input, yield* subjectOf(of, input), act)
+      yield* Effect.fromResult(judge(passed.rows))
+      return { commands: commandsOf(of, passed, idOf(input), act), last: true }
+    }),
+    finish: (input: I, act: OperationAct) => shown(idOf(input), act)
+  } as const
+}
+
+/** Loads instrument, holder and controls, and judges the controls; refuses an id that is taken. */
+const subjectOf = Effect.fnUntraced(function* <I extends Input, R, F>(
+  {
+    idOf,
+    orders,
+    passing
+  }: {
+    readonly orders: Collection<R, F>
+    readonly passing: "order-in" | "units-back"
+    idOf(input: I): string | null
+  },
+  input: I
+) {
+  const { holderId, instrumentId } = input
+  const records = yield* Records
+  const id = idOf(input)
+  if (id !== null && Option.isSome(yield* records.find(orders, id))) {
+    return yield* Effect.fail(
+      refused("already-exists", { detail: `A ${orders.name} of this id exists.` })
+    )
+  }
+  const holder = yield* records.get(holders, holderId)
+  const instrument = yield* records.get(instruments, instrumentId)
+  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
+  const before = ControlGates.against(controls, { holder, instrumentId, passing })
+  return { holder, instrument, controls, before }
+})
+type Subject = Effect.Success<ReturnType<typeof subjectOf>>
+
+/** Loads what a claim of either kind is judged by, at the terms in force now. */
+const load = Effect.fnUntraced(function* (
+  kind: Kind,
+  input: Input,
+  subject: Subject,
+  { now }: OperationAct
+) {
+  const { instrumentId, payment } = input
+  const { before, controls, holder } = subject
+  const instrument = yield* Effect.fromResult(recorded(subject.instrument, before))
+  const terms = yield* inForce(instrument, now)
+  const market = yield* agreedMarket(instrumentId)
+  const order = yield* signedOrder(kind, input, holder.party)
+  const { amount, units } = order !== null && isSized(order) ? order : input
+  const cutOffAt = nextCutOff(terms.cutOff, now).at
+  const joins = payment === "ledger" ? yield* joining({ instrumentId, cutOffAt }, `${kind}s`) : null
+  return {
+    ...controls,
+    instrument,
+    holder,
+    market,
+    terms,
+    /** What the holder signed on the ledger; null: it signed nothing, or pays by wire. */
+    order,
+    payment,
+    /** What is ordered: by the holder's signed order, else by the claim itself. */
+    amount,
+    units,
+    cashDecimals: Currency.decimals(terms.manifest.currency),
+    cutOffAt,
+    /** The contract of the open cycle that the order joins; null: it settles by itself. */
+    cycleCid: joins?.cycle?.cycleCid ?? null,
+    now,
+    /** The checks of the claim's own order and cycle. */
+    own: [
+      ...againstSigned(input, { order, instrument, holder, market, now }),
+      ...(joins === null ? [] : [joins.against])
+    ]
+  }
+})
+export type Loaded = Effect.Success<ReturnType<typeof load>>
+
+const agreedMarket = (instrumentId: string) =>
+  Effect.map(latestMarket(instrumentId), (market) => (market?.state === "agreed" ? market : null))
+
+/**
+ * The commands of a claim that has passed its gates. Where its cash is known, whoever pays it is asked
+ * to allocate it: the holder a subscription's, the fund a redemption's. Cash that the price is still to
+ * tell is allocated once the order is priced, and a dealing cycle pays its redemptions itself.
+ */
+const commandsOf = <I extends Input, R, F, V, J extends Judged>(
+  { byWire, kind, onLedger }: Placing<I, R, F, V, J>,
+  of: J,
+  orderId: string,
+  act: OperationAct
+): Plan["commands"] => {
+  const { cutOffAt, cycleCid, holder, market, order } = of
+  if (market === null || order === null) return [byWire(of, orderId, wireFields(of, act))]
+  if (market.marketCid === null) throw new Error("an agreed market has a contract")
+  const { custodian, party } = holder
+  const { currency } = of.terms.manifest
+  const argument = { orderCid: order.cid, custodian, currency, cycleCid }
+  const claimed = onLedger(of, orderId, { marketCid: market.marketCid, argument })
+  const isPaidByCycle = kind === "redemption" && cycleCid !== null
+  if (order.amount === null || isPaidByCycle) return [claimed]
+  const [sender, receiver] = kind === "subscription" ? [party, market.fund] : [market.fund, party]
+  const by = settleBy(cutOffAt)
+  const request = create(SettlementIntent, {
+    venue: act.venue,
+    settlementId: orderId,
+    reference: { kind, id: orderId },
+    legs: [
+      { legId: "cash", sender, receiver, instrument: market.paymentAsset, amount: order.amount }
+    ],
+    requestedAt: act.now,
+    allocateBefore: by,
+    settleBefore: by
+  })
+  return [claimed, request]
+}
+
+const wireFields = ({ holder, instrument, terms }: Loaded, { venue }: OperationAct) =>
+  ({
+    venue,
+    orderId: null,
+    instrument: assetOf(instrument),
+    holder: holder.party,
+    custodian: holder.custodian,
+    fund: null,
+    mode: "wire",
+    currency: terms.manifest.currency,
+    paymentAsset: null,
+    cycleId: null
+  }) as const
+type WireFields = ReturnType<typeof wireFields>
+
+/** The market's contract, and what its choice is told of an order of either kind. */
+interface MarketFields {
+  readonly marketCid: string
+  readonly argument: {
+    readonly orderCid: string
+    readonly custodian: Party.Party | null
+    readonly currency: string
+    readonly cycleCid: string | null
+  }
+}

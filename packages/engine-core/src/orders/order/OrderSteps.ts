@@ -1,0 +1,39 @@
+/** What the operations of a subscription and of a redemption have in common. */
+import { Effect, Schema } from "effect"
+import type { Collection } from "../../kernel/Collection.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import * as PlainJson from "../../kernel/PlainJson.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import * as Cash from "../subscription/CashLine.ts"
+
+/** The refusals of every operation on an order that exists. */
+export const refuses = ["not-found", "state-conflict", "rule-refused"] as const
+
+/** The member of an operation's input that names bank lines; an order paid on the ledger has none. */
+export const bankLines = Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+
+/** Loads an order that an operation has just moved: one that is not there is a defect. */
+export const reload = <R, F>(orders: Collection<R, F>, id: string) =>
+  Effect.flatMap(Records, (records) => records.get(orders, id)).pipe(
+    Effect.catchTag("Refused", () => Effect.die(new Error(`${orders.name} ${id} vanished`)))
+  )
+
+/** Shows an order after an operation: the operation's result. */
+export const shownAfter =
+  <R, F, V>(orders: Collection<R, F>, view: (record: Stored<R>, now: Instant.Instant) => V) =>
+  (id: string, { now }: OperationAct) =>
+    Effect.map(reload(orders, id), (record) => view(record, now))
+
+/** The contract that an order in this state has by its invariants; its absence is a defect. */
+export const contractOf = (cid: string | null, what: string): string => {
+  if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
+  return cid
+}
+
+/** Bank lines as the ledger is told of them: the SHA-256 of their canonical JSON. */
+export const digestOf = (lines: ReadonlyArray<Cash.CashLine>) =>
+  Effect.map(Crypto, (crypto) =>
+    crypto.sha256(PlainJson.canonical(Schema.encodeSync(Schema.Array(Cash.CashLine))(lines)))
+  )

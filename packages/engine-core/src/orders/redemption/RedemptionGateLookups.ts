@@ -7,12 +7,13 @@ import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import { againstSettleBy, asServed } from "../AllocationRules.ts"
 import { againstApart } from "../dealing-cycle/OpenCycleLookups.ts"
+import { isPaidUnder, subjectOf } from "../order/OrderSubjectLookups.ts"
+import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import type * as Cash from "../subscription/CashLine.ts"
 import { named } from "../subscription/CashSteps.ts"
 import { type Redemption, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
 import { objections, RedemptionMachine } from "./RedemptionMachine.ts"
-import { marketOf, standingOf } from "./RedemptionLookups.ts"
 
 /** An order, and the bank lines that are named as its cash. */
 interface Paying {
@@ -22,6 +23,13 @@ interface Paying {
 
 export const load = (redemptionId: string) =>
   Effect.flatMap(Records, (records) => records.get(redemptions, redemptionId))
+
+/**
+ * The market under which its units are burned: agreed or past its date, for what opened while it was
+ * agreed settles under it. Null: only a burn request does.
+ */
+const marketOf = (self: Redemption) =>
+  liveMarket(self.instrumentId, (market) => isPaidUnder(self, market))
 
 /**
  * Settling: what is burned is paid, a ledger-paid order before that is burned and paid in one. The
@@ -39,7 +47,7 @@ const exchanging = Effect.fnUntraced(function* (
   { cash }: Paying,
   now: OperationAct["now"]
 ) {
-  const standing = yield* standingOf(self, now)
+  const standing = yield* subjectOf(self, now)
   const market = yield* marketOf(self)
   const rows = Gates.againstExchange(standing, [
     ...objections(asServed(self, now), { on: "exchange", cash }),

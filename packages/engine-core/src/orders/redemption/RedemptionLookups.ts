@@ -1,49 +1,21 @@
-/** Look-ups of the records that a redemption's acts are judged by. */
+/** Loads the units that a holder may give back, and the last price that they are judged at. */
 import { Effect, Option, Stream } from "effect"
-import { holders } from "../../holders/holder/Holder.ts"
-import { instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
 import { heldBy } from "../../instruments/register/HoldingLookups.ts"
 import { freeUnits } from "../../instruments/register/RegisterRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
-import { controlsOf } from "../ControlLookups.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import { standingParties, standingSettlements } from "../standing-settlement/StandingSettlement.ts"
 import {
   committedBy,
   StandingSettlementMachine
 } from "../standing-settlement/StandingSettlementMachine.ts"
-import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import { isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
-
-export const standingOf = Effect.fnUntraced(function* (self: Redemption, now: Instant.Instant) {
-  const records = yield* Records
-  const found = yield* records.get(instruments, self.instrumentId)
-  const instrument = yield* Effect.fromResult(recorded(found))
-  const holder = yield* records.get(holders, self.holderId)
-  const { instrumentId, holderId } = self
-  const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
-  return { ...controls, instrument, holder, now }
-})
-
-/**
- * The market under which its units are burned: agreed or past its date, for what opened while it was
- * agreed settles under it. Null: only a burn request does.
- */
-export const marketOf = (self: Redemption) =>
-  liveMarket(
-    self.instrumentId,
-    (market) =>
-      market.fund === self.fund &&
-      market.paymentAsset.admin === self.paymentAsset?.admin &&
-      market.paymentAsset.id === self.paymentAsset.id
-  )
 
 type Holding = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
 

@@ -1,16 +1,21 @@
 /** Writes of a redemption: withdraw, settle, release. */
 import { Effect, Schema } from "effect"
 import { judge } from "../../kernel/Gates.ts"
-import * as PlainJson from "../../kernel/PlainJson.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
-import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records, type Stored } from "../../records/Records.ts"
+import { Records } from "../../records/Records.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
-import * as Cash from "../subscription/CashLine.ts"
+import {
+  bankLines,
+  contractOf,
+  digestOf,
+  refuses,
+  reload,
+  shownAfter
+} from "../order/OrderSteps.ts"
+import type * as Cash from "../subscription/CashLine.ts"
 import { take } from "../subscription/CashSteps.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
@@ -19,12 +24,7 @@ import { load, settling } from "./RedemptionGateLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
 const One = Schema.Struct({ redemptionId: RedemptionId })
-
-/** With the bank lines that paid it; for an order paid on the ledger there are none. */
-const Paid = Schema.Struct({
-  redemptionId: RedemptionId,
-  cash: Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-})
+const Paid = Schema.Struct({ redemptionId: RedemptionId, cash: bankLines })
 
 type Named = typeof One.Type
 
@@ -34,15 +34,21 @@ const resource = {
   href: ({ redemptionId }: Named) => `/v1/redemptions/${redemptionId}`
 } as const
 
+const declared = {
+  approvers: 0,
+  resource,
+  result: RedemptionView.RedemptionView,
+  refuses
+} as const
+
+const shown = shownAfter(redemptions, RedemptionView.of)
+
 export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
+  ...declared,
   doc: "Takes a redemption back before its units are burned; what is allocated to it goes back.",
   route: "POST /v1/redemptions/{redemptionId}:withdraw",
   makers: ["operator", "app"],
-  approvers: 0,
-  resource,
   input: One,
-  result: RedemptionView.RedemptionView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("redemption.withdraw.plan")(function* ({ redemptionId }) {
     const self = yield* load(redemptionId)
     yield* Effect.fromResult(decide(self, { on: "withdraw" }))
@@ -52,14 +58,11 @@ export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
 })
 
 export const release = Operation.defineOnLedger("redemption.release", {
+  ...declared,
   doc: "Lets a priced redemption go before its units are burned; what is allocated to it goes back.",
   route: "POST /v1/redemptions/{redemptionId}:release",
   makers: ["operator"],
-  approvers: 0,
-  resource,
   input: One,
-  result: RedemptionView.RedemptionView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("redemption.release.plan")(function* ({ redemptionId }) {
     const self = yield* load(redemptionId)
     yield* Effect.fromResult(decide(self, { on: "release" }))
@@ -69,14 +72,11 @@ export const release = Operation.defineOnLedger("redemption.release", {
 })
 
 export const settle = Operation.defineOnLedger("redemption.settle", {
+  ...declared,
   doc: "Closes a burned redemption whose cash is out; a ledger-paid one is burned and paid in one.",
   route: "POST /v1/redemptions/{redemptionId}:settle",
   makers: ["operator"],
-  approvers: 0,
-  resource,
   input: Paid,
-  result: RedemptionView.RedemptionView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("redemption.settle.plan")(function* (input, act) {
     const acting = yield* settling(input, act)
@@ -114,12 +114,7 @@ const expired = Timely.define({
 
 export const timely = [expired] as const
 
-const standing = (cid: string | null, what: string): string => {
-  if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
-  return cid
-}
-
-const pricedOf = (self: Redemption): string => standing(self.pricedCid, "priced redemption")
+const pricedOf = (self: Redemption): string => contractOf(self.pricedCid, "priced redemption")
 
 const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
   const argument = {
@@ -128,7 +123,7 @@ const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
     intentCid: self.intentCid
   }
   return self.state === "claimed"
-    ? exercise(RedemptionClaim, standing(self.claimCid, "claim"), "Withdraw", argument)
+    ? exercise(RedemptionClaim, contractOf(self.claimCid, "claim"), "Withdraw", argument)
     : exercise(PricedRedemption, pricedOf(self), "Release", { ...argument, ...how })
 }
 
@@ -137,23 +132,21 @@ const unpaid = { fill: null, evidence: null, holdingCids: [] } as const
 /** Units burned and cash paid in one transaction. */
 const exchanged = (self: Redemption, market: { readonly marketCid: string } | null) => ({
   ...unpaid,
-  marketCid: standing(market?.marketCid ?? null, "market"),
-  unitsAllocationCid: standing(self.unitsAllocation?.cid ?? null, "units allocation"),
-  allocationCid: standing(self.allocation?.cid ?? null, "cash allocation"),
+  marketCid: contractOf(market?.marketCid ?? null, "market"),
+  unitsAllocationCid: contractOf(self.unitsAllocation?.cid ?? null, "units allocation"),
+  allocationCid: contractOf(self.allocation?.cid ?? null, "cash allocation"),
   intentCid: self.intentCid
 })
 
 /** The units are gone: the fund's own allocation pays, or the bank did, which a digest shows. */
 const paid = Effect.fnUntraced(function* (self: Redemption, cash: ReadonlyArray<Cash.CashLine>) {
-  const crypto = yield* Crypto
-  const lines = Schema.encodeSync(Cash.CashLines)([...self.cash.lines, ...cash])
   return {
     ...unpaid,
     marketCid: null,
     unitsAllocationCid: null,
     allocationCid: self.allocation?.cid ?? null,
     intentCid: self.intentCid,
-    evidence: self.payment === "wire" ? crypto.sha256(PlainJson.canonical(lines)) : null
+    evidence: self.payment === "wire" ? yield* digestOf([...self.cash.lines, ...cash]) : null
   }
 })
 
@@ -164,18 +157,10 @@ const matched = Effect.fnUntraced(function* (
   act: OperationAct
 ) {
   const records = yield* Records
-  const self = yield* read(redemptionId)
+  const self = yield* reload(redemptions, redemptionId)
   const after =
     lines.length === 0
       ? self
       : yield* records.record(redemptions, self, { on: "match", lines }, act)
   return RedemptionView.of(after, act.now)
 })
-
-const shown = (redemptionId: string, act: OperationAct) =>
-  Effect.map(read(redemptionId), (record) => RedemptionView.of(record, act.now))
-
-const read = (redemptionId: string): Effect.Effect<Stored<Redemption>, Unavailable, Records> =>
-  Effect.catchTag(load(redemptionId), "Refused", () =>
-    Effect.die(new Error(`redemption ${redemptionId} vanished`))
-  )

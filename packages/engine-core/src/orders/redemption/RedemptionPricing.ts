@@ -1,11 +1,7 @@
-/** Pricing of a redemption: the oracle's figures, and the engine's own to compare them with. */
-import { Result } from "effect"
-import type { PricePoint } from "../../instruments/price/PricePoint.ts"
-import * as PriceRules from "../../instruments/price/PriceRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type * as Duration from "../../kernel/Duration.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import * as OrderRules from "../OrderRules.ts"
+import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Redemption } from "./Redemption.ts"
 
 /** What the priced redemption says. */
@@ -58,31 +54,14 @@ export const feeOf = (
 export const breaches = (
   self: Redemption,
   priced: Priced,
-  of: {
-    readonly points: ReadonlyArray<PricePoint>
-    /** What the day's orders deal at, by the named point. */
-    readonly dayPrice: Decimal.Decimal | null
-    readonly staleAfter: Duration.Duration | null
-  }
+  pricing: Pricing
 ): ReadonlyArray<string> => {
-  const { pricing, cutOffAt, claimedAt, oracle } = self
-  const chosen = PriceRules.choose(
-    of.points.filter(({ instrumentId }) => instrumentId === self.instrumentId),
-    { pricing, cutOffAt, claimedAt, oracle, staleAfter: of.staleAfter }
-  )
   const figures = figuresAt(self, priced.price)
   return [
-    ...(of.points.some(({ contractId }) => contractId === priced.pointCid)
+    ...(pricing.points.some(({ contractId }) => contractId === priced.pointCid)
       ? []
-      : ["The point it names is not known."]),
-    ...(Result.isFailure(chosen)
-      ? ["No point prices the order yet."]
-      : chosen.success.contractId === priced.pointCid
-        ? []
-        : [`The point ${chosen.success.contractId} prices the order.`]),
-    ...(of.dayPrice === null || of.dayPrice === priced.price
-      ? []
-      : ["The price is not its day's."]),
+      : [pointNotKnown]),
+    ...breachesOfPoint(self, priced, pricing),
     ...(figures.units === priced.units
       ? []
       : [`${Decimal.formatPlain(priced.units)} units are not what the order takes.`]),

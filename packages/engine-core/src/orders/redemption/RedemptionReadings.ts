@@ -1,11 +1,6 @@
 /** Readings of the ledger about a redemption: claimed, priced, funded, burned, settled, ended. */
 import { Effect, Option, Schema } from "effect"
-import { holderParties } from "../../holders/holder/Holder.ts"
-import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
-import { inForce } from "../../instruments/policy/PolicyLookups.ts"
-import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type * as Instant from "../../kernel/Instant.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Follow from "../../projection/Follow.ts"
 import * as Once from "../../projection/Once.ts"
@@ -16,10 +11,10 @@ import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts
 import { BurnRequest } from "../../templates/Registry.ts"
 import type { Argument, Payload } from "../../templates/Template.ts"
 import * as Currency from "../../kernel/Currency.ts"
-import { dayPriceOf } from "../DayPriceLookups.ts"
 import { dealingCycles } from "../dealing-cycle/DealingCycle.ts"
 import { nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
-import { pointsFor } from "../subscription/SubscriptionLookups.ts"
+import { openingOf } from "../order/OrderClaimLookups.ts"
+import { pricingOf } from "../order/OrderPricingLookups.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
 import { type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import * as Pricing from "./RedemptionPricing.ts"
@@ -113,54 +108,33 @@ export const readings = [claim, priced, burnRequest] as const
 // ---- a claim opens the order
 
 const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
-  const records = yield* Records
-  const known = yield* records.find(instruments, payload.instrument.id)
-  const holder = yield* records.find(holderParties, payload.holder)
-  if (Option.isNone(known) || !isRecorded(known.value) || Option.isNone(holder)) {
+  const opening = yield* openingOf(payload, node)
+  if (opening === null) {
     return yield* order.surprise(node, payload.redemptionId, {
       on: "claim",
       detail: "Its instrument or its holder is not known."
     })
   }
-  const { instrumentId, registrar } = known.value
-  const terms = yield* inForce(known.value, node.effectiveAt)
-  const { manifest } = terms
+  const { members, terms } = opening
   const cutOff = yield* cutOffOf(payload, terms.cutOff, node)
   yield* Once.open(
     redemptions,
     {
+      ...members,
       ...unpriced,
       redemptionId: Schema.decodeSync(RedemptionId)(payload.redemptionId),
-      instrumentId,
-      registrar,
-      holderId: holder.value.holderId,
-      party: payload.holder,
-      payment: payload.mode,
-      orderedAs: payload.orderedUnits === null ? "amount" : "units",
       amount: payload.orderedAmount,
-      units: payload.orderedUnits,
-      currency: payload.currency,
-      policyVersion: terms.policyVersion,
       cutOffAt: cutOff.at,
       dealingDate: cutOff.date,
-      cycleId: payload.cycleId,
-      formerCycle: null,
       cash: { expected: payload.orderedAmount, matched: Decimal.zero, lines: [] },
       settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
-      claimedAt: node.effectiveAt,
       remainderOf: payload.remainderOf,
       // What a gate left over waits for the point of its day, whatever its instrument's rule.
-      pricing: payload.cutOffAt === null ? manifest.pricing : "forward",
+      pricing: payload.cutOffAt === null ? terms.manifest.pricing : "forward",
       feeRate: terms.fees.redemption,
-      unitDecimals: manifest.unitDecimals,
       cashDecimals: Currency.decimals(payload.currency),
-      zone: manifest.businessZone ?? Zone.utc,
       oracle: payload.oracle,
-      custodian: payload.custodian,
-      fund: payload.fund,
-      paymentAsset: payload.paymentAsset,
-      orderId: payload.orderId,
-      claimCid: node.contractId
+      custodian: payload.custodian
     },
     node
   )
@@ -192,21 +166,13 @@ const isJoining = (
 const unpriced = {
   state: RedemptionMachine.initial,
   fee: null,
-  price: null,
-  pointCid: null,
   proceeds: null,
-  valueDate: null,
-  pricedAt: null,
   burnRequestCid: null,
   fundedAt: null,
   burnedAt: null,
   settledAt: null,
-  endedAt: null,
-  endedAs: null,
   pricedCid: null,
-  intentCid: null,
-  unitsAllocation: null,
-  allocation: null
+  unitsAllocation: null
 } as const
 
 // ---- the oracle prices it
@@ -220,7 +186,7 @@ const isPriced = Effect.fnUntraced(function* (
   const breaches = Pricing.breaches(
     self,
     payload,
-    yield* rulesOf(self, payload.pointCid, node.effectiveAt)
+    yield* pricingOf(self, payload.pointCid, node.effectiveAt)
   )
   if (breaches.length > 0) {
     yield* order.surprise(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
@@ -237,30 +203,6 @@ const isPriced = Effect.fnUntraced(function* (
     fee,
     at: node.effectiveAt
   })
-})
-
-/** What the order's price is held against: the points, the day's price, how old a price may be. */
-const rulesOf = Effect.fnUntraced(function* (
-  self: Redemption,
-  pointCid: string,
-  now: Instant.Instant
-) {
-  const records = yield* Records
-  const points = yield* pointsFor(self, pointCid)
-  const point = Option.getOrNull(yield* records.find(pricePoints, pointCid))
-  const known = yield* records.find(instruments, self.instrumentId)
-  if (Option.isNone(known) || !isRecorded(known.value)) {
-    throw new Error("an order is claimed for a recorded instrument")
-  }
-  const terms = yield* inForce(known.value, self.claimedAt)
-  return {
-    points,
-    dayPrice:
-      point === null
-        ? null
-        : yield* dayPriceOf(self, point.price, { instrument: known.value, now }),
-    staleAfter: terms.grace["nav-usable"] ?? null
-  }
 })
 
 // ---- units are burned by request, or with the payment

@@ -1,18 +1,22 @@
 /** Look-ups of everything that delivering and settling a subscription is judged by. */
 import { Effect } from "effect"
+import { latest } from "../../admissions/admission/AdmissionOperations.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import { againstSettleBy, asServed } from "../AllocationRules.ts"
 import { againstApart } from "../dealing-cycle/OpenCycleLookups.ts"
+import { isPaidUnder, subjectOf } from "../order/OrderSubjectLookups.ts"
+import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type * as Cash from "./CashLine.ts"
 import { named } from "./CashSteps.ts"
 import { owesRefund, type Subscription, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
 import { objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
-import { marketOf, standingOf } from "./SubscriptionLookups.ts"
 
 /** An order, and the bank lines that are named as its cash. */
 interface Paying extends Pick<Cash.Named, "cash"> {
@@ -22,7 +26,22 @@ interface Paying extends Pick<Cash.Named, "cash"> {
 /** The same, with those that are named as its refund. */
 type Settling = Paying & Cash.Named
 
+const standingOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
+  return { ...(yield* subjectOf(self, now)), admission: yield* latest(self) }
+})
 export type Standing = Effect.Success<ReturnType<typeof standingOf>>
+
+/**
+ * The market an order mints under: one whose attestors priced it, agreed or past its date, for what
+ * opened while it was agreed settles under it. Null: the registrar is asked to mint.
+ */
+export const marketOf = (self: Subscription) =>
+  liveMarket(self.instrumentId, (market) => isMintedUnder(self, market))
+
+const isMintedUnder = (self: Subscription, market: PrimaryMarket): boolean =>
+  self.attestors.length >= market.terms.required &&
+  self.attestors.every(({ party }) => market.terms.attestors.includes(party)) &&
+  (self.payment === "wire" || isPaidUnder(self, market))
 
 export const load = (subscriptionId: string) =>
   Effect.flatMap(Records, (records) => records.get(subscriptions, subscriptionId))
@@ -72,7 +91,7 @@ export type Closing = Effect.Success<ReturnType<typeof closing>>
 const exchanging = Effect.fnUntraced(function* (
   self: Subscription,
   { cash, refunds }: Settling,
-  now: OperationAct["now"]
+  now: Instant.Instant
 ) {
   const standing = yield* standingOf(self, now)
   const market = yield* marketOf(self)

@@ -3,15 +3,20 @@ import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
-import * as PlainJson from "../../kernel/PlainJson.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
-import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records, type Stored } from "../../records/Records.ts"
+import { Records } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
+import {
+  bankLines,
+  contractOf,
+  digestOf,
+  refuses,
+  reload,
+  shownAfter
+} from "../order/OrderSteps.ts"
 import * as Cash from "./CashLine.ts"
 import {
   owesRefund,
@@ -28,25 +33,16 @@ import {
   delivering,
   type Exchanging,
   load,
+  marketOf,
   type Standing,
   settling
 } from "./SubscriptionGateLookups.ts"
-import { marketOf } from "./SubscriptionLookups.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
 const One = Schema.Struct({ subscriptionId: SubscriptionId })
-
-/** With the bank lines that paid it; for an order paid on the ledger there are none. */
-const Paid = Schema.Struct({
-  subscriptionId: SubscriptionId,
-  cash: Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-})
-
-/** The same, with the bank lines that paid back what bought no units. */
-const Settled = Schema.Struct({
-  ...Paid.fields,
-  refunds: Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-})
+const Paid = Schema.Struct({ subscriptionId: SubscriptionId, cash: bankLines })
+/** With the bank lines that paid back what bought no units. */
+const Settled = Schema.Struct({ ...Paid.fields, refunds: bankLines })
 
 type Which = typeof One.Type
 
@@ -56,34 +52,37 @@ const resource = {
   href: ({ subscriptionId }: Which) => `/v1/subscriptions/${subscriptionId}`
 } as const
 
+const declared = {
+  approvers: 0,
+  resource,
+  result: SubscriptionView.SubscriptionView,
+  refuses
+} as const
+
+const shown = shownAfter(subscriptions, SubscriptionView.of)
+
 export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
+  ...declared,
   doc: "Takes an order back before it is priced.",
   route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
   makers: ["operator", "app"],
-  approvers: 0,
-  resource,
   input: One,
-  result: SubscriptionView.SubscriptionView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("subscription.withdraw.plan")(function* ({ subscriptionId }) {
     const self = yield* load(subscriptionId)
     yield* Effect.fromResult(decide(self, { on: "withdraw" }))
     const argument = letGo(self)
-    const cid = standing(self.claimCid, "claim")
+    const cid = contractOf(self.claimCid, "claim")
     return { commands: [exercise(SubscriptionClaim, cid, "Withdraw", argument)], last: true }
   }),
   finish: ({ subscriptionId }, act) => shown(subscriptionId, act)
 })
 
 export const release = Operation.defineOnLedger("subscription.release", {
+  ...declared,
   doc: "Lets a priced order go undelivered; cash allocated to it goes back, bank lines that paid it are free again.",
   route: "POST /v1/subscriptions/{subscriptionId}:release",
   makers: ["operator"],
-  approvers: 0,
-  resource,
   input: One,
-  result: SubscriptionView.SubscriptionView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("subscription.release.plan")(function* ({ subscriptionId }) {
     const self = yield* load(subscriptionId)
     yield* Effect.fromResult(decide(self, { on: "release" }))
@@ -93,14 +92,11 @@ export const release = Operation.defineOnLedger("subscription.release", {
 })
 
 export const deliver = Operation.defineOnLedger("subscription.deliver", {
+  ...declared,
   doc: "Has a wire-paid order's units minted: by the market where one is agreed, else on request.",
   route: "POST /v1/subscriptions/{subscriptionId}:deliver",
   makers: ["operator"],
-  approvers: 0,
-  resource,
   input: Paid,
-  result: SubscriptionView.SubscriptionView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(delivering(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.deliver.plan")(function* (input, act) {
     const { self, standing, lines, rows } = yield* delivering(input, act)
@@ -112,14 +108,11 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
 })
 
 export const settle = Operation.defineOnLedger("subscription.settle", {
+  ...declared,
   doc: "Closes a delivered order whose cash is in; a ledger-paid one is paid, minted and closed in one, its refund paid back in the same transaction. By wire a refund is paid by the bank lines in `refunds`: named as the order closes, or later, in parts, while the closed order still owes it.",
   route: "POST /v1/subscriptions/{subscriptionId}:settle",
   makers: ["operator"],
-  approvers: 0,
-  resource,
   input: Settled,
-  result: SubscriptionView.SubscriptionView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.settle.plan")(function* (input, act) {
     const acting = yield* settling(input, act)
@@ -152,11 +145,6 @@ export const timely = [
   })
 ] as const
 
-const standing = (cid: string | null, what: string): string => {
-  if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
-  return cid
-}
-
 const lotOf = ({ lot }: Subscription) => {
   if (lot === null) throw new Error("a priced order has a lot")
   return lot
@@ -179,7 +167,7 @@ const delivery = Effect.fnUntraced(function* (
   self: Subscription,
   { admission, instrument }: Standing
 ) {
-  const credentialCid = standing(admission?.credentialCid ?? null, "credential")
+  const credentialCid = contractOf(admission?.credentialCid ?? null, "credential")
   if (self.deliveredLotCid !== null) {
     const again = { credentialCid, executeBefore: null }
     return exercise(DeliveredLot, self.deliveredLotCid, "Redeliver", again)
@@ -193,12 +181,6 @@ const delivery = Effect.fnUntraced(function* (
   })
 })
 
-/** Bank lines as the ledger is told of them: the SHA-256 of their canonical JSON. */
-const digestOf = (lines: ReadonlyArray<Cash.CashLine>) =>
-  Effect.map(Crypto, (crypto) =>
-    crypto.sha256(PlainJson.canonical(Schema.encodeSync(Schema.Array(Cash.CashLine))(lines)))
-  )
-
 const refundedBy = Effect.fnUntraced(function* (refunds: ReadonlyArray<Cash.CashLine>) {
   const amount = Decimal.sum(refunds.map((line) => line.amount))
   return { amount, evidence: yield* digestOf(refunds) }
@@ -208,7 +190,7 @@ const refundedBy = Effect.fnUntraced(function* (refunds: ReadonlyArray<Cash.Cash
 const close = Effect.fnUntraced(function* ({ self, cash, refunds }: Closing) {
   const refunded = refunds.length === 0 ? null : yield* refundedBy(refunds)
   const owed = Decimal.subtract(Cash.unrefunded(self), refunded?.amount ?? Decimal.zero)
-  return exercise(DeliveredLot, standing(self.deliveredLotCid, "delivered lot"), "Settle", {
+  return exercise(DeliveredLot, contractOf(self.deliveredLotCid, "delivered lot"), "Settle", {
     allocationCid: null,
     evidence: yield* digestOf([...self.cash.lines, ...cash]),
     refunded,
@@ -218,15 +200,15 @@ const close = Effect.fnUntraced(function* ({ self, cash, refunds }: Closing) {
 
 /** The bank has paid back what a closed order owed, or a part of it. */
 const payBack = Effect.fnUntraced(function* ({ self, refunds }: Closing) {
-  const cid = standing(self.owedRefundCid, "refund that is owed")
+  const cid = contractOf(self.owedRefundCid, "refund that is owed")
   return exercise(OwedRefund, cid, "Pay", yield* refundedBy(refunds))
 })
 
 const exchange = ({ self, standing: { admission, instrument }, market }: Exchanging) =>
   exercise(Lot, lotOf(self).cid, "Settle", {
-    marketCid: standing(market?.marketCid ?? null, "market"),
-    allocationCid: standing(self.allocation?.cid ?? null, "allocation"),
-    credentialCid: standing(admission?.credentialCid ?? null, "credential"),
+    marketCid: contractOf(market?.marketCid ?? null, "market"),
+    allocationCid: contractOf(self.allocation?.cid ?? null, "allocation"),
+    credentialCid: contractOf(admission?.credentialCid ?? null, "credential"),
     configurationCid: configurationOf(instrument),
     intentCid: self.intentCid,
     refund: toPayBack(self)
@@ -239,7 +221,7 @@ const matched = Effect.fnUntraced(function* (
   act: OperationAct
 ) {
   const records = yield* Records
-  let self = yield* read(subscriptionId)
+  let self = yield* reload(subscriptions, subscriptionId)
   if (cash.length > 0) {
     self = yield* records.record(subscriptions, self, { on: "match", lines: cash }, act)
   }
@@ -248,11 +230,3 @@ const matched = Effect.fnUntraced(function* (
   }
   return SubscriptionView.of(self, act.now)
 })
-
-const shown = (subscriptionId: string, act: OperationAct) =>
-  Effect.map(read(subscriptionId), (record) => SubscriptionView.of(record, act.now))
-
-const read = (subscriptionId: string): Effect.Effect<Stored<Subscription>, Unavailable, Records> =>
-  Effect.catchTag(load(subscriptionId), "Refused", () =>
-    Effect.die(new Error(`subscription ${subscriptionId} vanished`))
-  )

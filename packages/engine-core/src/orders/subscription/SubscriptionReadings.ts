@@ -1,9 +1,6 @@
 /** Readings of the ledger about a subscription: claimed, attested, priced, delivered, ended. */
 import { Effect, Option, Schema } from "effect"
 import * as events from "../../feeds/events.ts"
-import { holderParties } from "../../holders/holder/Holder.ts"
-import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
-import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Follow from "../../projection/Follow.ts"
@@ -15,11 +12,12 @@ import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../template
 import { MintRequest } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
 import * as Currency from "../../kernel/Currency.ts"
+import { openingOf } from "../order/OrderClaimLookups.ts"
+import { pricingOf } from "../order/OrderPricingLookups.ts"
 import { type Subscription, SubscriptionId, subscriptions, tell } from "./Subscription.ts"
 import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
-import { knownFor } from "./SubscriptionLookups.ts"
 
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>
@@ -147,63 +145,40 @@ export const readings = [claim, lot, deliveredLot, owedRefund, mintRequest] as c
 // ---- a claim opens the order
 
 const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
-  const records = yield* Records
-  const found = yield* records.find(instruments, payload.instrument.id)
-  const holder = yield* records.find(holderParties, payload.holder)
-  if (Option.isNone(found) || !isRecorded(found.value) || Option.isNone(holder)) {
+  const opening = yield* openingOf(payload, node)
+  if (opening === null) {
     return yield* order.surprise(node, payload.subscriptionId, {
       on: "claim",
       detail: "Its instrument or its holder is not known."
     })
   }
-  const { instrumentId, registrar } = found.value
-  const terms = yield* inForce(found.value, node.effectiveAt)
-  const { manifest, policyVersion } = terms
+  const { members, terms } = opening
   const cutOff = Rules.nextCutOff(terms.cutOff, node.effectiveAt)
   const cashDecimals = payload.cashDecimals ?? Currency.decimals(payload.currency)
   // The ledger holds an order in units to the rate that its claim names.
   const feeRate = payload.feeRate ?? terms.fees.subscription
+  const amount = payload.orderedUnits === null ? payload.cash : null
   yield* Once.open(
     subscriptions,
     {
+      ...members,
       ...unpriced,
       subscriptionId: Schema.decodeSync(SubscriptionId)(payload.subscriptionId),
-      instrumentId,
-      registrar,
-      holderId: holder.value.holderId,
-      party: payload.holder,
-      payment: payload.mode,
-      orderedAs: payload.orderedUnits === null ? "amount" : "units",
-      amount: payload.orderedUnits === null ? payload.cash : null,
-      units: payload.orderedUnits,
-      currency: payload.currency,
-      fee:
-        payload.cash === null || payload.orderedUnits !== null
-          ? null
-          : Rules.feeOf(payload.cash, { feeRate, cashDecimals }),
-      policyVersion,
+      amount,
+      fee: amount === null ? null : Rules.feeOf(amount, { feeRate, cashDecimals }),
       cutOffAt: cutOff.at,
       dealingDate: cutOff.date,
-      cycleId: payload.cycleId,
-      formerCycle: null,
       cash: { expected: payload.cash, matched: Decimal.zero, lines: [] },
       settleBy: payload.mode === "ledger" ? Rules.settleBy(cutOff.at) : null,
-      claimedAt: node.effectiveAt,
-      pricing: manifest.pricing,
+      pricing: terms.manifest.pricing,
       feeRate,
-      unitDecimals: manifest.unitDecimals,
       cashDecimals,
-      residualRule: manifest.residual,
-      zone: manifest.businessZone ?? Zone.utc,
+      residualRule: terms.manifest.residual,
       attesting: {
         parties: payload.attestors,
         required: payload.required,
         oracle: payload.oracle
-      },
-      fund: payload.fund,
-      paymentAsset: payload.paymentAsset,
-      orderId: payload.orderId,
-      claimCid: node.contractId
+      }
     },
     node
   )
@@ -211,25 +186,17 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
 
 const unpriced = {
   state: SubscriptionMachine.initial,
-  price: null,
-  pointCid: null,
   residual: null,
   refund: null,
   refunded: null,
   refunds: [],
   attestors: [],
   lot: null,
-  valueDate: null,
-  pricedAt: null,
   deliveredAt: null,
-  endedAt: null,
-  endedAs: null,
   remainderOf: null,
   deliveredLotCid: null,
   owedRefundCid: null,
-  mintRequestCid: null,
-  intentCid: null,
-  allocation: null
+  mintRequestCid: null
 } as const
 
 // ---- a lot prices it
@@ -244,7 +211,7 @@ const priced = Effect.fnUntraced(function* (
   const breaches = Pricing.breaches(
     self,
     payload,
-    yield* knownFor(self, payload.pointCid, node.effectiveAt)
+    yield* pricingOf({ ...self, oracle: self.attesting.oracle }, payload.pointCid, node.effectiveAt)
   )
   if (breaches.length > 0) {
     yield* order.surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })

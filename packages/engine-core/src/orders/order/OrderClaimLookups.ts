@@ -1,0 +1,59 @@
+/** Reads off a claim contract the members with which an order of either kind opens. */
+import { Effect, Option } from "effect"
+import { holderParties } from "../../holders/holder/Holder.ts"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import type { Node } from "../../projection/Reading.ts"
+import { Records } from "../../records/Records.ts"
+import type { SubscriptionClaim } from "../../templates/Market.ts"
+import type { RedemptionClaim } from "../../templates/Redemption.ts"
+import type { Payload } from "../../templates/Template.ts"
+
+type Claim = Payload<typeof SubscriptionClaim> | Payload<typeof RedemptionClaim>
+
+/** The terms of the claim's own ledger time, and the members; null: no such instrument or holder. */
+export const openingOf = Effect.fnUntraced(function* (payload: Claim, node: Node) {
+  const records = yield* Records
+  const instrument = yield* records.find(instruments, payload.instrument.id)
+  const holder = yield* records.find(holderParties, payload.holder)
+  if (Option.isNone(instrument) || !isRecorded(instrument.value) || Option.isNone(holder)) {
+    return null
+  }
+  const { instrumentId, registrar } = instrument.value
+  const terms = yield* inForce(instrument.value, node.effectiveAt)
+  const { manifest, policyVersion } = terms
+  const members = {
+    ...unpriced,
+    instrumentId,
+    registrar,
+    holderId: holder.value.holderId,
+    party: payload.holder,
+    payment: payload.mode,
+    orderedAs: payload.orderedUnits === null ? ("amount" as const) : ("units" as const),
+    units: payload.orderedUnits,
+    currency: payload.currency,
+    policyVersion,
+    cycleId: payload.cycleId,
+    claimedAt: node.effectiveAt,
+    unitDecimals: manifest.unitDecimals,
+    zone: manifest.businessZone ?? Zone.utc,
+    fund: payload.fund,
+    paymentAsset: payload.paymentAsset,
+    orderId: payload.orderId,
+    claimCid: node.contractId
+  }
+  return { terms, members }
+})
+
+const unpriced = {
+  formerCycle: null,
+  price: null,
+  pointCid: null,
+  valueDate: null,
+  pricedAt: null,
+  endedAt: null,
+  endedAs: null,
+  intentCid: null,
+  allocation: null
+} as const

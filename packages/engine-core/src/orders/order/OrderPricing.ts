@@ -1,0 +1,50 @@
+/** Says in what the price that an oracle or attestors gave an order breaks the rules. */
+import { Result } from "effect"
+import type { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import type { PricePoint } from "../../instruments/price/PricePoint.ts"
+import * as PriceRules from "../../instruments/price/PriceRules.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import type * as Duration from "../../kernel/Duration.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type { Ordered } from "../subscription/SubscriptionRules.ts"
+
+/** An order as its price is judged; the oracle is null where its claim names none. */
+export interface Priced extends Ordered {
+  readonly instrumentId: InstrumentId
+  readonly registrar: Party.Party
+  readonly oracle: Party.Party | null
+}
+
+/** The prices that could be an order's, by the terms of its claim and the sums of its day. */
+export interface Pricing {
+  readonly points: ReadonlyArray<PricePoint>
+  /** What the orders of its day deal at by the named point, swung or not; null: no such point. */
+  readonly dayPrice: Decimal.Decimal | null
+  /** How old a historic price may be; null: however old. */
+  readonly staleAfter: Duration.Duration | null
+}
+
+/** In what the point that an oracle or attestors named breaks the rules; empty where it breaks none. */
+export const breachesOfPoint = (
+  { pricing, cutOffAt, claimedAt, instrumentId, oracle }: Priced & { readonly oracle: Party.Party },
+  { pointCid, price }: { readonly pointCid: string; readonly price: Decimal.Decimal },
+  { points, dayPrice, staleAfter }: Pricing
+): ReadonlyArray<string> => {
+  const chosen = PriceRules.choose(
+    points.filter((point) => point.instrumentId === instrumentId),
+    { pricing, cutOffAt, claimedAt, oracle, staleAfter }
+  )
+  const other = Result.isFailure(chosen)
+    ? [unpricedBecause[chosen.failure]]
+    : chosen.success.contractId === pointCid
+      ? []
+      : [`The point ${chosen.success.contractId} prices the order.`]
+  return dayPrice === null || dayPrice === price ? other : [...other, "The price is not its day's."]
+}
+
+export const pointNotKnown = "The point it names is not known."
+
+const unpricedBecause = {
+  missing: "No point prices the order yet.",
+  stale: "The point that would price the order is stale."
+} as const

@@ -1,0 +1,81 @@
+/** Loads the prices that could be an order's. */
+import { Effect, Option, Stream } from "effect"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { Records } from "../../records/Records.ts"
+import { dayPriceOf } from "../DayPriceLookups.ts"
+import { isEligible, type Ordered } from "../subscription/SubscriptionRules.ts"
+import type { Priced, Pricing } from "./OrderPricing.ts"
+
+/** Loads the prices that could be an order's, where it was priced by this point. */
+export const pricingOf = Effect.fnUntraced(function* (
+  self: Priced,
+  pointCid: string,
+  now: Instant.Instant
+) {
+  const records = yield* Records
+  const points = yield* pointsFor(self, pointCid)
+  const named = points.find(({ contractId }) => contractId === pointCid)
+  const instrument = yield* records.find(instruments, self.instrumentId)
+  if (Option.isNone(instrument) || !isRecorded(instrument.value)) {
+    return yield* Effect.die(new Error("an order is claimed for a recorded instrument"))
+  }
+  const { grace } = yield* inForce(instrument.value, self.claimedAt)
+  const at = { instrument: instrument.value, now }
+  return {
+    points,
+    dayPrice: named === undefined ? null : yield* dayPriceOf(self, named.price, at),
+    staleAfter: grace["nav-usable"] ?? null
+  } satisfies Pricing
+})
+
+/** The largest number of points that are listed at once. */
+const pointsMax = 100
+
+/**
+ * The points among which the one that prices an order is chosen, and the one it was priced at. Where
+ * that could be right, these are all that could be chosen before it: valued from the cut-off up to it,
+ * or from it up to the claim. Where it could not, the latest ones show which would have been. Those of
+ * the very batch that prices it are not listed yet; the named one is found all the same, and those
+ * that are listed are read as this transaction leaves them: one may have been corrected in it.
+ */
+const pointsFor = Effect.fnUntraced(function* (of: Priced, pointCid: string) {
+  const records = yield* Records
+  const named = Option.getOrNull(yield* records.find(pricePoints, pointCid))
+  const where = {
+    instrumentId: [of.instrumentId],
+    ...(of.oracle === null ? {} : { source: [of.oracle] })
+  }
+  const mayPrice =
+    named !== null && named.correctedBy === null && named.isLive && isEligible(named, of)
+  const query = {
+    where,
+    direction: "desc" as const,
+    ...(mayPrice ? { ranges: { valuationTime: rivalsOf(named, of) } } : {})
+  }
+  const listed = yield* records.list(pricePoints, { ...query, limit: pointsMax })
+  const rows =
+    mayPrice && listed.length === pointsMax
+      ? yield* Stream.runCollect(records.stream(pricePoints, query))
+      : listed
+  const current = yield* records.many(
+    pricePoints,
+    rows.map(({ record }) => record.contractId)
+  )
+  const points = new Map(current.map((point) => [point.contractId, point]))
+  if (named !== null) points.set(pointCid, named)
+  return [...points.values()]
+})
+
+/** When a point is valued that would be chosen before this one, or is valued when it is. */
+const rivalsOf = (
+  { valuationTime }: { readonly valuationTime: Instant.Instant },
+  { claimedAt, cutOffAt, pricing }: Ordered
+) => {
+  const justAfter = Instant.sortable(Instant.fromNanos(valuationTime + 1n))
+  return pricing === "forward"
+    ? { from: Instant.sortable(cutOffAt), to: justAfter }
+    : { from: Instant.sortable(valuationTime), to: Instant.sortable(claimedAt) }
+}

@@ -1,5 +1,5 @@
 /**
- * Reads what the ledger says of the legs of ledger-paid orders: cash requested, cash or units
+ * Readings of the ledger about the legs of ledger-paid orders: cash requested, cash or units
  * allocated, allocations taken back. A subscription has one leg, the holder's cash; a redemption has
  * two, the holder's units and the fund's cash.
  */

@@ -1,4 +1,4 @@
-/** Reads off a claim contract the members with which an order of either kind opens. */
+/** Look-up of the members with which an order of either kind opens, for its claim contract. */
 import { Effect, Option } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"

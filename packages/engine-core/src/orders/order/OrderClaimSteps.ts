@@ -1,4 +1,4 @@
-/** Declares what claiming a subscription and claiming a redemption have in common. */
+/** Declaration, look-ups and commands that claiming a subscription and a redemption share. */
 import { Effect, Option } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import {

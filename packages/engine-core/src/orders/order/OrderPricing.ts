@@ -1,4 +1,4 @@
-/** Says in what the price that an oracle or attestors gave an order breaks the rules. */
+/** Pure comparison of the point that prices an order with the points that may. */
 import { Result } from "effect"
 import type { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { PricePoint } from "../../instruments/price/PricePoint.ts"

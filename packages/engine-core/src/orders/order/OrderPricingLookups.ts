@@ -1,4 +1,4 @@
-/** Loads the prices that could be an order's. */
+/** Look-up of the points and the terms that the price of an order is compared with. */
 import { Effect, Option, Stream } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"

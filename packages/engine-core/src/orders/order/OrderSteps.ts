@@ -1,4 +1,4 @@
-/** What the operations of a subscription and of a redemption have in common. */
+/** Steps that the writes of subscriptions and redemptions share. */
 import { Effect, Schema } from "effect"
 import type { Collection } from "../../kernel/Collection.ts"
 import type * as Instant from "../../kernel/Instant.ts"

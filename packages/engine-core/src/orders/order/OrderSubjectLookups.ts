@@ -1,4 +1,4 @@
-/** Loads the instrument, the holder, the controls and the market that an order's acts are judged by. */
+/** Look-up of the instrument, the holder, the controls and the market of an order. */
 import { Effect } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"

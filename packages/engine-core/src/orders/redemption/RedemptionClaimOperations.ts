@@ -1,4 +1,4 @@
-/** Places redemptions: the claim's own checks, and its commands to the ledger. */
+/** Write that claims a redemption: its own checks, and its claim contract. */
 import { Effect, Schema } from "effect"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"

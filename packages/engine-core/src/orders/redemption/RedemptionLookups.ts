@@ -1,4 +1,4 @@
-/** Loads the units that a holder may give back, and the last price that they are judged at. */
+/** Look-ups of the units that a holder may give back, and of the last price. */
 import { Effect, Option, Stream } from "effect"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"

@@ -1,3 +1,4 @@
+/** Pricing of a redemption: the oracle's figures, and the engine's own to compare them with. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import * as OrderRules from "../OrderRules.ts"

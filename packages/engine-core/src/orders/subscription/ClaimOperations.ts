@@ -1,4 +1,4 @@
-/** Places subscriptions: the claim's own checks, and its commands to the ledger. */
+/** Write that claims a subscription: its own checks, and its claim contract. */
 import { Effect, Option, Schema } from "effect"
 import { latest } from "../../admissions/admission/AdmissionOperations.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"

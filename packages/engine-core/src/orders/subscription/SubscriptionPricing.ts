@@ -1,3 +1,4 @@
+/** Pricing of a subscription: the attestors' figures, and the engine's own to compare them with. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Subscription } from "./Subscription.ts"

@@ -51,6 +51,39 @@ export const breaches = (older: Json, newer: Json): ReadonlyArray<string> => {
   return [...new Set(said)]
 }
 
+/** Members of a document that `breaches` does not read: words for people, and names for generators. */
+const unread = [
+  "description",
+  "example",
+  "examples",
+  "operationId",
+  "security",
+  "summary",
+  "tags",
+  "title",
+  "x-approvers",
+  "x-order",
+  "x-problems",
+  "x-slow"
+]
+
+/** The document without what `breaches` does not read: the baseline that a release leaves behind. */
+export const promised = (document: Json): Json => {
+  const { components = {}, paths = {}, webhooks = {} } = objectOf(document)
+  return read({ components, paths, webhooks })
+}
+
+const read = (json: Json): Json => {
+  if (Array.isArray(json)) return json.map(read)
+  if (!isObject(json)) return json
+  return Object.fromEntries(
+    Object.entries(json)
+      // A member of a record may be called so too; it is described by an object.
+      .filter(([name, value]) => !unread.includes(name) || isObject(value))
+      .map(([name, value]) => [name, read(value)])
+  )
+}
+
 const comparing = (documents: Pair, say: (breach: string) => void) => {
   const deref = (which: keyof Pair, json: Json | undefined): JsonObject => {
     const object = objectOf(json)

@@ -267,7 +267,6 @@ describe("a dealing cycle over HTTP", () => {
     const own = await one("/v1/dealing-cycles/c1", "investor", alice)
     expect(own.value).toMatchObject({
       orders: { subscriptions: ["s1"], redemptions: [] },
-      members: { subscriptions: 1, redemptions: 0 },
       gross: { subscribed: 100000, minted: 95812.973076 },
       fundNet: { cash: 100000, units: 95812.973076 }
     })

@@ -53,11 +53,11 @@ const standing = Effect.gen(function* () {
     onRegistry: instrument.onRegistry,
     holderCount: instrument.holderCount,
     holder: [holder.holderId, holder.party, holder.state, holder.terms],
-    admissions: admissions.map(({ admissionId, state, credentialCid, party }) => ({
+    admissions: admissions.map(({ admissionId, holderId, state, credentialCid }) => ({
       admissionId,
+      holderId,
       state,
-      credentialCid,
-      party
+      credentialCid
     }))
   }
 })

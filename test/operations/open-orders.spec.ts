@@ -72,8 +72,11 @@ const expected = (point: Point) =>
         ...order,
         kind: "subscription",
         id: order.subscriptionId,
-        // Its value date is behind it; it is listed for what it still owes.
-        orderState: order.owedRefundCid === null ? order.orderState : "awaiting-refund"
+        // A closed order is listed, and waits for somebody, only while it owes a refund.
+        orderState:
+          order.state === "closed" && order.waitingOn.length > 0
+            ? "awaiting-refund"
+            : order.orderState
       })),
       ...sold.value.map((order) => ({ ...order, kind: "redemption", id: order.redemptionId }))
     ]

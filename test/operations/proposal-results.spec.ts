@@ -4,14 +4,21 @@ import { PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { issuerPowersAgreements } from "#core/powers/issuer-powers/IssuerPowersAgreement.ts"
+import * as IssuerPowersAgreementView from "#core/powers/issuer-powers/IssuerPowersAgreementView.ts"
 import { issuerPowersConsents } from "#core/powers/issuer-powers/IssuerPowersConsent.ts"
+import * as IssuerPowersConsentView from "#core/powers/issuer-powers/IssuerPowersConsentView.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
+import * as ProvisionSettlementView from "#core/orders/provision-settlement/ProvisionSettlementView.ts"
 import { admissionConsents } from "#core/admissions/admission/AdmissionConsent.ts"
+import * as AdmissionConsentView from "#core/admissions/admission/AdmissionConsentView.ts"
 import { admissions } from "#core/admissions/admission/Admission.ts"
+import * as AdmissionView from "#core/admissions/admission/AdmissionView.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
 import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
+import * as PrimaryMarketView from "#core/orders/primary-market/PrimaryMarketView.ts"
 import * as RecordView from "#core/records/RecordView.ts"
+import type { Stored } from "#core/records/Records.ts"
 import { world } from "../engine/world.ts"
 import { bodyOf } from "./instrumentBody.ts"
 import * as Powers from "./powers.ts"
@@ -29,6 +36,13 @@ const ofNoRecord = [
   "instrument.recover"
 ]
 
+/** A collection and how the API shows its records. */
+interface Shown<R, F, V> {
+  readonly collection: Collection<R, F>
+  readonly schema: Schema.Codec<V, PlainJson.Printable>
+  readonly of: (record: Stored<R>) => V
+}
+
 const membersOf = (schema: Schema.Constraint): ReadonlyArray<string> =>
   "fields" in schema ? Object.keys(schema.fields as object) : []
 
@@ -41,30 +55,21 @@ describe("a result", () => {
     assert.includeMembers([...members], Object.keys(RecordView.fields))
   })
 
-  /** The latest record of a collection as a read shows it, in the form of the wire. */
-  const latest = <R, F>(collection: Collection<R, F>) =>
+  /** The latest record of a collection as its view shows it, in the form of the wire. */
+  const latest = <R, F, V>({ collection, schema, of }: Shown<R, F, V>) =>
     Effect.gen(function* () {
       const records = yield* Records
       const [found] = yield* records.list(collection, { direction: "desc", limit: 1 })
       if (found === undefined) throw new Error(`there is no ${collection.name}`)
-      const { fields } = collection.record as unknown as Schema.Struct<Schema.Struct.Fields>
-      const shown = RecordView.schemaOf(Schema.Struct(fields), {
-        identifier: "Latest",
-        description: "The latest record."
-      })
       return PlainJson.parseTrusted(
-        PlainJson.stringify(
-          Schema.encodeUnknownSync(shown as unknown as Schema.Codec<unknown, PlainJson.Printable>)(
-            RecordView.of(collection, found.record)
-          )
-        )
+        PlainJson.stringify(Schema.encodeSync(schema)(of(found.record)))
       )
     })
 
-  const equals = <R, F>(ended: Stage.Ended, collection: Collection<R, F>) =>
+  const equals = <R, F, V>(ended: Stage.Ended, view: Shown<R, F, V>) =>
     Effect.gen(function* () {
       assert.strictEqual(ended.why, "")
-      const shown = yield* latest(collection)
+      const shown = yield* latest(view)
       assert.deepStrictEqual<unknown>(ended.result, shown)
       const { waitingOn } = ended.result as { readonly waitingOn: ReadonlyArray<unknown> }
       assert.isNotEmpty(waitingOn)
@@ -89,11 +94,19 @@ describe("a result", () => {
         })
         yield* equals(
           yield* Stage.write("admission-consent.propose", another, { fund, terms: "t" }),
-          admissionConsents
+          {
+            collection: admissionConsents,
+            schema: AdmissionConsentView.AdmissionConsentView,
+            of: AdmissionConsentView.of
+          }
         )
         const terms = { attestors: [stage.attestor.party], required: 1 }
         const market = { fund, paymentAsset, terms }
-        yield* equals(yield* Stage.write("primary-market.propose", asked, market), primaryMarkets)
+        yield* equals(yield* Stage.write("primary-market.propose", asked, market), {
+          collection: primaryMarkets,
+          schema: PrimaryMarketView.PrimaryMarketView,
+          of: PrimaryMarketView.of
+        })
         const reads = yield* Reads
         const { value } = yield* reads.one(InstrumentReads.get, {
           caller: Stage.operator,
@@ -102,11 +115,16 @@ describe("a result", () => {
         })
         assert.strictEqual(value.primaryMarket?.instrumentId, "fund-a")
         const provision = { fund, paymentAsset }
-        yield* equals(
-          yield* Stage.write("provision-settlement.propose", asked, provision),
-          provisionSettlements
-        )
-        yield* equals(yield* Powers.proposes(stage), issuerPowersAgreements)
+        yield* equals(yield* Stage.write("provision-settlement.propose", asked, provision), {
+          collection: provisionSettlements,
+          schema: ProvisionSettlementView.ProvisionSettlementView,
+          of: ProvisionSettlementView.of
+        })
+        yield* equals(yield* Powers.proposes(stage), {
+          collection: issuerPowersAgreements,
+          schema: IssuerPowersAgreementView.IssuerPowersAgreementView,
+          of: IssuerPowersAgreementView.of
+        })
       }).pipe(Effect.provide(world()))
   )
 
@@ -115,10 +133,25 @@ describe("a result", () => {
       const stage = yield* Stage.opened()
       yield* Stage.admitted(stage)
       const ended = yield* Stage.write("admission.withdraw", { holderId: "h1", ...asked }, {})
-      assert.deepStrictEqual<unknown>(ended.result, yield* latest(admissions))
-      yield* equals(yield* Stage.write("admission.offer", { holderId: "h1" }, asked), admissions)
+      assert.deepStrictEqual<unknown>(
+        ended.result,
+        yield* latest({
+          collection: admissions,
+          schema: AdmissionView.AdmissionView,
+          of: AdmissionView.of
+        })
+      )
+      yield* equals(yield* Stage.write("admission.offer", { holderId: "h1" }, asked), {
+        collection: admissions,
+        schema: AdmissionView.AdmissionView,
+        of: AdmissionView.of
+      })
       yield* Powers.agrees(stage)
-      yield* equals(yield* Powers.offers("h1"), issuerPowersConsents)
+      yield* equals(yield* Powers.offers("h1"), {
+        collection: issuerPowersConsents,
+        schema: IssuerPowersConsentView.IssuerPowersConsentView,
+        of: IssuerPowersConsentView.of
+      })
     }).pipe(Effect.provide(world()))
   )
 })

@@ -33,7 +33,11 @@ const one = Read.one({
   refuses: ["not-found"],
   run: Effect.fnUntraced(function* ({ counterId }, { pin }) {
     const records = yield* Records
-    return RecordView.of(Toys.counters, yield* records.get(Toys.counters, counterId, pin))
+    return RecordView.of(
+      Toys.counters,
+      Toys.Counter.fields,
+      yield* records.get(Toys.counters, counterId, pin)
+    )
   })
 })
 const all = Read.list({
@@ -47,7 +51,10 @@ const all = Read.list({
   order: "by id",
   changes: true,
   where: () => ({}),
-  view: (records) => Effect.succeed(records.map((record) => RecordView.of(Toys.counters, record)))
+  view: (records) =>
+    Effect.succeed(
+      records.map((record) => RecordView.of(Toys.counters, Toys.Counter.fields, record))
+    )
 })
 
 const keys = (view: { readonly waitingOn: ReadonlyArray<RecordView.Waiting> }) =>

@@ -93,7 +93,7 @@ const ofSubscription = (
   order: Stored<Subscription.Subscription>,
   now: Instant.Instant
 ): OpenOrderView => ({
-  ...common(order, RecordView.of(Subscription.subscriptions, order)),
+  ...common(order, RecordView.waitingOn(Subscription.subscriptions, order)),
   orderId: order.subscriptionId,
   kind: "subscription",
   state: openState(SubscriptionOrder, Subscription.openStateAt(order, now)),
@@ -104,7 +104,7 @@ const ofRedemption = (
   order: Stored<Redemption.Redemption>,
   now: Instant.Instant
 ): OpenOrderView => ({
-  ...common(order, RecordView.of(Redemption.redemptions, order)),
+  ...common(order, RecordView.waitingOn(Redemption.redemptions, order)),
   orderId: order.redemptionId,
   kind: "redemption",
   state: openState(RedemptionOrder, Redemption.orderStateAt(order, now)),
@@ -112,13 +112,17 @@ const ofRedemption = (
 })
 
 const common = (
-  { instrumentId, holderId, units, currency, cycleId }: Order,
   {
+    instrumentId,
+    holderId,
+    units,
+    currency,
+    cycleId,
     createdAt,
     updatedAt,
-    version,
-    waitingOn
-  }: Pick<OpenOrderView, "createdAt" | "updatedAt" | "version" | "waitingOn">
+    version
+  }: Stored<Order>,
+  waitingOn: OpenOrderView["waitingOn"]
 ) => ({
   instrumentId,
   holderId,

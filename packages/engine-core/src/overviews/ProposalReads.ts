@@ -1,18 +1,29 @@
 /** Reads of proposals: ledger contracts that wait for a party's consent. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { HolderId } from "../holders/holder/Holder.ts"
 import * as Sight from "../holders/holder/Sight.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import * as Read from "../reads/Read.ts"
 import * as RecordView from "../records/RecordView.ts"
-import type { Stored } from "../records/Records.ts"
 import { ProposalKind } from "../vocabulary/sets.ts"
 import * as OpenOrder from "../orders/OpenOrder.ts"
 import { Proposal, proposals } from "../orders/proposal/Proposal.ts"
 
-const { action: _action, ended: _ended, registrar: _registrar, ...shown } = Proposal.fields
+const shown = Struct.pick(Proposal.fields, [
+  "proposalId",
+  "kind",
+  "from",
+  "awaiting",
+  "cid",
+  "at",
+  "expiresAt",
+  "resource",
+  // The list is filtered by these two.
+  "instrumentId",
+  "holderId"
+])
 
-export const ProposalView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
+export const ProposalView = RecordView.schemaOf(shown, {
   identifier: "ProposalView",
   description: "A contract that waits for somebody's consent, and for whose."
 })
@@ -51,12 +62,8 @@ export const list = Read.list({
   judged: (judgedAt) => ({ until: OpenOrder.stillOpenAt(judgedAt) }),
   scope: (asking, { holderId }) =>
     Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
-  view: (records) => Effect.succeed(records.map(viewOf))
+  view: (records) =>
+    Effect.succeed(records.map((record) => RecordView.of(proposals, shown, record)))
 })
-
-const viewOf = (record: Stored<Proposal>): ProposalView => {
-  const { action: _, ended: __, registrar: ___, ...rest } = RecordView.of(proposals, record)
-  return rest
-}
 
 export const reads = [list] as const

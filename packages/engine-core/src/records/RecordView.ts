@@ -1,6 +1,6 @@
-/** Members that every view adds to its record: versions, times, who must act next. */
-import { Schema } from "effect"
-import type { Collection, WaitingOn } from "../kernel/Collection.ts"
+/** Views of records: their public members, and the versions, times and next moves each view adds. */
+import { Schema, Struct } from "effect"
+import type { Collection, Kept, WaitingOn } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import type { Stored } from "./Records.ts"
@@ -25,18 +25,40 @@ export const fields = {
 } as const
 
 /**
- * The schema of a record as every answer shows it, an operation's result among them: the record's own
- * fields and those that stand beside them.
+ * The schema of a view, as reads and the results of operations answer it. `shown` lists the record's
+ * public members. Stored members that it does not list are withheld: within `/v1` a view can only grow.
  */
 export const schemaOf = <F extends Schema.Struct.Fields>(
-  record: Schema.Struct<F>,
+  shown: F,
   of: { readonly identifier: string; readonly description: string }
-) => Schema.Struct({ ...record.fields, ...fields }).annotate(of)
+) => Schema.Struct({ ...shown, ...fields }).annotate(of)
 
-/** A record with what the store keeps beside it and the moves it waits for. */
-export const of = <R, F>(collection: Collection<R, F>, record: Stored<R>) => ({
-  ...record,
-  waitingOn: collection.waitingOn(record).map(shown)
+/** The moves that a record waits for, as every view shows them. */
+export const waitingOn = <R, F>(
+  collection: Collection<R, F>,
+  record: Stored<R>
+): ReadonlyArray<Waiting> => collection.waitingOn(record).map(shown)
+
+interface Beside extends Kept {
+  readonly waitingOn: ReadonlyArray<Waiting>
+}
+
+/** The values of `fields`, which stand beside a record's own in every view. */
+export const beside = <R, F>(collection: Collection<R, F>, record: Stored<R>): Beside => ({
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+  version: record.version,
+  waitingOn: waitingOn(collection, record)
+})
+
+/** The view of a record: the members that `shown` lists, and those that stand beside them. */
+export const of = <R extends object, F, K extends keyof R & string>(
+  collection: Collection<R, F>,
+  shown: Readonly<Record<K, unknown>>,
+  record: Stored<R>
+): Pick<Stored<R>, K> & Beside => ({
+  ...Struct.pick(record, Struct.keys(shown)),
+  ...beside(collection, record)
 })
 
 export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({

@@ -6,7 +6,6 @@ import { Effect, Result } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import { refuse } from "../kernel/Refusal.ts"
 import type { Command } from "../ports/Ledger.ts"
-import * as RecordView from "../records/RecordView.ts"
 import { Records } from "../records/Records.ts"
 
 /** A state set of something proposed: what still stands is among these states, and nothing else is. */
@@ -57,13 +56,9 @@ export const replacing = (withdrawal: Command | null, proposal: Command) => ({
   last: true
 })
 
-/**
- * The record that the proposal's own creation opened, in the transaction that projects it, with whom it
- * waits on.
- */
+/** The record that the proposal's own creation opened, in the transaction that projects it. */
 export const opened = <R, F>(collection: Collection<R, F>, id: string) =>
   Effect.flatMap(Records, (records) => records.get(collection, id)).pipe(
-    Effect.map((record) => RecordView.of(collection, record)),
     Effect.catchTag("Refused", () =>
       Effect.die(new Error(`the ${collection.name} ${id} was not read off the ledger`))
     )

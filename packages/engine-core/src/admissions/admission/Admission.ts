@@ -5,7 +5,6 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import * as Field from "../../templates/Field.ts"
 import { AdmissionMachine, evolve, Fact } from "./AdmissionMachine.ts"
 
@@ -35,12 +34,6 @@ export const Admission = Schema.Struct({
   recoveredBy: Field.optional(Text)
 }).annotate({ identifier: "Admission", description: "One holder's admission to one instrument." })
 export type Admission = typeof Admission.Type
-
-/** An admission as the list and the results of its operations show it. */
-export const AdmissionView = RecordView.schemaOf(Admission, {
-  identifier: "AdmissionView",
-  description: "One holder's admission to one instrument."
-})
 
 /** Composite key of holder and instrument, to find their latest admission. */
 export const pairOf = (of: Pick<Admission, "holderId" | "instrumentId">): string =>

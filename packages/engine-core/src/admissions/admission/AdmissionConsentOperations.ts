@@ -1,7 +1,6 @@
 /** Writes of admission consents: the venue proposes one to a registrar. */
 import { Effect, Schema } from "effect"
 import * as Party from "../../kernel/Party.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { AdmissionConsentProposal } from "../../templates/Admission.ts"
 import { create, exercise } from "../../templates/Template.ts"
@@ -9,7 +8,8 @@ import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import { AdmissionConsent, admissionConsents } from "./AdmissionConsent.ts"
+import { admissionConsents } from "./AdmissionConsent.ts"
+import * as AdmissionConsentView from "./AdmissionConsentView.ts"
 import { AdmissionConsentMachine } from "./AdmissionConsentMachine.ts"
 
 const states = { machine: AdmissionConsentMachine, waiting: "proposed", agreed: "agreed" } as const
@@ -36,10 +36,7 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
     fund: Party.schema,
     terms: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
   }),
-  result: RecordView.schemaOf(AdmissionConsent, {
-    identifier: "AdmissionConsentView",
-    description: "A registrar's consent to admissions, and whom it waits on."
-  }),
+  result: AdmissionConsentView.AdmissionConsentView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("admission-consent.propose")(function* ({ instrumentId, fund, terms }, act) {
     const records = yield* Records
@@ -66,5 +63,6 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
       proposal
     )
   }),
-  finish: (_, act) => Proposing.opened(admissionConsents, idOf(act.operationId))
+  finish: (_, act) =>
+    Effect.map(Proposing.opened(admissionConsents, idOf(act.operationId)), AdmissionConsentView.of)
 })

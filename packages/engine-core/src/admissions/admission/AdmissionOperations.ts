@@ -8,7 +8,6 @@ import type { Party } from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { AdmissionConsent, AdmissionOffer } from "../../templates/Admission.ts"
 import * as Field from "../../templates/Field.ts"
@@ -22,7 +21,8 @@ import {
   type Instrument,
   instruments
 } from "../../instruments/instrument/Instrument.ts"
-import { type Admission, admissions, AdmissionView, pairOf } from "./Admission.ts"
+import { type Admission, admissions, pairOf } from "./Admission.ts"
+import * as AdmissionView from "./AdmissionView.ts"
 import { standing } from "./AdmissionConsentOperations.ts"
 import { decide } from "./AdmissionMachine.ts"
 import { against, type Offering } from "./AdmissionRules.ts"
@@ -142,7 +142,7 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
     holderId: ({ holderId }) => holderId
   },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId, ...offer }),
-  result: AdmissionView,
+  result: AdmissionView.AdmissionView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(offered(input, act), ({ offering }) => against(offering)),
   plan: Effect.fn("admission.offer")(function* (input, act) {
@@ -157,7 +157,7 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
   }),
   finish: (_, act) =>
     Effect.flatMap(Records, (records) => records.get(admissions, idOf(act.operationId))).pipe(
-      Effect.map((admission) => RecordView.of(admissions, admission)),
+      Effect.map(AdmissionView.of),
       Effect.catchTag("Refused", () => Effect.die(new Error("the offer was not read")))
     )
 })
@@ -175,7 +175,7 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
     holderId: ({ holderId }) => holderId
   },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId }),
-  result: AdmissionView,
+  result: AdmissionView.AdmissionView,
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("admission.withdraw")(function* (pair) {
     const admission = yield* latest(pair)
@@ -193,7 +193,7 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
     if (admission === null) throw new Error("an admission that was withdrawn is not there")
     // The list reads committed records; this transaction has changed the record since.
     return yield* records.get(admissions, admission.admissionId).pipe(
-      Effect.map((ended) => RecordView.of(admissions, ended)),
+      Effect.map(AdmissionView.of),
       Effect.catchTag("Refused", () => Effect.die(new Error("an admission vanished")))
     )
   })

@@ -4,9 +4,9 @@ import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import * as Read from "../../reads/Read.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
-import { admissions, AdmissionView } from "./Admission.ts"
+import { admissions } from "./Admission.ts"
+import * as AdmissionView from "./AdmissionView.ts"
 
 export const list = Read.list({
   name: "holders.admissions",
@@ -16,7 +16,7 @@ export const list = Read.list({
   pinned: true,
   collection: admissions,
   params: Schema.Struct({ holderId: HolderId }),
-  item: AdmissionView,
+  item: AdmissionView.AdmissionView,
   direction: "asc",
   order: "by the offset of the offer",
   changes: false,
@@ -27,7 +27,7 @@ export const list = Read.list({
   }),
   where: ({ holderId }) => ({ holderId: [holderId] }),
   scope: Sight.scope,
-  view: (found) => Effect.succeed(found.map((admission) => RecordView.of(admissions, admission)))
+  view: (found) => Effect.succeed(found.map(AdmissionView.of))
 })
 
 export const reads = [list] as const

@@ -48,16 +48,14 @@ export const externalAccounts = Collection.define<ExternalAccount, never>("exter
   }
 })
 
-export const ExternalAccountView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
+export const ExternalAccountView = RecordView.schemaOf(shown, {
   identifier: "ExternalAccount",
   description: "An account at a bank or a custodian, and whose it is at the venue."
 })
 
 /** What is shown of an account: never its number. */
-export const view = (account: Stored<ExternalAccount>): typeof ExternalAccountView.Type => {
-  const { sealed: _, ...seen } = RecordView.of(externalAccounts, account)
-  return seen
-}
+export const view = (account: Stored<ExternalAccount>): typeof ExternalAccountView.Type =>
+  RecordView.of(externalAccounts, shown, account)
 
 /** How many of a number's last signs are shown at most. */
 const shownMax = 4

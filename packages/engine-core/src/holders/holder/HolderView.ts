@@ -1,22 +1,39 @@
 /** A holder as the API shows it. An investor's view, and an app's, is built without what its screening found. */
 import * as Instant from "../../kernel/Instant.ts"
-import { Schema } from "effect"
+import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { Holder, holders } from "./Holder.ts"
 
-const { told: _, ...shown } = Holder.fields
+const shown = Struct.pick(Holder.fields, [
+  "holderId",
+  "party",
+  "state",
+  "legalName",
+  "lei",
+  "classification",
+  "taxResidences",
+  "registeredAt",
+  "validUntil",
+  "attributes",
+  "screening",
+  "terms",
+  "successor",
+  "predecessor",
+  "consents",
+  "externalAccounts",
+  "closedAs",
+  // Whoever registers a holder names its custodian, and reads it here again.
+  "custodian"
+])
 
-export const HolderView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
+export const HolderView = RecordView.schemaOf(shown, {
   identifier: "HolderView",
   description: "A holder, when it changed last, and whose move it is."
 })
 export type HolderView = typeof HolderView.Type
 
-export const of = (holder: Stored<Holder>): HolderView => {
-  const { told: __, ...view } = RecordView.of(holders, holder)
-  return view
-}
+export const of = (holder: Stored<Holder>): HolderView => RecordView.of(holders, shown, holder)
 
 /**
  * The holder as it and an app that speaks for it read it: nothing of the venue's screening, not

@@ -125,7 +125,7 @@ export const of = (self: Instrument): Shown => ({
 })
 
 /** The same with what the store keeps beside the record, and the moves it waits for. */
-export const recorded = (self: Stored<Instrument>): Recorded => {
-  const { createdAt, updatedAt, version, waitingOn } = RecordView.of(instruments, self)
-  return { ...of(self), createdAt, updatedAt, version, waitingOn }
-}
+export const recorded = (self: Stored<Instrument>): Recorded => ({
+  ...of(self),
+  ...RecordView.beside(instruments, self)
+})

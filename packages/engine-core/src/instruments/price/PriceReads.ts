@@ -1,5 +1,5 @@
 /** Reads of an instrument's prices. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema, Struct } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../records/RecordView.ts"
@@ -10,7 +10,22 @@ import { policyVersions } from "../policy/PolicyVersion.ts"
 import { PricePoint, pricePoints } from "./PricePoint.ts"
 import { official } from "./PriceRules.ts"
 
-const { nodeId: _nodeId, ...shown } = PricePoint.fields
+const shown = Struct.pick(PricePoint.fields, [
+  "contractId",
+  "instrumentId",
+  "price",
+  "incomePerUnit",
+  "withholding",
+  "valuationTime",
+  "publishedAt",
+  "source",
+  "offset",
+  "statementId",
+  "corrects",
+  // A point that was corrected or taken back prices nothing: `official` is false, and these two say why.
+  "correctedBy",
+  "isLive"
+])
 
 export const PriceView = Schema.Struct({
   ...shown,
@@ -75,7 +90,7 @@ export const list = Read.list({
     const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId, pin))
     const oracle = instrument?.manifest?.oracle ?? null
     return points.map((point) => ({
-      ...RecordView.of(pricePoints, point),
+      ...RecordView.of(pricePoints, shown, point),
       official: oracle !== null && official([point], oracle).length === 1
     }))
   })

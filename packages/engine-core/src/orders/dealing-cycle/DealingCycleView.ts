@@ -1,5 +1,5 @@
 /** A dealing cycle as the API shows it in lists and results: its sums, and the ids of its orders. */
-import { Schema } from "effect"
+import { Struct } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -8,9 +8,29 @@ import * as Cycle from "./DealingCycleMachine.ts"
 import { grossOf, idsOf, type Orders, ordersIn } from "./DealingCycleOrders.ts"
 import type { Settlement } from "./DealingCycleRules.ts"
 
-const { fills: _, ...shown } = DealingCycle.fields
+const shown = Struct.pick(DealingCycle.fields, [
+  "cycleId",
+  "instrumentId",
+  "state",
+  "endedAs",
+  "cutOffAt",
+  "acceptsOrders",
+  "settleBy",
+  "pointCid",
+  "price",
+  "swungPrice",
+  "orders",
+  "gross",
+  "fundNet",
+  // The currency of the cash in `gross` and `fundNet`.
+  "currency",
+  "gate",
+  // The terms it settled under, or those that a what-if read supposes.
+  "policyVersion",
+  "uid"
+])
 
-export const DealingCycleView = Schema.Struct({ ...shown, ...RecordView.fields }).annotate({
+export const DealingCycleView = RecordView.schemaOf(shown, {
   identifier: "DealingCycleView",
   description: "A dealing cycle with the ids of the orders in it."
 })
@@ -20,10 +40,7 @@ export type DealingCycleView = typeof DealingCycleView.Type
 export const of = (
   record: Stored<DealingCycle>,
   orders: DealingCycle["orders"] = record.orders
-): DealingCycleView => {
-  const { fills: _, ...view } = RecordView.of(dealingCycles, record)
-  return { ...view, orders }
-}
+): DealingCycleView => ({ ...RecordView.of(dealingCycles, shown, record), orders })
 
 /** The cycle with the figures that settling it now would give. */
 export const settling = (
@@ -40,15 +57,10 @@ export const own = (record: Stored<DealingCycle>, named: Orders): DealingCycleVi
   const gross = record.endedAs === "released" ? Cycle.nothing : grossOf(orders)
   return {
     ...of(record, idsOf(orders)),
-    members: {
-      subscriptions: orders.subscriptions.length,
-      redemptions: orders.redemptions.length
-    },
     gross,
     fundNet: Cycle.netOf(gross),
     // What all ordered follows from the factor and the capacity.
     gate: null,
-    allocations: [],
     ...knownOf(record, named)
   }
 }

@@ -11,14 +11,14 @@ import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { PrimaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
+import { primaryMarkets } from "./PrimaryMarket.ts"
+import * as PrimaryMarketView from "./PrimaryMarketView.ts"
 import { PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
 
 /** More attestors than this no market needs. */
@@ -62,10 +62,7 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     instrumentId: ({ instrumentId }) => instrumentId
   },
   input: Body,
-  result: RecordView.schemaOf(PrimaryMarket, {
-    identifier: "PrimaryMarketView",
-    description: "A primary market, and whom it waits on."
-  }),
+  result: PrimaryMarketView.PrimaryMarketView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("primary-market.propose")(function* (body, act) {
     const records = yield* Records
@@ -101,7 +98,8 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
       proposal
     )
   }),
-  finish: (_, act) => Proposing.opened(primaryMarkets, idOf(act.operationId))
+  finish: (_, act) =>
+    Effect.map(Proposing.opened(primaryMarkets, idOf(act.operationId)), PrimaryMarketView.of)
 })
 
 /** What is wrong with the terms of a market, one row a check. */

@@ -1,33 +1,41 @@
-/** A primary market as it is shown with its instrument. */
-import { PrimaryMarket } from "./PrimaryMarket.ts"
+/** A primary market as the API shows it: with its instrument, and in the result of its proposal. */
+import { Schema, Struct } from "effect"
+import * as RecordView from "../../records/RecordView.ts"
+import type { Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
-import { Schema } from "effect"
+import { PrimaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
 
-const { marketId, instrumentId, fund, paymentAsset, terms, state, from, until } =
-  PrimaryMarket.fields
+const shown = Struct.pick(PrimaryMarket.fields, [
+  // An instrument may have had several markets, one after another: only the id tells them apart.
+  "marketId",
+  "instrumentId",
+  "fund",
+  "paymentAsset",
+  "terms",
+  "state",
+  "from",
+  "until"
+])
 
 /** The primary market as a caller reads it (docs/domain/agreements.md#primary-markets). */
 export const fields = {
-  marketId,
-  instrumentId,
-  fund,
-  paymentAsset,
-  terms,
-  state,
-  /** The contract it stands on, once it is agreed. */
-  cid: Schema.NullOr(Field.contractId),
-  from,
-  until
+  ...shown,
+  /** The agreement's contract, once there is one. */
+  cid: Schema.NullOr(Field.contractId)
 } as const
 
-export const of = (self: PrimaryMarket) => ({
-  marketId: self.marketId,
-  instrumentId: self.instrumentId,
-  fund: self.fund,
-  paymentAsset: self.paymentAsset,
-  terms: self.terms,
-  state: self.state,
-  cid: self.marketCid,
-  from: self.from,
-  until: self.until
+export const PrimaryMarketView = RecordView.schemaOf(fields, {
+  identifier: "PrimaryMarketView",
+  description: "A primary market, and whom it waits on."
+})
+export type PrimaryMarketView = typeof PrimaryMarketView.Type
+
+export const membersOf = (market: PrimaryMarket) => ({
+  ...Struct.pick(market, Struct.keys(shown)),
+  cid: market.marketCid
+})
+
+export const of = (market: Stored<PrimaryMarket>): PrimaryMarketView => ({
+  ...membersOf(market),
+  ...RecordView.beside(primaryMarkets, market)
 })

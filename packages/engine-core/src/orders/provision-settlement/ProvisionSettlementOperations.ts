@@ -5,14 +5,14 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { unless } from "../../kernel/Refusal.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { ProvisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
+import { provisionSettlements } from "./ProvisionSettlement.ts"
+import * as ProvisionSettlementView from "./ProvisionSettlementView.ts"
 import { ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
@@ -51,10 +51,7 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
     limit: Field.optional(Amount.cashLimit),
     until: Field.optional(Instant.schema)
   }),
-  result: RecordView.schemaOf(ProvisionSettlement, {
-    identifier: "ProvisionSettlementView",
-    description: "A fund's consent to provisions, and whom it waits on."
-  }),
+  result: ProvisionSettlementView.ProvisionSettlementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("provision-settlement.propose")(function* (body, act) {
     const records = yield* Records
@@ -92,5 +89,9 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
       proposal
     )
   }),
-  finish: (_, act) => Proposing.opened(provisionSettlements, idOf(act.operationId))
+  finish: (_, act) =>
+    Effect.map(
+      Proposing.opened(provisionSettlements, idOf(act.operationId)),
+      ProvisionSettlementView.of
+    )
 })

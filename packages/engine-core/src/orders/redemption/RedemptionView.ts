@@ -1,5 +1,5 @@
 /** A redemption as the API shows it, with what stands between it and its value date. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Offset from "../../kernel/Offset.ts"
@@ -9,8 +9,44 @@ import { orderStateAt, Redemption, redemptions } from "./Redemption.ts"
 import { basisOf } from "./RedemptionBasis.ts"
 import { RedemptionOrder } from "./RedemptionOrder.ts"
 
+const shown = Struct.pick(Redemption.fields, [
+  "redemptionId",
+  "instrumentId",
+  "holderId",
+  "party",
+  "state",
+  "payment",
+  "orderedAs",
+  "amount",
+  "units",
+  "currency",
+  "fee",
+  "price",
+  "pointCid",
+  "proceeds",
+  "policyVersion",
+  "cutOffAt",
+  "dealingDate",
+  "cycleId",
+  "cash",
+  "settleBy",
+  "valueDate",
+  "claimedAt",
+  "pricedAt",
+  "burnRequestCid",
+  "fundedAt",
+  "burnedAt",
+  "settledAt",
+  "endedAt",
+  "endedAs",
+  "remainderOf",
+  // Whoever settles it needs to see the locked units and cash, and until when the ledger keeps them locked.
+  "unitsAllocation",
+  "allocation"
+])
+
 export const RedemptionView = Schema.Struct({
-  ...Redemption.fields,
+  ...shown,
   orderState: RedemptionOrder.schema,
   /** Where each figure comes from, once it is priced. */
   basis: Schema.Array(Basis.Basis),
@@ -27,7 +63,7 @@ export const of = (
   now: Instant.Instant,
   offset: Offset.Offset | null = null
 ): RedemptionView => ({
-  ...RecordView.of(redemptions, record),
+  ...RecordView.of(redemptions, shown, record),
   orderState: orderStateAt(record, now),
   basis: basisOf(record, offset)
 })

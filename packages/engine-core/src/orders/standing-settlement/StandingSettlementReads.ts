@@ -1,5 +1,5 @@
 /** Reads of standing settlements: all of them, or one. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -16,17 +16,30 @@ import {
 } from "./StandingSettlement.ts"
 import { StandingSettlementMachine } from "./StandingSettlementMachine.ts"
 
-export const StandingSettlementView = Schema.Struct({
-  ...StandingSettlement.fields,
-  ...RecordView.fields
-}).annotate({
+const shown = Struct.pick(StandingSettlement.fields, [
+  "standingSettlementId",
+  "instrumentId",
+  "parties",
+  "state",
+  "funding",
+  // What is left of each party's funding decides which iteration can still be settled.
+  "committed",
+  "iterations",
+  "lastSettledAt",
+  "deadline",
+  // Where the caller named no deadline, only this says when the settlement ends.
+  "expiresAt",
+  "allocations"
+])
+
+export const StandingSettlementView = RecordView.schemaOf(shown, {
   identifier: "StandingSettlementView",
   description: "A standing settlement, what is committed to it, and whose move it is."
 })
 export type StandingSettlementView = typeof StandingSettlementView.Type
 
 export const of = (record: Stored<StandingSettlement>): StandingSettlementView =>
-  RecordView.of(standingSettlements, record)
+  RecordView.of(standingSettlements, shown, record)
 
 /** Redacts the view for an investor: its own funding and commitments alone. */
 const ownOf = (view: StandingSettlementView, party: Party.Party | null): StandingSettlementView => {

@@ -1,5 +1,5 @@
 /** A subscription as the API shows it, with what stands between it and its value date. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Offset from "../../kernel/Offset.ts"
@@ -9,8 +9,44 @@ import { orderStateAt, Subscription, subscriptions } from "./Subscription.ts"
 import { basisOf } from "./SubscriptionBasis.ts"
 import { SubscriptionOrder } from "./SubscriptionOrder.ts"
 
+const shown = Struct.pick(Subscription.fields, [
+  "subscriptionId",
+  "instrumentId",
+  "holderId",
+  "party",
+  "state",
+  "payment",
+  "orderedAs",
+  "amount",
+  "units",
+  "currency",
+  "fee",
+  "price",
+  "pointCid",
+  "policyVersion",
+  "cutOffAt",
+  "dealingDate",
+  "cycleId",
+  "residual",
+  "refund",
+  "refunded",
+  "attestors",
+  "lot",
+  "cash",
+  "settleBy",
+  "valueDate",
+  "claimedAt",
+  "pricedAt",
+  "deliveredAt",
+  "endedAt",
+  "endedAs",
+  "remainderOf",
+  // Whoever settles it needs to see the locked cash, and until when the ledger keeps it locked.
+  "allocation"
+])
+
 export const SubscriptionView = Schema.Struct({
-  ...Subscription.fields,
+  ...shown,
   orderState: SubscriptionOrder.schema,
   /** Where each figure comes from, once it is priced. */
   basis: Schema.Array(Basis.Basis),
@@ -27,7 +63,7 @@ export const of = (
   now: Instant.Instant,
   offset: Offset.Offset | null = null
 ): SubscriptionView => ({
-  ...RecordView.of(subscriptions, record),
+  ...RecordView.of(subscriptions, shown, record),
   orderState: orderStateAt(record, now),
   basis: basisOf(record, offset)
 })

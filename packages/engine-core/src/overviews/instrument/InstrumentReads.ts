@@ -144,22 +144,22 @@ const viewOf = RecordView.remembered(
         market === undefined
           ? null
           : {
-              ...PrimaryMarketView.of(market),
-              waitingOn: RecordView.of(primaryMarkets, market).waitingOn
+              ...PrimaryMarketView.membersOf(market),
+              waitingOn: RecordView.waitingOn(primaryMarkets, market)
             },
       admissionConsent:
         consent === undefined
           ? null
           : {
               state: consent.state,
-              waitingOn: RecordView.of(admissionConsents, consent).waitingOn
+              waitingOn: RecordView.waitingOn(admissionConsents, consent)
             },
       issuerPowersAgreement:
         powers === undefined
           ? null
           : {
-              ...IssuerPowersAgreementView.of(powers),
-              waitingOn: RecordView.of(issuerPowersAgreements, powers).waitingOn
+              ...IssuerPowersAgreementView.membersOf(powers),
+              waitingOn: RecordView.waitingOn(issuerPowersAgreements, powers)
             }
     }
   }

@@ -5,7 +5,6 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { IssuerPowersAgreementProposal } from "../../templates/Powers.ts"
@@ -13,7 +12,8 @@ import { create, exercise } from "../../templates/Template.ts"
 import { IssuerPower } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
+import { issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
+import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
 import { IssuerPowersAgreementMachine } from "./IssuerPowersAgreementMachine.ts"
 
 /** Which powers: at least one, each once. */
@@ -61,10 +61,7 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
     consentRevocable: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
     until: Field.optional(Instant.schema)
   }),
-  result: RecordView.schemaOf(IssuerPowersAgreement, {
-    identifier: "IssuerPowersAgreementView",
-    description: "An issuer powers agreement, and whom it waits on."
-  }),
+  result: IssuerPowersAgreementView.IssuerPowersAgreementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("issuer-powers-agreement.propose")(function* (body, act) {
     const records = yield* Records
@@ -96,7 +93,11 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
       proposal
     )
   }),
-  finish: (_, act) => Proposing.opened(issuerPowersAgreements, idOf(act.operationId))
+  finish: (_, act) =>
+    Effect.map(
+      Proposing.opened(issuerPowersAgreements, idOf(act.operationId)),
+      IssuerPowersAgreementView.of
+    )
 })
 
 /** The agreements of these instruments that are in force, by the instrument; one look-up. */

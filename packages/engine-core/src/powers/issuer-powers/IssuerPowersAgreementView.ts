@@ -1,36 +1,46 @@
-/** An issuer powers agreement as it is shown with its instrument. */
-import { Schema } from "effect"
+/** An issuer powers agreement as the API shows it: with its instrument, and in the result of its proposal. */
+import { Schema, Struct } from "effect"
+import * as RecordView from "../../records/RecordView.ts"
+import type { Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
-import { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
+import { IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
 
-const { issuerPowersAgreementId, issuer, registrar, powers, consentRevocable, state, from, until } =
-  IssuerPowersAgreement.fields
+const shown = Struct.pick(IssuerPowersAgreement.fields, [
+  "issuerPowersAgreementId",
+  "instrumentId",
+  "issuer",
+  "registrar",
+  "powers",
+  // Whoever proposes the agreement chooses this one and `until`, and reads them here again.
+  "consentRevocable",
+  "state",
+  // When it was agreed, as of a primary market.
+  "from",
+  "until"
+])
 
 /**
  * The issuer powers agreement as a caller reads it, under its instrument
  * (docs/domain/agreements.md#issuer-powers).
  */
 export const fields = {
-  issuerPowersAgreementId,
-  issuer,
-  registrar,
-  powers,
-  consentRevocable,
-  state,
-  /** The contract it stands on, once it is agreed. */
-  cid: Schema.NullOr(Field.contractId),
-  from,
-  until
+  ...shown,
+  /** The agreement's contract, once there is one. */
+  cid: Schema.NullOr(Field.contractId)
 } as const
 
-export const of = (self: IssuerPowersAgreement) => ({
-  issuerPowersAgreementId: self.issuerPowersAgreementId,
-  issuer: self.issuer,
-  registrar: self.registrar,
-  powers: self.powers,
-  consentRevocable: self.consentRevocable,
-  state: self.state,
-  cid: self.agreementCid,
-  from: self.from,
-  until: self.until
+export const IssuerPowersAgreementView = RecordView.schemaOf(fields, {
+  identifier: "IssuerPowersAgreementView",
+  description: "An issuer powers agreement, and whom it waits on."
+})
+export type IssuerPowersAgreementView = typeof IssuerPowersAgreementView.Type
+
+export const membersOf = (agreement: IssuerPowersAgreement) => ({
+  ...Struct.pick(agreement, Struct.keys(shown)),
+  cid: agreement.agreementCid
+})
+
+export const of = (agreement: Stored<IssuerPowersAgreement>): IssuerPowersAgreementView => ({
+  ...membersOf(agreement),
+  ...RecordView.beside(issuerPowersAgreements, agreement)
 })

@@ -5,7 +5,6 @@ import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
 import { assetOf, InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { IssuerPowersConsentOffer } from "../../templates/Powers.ts"
@@ -17,10 +16,11 @@ import { type IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowe
 import { powers } from "./IssuerPowersAgreementOperations.ts"
 import {
   everything,
-  IssuerPowersConsent,
+  type IssuerPowersConsent,
   issuerPowersConsents,
   isTo
 } from "./IssuerPowersConsent.ts"
+import * as IssuerPowersConsentView from "./IssuerPowersConsentView.ts"
 import { IssuerPowersConsentMachine } from "./IssuerPowersConsentMachine.ts"
 
 const standing = {
@@ -116,10 +116,7 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
     holderId: ({ holderId }) => holderId
   },
   input: Body,
-  result: RecordView.schemaOf(IssuerPowersConsent, {
-    identifier: "IssuerPowersConsentView",
-    description: "A holder's consent to issuer powers, and whom it waits on."
-  }),
+  result: IssuerPowersConsentView.IssuerPowersConsentView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (body, { now }) => Effect.map(standingOf(body), ({ agreed }) => rows(body, agreed, now)),
   plan: Effect.fn("issuer-powers-consent.offer")(function* (body, act) {
@@ -151,7 +148,11 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
       proposal
     )
   }),
-  finish: (_, act) => Proposing.opened(issuerPowersConsents, idOf(act.operationId))
+  finish: (_, act) =>
+    Effect.map(
+      Proposing.opened(issuerPowersConsents, idOf(act.operationId)),
+      IssuerPowersConsentView.of
+    )
 })
 
 const standingOf = Effect.fnUntraced(function* (body: Body) {

@@ -1,13 +1,33 @@
 /** A hold as the API shows it. */
-import { Schema } from "effect"
+import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { Hold, holds } from "./Hold.ts"
 
-export const HoldView = Schema.Struct({ ...Hold.fields, ...RecordView.fields }).annotate({
+const shown = Struct.pick(Hold.fields, [
+  "holdId",
+  "instrumentId",
+  "source",
+  "blocks",
+  "reason",
+  "findings",
+  "runId",
+  // Nothing else on the hold names the reserve whose cover was low.
+  "cover",
+  "state",
+  "openedAt",
+  // Who opened a manual hold, as a restriction shows it.
+  "by",
+  "until",
+  "releasedAt",
+  "releasedBy",
+  "override"
+])
+
+export const HoldView = RecordView.schemaOf(shown, {
   identifier: "HoldView",
   description: "A hold on an instrument, what it blocks, and whose move its release is."
 })
 export type HoldView = typeof HoldView.Type
 
-export const of = (hold: Stored<Hold>): HoldView => RecordView.of(holds, hold)
+export const of = (hold: Stored<Hold>): HoldView => RecordView.of(holds, shown, hold)

@@ -1,0 +1,275 @@
+/**
+ * Which members of a stored record the API shows. `/v1` can only grow, so a member that is stored anew
+ * is red here until somebody decides: its view lists it, or the table withholds it and says why.
+ */
+import { readFileSync } from "node:fs"
+import { Catalogue } from "@bursar/engine-core"
+import { assert, describe, it } from "@effect/vitest"
+import { approvals } from "#core/writes/Approval.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
+
+interface Decision {
+  /** The views of the record, by their names in the document; the first shows most. */
+  readonly views: readonly [string, ...ReadonlyArray<string>]
+  /** Members that no view shows, by the reason why. */
+  readonly withheld: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+/** Whoever acts on the ledger reads the contract there; the engine needs its id for the next step. */
+const contract = "a contract of the ledger that only the next step needs"
+const terms = "terms of the day it was claimed; the policy version that is shown names them"
+const instrument = "a member of its instrument"
+const dates = "createdAt or updatedAt says it; the clock ends it at a date that is shown"
+const search = "only finds or sorts the record"
+const secret = "a secret, sealed"
+const signed = "waitingOn names those who have not signed yet"
+
+const decided: Readonly<Record<string, Decision>> = {
+  operation: {
+    views: ["WriteAnswer"],
+    withheld: {
+      [search]: ["instrumentId", "holderId"],
+      [secret]: ["sealed"],
+      "stands in the place of the problem for those who may not learn it": ["problemInstead"],
+      "the audit log has it": ["requestId", "traceId", "traceFlags"],
+      "the ledger step is the engine's own": ["step"]
+    }
+  },
+  approval: {
+    views: ["Approval"],
+    withheld: {
+      [search]: ["instrumentId", "holderId"],
+      [secret]: ["sealed"],
+      "a person's name, not asked for": ["makerName", "makerEmail"],
+      "keys are their callers' own": ["key", "rejectedKey"],
+      "the audit log has it": ["requestId", "traceId", "traceFlags"]
+    }
+  },
+  webhook: {
+    views: ["Webhook"],
+    withheld: { [secret]: ["sealed"], "a removed webhook is shown nowhere": ["removedAt"] }
+  },
+  instrument: {
+    views: ["InstrumentView"],
+    withheld: {
+      "shown term by term": ["manifest"],
+      "shown as onRegistry": ["configurations"],
+      "the list of policy versions shows them": ["termsSince", "next"]
+    }
+  },
+  "policy-version": { views: ["PolicyVersion"], withheld: { "shown as body": ["manifest"] } },
+  "price-point": { views: ["PriceView"], withheld: { [search]: ["nodeId"] } },
+  movement: {
+    views: ["MovementView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      [search]: ["ledgerTime"],
+      "the series of holders counts them": ["holdersAfter"]
+    }
+  },
+  "party-movement": {
+    views: ["MovementView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      [search]: ["ledgerTime"],
+      "the holder whose movements are listed": ["party"]
+    }
+  },
+  holder: {
+    views: ["HolderView"],
+    withheld: {
+      [contract]: ["invitationCid", "registrationCid", "signedTermsCid"],
+      [dates]: ["endedAt"],
+      "its terms and its state say it": ["acceptedAt"],
+      "what the holder itself may know of its version": ["told"]
+    }
+  },
+  "external-account": { views: ["ExternalAccount"], withheld: { [secret]: ["sealed"] } },
+  admission: {
+    views: ["AdmissionView"],
+    withheld: {
+      "a member of its holder": ["party"],
+      [instrument]: ["registrar"],
+      [search]: ["offset"],
+      [dates]: ["endedAt"],
+      "the result of that operation": ["recoveredBy"]
+    }
+  },
+  "admission-consent": {
+    views: ["AdmissionConsentView"],
+    withheld: {
+      [contract]: ["proposalCid", "consentCid"],
+      [dates]: ["proposedAt", "agreedAt", "endedAt"],
+      [search]: ["offset"]
+    }
+  },
+  restriction: {
+    views: ["RestrictionView"],
+    withheld: {
+      "a member of its holder": ["party"]
+    }
+  },
+  hold: {
+    views: ["HoldView"],
+    withheld: {
+      [instrument]: ["registrar"]
+    }
+  },
+  "primary-market": {
+    views: ["PrimaryMarketView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      [signed]: ["acceptedBy"],
+      [dates]: ["proposedAt", "endedAt"],
+      [search]: ["offset"],
+      "a proposal shows its own": ["proposalCid"],
+      "shown as cid": ["marketCid"]
+    }
+  },
+  "issuer-powers-agreement": {
+    views: ["IssuerPowersAgreementView"],
+    withheld: {
+      [signed]: ["acceptedBy"],
+      [dates]: ["proposedAt", "endedAt"],
+      [search]: ["offset"],
+      "a proposal shows its own": ["proposalCid"],
+      "shown as cid": ["agreementCid"]
+    }
+  },
+  "issuer-powers-consent": {
+    views: ["IssuerPowersConsentView"],
+    withheld: {
+      "a member of its holder": ["party"],
+      "the agreements name them": ["issuers", "revocable"],
+      [dates]: ["offeredAt", "grantedAt", "endedAt"],
+      [search]: ["offset"]
+    }
+  },
+  "provision-settlement": {
+    views: ["ProvisionSettlementView"],
+    withheld: {
+      [contract]: ["proposalCid", "provisionCid"],
+      [dates]: ["proposedAt", "agreedAt", "endedAt"],
+      [search]: ["offset"]
+    }
+  },
+  proposal: {
+    views: ["ProposalView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      "waitingOn names it": ["action"],
+      "only what waits is listed": ["ended"]
+    }
+  },
+  subscription: {
+    views: ["SubscriptionView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      [terms]: ["pricing", "feeRate", "unitDecimals", "cashDecimals", "residualRule", "zone"],
+      "the primary market names them": ["fund", "paymentAsset"],
+      [signed]: ["attesting"],
+      [contract]: ["claimCid", "deliveredLotCid", "mintRequestCid", "intentCid"],
+      "waitingOn shows that a refund is owed": ["owedRefundCid"],
+      "the requests of the operations that named the lines": ["refunds"],
+      "the holder's own order on the ledger": ["orderId"],
+      "an order that is in no cycle settles by itself": ["formerCycle"]
+    }
+  },
+  redemption: {
+    views: ["RedemptionView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      [terms]: ["pricing", "feeRate", "unitDecimals", "cashDecimals", "zone"],
+      "the primary market names them": ["fund", "paymentAsset"],
+      "waitingOn names whose move it is": ["oracle", "custodian"],
+      [contract]: ["claimCid", "pricedCid", "intentCid"],
+      "the holder's own order on the ledger": ["orderId"],
+      "an order that is in no cycle settles by itself": ["formerCycle"]
+    }
+  },
+  "dealing-cycle": {
+    views: ["DealingCycleDetail", "DealingCycleView"],
+    withheld: {
+      [instrument]: ["registrar", "unitDecimals", "cashDecimals"],
+      "the primary market names them": ["fund", "paymentAsset"],
+      "as many as the orders it shows": ["members"],
+      [dates]: ["openedAt", "endedAt"],
+      "waitingOn shows whether the fund has to allocate": ["allocations"],
+      [contract]: ["cycleCid"]
+    }
+  },
+  "standing-settlement": {
+    views: ["StandingSettlementView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      "the primary market names them": ["fund", "paymentAsset"],
+      [dates]: ["proposedAt", "openedAt", "endedAt"],
+      [contract]: ["standingCid"]
+    }
+  }
+}
+
+/** Collections that the engine keeps for itself: what they say is shown by other records, or not yet. */
+const unshown = [
+  "accepted-terms",
+  "admission-places",
+  "cash-line",
+  "configuration",
+  "cycle-slot",
+  "dealing-day",
+  "delivery",
+  "finding",
+  "forced-act",
+  "hold-slot",
+  "holder-claim",
+  "holder-order",
+  "holder-party",
+  "holding",
+  "quote",
+  "recovery",
+  "register-entry",
+  "screening",
+  "standing-party",
+  "supply"
+]
+
+interface Shape {
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
+const document = JSON.parse(
+  readFileSync(new URL("../../packages/http-host/openapi.json", import.meta.url), "utf8")
+) as { readonly components: { readonly schemas: Readonly<Record<string, Shape>> } }
+
+const membersOf = (view: string): ReadonlyArray<string> =>
+  Object.keys(document.components.schemas[view]?.properties ?? {})
+
+const collections = [...Catalogue.collections, operations, approvals]
+
+const stored = ({ record }: { readonly record: object }): ReadonlyArray<string> =>
+  "fields" in record ? Object.keys(record.fields as object) : []
+
+describe("the public members of a record", () => {
+  it("are decided for every collection", () => {
+    assert.sameMembers(
+      [...new Set(collections.map(({ name }) => name))],
+      [...Object.keys(decided), ...unshown]
+    )
+  })
+
+  it.each(Object.entries(decided))("of %s are those that nothing withholds", (name, decision) => {
+    const collection = collections.find((one) => one.name === name)
+    if (collection === undefined) throw new Error(`there is no collection ${name}`)
+    const [view] = decision.views
+    const shown = stored(collection).filter((member) => membersOf(view).includes(member))
+    const withheld = Object.values(decision.withheld).flat()
+    assert.sameMembers([...stored(collection)], [...shown, ...withheld])
+    for (const other of decision.views) {
+      assert.isNotEmpty(membersOf(other), `the document has a view ${other}`)
+      assert.deepStrictEqual(
+        withheld.filter((member) => membersOf(other).includes(member)),
+        []
+      )
+    }
+  })
+})

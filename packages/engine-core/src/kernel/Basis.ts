@@ -16,7 +16,10 @@ export const Input = Schema.Struct({
   resourceKind: Schema.String,
   id: Schema.String,
   offset: Schema.NullOr(Offset.schema)
-}).annotate({ identifier: "BasisInput", description: "What went into a figure, and whence." })
+}).annotate({
+  identifier: "BasisInput",
+  description: "An input of a figure, and the record it was read from."
+})
 export type Input = typeof Input.Type
 
 /**
@@ -49,7 +52,7 @@ export const Basis = Schema.Struct({
   steps: Schema.Array(Step)
 }).annotate({
   identifier: "Basis",
-  description: "Where a figure comes from, so that anybody can compute it again."
+  description: "How a figure was computed, so that anybody can recompute it."
 })
 export type Basis = typeof Basis.Type
 

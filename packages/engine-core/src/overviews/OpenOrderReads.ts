@@ -35,7 +35,7 @@ export const OpenOrderView = Schema.Struct({
   by: NullOr(Instant.schema)
 }).annotate({
   identifier: "OpenOrder",
-  description: "An order that waits for somebody, and for whom."
+  description: "An open order, and who must act next."
 })
 export type OpenOrderView = typeof OpenOrderView.Type
 

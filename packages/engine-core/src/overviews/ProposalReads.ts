@@ -25,13 +25,13 @@ const shown = Struct.pick(Proposal.fields, [
 
 export const ProposalView = RecordView.schemaOf(shown, {
   identifier: "ProposalView",
-  description: "A contract that waits for somebody's consent, and for whose."
+  description: "A ledger contract that waits for a party's consent, and the party."
 })
 export type ProposalView = typeof ProposalView.Type
 
 export const list = Read.list({
   name: "proposals.list",
-  doc: "Lists what waits for somebody's consent on the ledger.",
+  doc: "Lists the proposals on the ledger that wait for a party's consent.",
   route: "GET /v1/proposals",
   audience: {
     operator: "all",

@@ -13,7 +13,10 @@ export const Waiting = Schema.Struct({
   by: Schema.NullOr(Instant.schema),
   /** The four-eyes action that awaits it; shown to those who may read it, and where the read names no offset. */
   actionKey: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "WaitingOn", description: "Whose move it is, which, and by when." })
+}).annotate({
+  identifier: "WaitingOn",
+  description: "Who must act next, by which action, and by when."
+})
 export type Waiting = typeof Waiting.Type
 
 /** The fields that stand beside a record's own in every view. */

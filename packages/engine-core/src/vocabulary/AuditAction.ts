@@ -45,7 +45,7 @@ export const auditStages = {
 
 export const AuditStage = ValueSet.extensible(
   "AuditStage",
-  "How far what was done had come.",
+  "The stage that the logged act had reached.",
   Object.keys(auditStages) as ReadonlyArray<keyof typeof auditStages>
 )
 export type AuditStage = ValueSet.Member<typeof AuditStage>

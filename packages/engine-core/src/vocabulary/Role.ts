@@ -32,6 +32,6 @@ export type Role = keyof typeof roles
 
 export const Role: ValueSet.ValueSet<Role> = ValueSet.extensible(
   "Role",
-  "What a caller may be at the venue, as the roles claim of its bearer names it.",
+  "A role of a caller at the venue, as the roles claim of its bearer names it.",
   Object.keys(roles) as ReadonlyArray<Role>
 )

@@ -35,7 +35,7 @@ const own = Object.keys(waitingActions) as ReadonlyArray<keyof typeof waitingAct
 export const WaitingAction = ValueSet.extensible(
   "WaitingAction",
   [
-    "The move that a record waits for: the kind of a write of this API, or one of these.",
+    "The action that a record waits for: the kind of a write of this API, or one of these.",
     "`Template.Choice` is a choice of a contract on the ledger, a template alone a contract to be created there.",
     "",
     ...own.map((action) => `- \`${action}\`: ${waitingActions[action]}`)

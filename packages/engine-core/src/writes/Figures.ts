@@ -24,7 +24,7 @@ export interface Derived {
 /** The figures as they are kept, shown and hashed: decimals as strings, in least plain form. */
 export const Figures = Schema.Record(Schema.String, Schema.String).annotate({
   identifier: "Figures",
-  description: "What the write will come to, by name: decimals as strings in least plain form."
+  description: "The figures of a write, by name: decimals as strings in least plain form."
 })
 export type Figures = typeof Figures.Type
 

@@ -16,7 +16,7 @@ export const TermChange = Schema.Struct({
   direction: sets.ChangeDirection.schema
 }).annotate({
   identifier: "TermChange",
-  description: "A term that changes, and whether it lets more happen then or less."
+  description: "A changed term, and whether the change loosens or tightens."
 })
 export type TermChange = typeof TermChange.Type
 

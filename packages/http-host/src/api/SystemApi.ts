@@ -61,7 +61,7 @@ export const served: ReadonlyArray<Served> = [
   },
   {
     name: "health.one",
-    doc: "Whether the engine is ready; answered from what it last saw, at most a second ago.",
+    doc: "Whether the engine is ready, from a poll at most a second old.",
     route: "GET /v1/health",
     admits: { by: "anyone" },
     bodyMax: 0,

@@ -163,7 +163,7 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
 })
 
 export const withdraw = Operation.defineOnLedger("admission.withdraw", {
-  doc: "Takes an offer of admission back, or revokes the credential that came of it.",
+  doc: "Withdraws an offer of admission, or revokes its credential.",
   route: "POST /v1/holders/{holderId}/admissions/{instrumentId}:withdraw",
   makers: ["operator", "compliance"],
   approvers: 0,

@@ -61,7 +61,7 @@ const urlRefused = (detail: string) =>
   )
 
 export const register = Operation.define("webhook.register", {
-  doc: "Registers where control events are posted to, from the next event on.",
+  doc: "Registers a webhook: control events are posted to it from the next event on.",
   route: "POST /v1/webhooks",
   makers: ["operator"],
   approvers: 1,
@@ -120,7 +120,7 @@ export const register = Operation.define("webhook.register", {
 })
 
 export const remove = Operation.define("webhook.remove", {
-  doc: "Removes a webhook; what is still on its way to it is cancelled.",
+  doc: "Removes a webhook; its pending deliveries are cancelled.",
   route: "DELETE /v1/webhooks/{webhookId}",
   makers: ["operator"],
   approvers: 1,
@@ -152,11 +152,11 @@ const Tested = Schema.Struct({
   failure: Schema.NullOr(Failure)
 }).annotate({
   identifier: "WebhookTested",
-  description: "What the one attempt of a test came to."
+  description: "Outcome of a test's one attempt."
 })
 
 export const test = Operation.defineOutside("webhook.test", {
-  doc: "Posts a webhook.test event to a webhook, once and at once, and tells what came of it.",
+  doc: "Posts a webhook.test event to a webhook, once and at once, and reports the outcome.",
   route: "POST /v1/webhooks/{webhookId}:test",
   makers: ["operator"],
   approvers: 0,

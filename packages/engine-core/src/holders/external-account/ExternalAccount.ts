@@ -32,7 +32,7 @@ export const ExternalAccount = Schema.Struct({ ...shown, sealed: Text })
 export type ExternalAccount = typeof ExternalAccount.Type
 
 export const externalAccounts = Collection.define<ExternalAccount, never>("external-account", {
-  doc: "An account at a bank or a custodian, and whose it is at the venue.",
+  doc: "An account at a bank or a custodian, and the holder or instrument it is mapped to.",
   id: (self) => self.externalAccountId,
   record: ExternalAccount,
   fact: Schema.Never,
@@ -50,7 +50,7 @@ export const externalAccounts = Collection.define<ExternalAccount, never>("exter
 
 export const ExternalAccountView = RecordView.schemaOf(shown, {
   identifier: "ExternalAccount",
-  description: "An account at a bank or a custodian, and whose it is at the venue."
+  description: "An account at a bank or a custodian, and the holder or instrument it is mapped to."
 })
 
 /** What is shown of an account: never its number. */

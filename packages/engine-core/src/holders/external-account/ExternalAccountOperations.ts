@@ -40,7 +40,7 @@ const ruled = (check: string, recovery: string) =>
   Effect.fail(refused("rule-refused", { gate: "policy", check, recovery }))
 
 export const map = Operation.define("external-account.map", {
-  doc: "Writes down whose an account at a bank or a custodian is.",
+  doc: "Maps an account at a bank or a custodian to a holder or an instrument.",
   route: "POST /v1/external-accounts",
   makers: ["operator"],
   approvers: 1,

@@ -29,7 +29,7 @@ const shown = Struct.pick(Holder.fields, [
 
 export const HolderView = RecordView.schemaOf(shown, {
   identifier: "HolderView",
-  description: "A holder, when it changed last, and whose move it is."
+  description: "A holder, when it changed last, and who must act next."
 })
 export type HolderView = typeof HolderView.Type
 

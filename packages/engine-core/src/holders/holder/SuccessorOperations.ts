@@ -32,7 +32,7 @@ type Naming = typeof Naming.Type
  * on (docs/domain/holders.md#successors): a party that somebody smuggled in is noticed in between.
  */
 export const registerSuccessor = Operation.defineOnLedger("holder.register-successor", {
-  doc: "Names the party that shall follow a holder, and invites it.",
+  doc: "Names the party that shall succeed a holder, and invites it.",
   route: "POST /v1/holders/{holderId}:register-successor",
   makers: ["operator", "compliance"],
   approvers: 1,

@@ -28,7 +28,10 @@ export const Leg = Schema.Struct({
   to: Party.schema,
   asset: Field.asset,
   amount: Decimal.schema
-}).annotate({ identifier: "CycleLeg", description: "One side of what an order comes to." })
+}).annotate({
+  identifier: "CycleLeg",
+  description: "One leg of an order: an asset from one party to another."
+})
 export type Leg = typeof Leg.Type
 
 /** The legs are gross: each account moves only its net, statements and tax go by these. */
@@ -60,7 +63,7 @@ export const of = (
   const seen = new Set(view.orders.redemptions)
   const fills = cycle.fills.filter(({ redemptionId }) => seen.has(redemptionId))
   const parts = partsAsTheyStand(orders)
-  // A reader who sees only some of the fills cannot recompute the factor, so its basis is left out.
+  // The gate is left out for a reader who sees only some of the fills and cannot recompute it.
   const gate = fills.length === cycle.fills.length ? cycle.gate : null
   return {
     ...view,

@@ -24,7 +24,7 @@ const One = Schema.Struct({ cycleId: CycleId })
  * (docs/domain/dealing-cycles.md#releasing).
  */
 export const release = Operation.defineOnLedger("dealing-cycle.release", {
-  doc: "Releases a dealing cycle with its orders: nothing settles, what was allocated goes back.",
+  doc: "Releases a dealing cycle with its orders: nothing settles, and allocations go back.",
   route: "POST /v1/dealing-cycles/{cycleId}:release",
   makers: ["operator", "risk"],
   approvers: 0,

@@ -45,7 +45,7 @@ const shown = shownAfter(redemptions, RedemptionView.of)
 
 export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
   ...declared,
-  doc: "Takes a redemption back before its units are burned; what is allocated to it goes back.",
+  doc: "Withdraws a redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:withdraw",
   makers: ["operator", "app"],
   input: One,
@@ -59,7 +59,7 @@ export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
 
 export const release = Operation.defineOnLedger("redemption.release", {
   ...declared,
-  doc: "Lets a priced redemption go before its units are burned; what is allocated to it goes back.",
+  doc: "Releases a priced redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:release",
   makers: ["operator"],
   input: One,
@@ -73,7 +73,7 @@ export const release = Operation.defineOnLedger("redemption.release", {
 
 export const settle = Operation.defineOnLedger("redemption.settle", {
   ...declared,
-  doc: "Closes a burned redemption whose cash is out; a ledger-paid one is burned and paid in one.",
+  doc: "Closes a burned redemption whose cash was paid; a ledger-paid one is burned and paid in one transaction.",
   route: "POST /v1/redemptions/{redemptionId}:settle",
   makers: ["operator"],
   input: Paid,

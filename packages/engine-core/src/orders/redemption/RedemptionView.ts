@@ -53,7 +53,7 @@ export const RedemptionView = Schema.Struct({
   ...RecordView.fields
 }).annotate({
   identifier: "RedemptionView",
-  description: "A redemption, what it still needs, and whose move it is."
+  description: "A redemption, what it still needs, and who must act next."
 })
 export type RedemptionView = typeof RedemptionView.Type
 

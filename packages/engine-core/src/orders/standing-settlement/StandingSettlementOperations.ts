@@ -137,7 +137,7 @@ const resource = {
 } as const
 
 export const pause = Operation.defineOnLedger("standing-settlement.pause", {
-  doc: "Stops iterations of a standing settlement at once; what is committed stays committed.",
+  doc: "Stops iterations of a standing settlement at once; commitments stay in place.",
   route: "POST /v1/standing-settlements/{standingSettlementId}:pause",
   makers: ["operator", "risk"],
   approvers: 0,
@@ -180,7 +180,7 @@ const resuming = Effect.fnUntraced(function* ({ standingSettlementId }: Named) {
 })
 
 export const close = Operation.defineOnLedger("standing-settlement.close", {
-  doc: "Ends a standing settlement; what is still committed goes back to its parties.",
+  doc: "Ends a standing settlement; commitments go back to their parties.",
   route: "POST /v1/standing-settlements/{standingSettlementId}:close",
   makers: ["operator"],
   approvers: 0,

@@ -34,7 +34,7 @@ const shown = Struct.pick(StandingSettlement.fields, [
 
 export const StandingSettlementView = RecordView.schemaOf(shown, {
   identifier: "StandingSettlementView",
-  description: "A standing settlement, what is committed to it, and whose move it is."
+  description: "A standing settlement, what is committed to it, and who must act next."
 })
 export type StandingSettlementView = typeof StandingSettlementView.Type
 

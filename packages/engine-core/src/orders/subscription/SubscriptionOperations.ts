@@ -63,7 +63,7 @@ const shown = shownAfter(subscriptions, SubscriptionView.of)
 
 export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
   ...declared,
-  doc: "Takes an order back before it is priced.",
+  doc: "Withdraws an order before it is priced.",
   route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
   makers: ["operator", "app"],
   input: One,
@@ -79,7 +79,7 @@ export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
 
 export const release = Operation.defineOnLedger("subscription.release", {
   ...declared,
-  doc: "Lets a priced order go undelivered; cash allocated to it goes back, bank lines that paid it are free again.",
+  doc: "Releases a priced order undelivered: allocated cash goes back, and bank lines that paid it may be used again.",
   route: "POST /v1/subscriptions/{subscriptionId}:release",
   makers: ["operator"],
   input: One,

@@ -53,7 +53,7 @@ export const SubscriptionView = Schema.Struct({
   ...RecordView.fields
 }).annotate({
   identifier: "SubscriptionView",
-  description: "A subscription, what it still needs, and whose move it is."
+  description: "A subscription, what it still needs, and who must act next."
 })
 export type SubscriptionView = typeof SubscriptionView.Type
 

@@ -33,7 +33,7 @@ export const PrecheckView = Schema.Struct({
   asOf: Offset.schema
 }).annotate({
   identifier: "PrecheckView",
-  description: "Every check of an act, in the order of the gates, and what the act comes to."
+  description: "Every check of an act, in the order of the gates, and the act's figures."
 })
 
 /** What no gate says: the act would be refused in the same words before any gate is asked. */

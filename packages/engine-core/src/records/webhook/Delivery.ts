@@ -16,7 +16,7 @@ export const Failure = Schema.Literals([
   "tls",
   "timeout",
   "status"
-]).annotate({ identifier: "DeliveryFailure", description: "Why an attempt was not taken." })
+]).annotate({ identifier: "DeliveryFailure", description: "Why an attempt failed." })
 export type Failure = typeof Failure.Type
 
 /** Outcome of one attempt; of the receiver's answer only the status is kept. */

@@ -104,7 +104,10 @@ export const WebhookView = Schema.Struct({
   source: WebhookSource.schema,
   createdAt: Instant.schema,
   createdBy: Schema.String
-}).annotate({ identifier: "Webhook", description: "Where control events are posted to." })
+}).annotate({
+  identifier: "Webhook",
+  description: "A webhook: an address that control events are posted to."
+})
 export type WebhookView = typeof WebhookView.Type
 
 export const view = (self: Webhook & Collection.Kept): WebhookView => ({

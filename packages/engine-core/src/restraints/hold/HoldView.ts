@@ -26,7 +26,7 @@ const shown = Struct.pick(Hold.fields, [
 
 export const HoldView = RecordView.schemaOf(shown, {
   identifier: "HoldView",
-  description: "A hold on an instrument, what it blocks, and whose move its release is."
+  description: "A hold on an instrument, what it blocks, and who must act next."
 })
 export type HoldView = typeof HoldView.Type
 

@@ -33,7 +33,7 @@ export const shared = {
     example: "0d6a1f2e-8c1c-4a5e-9b0a-6d2f5f0c9a11"
   }),
   IfMatch: header("If-Match", {
-    description: "What the caller saw and means: it is refused where that has changed since.",
+    description: "The state that the caller saw: the call is refused where it has changed since.",
     schema: { type: "string", pattern: '^"?[\\x21\\x23-\\x7E]{1,255}"?$' },
     example: '"6f1ed002ab5595859014ebf0951522d9b4f5c1a1c2e3d4f5061728394a5b6c7d"'
   }),

@@ -1,7 +1,8 @@
 /**
  * Checks of an act, one row each, sorted by gate: the judge of writes and the answer of prechecks.
  */
-import { Result, Schema } from "effect"
+import { Predicate, Result, Schema } from "effect"
+import { type CheckName, checks } from "./Checks.ts"
 import { type Gate, gates, type Refused, refused, type Told } from "./Refusal.ts"
 
 /** One check of one gate: whether it refuses, and the refusal. */
@@ -9,6 +10,39 @@ export type Objection = readonly [
   holds: boolean,
   slug: "rule-refused",
   told: Told & { readonly gate: Gate; readonly check: string }
+]
+
+/** The checks that belong to a gate: a refusal of a business rule is always one of these. */
+export type GatedName = {
+  [N in CheckName]: (typeof checks)[N]["gate"] extends null ? never : N
+}[CheckName]
+
+/** What a use says besides the row of its check, or in place of it; null or undefined: nothing. */
+type Details = {
+  readonly [M in Exclude<keyof Told, "check" | "instead">]?: Told[M] | null | undefined
+}
+
+/**
+ * What a refusal says where this check fails: the gate and the recovery of its row in the table, and
+ * the details of the use, which win over the row's.
+ */
+export const failed = (
+  name: CheckName,
+  details: Details = {}
+): Told & { readonly check: CheckName } => {
+  const { gate, recovery } = checks[name]
+  const said = Object.entries({ gate, recovery, ...details })
+  return {
+    ...Object.fromEntries(said.filter(([, value]) => Predicate.isNotNullish(value))),
+    check: name
+  }
+}
+
+/** One check of an act: what must hold, and what the refusal says where it does not. */
+export const check = (name: GatedName, holds: boolean, details?: Details): Objection => [
+  !holds,
+  "rule-refused",
+  failed(name, details) as Objection[2]
 ]
 
 const rankOf = ([, , { gate }]: Objection): number => gates.indexOf(gate)

@@ -1,0 +1,143 @@
+/**
+ * Every check that a refusal may name: the gate it belongs to, what must hold, and what the caller is
+ * told to do where it does not hold. A use that knows figures or names of its own says them instead.
+ */
+import type { Gate } from "./Refusal.ts"
+
+interface Row {
+  /** Null: the refusal names no gate. */
+  readonly gate: Gate | null
+  /** What holds where the check passes. */
+  readonly sentence: string
+  /** Null: the refusal says it all. */
+  readonly recovery: string | null
+}
+
+// biome-ignore format: a table, one row a line, in the order in which the gates refuse
+export const checks = {
+  "figures-moved": { gate: "four-eyes", sentence: "The figures are those that were signed, within the tolerance of the policy.", recovery: "Read the approval and approve the figures it shows now." },
+
+  "not-held": { gate: "hold", sentence: "No open hold on the instrument stops the act.", recovery: "Have the hold released." },
+  "findings-of-hold": { gate: "hold", sentence: "The findings that the release accepts are findings behind the hold.", recovery: "Name only findings that the hold itself names." },
+  "findings-cleared": { gate: "hold", sentence: "Each blocking finding behind the hold is cleared or accepted.", recovery: "Have a later run clear the findings, or accept each by its id with a reason." },
+
+  "may-subscribe": { gate: "restriction", sentence: "No restriction stops the holder from ordering more units.", recovery: "Have the restriction lifted, or wait until it lapses." },
+  "may-receive": { gate: "restriction", sentence: "No restriction stops the holder from receiving units.", recovery: "Have the restriction lifted, or wait until it lapses." },
+  "may-send": { gate: "restriction", sentence: "No restriction stops the holder from giving units to others.", recovery: "Have the restriction lifted, or wait until it lapses." },
+  "may-redeem": { gate: "restriction", sentence: "No restriction stops the holder from giving units back to the fund.", recovery: "Have the restriction lifted, or wait until it lapses." },
+  "may-be-paid": { gate: "restriction", sentence: "No restriction stops the holder from being paid for units that are burned.", recovery: "Have the restriction lifted, or wait until it lapses." },
+  "no-restriction": { gate: "restriction", sentence: "No restriction of the holder is in force.", recovery: "Have the restriction lifted, or wait until it lapses." },
+  "successor-unrestricted": { gate: "restriction", sentence: "The successor has no restriction of its own on the instrument.", recovery: "Have the successor's own restriction lifted." },
+
+  standing: { gate: "admission", sentence: "Nothing that the caller may not learn of stops the act, or what the caller may learn of stops it as well.", recovery: "Ask the venue." },
+  "holder-active": { gate: "admission", sentence: "The holder is active: its registration and its terms are accepted. A redemption and its settlement also pass with a registration that lapsed.", recovery: "Have the holder's registration and terms accepted." },
+  "not-admitted-yet": { gate: "admission", sentence: "No admission of the holder to the instrument is offered or in force.", recovery: "Withdraw the admission that stands before another is offered." },
+  "instrument-repeated": { gate: "admission", sentence: "The registration names each instrument once.", recovery: "Name each instrument once." },
+  admitted: { gate: "admission", sentence: "The holder's admission to the instrument is in force.", recovery: "Offer the holder an admission, and have it accept." },
+  "credential-in-force": { gate: "admission", sentence: "The credential of the admission has begun.", recovery: "Wait until the credential is in force." },
+
+  "attributes-valid": { gate: "attribute", sentence: "The attributes that the instrument asks of its holders are verified and in time.", recovery: "Have the attributes that the instrument asks for verified and in time." },
+  "attribute-repeated": { gate: "attribute", sentence: "The call names each attribute once.", recovery: "Name each attribute once in a call." },
+  "attribute-period": { gate: "attribute", sentence: "Each attribute ends after it begins.", recovery: "Name an end after the beginning." },
+  "attribute-in-time": { gate: "attribute", sentence: "An attribute that is verified has not ended.", recovery: "Name an end that is still to come." },
+  "attributes-max": { gate: "attribute", sentence: "The holder has no more attributes than a holder may have.", recovery: "Name fewer attributes." },
+
+  "screening-clear": { gate: "screening", sentence: "The holder's screening is clear, or the deployment screens nobody.", recovery: "Wait for a clear screening." },
+
+  "terms-signed": { gate: "consent", sentence: "The holder has signed the terms.", recovery: "Have the holder sign the terms from its wallet." },
+  "admission-consent": { gate: "consent", sentence: "The registrar has accepted an admission consent for the instrument.", recovery: "Propose an admission consent and wait for the registrar to accept it." },
+  "order-signed": { gate: "consent", sentence: "The holder has signed the order, where it is paid on the ledger.", recovery: "Have the holder sign the order in its wallet." },
+  "order-fits": { gate: "consent", sentence: "The signed order is for what is asked, to the fund and cash of the market, and has not expired.", recovery: "Have the holder sign an order to this market, for what is asked, in time." },
+  "issuer-powers-agreement": { gate: "consent", sentence: "Issuer and registrar have agreed the power over the instrument.", recovery: "Propose an issuer powers agreement, and have issuer and registrar accept it." },
+  "issuer-powers-consent": { gate: "consent", sentence: "The holder has granted its consent to the power.", recovery: "Offer the holder the consent, and have it grant it." },
+  "powers-agreed": { gate: "consent", sentence: "Issuer and registrar have agreed each power that the consent asks for.", recovery: "Ask for powers that issuer and registrar have agreed." },
+
+  "in-manifest": { gate: "policy", sentence: "The venue's manifest has the terms of the instrument.", recovery: "Record the instrument first." },
+  "primary-market": { gate: "policy", sentence: "A primary market of the instrument is agreed, where the act needs one; for settling, the market that priced the orders.", recovery: "Propose a primary market and have it agreed." },
+  "oracle-named": { gate: "policy", sentence: "The instrument or its market names an oracle.", recovery: "Name the instrument's oracle, or agree a primary market." },
+  "oracle-of-instrument": { gate: "policy", sentence: "The market's oracle is the instrument's own, where the instrument names one.", recovery: "Name the instrument's own oracle, or none." },
+  "attestor-named": { gate: "policy", sentence: "Somebody is named who attests the order's price.", recovery: "Name the instrument's oracle, or agree a primary market." },
+  "attestors-suffice": { gate: "policy", sentence: "The market has as many attestors as it requires.", recovery: "Require no more attestors than the market has." },
+  valuation: { gate: "policy", sentence: "The instrument does not rebase.", recovery: "Order an instrument that does not rebase." },
+  "minimum-subscription": { gate: "policy", sentence: "The subscription is worth at least the minimum, at the last price.", recovery: "Order at least the minimum." },
+  "maximum-subscription": { gate: "policy", sentence: "The subscription is worth no more than the policy's limit, at the last price.", recovery: "Order no more than the policy's limit." },
+  "maximum-redemption": { gate: "policy", sentence: "The redemption is of no more units than the policy's limit.", recovery: "Order no more units than the policy allows." },
+  "minimum-holding": { gate: "policy", sentence: "The redemption leaves the holder nothing, or at least the minimum holding.", recovery: "Leave at least the minimum, or give all units back." },
+  "holder-cap": { gate: "policy", sentence: "The instrument has fewer holders and offers than its holder cap.", recovery: "Withdraw an offer that nobody answers, or raise the holder cap." },
+  "effective-ahead": { gate: "policy", sentence: "The policy takes effect at an instant to come, or at once.", recovery: "Set it to take effect later, or name no instant to have it at once." },
+  "fixed-after-mint": { gate: "policy", sentence: "Once units were minted, no term changes that they are counted by.", recovery: "Leave these terms out." },
+  "fixed-at-once": { gate: "policy", sentence: "Terms that units are counted by change at once, never at an instant to come.", recovery: "Set these terms without an instant." },
+  "valid-until": { gate: "policy", sentence: "The registration ends at an instant to come, if it ends.", recovery: "Name an instant to come." },
+  "holder-is-venue": { gate: "policy", sentence: "The holder's party is not the venue's own.", recovery: "Name the holder's own party." },
+  "no-open-order": { gate: "policy", sentence: "All orders of the holder have ended.", recovery: "Settle, withdraw or release the holder's orders." },
+  "account-owner": { gate: "policy", sentence: "The account names the holder or the instrument that it belongs to.", recovery: "Name the holder or the instrument whose account it is." },
+  "external-accounts-max": { gate: "policy", sentence: "The holder has fewer external accounts than a holder may have.", recovery: "Name another holder." },
+  "auto-release-at": { gate: "policy", sentence: "The restriction ends by itself at an instant to come, if it does.", recovery: "Name an instant to come, or none." },
+  entries: { gate: "policy", sentence: "Each entry of the batch can be restricted.", recovery: "Correct the entries that are named, or leave them out." },
+  "another-receiver": { gate: "policy", sentence: "The receiver of the move is not the holder itself.", recovery: "Name a receiver that is not the holder itself." },
+  "one-way": { gate: "policy", sentence: "No holder gives and receives units in one call.", recovery: "Move the units of a holder who also receives some in a call of its own." },
+  "moves-few": { gate: "policy", sentence: "The call moves no more instruments than one call may.", recovery: "Name fewer of the holder's instruments at a time." },
+  "successor-registered": { gate: "policy", sentence: "The holder has named a successor, and it is registered.", recovery: "Register the holder's successor." },
+  "successor-usable": { gate: "policy", sentence: "The cooling time of the successor is over.", recovery: "Wait until the successor's cooling time is over." },
+  instrument: { gate: "policy", sentence: "The orders of the iteration are of the settlement's instrument.", recovery: "Name orders of its instrument alone." },
+  "in-cycle": { gate: "policy", sentence: "The order is in no open dealing cycle.", recovery: "Settle its cycle, or release the order." },
+  priced: { gate: "policy", sentence: "The orders of the iteration are priced and not settled, with no burn requested.", recovery: "Name orders that are priced and not settled, with no burn requested." },
+  "paid-by-wire": { gate: "policy", sentence: "The order is paid by wire.", recovery: "Settle it: an order paid on the ledger is delivered and paid in one." },
+  "paid-on-ledger": { gate: "policy", sentence: "The order is paid on the ledger.", recovery: "Name orders that are paid on the ledger, to its fund." },
+
+  "window-open": { gate: "window", sentence: "The ordering window of the policy is open.", recovery: "Order while the policy's window is open." },
+  "cut-off-to-come": { gate: "window", sentence: "The cut-off that is named is still to come.", recovery: "Name a cut-off that is still to come." },
+  "cut-off-in-reach": { gate: "window", sentence: "The cut-off that is named is within the coming year.", recovery: "Name a cut-off of the coming year." },
+  "cut-off-of-instrument": { gate: "window", sentence: "The cut-off that is named is one of the instrument's rule.", recovery: "Name a cut-off of the instrument." },
+  "settle-by-after-cut-off": { gate: "window", sentence: "The cycle's last time to settle is after the cut-off, and before its orders run out.", recovery: "Name a time after the cut-off, at which its orders still stand." },
+  "cut-off-passed": { gate: "window", sentence: "The cut-off of the cycle has passed.", recovery: "Wait for the cut-off: until then the cycle takes orders." },
+  "settle-by": { gate: "window", sentence: "The order's or the cycle's time to settle has not passed.", recovery: "Release the order: its time to settle passed." },
+  "cycle-sequence": { gate: "window", sentence: "No cycle of an earlier cut-off is open.", recovery: "Settle or release it first." },
+  "deadline-ahead": { gate: "window", sentence: "The deadline of the standing settlement is still to come.", recovery: "Name a deadline that is still to come." },
+  "offer-in-time": { gate: "window", sentence: "The offer of the admission and the admission end at instants to come, if they end.", recovery: "Name instants that are still to come." },
+  "offer-period": { gate: "window", sentence: "The admission ends after it begins.", recovery: "Name an end after the beginning." },
+  "market-in-time": { gate: "window", sentence: "The primary market ends at an instant to come, if it ends.", recovery: "Name an end that is still to come." },
+  "provision-in-time": { gate: "window", sentence: "The fund's consent to provisions ends at an instant to come, if it ends.", recovery: "Name an end that is still to come." },
+  "agreement-in-time": { gate: "window", sentence: "The issuer powers agreement ends at an instant to come, if it ends.", recovery: "Name an end that is still to come." },
+  "consent-in-time": { gate: "window", sentence: "The offer of the issuer powers consent and the consent end at instants to come, if they end.", recovery: "Name an end that is still to come." },
+
+  "unit-decimals": { gate: "units", sentence: "Units have no more decimal places than the instrument's units have.", recovery: "Name units with fewer places." },
+  "units-held": { gate: "units", sentence: "The holder holds units of the instrument.", recovery: "Name a holder that holds units of the instrument." },
+  "enough-units": { gate: "units", sentence: "The holder holds the units that are to move.", recovery: "Name no more than is held." },
+  "locks-releasable": { gate: "units", sentence: "Each lock on the units is one that a forced act can end.", recovery: "End what locks the units first: no forced act ends such a lock." },
+  "zero-units": { gate: "units", sentence: "The holder holds no units of any instrument.", recovery: "Have the holder redeem or transfer its units." },
+  "units-free": { gate: "units", sentence: "The holder has the ordered units free, at the last price where it orders by amount.", recovery: "Order no more than the holder has free." },
+  "too-small": { gate: "units", sentence: "The amount less its fee buys some units at the last price.", recovery: "Order an amount that buys at least the smallest part of a unit." },
+  "cycle-has-orders": { gate: "units", sentence: "The cycle has orders.", recovery: "Release the cycle: no order is in it." },
+  "mint-requested": { gate: "units", sentence: "No mint request of the order awaits the registrar.", recovery: "Wait for the registrar to accept or reject the mint request." },
+  "units-allocated": { gate: "units", sentence: "The holder has allocated the order's units.", recovery: "Have the holder allocate the order's units from its wallet." },
+  "burn-requested": { gate: "units", sentence: "No burn request of the order is open.", recovery: "Have the burn request taken back by who made it, or rejected by the registrar." },
+  committed: { gate: "units", sentence: "The parties have committed what the orders of the iteration take of them; where cash is missing, the gate is `cash`.", recovery: "Name fewer orders: their payer has committed less than they take." },
+
+  "currency-decimals": { gate: "cash", sentence: "Amounts have no more decimal places than the instrument's currency has.", recovery: "Name an amount with fewer places." },
+  "cash-allocated": { gate: "cash", sentence: "The order's cash is allocated; in an iteration of a standing settlement no order has cash allocated to itself.", recovery: "Have the holder allocate the order's cash from its wallet." },
+  "fund-cash": { gate: "cash", sentence: "The fund has allocated the cash that the cycle pays out beyond what it takes in, or a provision is agreed.", recovery: "Have the fund allocate it to itself for the cycle, or agree a provision." },
+  "funding-asset": { gate: "cash", sentence: "The funding is the market's cash or units of the instrument.", recovery: "Fund it with the market's cash or with the instrument's units." },
+  "cash-on-ledger": { gate: "cash", sentence: "An order paid on the ledger names no bank lines.", recovery: "Name no bank lines." },
+  "cash-line-repeated": { gate: "cash", sentence: "Each bank line is named once for the order.", recovery: "Name each bank line once." },
+  "cash-line-taken": { gate: "cash", sentence: "The bank lines pay no other order.", recovery: "Name lines that pay this order." },
+  "cash-over": { gate: "cash", sentence: "The bank lines come to no more than the order.", recovery: "Match no more than the order comes to." },
+  "cash-matched": { gate: "cash", sentence: "The bank lines come to all of the order's cash.", recovery: "Name the bank lines that paid the whole order." },
+  "refund-over": { gate: "cash", sentence: "The bank lines of the refund come to no more than is still to be paid back.", recovery: "Name no more than the order has to pay back." },
+
+  "orders-priced": { gate: "nav-feed", sentence: "All orders of the cycle have a price.", recovery: "Wait for the orders' price, or withdraw what gets none." },
+  "one-point": { gate: "nav-feed", sentence: "One point of the price series priced all orders of the cycle.", recovery: "Release the orders that another point priced." },
+  "price-of-cycle": { gate: "nav-feed", sentence: "All orders of the cycle have the price that its point and the dealing rules give.", recovery: "Release the orders that are priced otherwise." },
+
+  "on-registry": { gate: "ledger", sentence: "The registrar has configured the instrument on the ledger.", recovery: "Have the registrar configure the instrument." },
+  "transaction-size": { gate: "ledger", sentence: "One ledger transaction can use as many contracts as the act takes.", recovery: "Raise ledger.maxInputs to what the ledger allows." },
+  "ledger-credential": { gate: "ledger", sentence: "The ledger lets the engine act.", recovery: null },
+
+  "holder-id": { gate: null, sentence: "No other holder has the id.", recovery: null },
+  party: { gate: null, sentence: "The party is no holder yet.", recovery: null },
+  "successor-named": { gate: null, sentence: "The holder has no successor yet.", recovery: null },
+  "webhooks-max": { gate: null, sentence: "There are fewer webhooks than there may be.", recovery: null }
+} as const satisfies Readonly<Record<string, Row>>
+
+/** The name of a check: what `check` of a problem and of a precheck says. */
+export type CheckName = keyof typeof checks

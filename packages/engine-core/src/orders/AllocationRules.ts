@@ -1,6 +1,6 @@
 /** Pure rules of allocations: whether an order's allocations let it settle, and until when. */
 import * as Decimal from "../kernel/Decimal.ts"
-import type { Objection } from "../kernel/Gates.ts"
+import { check, type Objection } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 
 /** What somebody locked for an order, and until when the ledger lets it be moved. */
@@ -59,12 +59,4 @@ export const asServed = <O extends Allocating>(order: O, now: Instant.Instant): 
 export const againstSettleBy = (
   { settleBy }: { readonly settleBy: Instant.Instant | null },
   now: Instant.Instant
-): Objection => [
-  settleBy !== null && Instant.atOrAfter(now, settleBy),
-  "rule-refused",
-  {
-    gate: "window",
-    check: "settle-by",
-    recovery: "Release the order: its time to settle passed."
-  }
-]
+): Objection => check("settle-by", settleBy === null || Instant.isBefore(now, settleBy))

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../instruments/instrument/Instrument.ts"
-import type { Objection } from "../kernel/Gates.ts"
+import { check, type Objection } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
@@ -38,26 +38,8 @@ export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Objec
   const { order, holder } = signed
   if (asked.payment === "wire") return []
   return [
-    [
-      order === null,
-      "rule-refused",
-      {
-        gate: "consent",
-        check: "order-signed",
-        party: holder.party,
-        recovery: "Have the holder sign the order in its wallet."
-      }
-    ],
-    [
-      order !== null && !fits(asked, order, signed),
-      "rule-refused",
-      {
-        gate: "consent",
-        check: "order-fits",
-        party: holder.party,
-        recovery: "Have the holder sign an order to this market, for what is asked, in time."
-      }
-    ]
+    check("order-signed", order !== null, { party: holder.party }),
+    check("order-fits", order === null || fits(asked, order, signed), { party: holder.party })
   ]
 }
 

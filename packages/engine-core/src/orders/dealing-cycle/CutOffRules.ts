@@ -1,7 +1,7 @@
 /** Which cut-offs a cycle may be opened for, and until when it may settle. */
 import type * as Date from "../../kernel/Date.ts"
 import * as Duration from "../../kernel/Duration.ts"
-import type { Objection } from "../../kernel/Gates.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type CutOffRule, nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
 
@@ -38,26 +38,15 @@ export const openingOf = (
   const until = opening.settleBy === null ? latest : Instant.toMicros(opening.settleBy)
   const rows: ReadonlyArray<Objection> = [
     ...ofNamed,
-    [
-      named !== null && named !== at,
-      "rule-refused",
-      {
-        gate: "window",
-        check: "cut-off-of-instrument",
-        detail: `The instrument's next cut-off from there is ${Instant.format(at)}.`,
-        recovery: `Name a cut-off of the instrument: ${cutOff.zone}, on ${cutOff.days.join(", ")}.`
-      }
-    ],
-    [
-      Instant.atOrBefore(until, at) || Instant.isAfter(until, latest),
-      "rule-refused",
-      {
-        gate: "window",
-        check: "settle-by-after-cut-off",
-        detail: `The orders of this cut-off run out at ${Instant.format(latest)}.`,
-        recovery: "Name a time after the cut-off, at which its orders still stand."
-      }
-    ]
+    check("cut-off-of-instrument", named === null || named === at, {
+      detail: `The instrument's next cut-off from there is ${Instant.format(at)}.`,
+      recovery: `Name a cut-off of the instrument: ${cutOff.zone}, on ${cutOff.days.join(", ")}.`
+    }),
+    check(
+      "settle-by-after-cut-off",
+      Instant.isAfter(until, at) && Instant.atOrBefore(until, latest),
+      { detail: `The orders of this cut-off run out at ${Instant.format(latest)}.` }
+    )
   ]
   return { opened: { cutOffAt: at, date, settleBy: until }, rows }
 }
@@ -66,24 +55,8 @@ export const openingOf = (
 const reach = Duration.days(366)
 
 const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Objection> => [
-  [
-    Instant.atOrBefore(named, now),
-    "rule-refused",
-    {
-      gate: "window",
-      check: "cut-off-to-come",
-      recovery: "Name a cut-off that is still to come."
-    }
-  ],
-  [
-    Instant.isAfter(named, Instant.add(now, reach)),
-    "rule-refused",
-    {
-      gate: "window",
-      check: "cut-off-in-reach",
-      recovery: "Name a cut-off of the coming year."
-    }
-  ]
+  check("cut-off-to-come", Instant.isAfter(named, now)),
+  check("cut-off-in-reach", Instant.atOrBefore(named, Instant.add(now, reach)))
 ]
 
 const nanosecond = 1n

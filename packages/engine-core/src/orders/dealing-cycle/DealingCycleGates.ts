@@ -3,7 +3,7 @@ import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
@@ -32,28 +32,14 @@ export const againstOpening = (
 ): ReadonlyArray<Objection> =>
   inOrder([
     ControlGates.held({ holds }),
-    [
-      market?.state !== "agreed",
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "primary-market",
-        policyVersion: instrument.policyVersion,
-        recovery: "Propose a primary market and have it agreed."
-      }
-    ],
+    check("primary-market", market?.state === "agreed", {
+      policyVersion: instrument.policyVersion
+    }),
     ...own,
     onRegistry(instrument),
-    [
-      inputsOf({ subscriptions: 1, redemptions: 1 }) > inputsMax,
-      "rule-refused",
-      {
-        gate: "ledger",
-        check: "transaction-size",
-        detail: `One transaction of ${inputsMax} contracts settles no two orders.`,
-        recovery: "Raise ledger.maxInputs to what the ledger allows."
-      }
-    ]
+    check("transaction-size", inputsOf({ subscriptions: 1, redemptions: 1 }) <= inputsMax, {
+      detail: `One transaction of ${inputsMax} contracts settles no two orders.`
+    })
   ])
 
 /**
@@ -109,62 +95,31 @@ const ofHolders = ({
     return holder !== undefined && !isScreened(holder)
   })
   return [
-    [
-      inactive !== undefined,
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "holder-active",
-        ...detailOf(idOf(inactive)),
-        recovery: "Have the holder's registration accepted, or release its order."
-      }
-    ],
-    [
-      unadmitted !== undefined,
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "admitted",
-        ...detailOf(unadmitted?.subscriptionId),
-        ...(unadmitted === undefined ? {} : { party: unadmitted.party }),
-        recovery: "Have the holder admitted, or release its order."
-      }
-    ],
-    [
-      unscreened !== undefined,
-      "rule-refused",
-      {
-        gate: "screening",
-        check: "screening-clear",
-        ...detailOf(idOf(unscreened)),
-        recovery: "Wait for a clear screening, or release the order."
-      }
-    ]
+    check("holder-active", inactive === undefined, {
+      ...detailOf(idOf(inactive)),
+      recovery: "Have the holder's registration accepted, or release its order."
+    }),
+    check("admitted", unadmitted === undefined, {
+      ...detailOf(unadmitted?.subscriptionId),
+      party: unadmitted?.party,
+      recovery: "Have the holder admitted, or release its order."
+    }),
+    check("screening-clear", unscreened === undefined, {
+      ...detailOf(idOf(unscreened)),
+      recovery: "Wait for a clear screening, or release the order."
+    })
   ]
 }
 
 const ofTerms = ({ instrument, market, earlier }: Standing): ReadonlyArray<Objection> => {
   return [
-    [
-      market === null,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "primary-market",
-        policyVersion: instrument.policyVersion,
-        recovery: "Release the cycle: its market ended."
-      }
-    ],
-    [
-      earlier !== null,
-      "rule-refused",
-      {
-        gate: "window",
-        check: "cycle-sequence",
-        detail: `The cycle ${earlier?.cycleId ?? ""} of an earlier cut-off is open.`,
-        recovery: "Settle or release it first."
-      }
-    ]
+    check("primary-market", market !== null, {
+      policyVersion: instrument.policyVersion,
+      recovery: "Release the cycle: its market ended."
+    }),
+    check("cycle-sequence", earlier === null, {
+      detail: `The cycle ${earlier?.cycleId ?? ""} of an earlier cut-off is open.`
+    })
   ]
 }
 
@@ -179,50 +134,22 @@ const ofOrders = ({ orders }: Standing): ReadonlyArray<Objection> => {
     ...idsWhere(redemptions, "redemptionId")
   ]
   return [
-    [
-      unlocked !== undefined,
-      "rule-refused",
-      {
-        gate: "units",
-        check: "units-allocated",
-        ...detailOf(unlocked?.redemptionId),
-        ...(unlocked === undefined ? {} : { party: unlocked.party }),
-        recovery: "Have the holder allocate the order's units, or release the order."
-      }
-    ],
+    check("units-allocated", unlocked === undefined, {
+      ...detailOf(unlocked?.redemptionId),
+      party: unlocked?.party,
+      recovery: "Have the holder allocate the order's units, or release the order."
+    }),
     // Burned once by request and once with the payment they would be gone twice.
-    [
-      burning !== undefined,
-      "rule-refused",
-      {
-        gate: "units",
-        check: "burn-requested",
-        ...detailOf(burning?.redemptionId),
-        ...(burning === undefined ? {} : { party: burning.custodian ?? burning.party }),
-        recovery: "Have the burn request taken back by who made it, or rejected by the registrar."
-      }
-    ],
-    [
-      unpaid !== undefined,
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "cash-allocated",
-        ...detailOf(unpaid?.subscriptionId),
-        ...(unpaid === undefined ? {} : { party: unpaid.party }),
-        recovery: "Have the holder allocate the order's cash, or release the order."
-      }
-    ],
-    [
-      unpriced.length > 0,
-      "rule-refused",
-      {
-        gate: "nav-feed",
-        check: "orders-priced",
-        ...detailOf(unpriced[0]),
-        recovery: "Wait for the orders' price, or withdraw what gets none."
-      }
-    ]
+    check("burn-requested", burning === undefined, {
+      ...detailOf(burning?.redemptionId),
+      party: burning === undefined ? null : (burning.custodian ?? burning.party)
+    }),
+    check("cash-allocated", unpaid === undefined, {
+      ...detailOf(unpaid?.subscriptionId),
+      party: unpaid?.party,
+      recovery: "Have the holder allocate the order's cash, or release the order."
+    }),
+    check("orders-priced", unpriced.length === 0, detailOf(unpriced[0]))
   ]
 }
 
@@ -234,43 +161,24 @@ const ofPrice = ({ orders, point, dealingPrice }: Standing): ReadonlyArray<Objec
   const [first] = priced
   const isOther = dealingPrice !== null && priced.some(({ price }) => price !== dealingPrice)
   return [
-    [
-      priced.some(({ pointCid }) => pointCid !== first?.pointCid),
-      "rule-refused",
-      {
-        gate: "nav-feed",
-        check: "one-point",
-        recovery: "Release the orders that another point priced."
-      }
-    ],
-    [
-      priced.length > 0 && (dealingPrice === null || isOther),
-      "rule-refused",
-      {
-        gate: "nav-feed",
-        check: "price-of-cycle",
-        detail:
-          point === null || dealingPrice === null
-            ? "The point that priced the orders is not known."
-            : `The orders of this cut-off deal at ${Decimal.formatPlain(dealingPrice)}.`,
-        recovery: "Release the orders that are priced otherwise."
-      }
-    ]
+    check(
+      "one-point",
+      priced.every(({ pointCid }) => pointCid === first?.pointCid)
+    ),
+    check("price-of-cycle", priced.length === 0 || (dealingPrice !== null && !isOther), {
+      detail:
+        point === null || dealingPrice === null
+          ? "The point that priced the orders is not known."
+          : `The orders of this cut-off deal at ${Decimal.formatPlain(dealingPrice)}.`
+    })
   ]
 }
 
 const ofCash = ({ cycle, shortfall, provision }: Standing): ReadonlyArray<Objection> => [
-  [
-    Decimal.isPositive(shortfall) && provision === null,
-    "rule-refused",
-    {
-      gate: "cash",
-      check: "fund-cash",
-      party: cycle.fund,
-      detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`,
-      recovery: "Have the fund allocate it to itself for the cycle, or agree a provision."
-    }
-  ]
+  check("fund-cash", !Decimal.isPositive(shortfall) || provision !== null, {
+    party: cycle.fund,
+    detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`
+  })
 ]
 
 const ofSize = ({ cycle, orders, provision, inputsMax }: Standing): ReadonlyArray<Objection> => {
@@ -280,17 +188,11 @@ const ofSize = ({ cycle, orders, provision, inputsMax }: Standing): ReadonlyArra
       redemptions: orders.redemptions.length
     }) + beyondRoom(provision?.holdingCids.length ?? 0)
   return [
-    [
-      inputs > inputsMax,
-      "rule-refused",
-      {
-        gate: "ledger",
-        check: "transaction-size",
-        detail: `Settling ${cycle.cycleId} takes up to ${inputs} contracts, one transaction ${inputsMax}.`,
-        recovery:
-          "Release orders of the cycle, to be claimed for the next cut-off, or have the fund merge its cash."
-      }
-    ]
+    check("transaction-size", inputs <= inputsMax, {
+      detail: `Settling ${cycle.cycleId} takes up to ${inputs} contracts, one transaction ${inputsMax}.`,
+      recovery:
+        "Release orders of the cycle, to be claimed for the next cut-off, or have the fund merge its cash."
+    })
   ]
 }
 

@@ -2,7 +2,7 @@
 import { Effect, Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -148,33 +148,11 @@ export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyAr
   on === "release"
     ? []
     : [
-        [
-          Instant.isBefore(now, self.cutOffAt),
-          "rule-refused",
-          {
-            gate: "window",
-            check: "cut-off-passed",
-            recovery: "Wait for the cut-off: until then the cycle takes orders."
-          }
-        ],
-        [
-          Instant.atOrAfter(now, self.settleBy),
-          "rule-refused",
-          {
-            gate: "window",
-            check: "settle-by",
-            recovery: "Release the cycle: its time to settle passed."
-          }
-        ],
-        [
-          self.members.subscriptions + self.members.redemptions === 0,
-          "rule-refused",
-          {
-            gate: "units",
-            check: "cycle-has-orders",
-            recovery: "Release the cycle: no order is in it."
-          }
-        ]
+        check("cut-off-passed", Instant.atOrAfter(now, self.cutOffAt)),
+        check("settle-by", Instant.isBefore(now, self.settleBy), {
+          recovery: "Release the cycle: its time to settle passed."
+        }),
+        check("cycle-has-orders", self.members.subscriptions + self.members.redemptions !== 0)
       ]
 
 /** Fold: the cycle after `fact`. */

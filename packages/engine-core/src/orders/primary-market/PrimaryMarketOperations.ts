@@ -7,7 +7,7 @@ import {
   type Recorded
 } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -110,35 +110,11 @@ const against = (
   const { manifest, policyVersion } = of.instrument
   const oracle = terms.oracle ?? manifest.oracle
   return [
-    [
-      oracle === null,
-      "rule-refused",
-      { gate: "policy", check: "oracle-named", policyVersion, recovery: "Name the oracle." }
-    ],
-    [
-      manifest.oracle !== null && oracle !== manifest.oracle,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "oracle-of-instrument",
-        policyVersion,
-        recovery: "Name the instrument's own oracle, or none."
-      }
-    ],
-    [
-      terms.required > terms.attestors.length,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "attestors-suffice",
-        policyVersion,
-        recovery: "Require no more attestors than the market has."
-      }
-    ],
-    [
-      until !== null && Instant.atOrBefore(until, of.now),
-      "rule-refused",
-      { gate: "window", check: "market-in-time", recovery: "Name an end that is still to come." }
-    ]
+    check("oracle-named", oracle !== null, { policyVersion, recovery: "Name the oracle." }),
+    check("oracle-of-instrument", manifest.oracle === null || oracle === manifest.oracle, {
+      policyVersion
+    }),
+    check("attestors-suffice", terms.required <= terms.attestors.length, { policyVersion }),
+    check("market-in-time", until === null || Instant.isAfter(until, of.now))
   ]
 }

@@ -5,7 +5,7 @@ import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import * as ControlGates from "../ControlGates.ts"
@@ -53,20 +53,8 @@ const ofStanding = ({ holder, instrument, ...controls }: Standing): ReadonlyArra
     instrumentId: instrument.instrumentId,
     passing: "units-back"
   }),
-  [
-    !mayDeal(holder),
-    "rule-refused",
-    {
-      gate: "admission",
-      check: "holder-active",
-      recovery: "Have the holder's registration and terms accepted."
-    }
-  ],
-  [
-    !isScreened(holder),
-    "rule-refused",
-    { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
-  ],
+  check("holder-active", mayDeal(holder)),
+  check("screening-clear", isScreened(holder)),
   onRegistry(instrument)
 ]
 
@@ -77,67 +65,39 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
   const { minimumHolding } = terms.manifest
   const left = units === null ? null : Decimal.subtract(held, Decimal.add(leaving, units))
   return [
-    [
-      instrument.manifest.valuation === "rebasing",
-      "rule-refused",
+    check("valuation", instrument.manifest.valuation !== "rebasing", { policyVersion }),
+    check("primary-market", payment !== "ledger" || market?.state === "agreed", {
+      policyVersion,
+      recovery: "Propose a primary market and have it agreed, or pay by wire."
+    }),
+    check("oracle-named", oracle !== null, { policyVersion }),
+    check(
+      "maximum-redemption",
+      units === null ||
+        terms.limits.maxRedemption === null ||
+        Decimal.atMost(units, terms.limits.maxRedemption),
       {
-        gate: "policy",
-        check: "valuation",
-        policyVersion,
-        recovery: "Order an instrument that does not rebase."
+        detail:
+          terms.limits.maxRedemption === null
+            ? null
+            : `The limit is ${Decimal.formatPlain(terms.limits.maxRedemption)} units.`,
+        policyVersion
       }
-    ],
-    [
-      payment === "ledger" && market?.state !== "agreed",
-      "rule-refused",
+    ),
+    check(
+      "minimum-holding",
+      left === null ||
+        minimumHolding === null ||
+        !Decimal.isPositive(left) ||
+        Decimal.atLeast(left, minimumHolding),
       {
-        gate: "policy",
-        check: "primary-market",
-        policyVersion,
-        recovery: "Propose a primary market and have it agreed, or pay by wire."
+        detail:
+          minimumHolding === null
+            ? null
+            : `The minimum is ${Decimal.formatPlain(minimumHolding)} units.`,
+        policyVersion
       }
-    ],
-    [
-      oracle === null,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "oracle-named",
-        policyVersion,
-        recovery: "Name the instrument's oracle, or agree a primary market."
-      }
-    ],
-    [
-      units !== null &&
-        terms.limits.maxRedemption !== null &&
-        Decimal.greaterThan(units, terms.limits.maxRedemption),
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "maximum-redemption",
-        ...(terms.limits.maxRedemption === null
-          ? {}
-          : { detail: `The limit is ${Decimal.formatPlain(terms.limits.maxRedemption)} units.` }),
-        policyVersion,
-        recovery: "Order no more units than the policy allows."
-      }
-    ],
-    [
-      left !== null &&
-        minimumHolding !== null &&
-        Decimal.isPositive(left) &&
-        Decimal.lessThan(left, minimumHolding),
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "minimum-holding",
-        ...(minimumHolding === null
-          ? {}
-          : { detail: `The minimum is ${Decimal.formatPlain(minimumHolding)} units.` }),
-        policyVersion,
-        recovery: "Leave at least the minimum, or give all units back."
-      }
-    ]
+    )
   ]
 }
 
@@ -152,16 +112,7 @@ const takes = (claiming: Claiming): Decimal.Decimal | null => {
 }
 
 const ofWindow = ({ now, terms }: Claiming): ReadonlyArray<Objection> => [
-  [
-    !isWithin(terms.window, now),
-    "rule-refused",
-    {
-      gate: "window",
-      check: "window-open",
-      policyVersion: terms.policyVersion,
-      recovery: "Order while the policy's window is open."
-    }
-  ]
+  check("window-open", isWithin(terms.window, now), { policyVersion: terms.policyVersion })
 ]
 
 const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
@@ -169,36 +120,17 @@ const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
   const { unitDecimals } = instrument.manifest
   const taken = takes(claiming)
   return [
-    [
-      units !== null && !Decimal.fits(units, unitDecimals),
-      "rule-refused",
-      {
-        gate: "units",
-        check: "unit-decimals",
-        detail: `Units of the instrument have at most ${unitDecimals} places.`,
-        recovery: `Order units with at most ${unitDecimals} places.`
-      }
-    ],
-    [
-      taken !== null && Decimal.greaterThan(taken, free),
-      "rule-refused",
-      {
-        gate: "units",
-        check: "units-free",
-        detail: `${Decimal.formatPlain(free)} units are free.`,
-        recovery: "Order no more than the holder has free."
-      }
-    ],
-    [
-      amount !== null && !Decimal.fits(amount, cashDecimals),
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "currency-decimals",
-        detail: `Amounts of ${instrument.manifest.currency} have at most ${cashDecimals} places.`,
-        recovery: `Order an amount with at most ${cashDecimals} places.`
-      }
-    ]
+    check("unit-decimals", units === null || Decimal.fits(units, unitDecimals), {
+      detail: `Units of the instrument have at most ${unitDecimals} places.`,
+      recovery: `Order units with at most ${unitDecimals} places.`
+    }),
+    check("units-free", taken === null || Decimal.atMost(taken, free), {
+      detail: `${Decimal.formatPlain(free)} units are free.`
+    }),
+    check("currency-decimals", amount === null || Decimal.fits(amount, cashDecimals), {
+      detail: `Amounts of ${instrument.manifest.currency} have at most ${cashDecimals} places.`,
+      recovery: `Order an amount with at most ${cashDecimals} places.`
+    })
   ]
 }
 
@@ -234,12 +166,7 @@ export const againstPayment = (
   inOrder([...ControlGates.against(controls, { holder, instrumentId, passing: "cash-in" }), ...own])
 
 /** Burned and paid in one it needs a market that stands: it is the market that burns. */
-export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection => [
-  market === null,
-  "rule-refused",
-  {
-    gate: "policy",
-    check: "primary-market",
+export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection =>
+  check("primary-market", market !== null, {
     recovery: "Have the units burned by request, or release the order: its market ended."
-  }
-]
+  })

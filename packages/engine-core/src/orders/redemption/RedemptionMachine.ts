@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Field from "../../templates/Field.ts"
@@ -165,16 +165,8 @@ export const objections = (self: Redemption, command: Command): ReadonlyArray<Ob
     .exhaustive()
 
 /** The ledger gives no way to take back what only the holder's custodian or the registrar can end. */
-const burnRequested = (self: Redemption): Objection => [
-  self.burnRequestCid !== null,
-  "rule-refused",
-  {
-    gate: "units",
-    check: "burn-requested",
-    party: self.custodian ?? self.party,
-    recovery: "Have the burn request taken back by who made it, or rejected by the registrar."
-  }
-]
+const burnRequested = (self: Redemption): Objection =>
+  check("burn-requested", self.burnRequestCid === null, { party: self.custodian ?? self.party })
 
 /** Burned already, and owed: by wire the bank's lines show the cash, on the ledger the fund allocates it. */
 const againstSettling = (
@@ -189,47 +181,24 @@ const againstExchange = (
   self: Redemption,
   cash: ReadonlyArray<CashLine>
 ): ReadonlyArray<Objection> => [
-  [
-    self.payment !== "ledger",
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "paid-on-ledger",
-      recovery: "Have its units burned first: its cash goes by wire."
-    }
-  ],
-  [
-    self.unitsAllocation === null,
-    "rule-refused",
-    {
-      gate: "units",
-      check: "units-allocated",
-      party: self.party,
-      recovery: "Have the holder allocate the order's units from its wallet."
-    }
-  ],
+  check("paid-on-ledger", self.payment === "ledger", {
+    recovery: "Have its units burned first: its cash goes by wire."
+  }),
+  check("units-allocated", self.unitsAllocation !== null, { party: self.party }),
   // Burned once by request and once with the payment they would be gone twice.
   burnRequested(self),
   linesOnLedger(cash),
   unallocated(self)
 ]
 
-const linesOnLedger = (cash: ReadonlyArray<CashLine>): Objection => [
-  cash.length > 0,
-  "rule-refused",
-  { gate: "cash", check: "cash-on-ledger", recovery: "Name no bank lines." }
-]
+const linesOnLedger = (cash: ReadonlyArray<CashLine>): Objection =>
+  check("cash-on-ledger", cash.length === 0)
 
-const unallocated = (self: Redemption): Objection => [
-  self.allocation === null,
-  "rule-refused",
-  {
-    gate: "cash",
-    check: "cash-allocated",
-    ...(self.fund === null ? {} : { party: self.fund }),
+const unallocated = (self: Redemption): Objection =>
+  check("cash-allocated", self.allocation !== null, {
+    party: self.fund,
     recovery: "Have the fund allocate the order's cash."
-  }
-]
+  })
 
 /** Fold: the redemption after `fact`. */
 export const evolve = (self: Redemption, fact: Fact): Redemption =>

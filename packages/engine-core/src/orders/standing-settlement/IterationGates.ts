@@ -5,7 +5,7 @@ import type { Admission } from "../../admissions/admission/Admission.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Field from "../../templates/Field.ts"
@@ -91,68 +91,45 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
   return inOrder([
     ...ofControls(iteration),
     ...ofHolders(iteration),
-    [
-      orders.some(({ instrumentId }) => instrumentId !== self.instrumentId),
-      "rule-refused",
-      { gate: "policy", check: "instrument", recovery: "Name orders of its instrument alone." }
-    ],
-    [
-      orders.some((order) => order.payment !== "ledger" || order.fund !== self.fund),
-      "rule-refused",
+    check(
+      "instrument",
+      orders.every(({ instrumentId }) => instrumentId === self.instrumentId)
+    ),
+    check(
+      "paid-on-ledger",
+      orders.every(({ fund, payment }) => payment === "ledger" && fund === self.fund)
+    ),
+    check(
+      "in-cycle",
+      orders.every(({ cycleId }) => cycleId === null),
       {
-        gate: "policy",
-        check: "paid-on-ledger",
-        recovery: "Name orders that are paid on the ledger, to its fund."
+        recovery: "Settle these orders with their cycle."
       }
-    ],
-    [
-      orders.some(({ cycleId }) => cycleId !== null),
-      "rule-refused",
-      { gate: "policy", check: "in-cycle", recovery: "Settle these orders with their cycle." }
-    ],
-    [
-      iteration.subscriptions.some(({ state }) => state !== "priced") ||
-        iteration.redemptions.some((order) => !isRedeemable(order)),
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "priced",
-        recovery: "Name orders that are priced and not settled, with no burn requested."
-      }
-    ],
+    ),
+    check(
+      "priced",
+      iteration.subscriptions.every(({ state }) => state === "priced") &&
+        iteration.redemptions.every(isRedeemable)
+    ),
     firstPast(orders, iteration.now),
-    [
-      [...iteration.subscriptions, ...iteration.redemptions].some(
-        ({ allocation }) => allocation !== null
-      ),
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "cash-allocated",
-        recovery: "Settle orders whose own cash is allocated by themselves."
-      }
-    ],
+    check(
+      "cash-allocated",
+      orders.every(({ allocation }) => allocation === null),
+      { recovery: "Settle orders whose own cash is allocated by themselves." }
+    ),
     ...ofCommitments(iteration),
-    [
-      iteration.market === null,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "primary-market",
-        recovery: "Settle or release these orders by themselves: no market that stands priced all."
-      }
-    ],
-    [
-      inputsOfIteration({ orders: orders.length, commitments: drawnOn(iteration).length }) >
+    check("primary-market", iteration.market !== null, {
+      recovery: "Settle or release these orders by themselves: no market that stands priced all."
+    }),
+    check(
+      "transaction-size",
+      inputsOfIteration({ orders: orders.length, commitments: drawnOn(iteration).length }) <=
         iteration.inputsMax,
-      "rule-refused",
       {
-        gate: "ledger",
-        check: "transaction-size",
         detail: `One transaction of ${iteration.inputsMax} contracts settles fewer orders.`,
         recovery: "Name fewer orders: the rest settles in another iteration."
       }
-    ]
+    )
   ])
 }
 
@@ -173,16 +150,8 @@ const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
   })
   const isUnits = ({ party, asset }: Leg) =>
     keyOf({ party, asset }) === keyOf({ party, asset: assetOf(instrument) })
-  const row = (gate: "units" | "cash", first: Leg | undefined): Objection => [
-    first !== undefined,
-    "rule-refused",
-    {
-      gate,
-      check: "committed",
-      ...(first === undefined ? {} : { party: first.party }),
-      recovery: "Name fewer orders: their payer has committed less than they take."
-    }
-  ]
+  const row = (gate: "units" | "cash", first: Leg | undefined): Objection =>
+    check("committed", first === undefined, { gate, party: first?.party })
   return [
     row("units", short.find(isUnits)),
     row(
@@ -222,31 +191,17 @@ const ofHolders = (iteration: Iterating): ReadonlyArray<Objection> => {
     )
   })
   return [
-    [
-      subscriptions.some(({ holderId }) => iteration.holders.get(holderId)?.state !== "active") ||
-        holders.some((holder) => holder === undefined || !mayDeal(holder)),
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "holder-active",
-        recovery: "Have the holders' registrations and terms accepted."
-      }
-    ],
-    [
-      unadmitted !== undefined,
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "admitted",
-        ...(unadmitted === undefined ? {} : { party: unadmitted.party }),
-        recovery: "Offer the holder an admission, and have it accept."
-      }
-    ],
-    [
-      holders.some((holder) => holder !== undefined && !isScreened(holder)),
-      "rule-refused",
-      { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
-    ],
+    check(
+      "holder-active",
+      subscriptions.every(({ holderId }) => iteration.holders.get(holderId)?.state === "active") &&
+        holders.every((holder) => holder !== undefined && mayDeal(holder)),
+      { recovery: "Have the holders' registrations and terms accepted." }
+    ),
+    check("admitted", unadmitted === undefined, { party: unadmitted?.party }),
+    check(
+      "screening-clear",
+      holders.every((holder) => holder === undefined || isScreened(holder))
+    ),
     onRegistry(instrument)
   ]
 }

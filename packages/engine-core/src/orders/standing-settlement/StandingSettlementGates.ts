@@ -2,7 +2,7 @@
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
@@ -37,63 +37,28 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
   )
   return inOrder([
     ControlGates.held(opening),
-    [
-      agreed === null,
-      "rule-refused",
+    check("primary-market", agreed !== null, { policyVersion }),
+    check("holder-active", agreed === null || stranger === undefined, {
+      party: stranger?.party,
+      recovery: "Name the market's fund and active holders alone."
+    }),
+    check("funding-asset", agreed === null || units.length + cash.length >= funding.length),
+    check(
+      "unit-decimals",
+      units.every(({ amount }) => Decimal.fits(amount, manifest.unitDecimals)),
       {
-        gate: "policy",
-        check: "primary-market",
-        policyVersion,
-        recovery: "Propose a primary market and have it agreed."
-      }
-    ],
-    [
-      agreed !== null && stranger !== undefined,
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "holder-active",
-        ...(stranger === undefined ? {} : { party: stranger.party }),
-        recovery: "Name the market's fund and active holders alone."
-      }
-    ],
-    [
-      agreed !== null && units.length + cash.length < funding.length,
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "funding-asset",
-        recovery: "Fund it with the market's cash or with the instrument's units."
-      }
-    ],
-    [
-      units.some(({ amount }) => !Decimal.fits(amount, manifest.unitDecimals)),
-      "rule-refused",
-      {
-        gate: "units",
-        check: "unit-decimals",
         detail: `Units of the instrument have at most ${manifest.unitDecimals} places.`,
         recovery: `Commit units with at most ${manifest.unitDecimals} places.`
       }
-    ],
-    [
-      cash.some(({ amount }) => !Decimal.fits(amount, Currency.decimals(manifest.currency))),
-      "rule-refused",
+    ),
+    check(
+      "currency-decimals",
+      cash.every(({ amount }) => Decimal.fits(amount, Currency.decimals(manifest.currency))),
       {
-        gate: "cash",
-        check: "currency-decimals",
         detail: `Amounts of ${manifest.currency} have at most ${Currency.decimals(manifest.currency)} places.`,
         recovery: `Commit cash with at most ${Currency.decimals(manifest.currency)} places.`
       }
-    ],
-    [
-      deadline !== null && Instant.atOrBefore(deadline, now),
-      "rule-refused",
-      {
-        gate: "window",
-        check: "deadline-ahead",
-        recovery: "Name a deadline that is still to come."
-      }
-    ]
+    ),
+    check("deadline-ahead", deadline === null || Instant.isAfter(deadline, now))
   ])
 }

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Objection } from "../../kernel/Gates.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
@@ -53,25 +53,18 @@ export const againstLines = (
   againstOver(cash, lines)
 ]
 
-const againstRepeated = (lines: ReadonlyArray<CashLine>): Objection => [
-  new Set(lines.map(nameOf)).size < lines.length,
-  "rule-refused",
-  { gate: "cash", check: "cash-line-repeated", recovery: "Name each bank line once." }
-]
+const againstRepeated = (lines: ReadonlyArray<CashLine>): Objection =>
+  check("cash-line-repeated", new Set(lines.map(nameOf)).size === lines.length)
 
 const comesTo = ({ expected }: Pick<Cash, "expected">) =>
   expected === null ? {} : { detail: `The order comes to ${Decimal.formatPlain(expected)}.` }
 
-const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection => [
-  cash.expected !== null && Decimal.greaterThan(matchedWith(cash, lines), cash.expected),
-  "rule-refused",
-  {
-    gate: "cash",
-    check: "cash-over",
-    ...comesTo(cash),
-    recovery: "Match no more than the order comes to."
-  }
-]
+const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection =>
+  check(
+    "cash-over",
+    cash.expected === null || Decimal.atMost(matchedWith(cash, lines), cash.expected),
+    comesTo(cash)
+  )
 
 /** The bank lines that are named for an order: those that paid it, and those that paid it back. */
 export interface Named {
@@ -107,47 +100,29 @@ export const againstSettling = (
     againstRepeated([...self.cash.lines, ...self.refunds, ...cash, ...refunds]),
     againstOver(self.cash, cash),
     unpaid(self.cash, cash),
-    [
-      Decimal.greaterThan(Decimal.sum(refunds.map(({ amount }) => amount)), left),
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "refund-over",
-        detail: `The order has ${Decimal.formatPlain(left)} to pay back.`,
-        recovery: "Name no more than the order has to pay back."
-      }
-    ]
+    check("refund-over", Decimal.atMost(Decimal.sum(refunds.map(({ amount }) => amount)), left), {
+      detail: `The order has ${Decimal.formatPlain(left)} to pay back.`
+    })
   ]
 }
 
 /** Bank lines that do not come to all of the order's cash; null: nobody asks for all of it yet. */
-export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objection => [
-  lines !== null &&
-    (cash.expected === null || Decimal.lessThan(matchedWith(cash, lines), cash.expected)),
-  "rule-refused",
-  {
-    gate: "cash",
-    check: "cash-matched",
-    ...comesTo(cash),
-    recovery: "Name the bank lines that paid the whole order."
-  }
-]
+export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objection =>
+  check(
+    "cash-matched",
+    lines === null ||
+      (cash.expected !== null && Decimal.atLeast(matchedWith(cash, lines), cash.expected)),
+    comesTo(cash)
+  )
 
 /** A bank line that pays another order already; undefined: none of the named ones does. */
 export const againstTaken = (
   taken: Pick<CashLine, "statementId" | "line"> | undefined
-): Objection => [
-  taken !== undefined,
-  "rule-refused",
-  {
-    gate: "cash",
-    check: "cash-line-taken",
-    ...(taken === undefined
-      ? {}
-      : { detail: `Line ${taken.line} of ${taken.statementId} pays another order.` }),
-    recovery: "Name lines that pay this order."
-  }
-]
+): Objection =>
+  check("cash-line-taken", taken === undefined, {
+    detail:
+      taken === undefined ? null : `Line ${taken.line} of ${taken.statementId} pays another order.`
+  })
 
 /** The order that a line pays: one way in, the other out. */
 const Paid = {

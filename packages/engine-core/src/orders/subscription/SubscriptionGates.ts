@@ -6,7 +6,7 @@ import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import * as ControlGates from "../ControlGates.ts"
@@ -47,41 +47,15 @@ const ofStanding = (
   const { instrumentId } = instrument
   return [
     ...ControlGates.against(standing, { holder, instrumentId, passing }),
-    [
-      holder.state !== "active",
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "holder-active",
-        recovery: "Have the holder's registration and terms accepted."
-      }
-    ],
-    [
-      admission?.state !== "admitted",
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "admitted",
-        party: holder.party,
-        recovery: "Offer the holder an admission, and have it accept."
-      }
-    ],
-    [
-      admission !== null &&
-        admission.validFrom !== null &&
-        Instant.isAfter(admission.validFrom, now),
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "credential-in-force",
-        recovery: "Wait until the credential is in force."
-      }
-    ],
-    [
-      !isScreened(holder),
-      "rule-refused",
-      { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
-    ],
+    check("holder-active", holder.state === "active"),
+    check("admitted", admission?.state === "admitted", { party: holder.party }),
+    check(
+      "credential-in-force",
+      admission === null ||
+        admission.validFrom === null ||
+        Instant.atOrBefore(admission.validFrom, now)
+    ),
+    check("screening-clear", isScreened(holder)),
     onRegistry(instrument)
   ]
 }
@@ -90,78 +64,26 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
   const { amount, attestors, buys, cashDecimals, market, payment, terms, units } = claiming
   const { manifest, policyVersion } = terms
   return [
-    [
-      manifest.valuation === "rebasing",
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "valuation",
-        policyVersion,
-        recovery: "Order an instrument that does not rebase."
-      }
-    ],
-    [
-      payment === "ledger" && market?.state !== "agreed",
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "primary-market",
-        policyVersion,
-        recovery: "Propose a primary market and have it agreed, or pay by wire."
-      }
-    ],
-    [
-      attestors.length === 0,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "attestor-named",
-        policyVersion,
-        recovery: "Name the instrument's oracle, or agree a primary market."
-      }
-    ],
+    check("valuation", manifest.valuation !== "rebasing", { policyVersion }),
+    check("primary-market", payment !== "ledger" || market?.state === "agreed", {
+      policyVersion,
+      recovery: "Propose a primary market and have it agreed, or pay by wire."
+    }),
+    check("attestor-named", attestors.length > 0, { policyVersion }),
     ...ofSize(claiming),
-    [
-      !isWithin(terms.window, claiming.now),
-      "rule-refused",
-      {
-        gate: "window",
-        check: "window-open",
-        policyVersion,
-        recovery: "Order while the policy's window is open."
-      }
-    ],
-    [
-      units !== null && !Decimal.fits(units, manifest.unitDecimals),
-      "rule-refused",
-      {
-        gate: "units",
-        check: "unit-decimals",
-        detail: `Units of the instrument have at most ${manifest.unitDecimals} places.`,
-        recovery: `Order units with at most ${manifest.unitDecimals} places.`
-      }
-    ],
+    check("window-open", isWithin(terms.window, claiming.now), { policyVersion }),
+    check("unit-decimals", units === null || Decimal.fits(units, manifest.unitDecimals), {
+      detail: `Units of the instrument have at most ${manifest.unitDecimals} places.`,
+      recovery: `Order units with at most ${manifest.unitDecimals} places.`
+    }),
     // Its holder would pay and get nothing.
-    [
-      amount !== null && buys !== null && !Decimal.isPositive(buys),
-      "rule-refused",
-      {
-        gate: "units",
-        check: "too-small",
-        detail: `The amount less its fee buys less than one unit of ${manifest.unitDecimals} places.`,
-        recovery: "Order an amount that buys at least the smallest part of a unit."
-      }
-    ],
-    [
-      amount !== null && !Decimal.fits(amount, cashDecimals),
-      "rule-refused",
-      {
-        gate: "cash",
-        check: "currency-decimals",
-        detail: `Amounts of ${manifest.currency} have at most ${cashDecimals} places.`,
-        recovery: `Order an amount with at most ${cashDecimals} places.`
-      }
-    ]
+    check("too-small", amount === null || buys === null || Decimal.isPositive(buys), {
+      detail: `The amount less its fee buys less than one unit of ${manifest.unitDecimals} places.`
+    }),
+    check("currency-decimals", amount === null || Decimal.fits(amount, cashDecimals), {
+      detail: `Amounts of ${manifest.currency} have at most ${cashDecimals} places.`,
+      recovery: `Order an amount with at most ${cashDecimals} places.`
+    })
   ]
 }
 
@@ -172,36 +94,32 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
 const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Objection> => {
   const { limits, manifest, policyVersion } = terms
   return [
-    [
-      worth !== null &&
-        manifest.minimumSubscription !== null &&
-        Decimal.lessThan(worth, manifest.minimumSubscription),
-      "rule-refused",
+    check(
+      "minimum-subscription",
+      worth === null ||
+        manifest.minimumSubscription === null ||
+        Decimal.atLeast(worth, manifest.minimumSubscription),
       {
-        gate: "policy",
-        check: "minimum-subscription",
-        ...(manifest.minimumSubscription === null
-          ? {}
-          : { detail: `The minimum is ${Decimal.formatPlain(manifest.minimumSubscription)}.` }),
-        policyVersion,
-        recovery: "Order at least the minimum."
+        detail:
+          manifest.minimumSubscription === null
+            ? null
+            : `The minimum is ${Decimal.formatPlain(manifest.minimumSubscription)}.`,
+        policyVersion
       }
-    ],
-    [
-      worth !== null &&
-        limits.maxSubscription !== null &&
-        Decimal.greaterThan(worth, limits.maxSubscription),
-      "rule-refused",
+    ),
+    check(
+      "maximum-subscription",
+      worth === null ||
+        limits.maxSubscription === null ||
+        Decimal.atMost(worth, limits.maxSubscription),
       {
-        gate: "policy",
-        check: "maximum-subscription",
-        ...(limits.maxSubscription === null
-          ? {}
-          : { detail: `The limit is ${Decimal.formatPlain(limits.maxSubscription)}.` }),
-        policyVersion,
-        recovery: "Order no more than the policy's limit."
+        detail:
+          limits.maxSubscription === null
+            ? null
+            : `The limit is ${Decimal.formatPlain(limits.maxSubscription)}.`,
+        policyVersion
       }
-    ]
+    )
   ]
 }
 
@@ -233,12 +151,5 @@ export const againstClosing = (
 ): ReadonlyArray<Objection> => inOrder([ControlGates.held(controls), ...own])
 
 /** Paid and minted in one it needs a market that stands: it is the market that mints. */
-export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection => [
-  market === null,
-  "rule-refused",
-  {
-    gate: "policy",
-    check: "primary-market",
-    recovery: "Release the order: its market ended."
-  }
-]
+export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection =>
+  check("primary-market", market !== null, { recovery: "Release the order: its market ended." })

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -196,25 +196,8 @@ const againstDelivery = (
   self: Subscription,
   { cash, deliverBeforeCash }: Extract<Command, { on: "deliver" }>
 ): ReadonlyArray<Objection> => [
-  [
-    self.payment !== "wire",
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "paid-by-wire",
-      recovery: "Settle it: an order paid on the ledger is delivered and paid in one."
-    }
-  ],
-  [
-    self.mintRequestCid !== null,
-    "rule-refused",
-    {
-      gate: "units",
-      check: "mint-requested",
-      party: self.registrar,
-      recovery: "Wait for the registrar to accept or reject the mint request."
-    }
-  ],
+  check("paid-by-wire", self.payment === "wire"),
+  check("mint-requested", self.mintRequestCid === null, { party: self.registrar }),
   ...againstLines(self.cash, cash),
   unpaid(self.cash, deliverBeforeCash === "never" ? cash : null)
 ]
@@ -223,30 +206,11 @@ const againstExchange = (
   self: Subscription,
   { cash, refunds }: Named
 ): ReadonlyArray<Objection> => [
-  [
-    self.payment !== "ledger",
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "paid-on-ledger",
-      recovery: "Deliver it first: its cash comes by wire."
-    }
-  ],
-  [
-    cash.length + refunds.length > 0,
-    "rule-refused",
-    { gate: "cash", check: "cash-on-ledger", recovery: "Name no bank lines." }
-  ],
-  [
-    self.allocation === null,
-    "rule-refused",
-    {
-      gate: "cash",
-      check: "cash-allocated",
-      party: self.party,
-      recovery: "Have the holder allocate the order's cash from its wallet."
-    }
-  ]
+  check("paid-on-ledger", self.payment === "ledger", {
+    recovery: "Deliver it first: its cash comes by wire."
+  }),
+  check("cash-on-ledger", cash.length + refunds.length === 0),
+  check("cash-allocated", self.allocation !== null, { party: self.party })
 ]
 
 /** Fold: the subscription after `fact`. */

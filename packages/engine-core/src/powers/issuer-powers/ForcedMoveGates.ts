@@ -3,7 +3,7 @@ import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Admission } from "../../admissions/admission/Admission.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { IssuerPower } from "../../vocabulary/sets.ts"
 import * as HoldRules from "../../restraints/hold/HoldRules.ts"
@@ -54,17 +54,11 @@ const ofControls = (moving: Moving): ReadonlyArray<Objection> => {
           { holderId, instrumentId, passing: "units-in" },
           party
         )
-      : [
-          RestrictionRules.isRestricted(restrictions, { holderId, instrumentId }),
-          "rule-refused",
-          {
-            gate: "restriction",
-            check: "successor-unrestricted",
-            party,
-            detail: `The holder ${holderId} has a restriction of its own.`,
-            recovery: "Have the successor's own restriction lifted."
-          }
-        ]
+      : check(
+          "successor-unrestricted",
+          !RestrictionRules.isRestricted(restrictions, { holderId, instrumentId }),
+          { party, detail: `The holder ${holderId} has a restriction of its own.` }
+        )
   ]
 }
 
@@ -73,75 +67,37 @@ const ofReceiver = (moving: Moving): ReadonlyArray<Objection> => {
   if (to === null) return []
   const about = { party: to.party, detail: named(moving) }
   return [
-    [
-      to.state !== "active",
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "holder-active",
-        ...about,
-        recovery: "Have the receiver's registration and terms accepted."
-      }
-    ],
-    [
-      admission === null,
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "admitted",
-        ...about,
-        recovery: "Offer the receiver an admission, and have it accept."
-      }
-    ],
-    [
-      admission !== null &&
-        admission.validFrom !== null &&
-        Instant.isAfter(admission.validFrom, now),
-      "rule-refused",
-      {
-        gate: "admission",
-        check: "credential-in-force",
-        ...about,
-        recovery: "Wait until the credential is in force."
-      }
-    ],
-    [
-      !isScreened(to),
-      "rule-refused",
-      {
-        gate: "screening",
-        check: "screening-clear",
-        ...about,
-        recovery: "Wait for a clear screening."
-      }
-    ]
+    check("holder-active", to.state === "active", {
+      ...about,
+      recovery: "Have the receiver's registration and terms accepted."
+    }),
+    check("admitted", admission !== null, {
+      ...about,
+      recovery: "Offer the receiver an admission, and have it accept."
+    }),
+    check(
+      "credential-in-force",
+      admission === null ||
+        admission.validFrom === null ||
+        Instant.atOrBefore(admission.validFrom, now),
+      about
+    ),
+    check("screening-clear", isScreened(to), about)
   ]
 }
 
 const ofConsent = (moving: Moving): ReadonlyArray<Objection> => {
   const { agreement, consents, power } = moving
   return [
-    [
-      agreement === null || !agreement.powers.includes(power),
-      "rule-refused",
-      {
-        gate: "consent",
-        check: "issuer-powers-agreement",
-        detail: named(moving),
-        recovery: "Have issuer and registrar agree this power over the instrument."
-      }
-    ],
-    [
-      !consents.some(({ powers }) => powers.includes(power)),
-      "rule-refused",
-      {
-        gate: "consent",
-        check: "issuer-powers-consent",
-        party: moving.from.party,
-        detail: named(moving),
-        recovery: "Offer the holder the consent, and have it grant it."
-      }
-    ]
+    check("issuer-powers-agreement", agreement?.powers.includes(power) === true, {
+      detail: named(moving),
+      recovery: "Have issuer and registrar agree this power over the instrument."
+    }),
+    check(
+      "issuer-powers-consent",
+      consents.some(({ powers }) => powers.includes(power)),
+      { party: moving.from.party, detail: named(moving) }
+    )
   ]
 }
 
@@ -151,49 +107,21 @@ const ofPolicy = (moving: Moving): ReadonlyArray<Objection> => {
   const detail = named(moving)
   const { successor } = from
   return [
-    [
-      to !== null && (to.holderId === from.holderId || to.party === from.party),
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "another-receiver",
-        detail,
-        recovery: "Name a receiver that is not the holder itself."
-      }
-    ],
-    [
-      isBothWays,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "one-way",
-        detail,
-        recovery: "Move the units of a holder who also receives some in a call of its own."
-      }
-    ],
+    check(
+      "another-receiver",
+      to === null || (to.holderId !== from.holderId && to.party !== from.party),
+      { detail }
+    ),
+    check("one-way", !isBothWays, { detail }),
     ...(power === "force-transfer"
       ? []
       : ([
-          [
-            successor === null || to === null,
-            "rule-refused",
-            {
-              gate: "policy",
-              check: "successor-registered",
-              detail,
-              recovery: "Register the holder's successor."
-            }
-          ],
-          [
-            successor !== null && Instant.isAfter(successor.usableFrom, now),
-            "rule-refused",
-            {
-              gate: "policy",
-              check: "successor-usable",
-              detail,
-              recovery: "Wait until the successor's cooling time is over."
-            }
-          ]
+          check("successor-registered", successor !== null && to !== null, { detail }),
+          check(
+            "successor-usable",
+            successor === null || Instant.atOrBefore(successor.usableFrom, now),
+            { detail }
+          )
         ] satisfies ReadonlyArray<Objection>))
   ]
 }
@@ -203,41 +131,17 @@ const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
   const detail = named(moving)
   const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuck)
   return [
-    [
-      isNothing,
-      "rule-refused",
+    check("units-held", !isNothing, { detail }),
+    check("enough-units", !Decimal.isPositive(picked.short), { detail }),
+    check(
+      "unit-decimals",
+      asked === null || unitDecimals === null || Decimal.fits(asked, unitDecimals),
       {
-        gate: "units",
-        check: "units-held",
-        detail,
-        recovery: "Name a holder that holds units of the instrument."
-      }
-    ],
-    [
-      Decimal.isPositive(picked.short),
-      "rule-refused",
-      { gate: "units", check: "enough-units", detail, recovery: "Name no more than is held." }
-    ],
-    [
-      asked !== null && unitDecimals !== null && !Decimal.fits(asked, unitDecimals),
-      "rule-refused",
-      {
-        gate: "units",
-        check: "unit-decimals",
         detail: `${detail} Units of the instrument have at most ${unitDecimals ?? 0} places.`,
         recovery: `Name units with at most ${unitDecimals ?? 0} places.`
       }
-    ],
-    [
-      Decimal.isPositive(picked.stuck),
-      "rule-refused",
-      {
-        gate: "units",
-        check: "locks-releasable",
-        detail,
-        recovery: "End what locks the units first: no forced act ends such a lock."
-      }
-    ]
+    ),
+    check("locks-releasable", !Decimal.isPositive(picked.stuck), { detail })
   ]
 }
 
@@ -248,20 +152,10 @@ export const ofAct = (moves: {
   /** What of it has not moved in an earlier step. */
   readonly left: number
 }): ReadonlyArray<Objection> => [
-  [
-    moves.asked > movesMax,
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "moves-few",
-      recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
-    }
-  ],
-  [
-    moves.left === 0,
-    "rule-refused",
-    { gate: "units", check: "units-held", recovery: "Name a holder that holds units." }
-  ]
+  check("moves-few", moves.asked <= movesMax, {
+    recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
+  }),
+  check("units-held", moves.left !== 0, { recovery: "Name a holder that holds units." })
 ]
 
 /**

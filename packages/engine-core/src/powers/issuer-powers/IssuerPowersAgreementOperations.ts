@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { assetOf, InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
@@ -31,11 +31,8 @@ const standing = {
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "ipa_")
 
-const inTime = (until: Instant.Instant | null, now: Instant.Instant): Objection => [
-  until !== null && Instant.atOrBefore(until, now),
-  "rule-refused",
-  { gate: "window", check: "agreement-in-time", recovery: "Name an end that is still to come." }
-]
+const inTime = (until: Instant.Instant | null, now: Instant.Instant): Objection =>
+  check("agreement-in-time", until === null || Instant.isAfter(until, now))
 
 /**
  * There is one for an instrument at a time: while one is agreed nothing is asked for, and a newer

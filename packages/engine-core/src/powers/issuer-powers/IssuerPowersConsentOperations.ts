@@ -3,7 +3,7 @@ import { Effect, Schema, Stream } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
 import { assetOf, InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
@@ -64,30 +64,12 @@ const rows = (
   agreed: ReadonlyArray<IssuerPowersAgreement>,
   now: Instant.Instant
 ): ReadonlyArray<Objection> => [
-  [
-    agreed.length === 0,
-    "rule-refused",
-    {
-      gate: "consent",
-      check: "issuer-powers-agreement",
-      recovery: "Propose an issuer powers agreement, and have issuer and registrar accept it."
-    }
-  ],
-  [
-    body.powers !== null &&
-      body.powers.some((power) => !agreed.some((one) => one.powers.includes(power))),
-    "rule-refused",
-    {
-      gate: "consent",
-      check: "powers-agreed",
-      recovery: "Ask for powers that issuer and registrar have agreed."
-    }
-  ],
-  [
-    isPast(body.expiresAt, now) || isPast(body.validUntil, now),
-    "rule-refused",
-    { gate: "window", check: "consent-in-time", recovery: "Name an end that is still to come." }
-  ]
+  check("issuer-powers-agreement", agreed.length > 0),
+  check(
+    "powers-agreed",
+    (body.powers ?? []).every((power) => agreed.some(({ powers: all }) => all.includes(power)))
+  ),
+  check("consent-in-time", !isPast(body.expiresAt, now) && !isPast(body.validUntil, now))
 ]
 
 /** Without one that was granted to an issuer who has no agreement any more: it lets nobody in. */

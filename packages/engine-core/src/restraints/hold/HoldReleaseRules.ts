@@ -1,6 +1,6 @@
 /** Checks of a hold's release: findings behind it that are neither cleared nor accepted. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Objection } from "../../kernel/Gates.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
 import type { Finding } from "../../findings/Finding.ts"
 import { blocks } from "../../findings/FindingRules.ts"
 import type { Figure } from "../../writes/Figures.ts"
@@ -62,33 +62,19 @@ export const against = ({ hold, findings, accept }: Releasing): ReadonlyArray<Ob
   const strange = accept.flatMap((id, index) => (behind.has(id) ? [] : [{ id, index }]))
   const open = findings.filter((one) => blocks(one) && !named.has(one.findingId))
   return [
-    [
-      strange.length > 0,
-      "rule-refused",
-      {
-        gate: "hold",
-        check: "findings-of-hold",
-        detail: `Not behind the hold ${hold.holdId}: ${strange.length} of the findings named.`,
-        errors: strange.slice(0, listedMax).map(({ id, index }) => ({
-          pointer: `/body/accept/${index}`,
-          detail: `The hold stands on no finding ${id}.`
-        })),
-        recovery: "Name only findings that the hold itself names."
-      }
-    ],
-    [
-      open.length > 0,
-      "rule-refused",
-      {
-        gate: "hold",
-        check: "findings-cleared",
-        detail: `Blocking findings behind the hold ${hold.holdId} that are open: ${open.length}.`,
-        errors: open.slice(0, listedMax).map(({ findingId, check }) => ({
-          pointer: "/body/accept",
-          detail: `The finding ${findingId} of the check ${check} is open.`
-        })),
-        recovery: "Have a later run clear the findings, or accept each by its id with a reason."
-      }
-    ]
+    check("findings-of-hold", strange.length === 0, {
+      detail: `Not behind the hold ${hold.holdId}: ${strange.length} of the findings named.`,
+      errors: strange.slice(0, listedMax).map(({ id, index }) => ({
+        pointer: `/body/accept/${index}`,
+        detail: `The hold stands on no finding ${id}.`
+      }))
+    }),
+    check("findings-cleared", open.length === 0, {
+      detail: `Blocking findings behind the hold ${hold.holdId} that are open: ${open.length}.`,
+      errors: open.slice(0, listedMax).map(({ findingId, check }) => ({
+        pointer: "/body/accept",
+        detail: `The finding ${findingId} of the check ${check} is open.`
+      }))
+    })
   ]
 }

@@ -1,5 +1,5 @@
 /** Pure rules of holds: which acts a hold stops, and the check of gate `hold`. */
-import type { Objection } from "../../kernel/Gates.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
 import type { HoldBlock } from "../../vocabulary/sets.ts"
 
 /** A hold that is open. */
@@ -24,14 +24,7 @@ export const stops = ({ blocks }: Pick<Holding, "blocks">, act: Act): boolean =>
 /** The check of gate `hold`; of several open holds it names the first that stops the act. */
 export const against = (holds: ReadonlyArray<Holding>, act: Act): Objection => {
   const stopping = holds.find((hold) => stops(hold, act))
-  return [
-    stopping !== undefined,
-    "rule-refused",
-    {
-      gate: "hold",
-      check: "not-held",
-      ...(stopping === undefined ? {} : { detail: `The hold ${stopping.holdId} is open.` }),
-      recovery: "Have the hold released."
-    }
-  ]
+  return check("not-held", stopping === undefined, {
+    detail: stopping === undefined ? null : `The hold ${stopping.holdId} is open.`
+  })
 }

@@ -1,5 +1,5 @@
 /** Neutral refusals for callers who must not learn of restrictions and screening. */
-import { discreet, type Shown } from "../../kernel/Gates.ts"
+import { check, discreet, failed, type Shown, shown } from "../../kernel/Gates.ts"
 import * as Problem from "../../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
 import type { OperationKind } from "../../vocabulary/OperationKind.ts"
@@ -8,8 +8,7 @@ import type { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import { isTold } from "./RestrictionSight.ts"
 
-const standing = { gate: "admission", check: "standing", recovery: "Ask the venue." } as const
-const neutral = refused("rule-refused", standing)
+const neutral = refused("rule-refused", failed("standing"))
 
 /**
  * A refusal as a role may read it: investors and apps read one neutral sentence whether a
@@ -55,10 +54,8 @@ export const rowsFor = (rows: ReadonlyArray<Shown>, role: Role): ReadonlyArray<S
   if (isTold(role)) return rows
   const told = rows.filter(({ gate }) => !discreet.has(gate))
   const ok = rows.every((row) => row.ok) || told.some((row) => !row.ok)
-  const { gate, check, recovery } = standing
-  const row: Shown = { gate, check, ok, detail: null, recovery: ok ? null : recovery }
-  const before = told.filter((one) => gates.indexOf(one.gate) < gates.indexOf(gate))
-  return [...before, row, ...told.slice(before.length)]
+  const before = told.filter((one) => gates.indexOf(one.gate) < gates.indexOf(checks.standing.gate))
+  return [...before, ...shown([check("standing", ok)]), ...told.slice(before.length)]
 }
 
 const hiddenEvents: ReadonlySet<EventType> = new Set<EventType>([

@@ -4,6 +4,7 @@ import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Direction from "../../kernel/Direction.ts"
+import { failed } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Shape from "../../kernel/Shape.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -194,13 +195,13 @@ const judged = Effect.fnUntraced(function* (
   const errors = asked.flatMap((one) => one.errors)
   if (errors.length > 0) {
     return yield* Effect.fail(
-      refused("rule-refused", {
-        gate: "policy",
-        check: "entries",
-        detail: `${asked.filter((one) => one.errors.length > 0).length} of ${entries.length} entries cannot be; nobody was restricted.`,
-        recovery: "Correct the entries that are named, or leave them out.",
-        errors
-      })
+      refused(
+        "rule-refused",
+        failed("entries", {
+          detail: `${asked.filter((one) => one.errors.length > 0).length} of ${entries.length} entries cannot be; nobody was restricted.`,
+          errors
+        })
+      )
     )
   }
   return asked.flatMap(({ entry, holder }) => (holder === undefined ? [] : [{ entry, holder }]))

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { type Holder, HolderId, isEnded } from "../../holders/holder/Holder.ts"
 import { HolderMachine } from "../../holders/holder/HolderMachine.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import { failed } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused } from "../../kernel/Refusal.ts"
 import * as Field from "../../templates/Field.ts"
@@ -88,12 +89,10 @@ const ended = ({ state }: Holder) =>
     detail: `A holder in state ${state} is not restricted any more.`
   })
 
-const past = refused("rule-refused", {
-  gate: "policy",
-  check: "auto-release-at",
-  detail: "It would have ended already.",
-  recovery: "Name an instant to come, or none."
-})
+const past = refused(
+  "rule-refused",
+  failed("auto-release-at", { detail: "It would have ended already." })
+)
 
 /** The id of each record of a batch: the first has the batch's own. */
 export const idOfEntry = (restrictionId: RestrictionId, nth: number): string =>

@@ -1,7 +1,7 @@
 /**
  * Pure rules of restrictions: what each mode permits, and the strictest where several are in force.
  */
-import type { Objection } from "../../kernel/Gates.ts"
+import { check, type GatedName, type Objection } from "../../kernel/Gates.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { RestrictionMode } from "../../vocabulary/sets.ts"
 
@@ -57,7 +57,7 @@ export const isRestricted = (
 export const lets = (restrictions: ReadonlyArray<Restricting>, asked: Asked): boolean =>
   restrictions.every((one) => !isOn(one, asked) || passes[one.mode].includes(asked.passing))
 
-const names: Readonly<Record<Passing, string>> = {
+const names: Readonly<Record<Passing, GatedName>> = {
   "order-in": "may-subscribe",
   "units-in": "may-receive",
   "units-out": "may-send",
@@ -73,14 +73,8 @@ export const against = (
   restrictions: ReadonlyArray<Restricting>,
   asked: Asked,
   party: Party.Party
-): Objection => [
-  !lets(restrictions, asked),
-  "rule-refused",
-  {
-    gate: "restriction",
-    check: names[asked.passing],
+): Objection =>
+  check(names[asked.passing], lets(restrictions, asked), {
     party,
-    detail: `The holder ${asked.holderId} is restricted.`,
-    recovery: "Have the restriction lifted, or wait until it lapses."
-  }
-]
+    detail: `The holder ${asked.holderId} is restricted.`
+  })

@@ -38,11 +38,13 @@ export const failed = (
   }
 }
 
-/** One check of an act: what must hold, and what the refusal says where it does not. */
+/** One check of an act: what must hold, and the details of the refusal where it does not. */
 export const check = (name: GatedName, holds: boolean, details?: Details): Objection => [
   !holds,
   "rule-refused",
-  failed(name, details) as Objection[2]
+  holds
+    ? { gate: details?.gate ?? checks[name].gate, check: name }
+    : (failed(name, details) as Objection[2])
 ]
 
 const rankOf = ([, , { gate }]: Objection): number => gates.indexOf(gate)

@@ -1,6 +1,7 @@
 /** Figures of a four-eyes write, which its approvers sign beside the request. */
 import { Result, Schema } from "effect"
 import * as Decimal from "../kernel/Decimal.ts"
+import { failed } from "../kernel/Gates.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type { Told } from "../kernel/Refusal.ts"
 
@@ -77,12 +78,11 @@ const hasMoved = (
 const magnitude = (count: bigint): bigint => (count < 0n ? -count : count)
 
 /** The refusal of a signature, or of a run, whose figures have moved. */
-export const movedTold = (names: ReadonlyArray<string>, actionKey: string): Told => ({
-  gate: "four-eyes",
-  check: "figures-moved",
-  detail:
-    names.length === 0
-      ? "The figures that were seen are not those of the action."
-      : `These figures have moved since they were signed: ${names.join(", ")}.`,
-  recovery: `Read GET /v1/approvals/${actionKey} and approve the figures it shows now.`
-})
+export const movedTold = (names: ReadonlyArray<string>, actionKey: string): Told =>
+  failed("figures-moved", {
+    detail:
+      names.length === 0
+        ? "The figures that were seen are not those of the action."
+        : `These figures have moved since they were signed: ${names.join(", ")}.`,
+    recovery: `Read GET /v1/approvals/${actionKey} and approve the figures it shows now.`
+  })

@@ -16,6 +16,7 @@ import {
   Tracer
 } from "effect"
 import * as Discreet from "../restraints/restriction/Discreet.ts"
+import { failed } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { refused, unavailable, type Refused, type Unavailable } from "../kernel/Refusal.ts"
@@ -546,7 +547,7 @@ const make = Effect.gen(function* () {
   const notAllowed = Effect.fnUntraced(function* (lease: Lease, step: Step, detail: string) {
     yield* Effect.logError("the ledger does not let the engine act", detail)
     if (!(yield* isAbsent(step))) return yield* release(lease, 5_000)
-    const cause = refused("ledger-rejected", { gate: "ledger", check: "ledger-credential" })
+    const cause = refused("ledger-rejected", failed("ledger-credential"))
     return yield* refuse(lease, cause)
   })
 

@@ -2,7 +2,7 @@
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import { inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import type { Admission } from "./Admission.ts"
@@ -29,64 +29,30 @@ const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
 const ofHolder = (offering: Offering): ReadonlyArray<Objection> => [
-  [
-    !AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now),
-    "rule-refused",
-    {
-      gate: "attribute",
-      check: "attributes-valid",
-      recovery: "Have the attributes that the instrument asks for verified and in time."
-    }
-  ],
-  [
-    !isScreened(offering.holder),
-    "rule-refused",
-    { gate: "screening", check: "screening-clear", recovery: "Wait for a clear screening." }
-  ]
+  check(
+    "attributes-valid",
+    AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now)
+  ),
+  check("screening-clear", isScreened(offering.holder))
 ]
 
 const beforeHolder = ({ latest }: Offering): ReadonlyArray<Objection> => [
-  [
-    latest?.state === "offered" || latest?.state === "admitted",
-    "rule-refused",
-    {
-      gate: "admission",
-      check: "not-admitted-yet",
-      recovery: "Withdraw the admission that stands before another is offered."
-    }
-  ]
+  check("not-admitted-yet", latest?.state !== "offered" && latest?.state !== "admitted")
 ]
 
 const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
-  [
-    offering.consent?.state !== "agreed",
-    "rule-refused",
-    {
-      gate: "consent",
-      check: "admission-consent",
-      recovery: "Propose an admission consent and wait for the registrar to accept it."
-    }
-  ],
-  [
-    offering.taken >= offering.instrument.manifest.holderCap,
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "holder-cap",
-      policyVersion: offering.instrument.policyVersion,
-      recovery: "Withdraw an offer that nobody answers, or raise the holder cap."
-    }
-  ],
-  [
-    isPast(offering.expiresAt, offering.now) || isPast(offering.validUntil, offering.now),
-    "rule-refused",
-    { gate: "window", check: "offer-in-time", recovery: "Name instants that are still to come." }
-  ],
-  [
-    offering.validFrom !== null && isPast(offering.validUntil, offering.validFrom),
-    "rule-refused",
-    { gate: "window", check: "offer-period", recovery: "Name an end after the beginning." }
-  ]
+  check("admission-consent", offering.consent?.state === "agreed"),
+  check("holder-cap", offering.taken < offering.instrument.manifest.holderCap, {
+    policyVersion: offering.instrument.policyVersion
+  }),
+  check(
+    "offer-in-time",
+    !isPast(offering.expiresAt, offering.now) && !isPast(offering.validUntil, offering.now)
+  ),
+  check(
+    "offer-period",
+    offering.validFrom === null || !isPast(offering.validUntil, offering.validFrom)
+  )
 ]
 
 /**

@@ -2,6 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import { failed } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
@@ -100,7 +101,7 @@ export const register = Operation.define("webhook.register", {
     })
     if (there.length >= activeMax) {
       const detail = `There are ${activeMax} webhooks, which is the most.`
-      return yield* Effect.fail(refused("rule-refused", { check: "webhooks-max", detail }))
+      return yield* Effect.fail(refused("rule-refused", failed("webhooks-max", { detail })))
     }
     const opened = yield* records.open(
       webhooks,

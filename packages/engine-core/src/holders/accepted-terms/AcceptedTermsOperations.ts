@@ -1,5 +1,6 @@
 /** Writes of terms that a holder signed: countersign them. */
 import { Effect, Schema } from "effect"
+import { failed } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import { SignedTerms } from "../../templates/Admission.ts"
@@ -44,12 +45,7 @@ export const accept = Operation.defineOnLedger("accepted-terms.accept", {
     })
     if (last === undefined) {
       return yield* Effect.fail(
-        refused("rule-refused", {
-          gate: "consent",
-          check: "terms-signed",
-          party: holder.party,
-          recovery: "Have the holder sign the terms from its wallet."
-        })
+        refused("rule-refused", failed("terms-signed", { party: holder.party }))
       )
     }
     return {

@@ -1,7 +1,7 @@
 /** Writes of attributes: sets a holder's attributes, and the end of its registration. */
 import { Effect, Schema } from "effect"
+import { check, judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { refused } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -50,15 +50,8 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
     yield* Effect.fromResult(decide(holder, { on: "set-attributes" }))
     yield* Effect.fromResult(AttributeRules.judge(holder.attributes, input.attributes, by(act)))
     const attributes = AttributeRules.change(holder.attributes, input.attributes, by(act))
-    if (input.validUntil !== null && Instant.atOrBefore(input.validUntil, act.now)) {
-      return yield* Effect.fail(
-        refused("rule-refused", {
-          gate: "policy",
-          check: "valid-until",
-          recovery: "Name an instant to come."
-        })
-      )
-    }
+    const isInTime = input.validUntil === null || Instant.isAfter(input.validUntil, act.now)
+    yield* Effect.fromResult(judge([check("valid-until", isInTime)]))
     const attributesDigest = crypto.sha256(AttributeRules.digestText(attributes))
     const validUntil = input.validUntil ?? holder.validUntil
     const [first, ...rest] = commands(holder, { attributesDigest, validUntil, act })

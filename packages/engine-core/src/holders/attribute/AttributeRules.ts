@@ -1,9 +1,10 @@
 /** Pure rules of attributes: how stating, verifying, refusing or withdrawing one changes them. */
 import type { Result } from "effect"
+import { check, judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
-import { refuse, type Refused, unless } from "../../kernel/Refusal.ts"
+import { refuse, type Refused } from "../../kernel/Refusal.ts"
 import type { Attribute } from "../holder/HolderDetails.ts"
 import { AttributeMachine } from "./AttributeMachine.ts"
 
@@ -51,38 +52,29 @@ export const judge = (
       detail: `The holder has no valid ${revoking.name} of this value.`
     })
   }
-  return unless(
-    ruled(
-      new Set(names).size !== names.length,
-      "attribute-repeated",
-      "Name each attribute once in a call."
-    ),
-    ruled(
-      changes.some((one) => isPast(one.validUntil, one.validFrom ?? by.now)),
+  return judgeGates([
+    check("attribute-repeated", new Set(names).size === names.length),
+    check(
       "attribute-period",
-      "Name an end after the beginning."
+      !changes.some((one) => isPast(one.validUntil, one.validFrom ?? by.now))
     ),
-    ruled(
-      changes.some((one) => one.state === "valid" && isPast(endOf(attributes, one), by.now)),
+    check(
       "attribute-in-time",
-      "Name an end that is still to come."
+      !changes.some((one) => one.state === "valid" && isPast(endOf(attributes, one), by.now))
     ),
-    ruled(
-      new Set([...names, ...attributes.map(({ name }) => name)]).size > namesMax,
+    check(
       "attributes-max",
-      `A holder has at most ${namesMax} attributes.`
+      new Set([...names, ...attributes.map(({ name }) => name)]).size <= namesMax,
+      { recovery: `A holder has at most ${namesMax} attributes.` }
     )
-  )
+  ])
 }
 
 /** A decision that names no end leaves the stated one, which may have passed while nobody decided. */
 const endOf = (attributes: Attributes, to: Change): Instant.Instant | null =>
   to.validUntil ?? statedOf(attributes, to)?.validUntil ?? null
 
-const ruled = (holds: boolean, check: string, recovery: string) =>
-  [holds, "rule-refused", { gate: "attribute", check, recovery }] as const
-
-/** The verified attribute of a name and value, valid or expired. */
+/** What counts of a name and a value, valid or not any more. */
 const standing = (attributes: Attributes, { name, value }: Change): Attribute | undefined =>
   attributes.find((one) => one.name === name && one.value === value && !isStated(one))
 

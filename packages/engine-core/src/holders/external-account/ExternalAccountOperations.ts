@@ -4,11 +4,13 @@
 import { Effect, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { check, judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { type Holder, HolderId, holders, isEnded } from "../holder/Holder.ts"
+import { HolderMachine } from "../holder/HolderMachine.ts"
 import {
   ExternalAccountId,
   externalAccounts,
@@ -35,9 +37,6 @@ const Body = Schema.Struct({
   )
 })
 type Body = typeof Body.Type
-
-const ruled = (check: string, recovery: string) =>
-  Effect.fail(refused("rule-refused", { gate: "policy", check, recovery }))
 
 export const map = Operation.define("external-account.map", {
   doc: "Maps an account at a bank or a custodian to a holder or an instrument.",
@@ -100,21 +99,22 @@ const ownerOf = Effect.fnUntraced(function* ({ holderId, instrumentId }: Body) {
   const records = yield* Records
   if (instrumentId !== null) yield* records.get(instruments, instrumentId)
   if (holderId === null) {
-    return instrumentId === null
-      ? yield* ruled("account-owner", "Name the holder or the instrument whose account it is.")
-      : null
+    yield* Effect.fromResult(judge([check("account-owner", instrumentId !== null)]))
+    return null
   }
   const holder = yield* records.get(holders, holderId)
   if (isEnded(holder)) return yield* ended(holder)
-  return holder.externalAccounts.length >= accountsMax
-    ? yield* ruled("external-accounts-max", `A holder has at most ${accountsMax} accounts.`)
-    : holder
+  const fewer = check("external-accounts-max", holder.externalAccounts.length < accountsMax, {
+    recovery: `A holder has at most ${accountsMax} accounts.`
+  })
+  yield* Effect.fromResult(judge([fewer]))
+  return holder
 })
 
 const ended = ({ state }: Holder) =>
   Effect.fail(
     refused("state-conflict", {
-      check: "HolderState",
+      check: HolderMachine.name,
       detail: `A holder in state ${state} gets no account.`
     })
   )

@@ -1,5 +1,5 @@
 /** Checks of closing a holder, by gate. */
-import * as Gates from "../../kernel/Gates.ts"
+import { check, judge as judgeGates, type Objection } from "../../kernel/Gates.ts"
 
 /** Input of the checks of closing a holder. */
 export interface Closing {
@@ -12,42 +12,15 @@ export interface Closing {
 }
 
 /** One row a check. Distribution lines come with their records, as one row more. */
-export const against = ({
-  restriction,
-  holds,
-  openOrder
-}: Closing): ReadonlyArray<Gates.Objection> => [
-  [
-    restriction !== null,
-    "rule-refused",
-    {
-      gate: "restriction",
-      check: "no-restriction",
-      detail: `The restriction ${restriction ?? ""} of the holder is in force.`,
-      recovery: "Have the restriction lifted, or wait until it lapses."
-    }
-  ],
-  [
-    openOrder !== null,
-    "rule-refused",
-    {
-      gate: "policy",
-      check: "no-open-order",
-      detail: `The order ${openOrder ?? ""} of the holder is not ended.`,
-      recovery: "Settle, withdraw or release the holder's orders."
-    }
-  ],
-  [
-    holds !== null,
-    "rule-refused",
-    {
-      gate: "units",
-      check: "zero-units",
-      detail: `The holder holds units of ${holds ?? ""}.`,
-      recovery: "Have the holder redeem or transfer its units."
-    }
-  ]
+export const against = ({ restriction, holds, openOrder }: Closing): ReadonlyArray<Objection> => [
+  check("no-restriction", restriction === null, {
+    detail: `The restriction ${restriction ?? ""} of the holder is in force.`
+  }),
+  check("no-open-order", openOrder === null, {
+    detail: `The order ${openOrder ?? ""} of the holder is not ended.`
+  }),
+  check("zero-units", holds === null, { detail: `The holder holds units of ${holds ?? ""}.` })
 ]
 
 /** The first gate that refuses to close a holder (docs/domain/holders.md#closing). */
-export const judge = (closing: Closing) => Gates.judge(against(closing))
+export const judge = (closing: Closing) => judgeGates(against(closing))

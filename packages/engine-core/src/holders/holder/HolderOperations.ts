@@ -9,10 +9,9 @@ import {
 import { reserve } from "../../admissions/admission/PlaceSteps.ts"
 import { againstAtOnboarding } from "../../admissions/admission/AdmissionRules.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
-import { judge as judgeGates } from "../../kernel/Gates.ts"
+import { check, judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
-import { refused } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -100,15 +99,8 @@ const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
     Effect.gen(function* () {
       const records = yield* Records
       const instrument = yield* records.get(instruments, instrumentId)
-      if (input.admissions.findIndex((one) => one.instrumentId === instrumentId) !== nth) {
-        return yield* Effect.fail(
-          refused("rule-refused", {
-            gate: "admission",
-            check: "instrument-repeated",
-            recovery: "Name each instrument once."
-          })
-        )
-      }
+      const first = input.admissions.findIndex((one) => one.instrumentId === instrumentId)
+      yield* Effect.fromResult(judgeGates([check("instrument-repeated", first === nth)]))
       const { offering, taken, consentCid } = yield* offeringOf({
         holderId: holderIdOf(input),
         holder: { attributes: [], screening: null },
@@ -139,15 +131,8 @@ const holderIdOf = ({ holderId }: Named): HolderId => {
 /** Beside that a registration ends after it begins. */
 const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
   yield* judgeNew({ holderId: holderIdOf(input), party: input.party }, act)
-  if (input.validUntil !== null && input.validUntil <= act.now) {
-    return yield* Effect.fail(
-      refused("rule-refused", {
-        gate: "policy",
-        check: "valid-until",
-        recovery: "Name an instant to come."
-      })
-    )
-  }
+  const isInTime = input.validUntil === null || Instant.isAfter(input.validUntil, act.now)
+  yield* Effect.fromResult(judgeGates([check("valid-until", isInTime)]))
 })
 
 /** The ledger keeps a digest of the attributes, never the attributes. */

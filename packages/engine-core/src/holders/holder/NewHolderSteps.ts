@@ -2,6 +2,7 @@
 import { Effect, Option } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"
+import { check, failed, judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -28,27 +29,18 @@ export const judgeNew = Effect.fnUntraced(function* (of: New, act: OperationAct)
   const underWay = yield* underWayOf(known, act)
   if (underWay.has(idName) || Option.isSome(yield* records.find(holders, of.holderId))) {
     return yield* Effect.fail(
-      refused("already-exists", { check: "holder-id", detail: "A holder of this id exists." })
+      refused("already-exists", failed("holder-id", { detail: "A holder of this id exists." }))
     )
   }
   if (underWay.has(partyName) || Option.isSome(yield* records.find(holderParties, of.party))) {
     return yield* Effect.fail(
-      refused("already-exists", {
-        check: "party",
-        party: of.party,
-        detail: "The party is a holder already."
-      })
+      refused(
+        "already-exists",
+        failed("party", { party: of.party, detail: "The party is a holder already." })
+      )
     )
   }
-  if (of.party === act.venue) {
-    return yield* Effect.fail(
-      refused("rule-refused", {
-        gate: "policy",
-        check: "holder-is-venue",
-        recovery: "Name the holder's own party."
-      })
-    )
-  }
+  yield* Effect.fromResult(judge([check("holder-is-venue", of.party !== act.venue)]))
   const { operationId } = act
   for (const name of [idName, partyName]) {
     const before = known.find((claim) => claim.name === name)

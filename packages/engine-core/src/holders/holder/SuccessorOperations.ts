@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
+import { failed } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -53,10 +54,12 @@ export const registerSuccessor = Operation.defineOnLedger("holder.register-succe
     yield* Effect.fromResult(decide(holder, { on: "invite-successor" }))
     if (yield* isNamed(holder)) {
       return yield* Effect.fail(
-        refused("state-conflict", {
-          check: "successor-named",
-          detail: "The holder has a successor; close that one before another is named."
-        })
+        refused(
+          "state-conflict",
+          failed("successor-named", {
+            detail: "The holder has a successor; close that one before another is named."
+          })
+        )
       )
     }
     yield* judgeNew({ holderId: successorOf(input), party: input.party }, act)

@@ -1,20 +1,13 @@
 /** Check that an instrument's terms are recorded, which precedes every check of its terms. */
 import { Result } from "effect"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { type Instrument, isOnRegistry, isRecorded, type Recorded } from "./Instrument.ts"
 
 /** The check that fails for an instrument without terms; later checks need its terms. */
-export const notRecorded = [
-  true,
-  "rule-refused",
-  {
-    gate: "policy",
-    check: "in-manifest",
-    detail: "The venue's manifest does not hold this instrument.",
-    recovery: "Record the instrument first."
-  }
-] as const satisfies Objection
+export const notRecorded = check("in-manifest", false, {
+  detail: "The venue's manifest does not hold this instrument."
+})
 
 /**
  * The instrument with its terms, or the refusal that the manifest does not hold it. Without its
@@ -30,13 +23,5 @@ export const recorded = <I extends Instrument>(
     : Result.flatMap(judge(before), () => refuse(notRecorded[1], notRecorded[2]))
 
 /** The check that the instrument's registrar has configured it on the ledger. */
-export const onRegistry = (instrument: Recorded): Objection => [
-  !isOnRegistry(instrument),
-  "rule-refused",
-  {
-    gate: "ledger",
-    check: "on-registry",
-    party: instrument.registrar,
-    recovery: "Have the registrar configure the instrument."
-  }
-]
+export const onRegistry = (instrument: Recorded): Objection =>
+  check("on-registry", isOnRegistry(instrument), { party: instrument.registrar })

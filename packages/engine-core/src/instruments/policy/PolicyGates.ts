@@ -1,6 +1,6 @@
 /** Checks of a policy's change, by gate. */
 import { Result } from "effect"
-import { judge as judgeRows, type Objection } from "../../kernel/Gates.ts"
+import { check, judge as judgeRows, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { lastVersion, type Recorded } from "../instrument/Instrument.ts"
@@ -49,41 +49,20 @@ const against = (setting: Setting): ReadonlyArray<Objection> => {
   const { effectiveFrom, instrument, isMinted, now, unfixed } = setting
   const { policyVersion } = instrument
   return [
-    [
-      effectiveFrom !== null && Instant.atOrBefore(effectiveFrom, now),
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "effective-ahead",
-        policyVersion,
-        detail: "The policy is to take effect at an instant that has passed.",
-        recovery: "Set it to take effect later, or name no instant to have it at once."
-      }
-    ],
-    [
-      isMinted && unfixed.length > 0,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "fixed-after-mint",
-        policyVersion,
-        detail: `Units were minted, so what they are counted by stays: ${unfixed.join(", ")}.`,
-        recovery: "Leave these terms out."
-      }
-    ],
-    [
-      // Units may be minted before the version takes effect, after which these terms may not
-      // change.
-      effectiveFrom !== null && unfixed.length > 0,
-      "rule-refused",
-      {
-        gate: "policy",
-        check: "fixed-at-once",
-        policyVersion,
-        detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`,
-        recovery: "Set these terms without an instant."
-      }
-    ]
+    check("effective-ahead", effectiveFrom === null || Instant.isAfter(effectiveFrom, now), {
+      policyVersion,
+      detail: "The policy is to take effect at an instant that has passed."
+    }),
+    check("fixed-after-mint", !isMinted || unfixed.length === 0, {
+      policyVersion,
+      detail: `Units were minted, so what they are counted by stays: ${unfixed.join(", ")}.`
+    }),
+    // Units may be minted before the version takes effect, after which these terms may not
+    // change.
+    check("fixed-at-once", effectiveFrom === null || unfixed.length === 0, {
+      policyVersion,
+      detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`
+    })
   ]
 }
 

@@ -4,7 +4,7 @@ import { InstrumentId, instruments } from "../../instruments/instrument/Instrume
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
-import { unless } from "../../kernel/Refusal.ts"
+import { check, judge } from "../../kernel/Gates.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
@@ -64,14 +64,8 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
       )
     )
     yield* Effect.fromResult(
-      unless([
-        body.until !== null && Instant.atOrBefore(body.until, act.now),
-        "rule-refused",
-        {
-          gate: "window",
-          check: "provision-in-time",
-          recovery: "Name an end that is still to come."
-        }
+      judge([
+        check("provision-in-time", body.until === null || Instant.isAfter(body.until, act.now))
       ])
     )
     const proposal = create(ProvisionSettlementProposal, {

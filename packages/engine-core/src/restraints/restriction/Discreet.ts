@@ -1,4 +1,5 @@
 /** Neutral refusals for callers who must not learn of restrictions and screening. */
+import { checks } from "../../kernel/Checks.ts"
 import { check, discreet, failed, type Shown, shown } from "../../kernel/Gates.ts"
 import * as Problem from "../../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"

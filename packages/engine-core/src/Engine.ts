@@ -113,7 +113,7 @@ export type Ports =
   | ProjectionLog
   | RateWindow
 
-/** What the engine offers. */
+/** Services of the engine. */
 export type Services =
   | Engine
   | FourEyes
@@ -129,7 +129,7 @@ export type Services =
   | ScreeningRunner.ScreeningRunner
   | Operations.Operations
 
-/** What falls due by the clock alone. */
+/** Scheduled tasks of the engine. */
 const tasksOf = (of: {
   readonly history: ReadonlyArray<Collection>
   readonly clocked: ReadonlyArray<Collection>

@@ -27,7 +27,7 @@ import type { Read } from "./reads/Read.ts"
 import type { Operation } from "./writes/Operation.ts"
 import type { Timely } from "./records/Timely.ts"
 
-/** What a room's index may declare; a room declares what it has. */
+/** Declarations that a room's index may have. */
 interface Room {
   readonly machines?: ReadonlyArray<Machine>
   readonly judged?: ReadonlyArray<AnyJudged>
@@ -87,7 +87,7 @@ export type DeclaredOperation = OperationsOf<(typeof declaring)[number]>
 /** Every declared read with its own types, for whoever finds one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>
 
-/** What the ledger's templates mean. */
+/** Readings of all rooms. */
 export const readings: ReadonlyArray<Reading> = rooms.flatMap((room) => room.readings ?? [])
 
 /** Every kind of record. */

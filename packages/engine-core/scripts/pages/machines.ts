@@ -62,7 +62,7 @@ const diagram = (machine: Machine): string => {
   ].join("\n")
 }
 
-/** Whom a record in this state waits on: the actors of the forward moves that leave it. */
+/** Actors that a record in this state waits on: those of the forward moves that leave it. */
 const waitsOn = (machine: Machine, state: string): string => {
   const forward = movesOf(machine).filter(
     (move) => move.from === state && machine.forward.includes(move.on)

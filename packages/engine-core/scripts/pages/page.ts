@@ -1,4 +1,4 @@
-/** What every generated page has: its first line, and how tables and lists of words are written. */
+/** Shared parts of generated pages: first line, tables, lists of words. */
 
 export interface Page {
   /** Below docs/. */

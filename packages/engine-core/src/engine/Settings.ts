@@ -47,7 +47,7 @@ export interface Settings {
   readonly retention: Retention.Periods
   /** How long the audit log is kept: what `bursar audit prune` prunes; null: for ever. */
   readonly auditLogKept: Duration | null
-  /** Whose records are kept whatever their age. */
+  /** Holders and instruments whose records retention never deletes. */
   readonly legalHold: LegalHold
   /** How long after its registration a successor may be used. */
   readonly successorCooling: Duration

@@ -66,7 +66,7 @@ const patient = <R>(look: Effect.Effect<void, Unavailable, R>): Effect.Effect<vo
 /** One look at everything. */
 export const look = Effect.all([patient(storeGauges), patient(ledgerGauge)], { discard: true })
 
-/** What a look reads. */
+/** Services that a poll of the gauges reads. */
 export type Needs = Feed | ProjectionLog | WorkQueue | Records | Ledger.Ledger
 
 /** Looks every ten seconds until it is interrupted. */

@@ -5,7 +5,7 @@ import type { LeaseLost } from "../ports/storage/StorageError.ts"
 
 /** One turn of a task, which no other instance has at the same time. */
 export interface Turn {
-  /** What the last turn left; empty at the first. */
+  /** State left by the last turn; empty at the first. */
   readonly state: string
   /**
    * Locks the turn for the transaction around it, or fails where another instance has taken it

@@ -18,13 +18,13 @@ const { NullOr, String: Text } = Schema
 
 const Subject = Schema.Struct({ resourceKind: ResourceKind.schema, id: Text })
 
-/** What is in flight and explains a part of the difference, and how much of it. */
+/** Items in flight that explain a part of the difference, with their amounts. */
 const Explained = Schema.Struct({
   amount: Decimal.schema,
   by: Schema.Array(Schema.Struct({ ...Subject.fields, amount: Decimal.schema }))
 })
 
-/** What one run sees of it. */
+/** Members of a finding that each run measures anew. */
 const seen = {
   runId: Text,
   severity: sets.FindingSeverity.schema,
@@ -121,7 +121,7 @@ const seenAgain = (self: Finding, now: Seen): Finding => ({
   ageDays: ageDays(self.firstSeenAt, now.asOf.instant)
 })
 
-/** What it is found by, beside what the run sees of it. */
+/** Identity of a finding, beside its measured members. */
 export type Found = Pick<Finding, "findingId" | "check" | "instrumentId" | "subject" | "holderId">
 
 /** A finding as the first run that sees it opens it. */

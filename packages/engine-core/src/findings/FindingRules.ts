@@ -3,7 +3,7 @@ import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Fact, Finding, Seen } from "./Finding.ts"
 
-/** What a finding is the same finding by, from run to run. */
+/** Identity of a finding across runs. */
 export type Same = Pick<Finding, "check" | "subject" | "instrumentId">
 
 /**

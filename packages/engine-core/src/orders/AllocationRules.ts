@@ -3,7 +3,7 @@ import * as Decimal from "../kernel/Decimal.ts"
 import { check, type Objection } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 
-/** What somebody locked for an order, and until when the ledger lets it be moved. */
+/** An allocation for an order, and its deadline on the ledger. */
 interface Allocated {
   readonly amount: Decimal.Decimal
   readonly settleBefore: Instant.Instant

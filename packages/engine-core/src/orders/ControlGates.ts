@@ -4,7 +4,7 @@ import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts
 import type { Objection } from "../kernel/Gates.ts"
 import type * as Party from "../kernel/Party.ts"
 
-/** What is open on the instrument, and in force for the holders that the act is about. */
+/** Open holds of the instrument and restrictions in force of the act's holders. */
 export interface Controls {
   readonly holds: ReadonlyArray<HoldRules.Holding>
   readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
@@ -31,7 +31,7 @@ export const against = (
   )
 ]
 
-/** What names an order of many, and whose it is. */
+/** An order among several: its id and holder. */
 export interface Member {
   readonly orderId: string
   readonly holderId: string

@@ -17,7 +17,7 @@ export const untimed = Instant.fromNanos(0n)
 /** Later than any instant, as columns sort. */
 const never = "~"
 
-/** What an open order is found by; null for one that is not open. */
+/** Filter value of an open order; null for one that is not open. */
 export const open = ({ kind, state }: Standing): string | null =>
   OpenOrderState.has(state) ? openAs({ kind, state }) : null
 

@@ -33,7 +33,7 @@ export interface Signed {
   readonly now: Instant.Instant
 }
 
-/** What the holder signed must be what the caller asks for, and something the market takes. */
+/** Checks that the signed order equals the claim and that the market accepts it. */
 export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Objection> => {
   const { order, holder } = signed
   if (asked.payment === "wire") return []

@@ -25,7 +25,7 @@ import { type Subscription, subscriptions } from "./subscription/Subscription.ts
 import { dealingOf } from "./subscription/SubscriptionPricing.ts"
 import * as SubscriptionRules from "./subscription/SubscriptionRules.ts"
 
-/** What is supposed, of which instrument, and for which cut-off's orders. */
+/** Input of a supposition: price or policy version, instrument, cut-off. */
 export interface Supposing {
   readonly instrumentId: InstrumentId
   readonly asked: Asked

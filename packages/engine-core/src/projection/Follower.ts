@@ -33,10 +33,10 @@ import { contracts } from "./Contract.ts"
 import type { Node, Reading, Whole } from "./Reading.ts"
 import * as Snapshot from "./Snapshot.ts"
 
-/** What a node has to say once its whole update was read. */
+/** Deferred effect of a node, run after its whole update was read. */
 type Conclusion = Effect.Effect<void, Unavailable, Records>
 
-/** What each template means, by its name. */
+/** The readings, by template. */
 export class Readings extends Context.Service<Readings, { readonly all: ReadonlyArray<Reading> }>()(
   "@bursar/engine-core/projection/Readings"
 ) {}

@@ -42,7 +42,7 @@ export const admissionConsents = Collection.define<AdmissionConsent, Fact>("admi
   filters: {
     instrumentId: (self) => self.instrumentId,
     state: (self) => self.state,
-    /** What is shown of an instrument: its latest consent, but for what a newer one replaced. */
+    /** Filter of the consents shown with an instrument; replaced ones are left out. */
     shown: (self) => (self.state === "withdrawn" ? null : self.instrumentId)
   },
   waitingOn: (self) =>

@@ -30,7 +30,7 @@ import { reserve, takenOf } from "./PlaceSteps.ts"
 
 const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
-/** What an offer may say; the claims are the registry's requirements that the credential answers. */
+/** Members of an offer; the claims answer the registry's holder requirements. */
 export const offer = {
   validFrom: Field.optional(Instant.schema),
   validUntil: Field.optional(Instant.schema),

@@ -15,7 +15,7 @@ export interface Offering {
   /** The latest admission of the two, if there ever was one. */
   readonly latest: Pick<Admission, "state"> | null
   readonly consent: Pick<AdmissionConsent, "state"> | null
-  /** What the registrar asks of holders. */
+  /** Holder requirements of the registrar. */
   readonly required: ReadonlyArray<AttributeRules.Required>
   /** How many places under the holder cap are taken: admitted, offered, and about to be. */
   readonly taken: number

@@ -53,7 +53,7 @@ export const ExternalAccountView = RecordView.schemaOf(shown, {
   description: "An account at a bank or a custodian, and the holder or instrument it is mapped to."
 })
 
-/** What is shown of an account: never its number. */
+/** An account as the API shows it, without its number. */
 export const view = (account: Stored<ExternalAccount>): typeof ExternalAccountView.Type =>
   RecordView.of(externalAccounts, shown, account)
 

@@ -140,7 +140,7 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
-/** What the venue may ask of a holder's record. */
+/** Commands of the venue on a holder's record. */
 export interface Command {
   readonly on:
     | "accept-terms"

@@ -93,7 +93,7 @@ export const onboard = Operation.defineOnLedger("holder.onboard", {
   finish: (input, act) => described(input, input.attributes, act)
 })
 
-/** What the registrars' consents let the venue offer while the holder is not active yet. */
+/** Admissions that can be offered at onboarding under the registrars' consents. */
 const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
   Effect.forEach(input.admissions, ({ instrumentId, ...terms }, nth) =>
     Effect.gen(function* () {

@@ -111,7 +111,7 @@ const there = (holderId: string) =>
     )
   )
 
-/** What is known of a holder is known of whoever follows it. */
+/** Copies the predecessor's details to the successor. */
 const inherits = Effect.fnUntraced(function* (
   { legalName, lei, classification, taxResidences, attributes }: Holder,
   successor: Effect.Success<ReturnType<typeof there>>,

@@ -17,7 +17,7 @@ const answerWithin = 30_000
 /** Holders that are looked at in one transaction. */
 const batchMax = 100
 
-/** What is asked about anew: never asked, too old, screened under other lists, or too long ago. */
+/** Query of holders to be screened again: never asked, too old, or made under other lists. */
 const dueAgain = (of: {
   readonly listVersion: string | undefined
   readonly before: Instant.Instant | undefined

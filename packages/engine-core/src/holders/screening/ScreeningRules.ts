@@ -55,7 +55,7 @@ export const answered = (
   }
 }
 
-/** What was screened before this is too old by one of the ages; undefined: nothing is by its age. */
+/** Instant before which a screening is too old; undefined: no age is set. */
 export const tooOldBefore = (
   now: Instant.Instant,
   rescreenAfter: ReadonlyArray<Duration.Duration>

@@ -45,7 +45,7 @@ const requestOf = (requestId: string, holder: Holder) => ({
 
 const isAnswer = Schema.is(Answer)
 
-/** What the source answers; undefined: it is away, is late, or answers what is no answer. */
+/** The source's answer; undefined: it is unavailable, too late, or answers nonsense. */
 const heard = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
   const source = yield* ScreeningSource
   const answer = yield* source.ask(requestOf(requestId, holder)).pipe(

@@ -139,7 +139,7 @@ const firstOf = Effect.fnUntraced(function* ({ asset, pin }: Series) {
   return row?.record
 })
 
-/** What an empty tally begins at and ends before; null where there is no step to tell of. */
+/** Span of an empty tally; null without steps. */
 const spanOf = (steps: ReadonlyArray<SeriesRules.Step>) => {
   const [start, end] = [steps[0]?.start, steps.at(-1)?.end]
   return start === undefined || end === undefined
@@ -201,7 +201,7 @@ const standing = Effect.fnUntraced(function* (of: Series) {
   return SeriesRules.levels(tally)
 })
 
-/** What stood before the first movement: nothing, unless the projection began from a snapshot. */
+/** Figures before the first movement: zero, unless the projection began from a snapshot. */
 const openingOf = Effect.fnUntraced(function* (
   { asset, asked, pin }: Series,
   first: Movement | undefined

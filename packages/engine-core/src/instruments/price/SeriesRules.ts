@@ -52,7 +52,7 @@ export const steps = (of: {
   return found
 }
 
-/** What a step came to. A figure is null where there was none. */
+/** Figures of a step; null where there was none. */
 export interface Point extends Step {
   readonly open: Decimal.Decimal | null
   readonly close: Decimal.Decimal | null
@@ -71,7 +71,7 @@ interface Seen {
   readonly sum: Decimal.Decimal
 }
 
-/** What was seen in each step, and last before the first: as much memory as there are steps. */
+/** Accumulator of a series: one entry a step, and the last figure before the first step. */
 export interface Tally {
   readonly steps: ReadonlyArray<Step>
   readonly seen: Array<Seen | undefined>

@@ -9,7 +9,7 @@ import * as Field from "../../templates/Field.ts"
 
 const { NullOr, String: Text } = Schema
 
-/** What keeps a holding from moving, and for what. */
+/** Lock of a holding: its holders, purpose and expiry. */
 const Lock = Schema.Struct({
   holders: Schema.Array(Party.schema),
   context: Text,

@@ -15,7 +15,7 @@ export interface Held {
   readonly locked: Decimal.Decimal
 }
 
-/** What a party holds of an instrument at the pin; nothing where the register does not list it. */
+/** Units of a party at the pin; zero where the register does not list it. */
 export const heldBy = Effect.fnUntraced(function* (
   of: {
     readonly registrar: Party.Party

@@ -29,7 +29,7 @@ const fields = {
   /** Always above 0; of a rebasing instrument these are base units. */
   units: Decimal.schema,
   balanceAfter: Decimal.schema,
-  /** What it was done for, where the ledger says so. */
+  /** Purpose of the movement, where the ledger states it. */
   reference: NullOr(Reference)
 } as const
 

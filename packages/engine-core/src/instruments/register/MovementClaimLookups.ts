@@ -24,7 +24,7 @@ import { type Claim, type Kinds, plain } from "./MovementRules.ts"
 type Named = Pick<Claim, "kinds" | "reference">
 type Reference = { readonly kind: string; readonly id: string }
 
-/** What each act is called; what it is called by its contract needs the contract's payload. */
+/** Movement kind of each choice; some need the contract's payload. */
 const acts: {
   readonly [act: string]: (
     event: Exercised,
@@ -108,7 +108,7 @@ const byReference = (reference: Reference): Named => ({
   reference: shown(reference)
 })
 
-/** Whoever asks for a mint writes its reference: one of a kind that is none of ours names no record. */
+/** A requester writes a mint's reference freely: one of an unknown kind names no record. */
 const shown = ({ kind, id }: Reference): Movement["reference"] => {
   const resourceKind = ResourceKind.members.find((one) => one === kind)
   return resourceKind === undefined ? null : { resourceKind, id }

@@ -92,7 +92,7 @@ const heldOf = (one: Holding | undefined): Omit<Touch, "nodeId" | "on"> | undefi
         lock: one.lock === null ? "free" : "locked"
       }
 
-/** What each touched party holds once all of the update has happened. */
+/** Balances of the touched parties after the whole update. */
 const balancesAfter = Effect.fnUntraced(function* ({ asset, touches }: Share) {
   const records = yield* Records
   const parties = new Set(touches.map(({ owner }) => owner))
@@ -169,7 +169,7 @@ const move = (
   return after
 }
 
-/** What each touched party held before: what it holds after, less what the update brought it. */
+/** Balances of the touched parties before the update. */
 const before = (
   after: ReadonlyMap<Party.Party, Decimal.Decimal>,
   touches: ReadonlyArray<Touch>

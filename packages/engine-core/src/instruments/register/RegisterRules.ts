@@ -12,7 +12,7 @@ export const shareOf = (units: Decimal.Decimal, total: Decimal.Decimal): Decimal
 export interface Head {
   readonly totalUnits: Decimal.Decimal
   readonly supplyOnLedger: Decimal.Decimal
-  /** What the lines hold more than the ledger; 0 by the law of the register. */
+  /** Units of the lines less the supply on the ledger; 0 by the law of the register. */
   readonly difference: Decimal.Decimal
   readonly holders: number
 }
@@ -49,7 +49,7 @@ export const freeUnits = (of: {
 }): Decimal.Decimal =>
   Decimal.max(Decimal.zero, Decimal.subtract(of.units, Decimal.add(of.locked, of.pledged)))
 
-/** What the units are worth, in the fund's favour: cut to the currency's places. */
+/** Value of units, rounded down to the currency's places. */
 export const valueOf = (of: {
   readonly units: Decimal.Decimal
   readonly price: Decimal.Decimal

@@ -41,7 +41,7 @@ export interface Standing extends Controls, Around {
   readonly point: PricePoint | null
   readonly dealingPrice: Decimal.Decimal | null
   readonly settlement: Rules.Settlement
-  /** What the fund is short of, once what it has set aside is used up; and how it is drawn. */
+  /** Shortfall of the fund after its allocations are used up, and the draw that covers it. */
   readonly shortfall: Decimal.Decimal
   readonly provision: Provision | null
   readonly inputsMax: number

@@ -52,7 +52,7 @@ export const DealingCycle = Schema.Struct({
   gross: Gross,
   fundNet: FundNet,
   gate: NullOr(Gating),
-  /** What the gate made of each redemption; nothing where it did not close. */
+  /** Partial fills of redemptions; empty where all are filled. */
   fills: Schema.Array(Filled),
   /** The terms it settled under. */
   policyVersion: NullOr(Integer.schema),
@@ -66,7 +66,7 @@ export const DealingCycle = Schema.Struct({
   currency: Schema.String,
   unitDecimals: Integer.schema,
   cashDecimals: Integer.schema,
-  /** What the fund has set aside on the ledger for what it owes on balance. */
+  /** The fund's allocations for its net payment. */
   allocations: Schema.Array(
     Schema.Struct({
       cid: Field.contractId,
@@ -86,7 +86,7 @@ export type DealingCycle = typeof DealingCycle.Type
 /** More allocations than this a fund does not need for one sum. */
 export const allocationsMax = 32
 
-/** What an instrument's cycle of one cut-off is found by: there is one open at most. */
+/** Key of an instrument's cycle of one cut-off, of which at most one is open. */
 export const dealtAt = (of: Pick<DealingCycle, "instrumentId" | "cutOffAt">): string =>
   `${of.instrumentId}/${Instant.sortable(of.cutOffAt)}`
 

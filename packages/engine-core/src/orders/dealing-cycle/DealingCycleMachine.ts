@@ -42,7 +42,7 @@ export const Gross = Schema.Struct({
 })
 export type Gross = typeof Gross.Type
 
-/** What the fund's accounts move by: positive to the fund, and units into being. */
+/** Net movement of the fund's accounts: cash positive to the fund, units positive minted. */
 export const FundNet = Schema.Struct({ cash: Decimal.schema, units: Decimal.schema })
 export type FundNet = typeof FundNet.Type
 
@@ -54,7 +54,7 @@ export const Gating = Schema.Struct({
 })
 export type Gating = typeof Gating.Type
 
-/** What a gate made of one redemption; null names no rest, where only figures were asked for. */
+/** Partial fill of one redemption; a null remainder id where only figures were computed. */
 export const Filled = Schema.Struct({
   redemptionId: Schema.String,
   ordered: Decimal.schema,
@@ -118,7 +118,7 @@ const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
 export const Fact = Schema.Union([Count, Allocate, Unallocate, CutOff, Settle, Release])
 export type Fact = typeof Fact.Type
 
-/** What the venue may ask of a cycle, at an instant. */
+/** Commands of the venue on a cycle, at an instant. */
 export interface Command {
   readonly on: "settle" | "release"
   readonly now: Instant.Instant

@@ -283,7 +283,7 @@ const countInCycle = Effect.fnUntraced(function* (
   )
 })
 
-/** What leaves with its cycle, settled or released, stays in the cycle's sums. */
+/** An order that ends with its cycle stays in the cycle's sums. */
 const leftCycle = Effect.fnUntraced(function* (order: Order, node: Node) {
   if (order.cycleId === null) return
   const records = yield* Records

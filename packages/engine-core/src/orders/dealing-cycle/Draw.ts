@@ -1,7 +1,7 @@
 /** Pure choice of a fund's holdings for a payment: the fewest that reach the sum. */
 import * as Decimal from "../../kernel/Decimal.ts"
 
-/** What the fund lets itself be drawn on for: from whom to whom is the same, from locked to free is not. */
+/** A draw on a fund's provision: the contract, the holdings it takes, and the amount. */
 export interface Provision {
   readonly provisionCid: string
   readonly holdingCids: ReadonlyArray<string>
@@ -14,7 +14,7 @@ export interface Free {
   readonly amount: Decimal.Decimal
 }
 
-/** What of any number of holdings is kept while they pass: what all bring, and the largest of them. */
+/** Accumulator over holdings: their sum, and the largest ones. */
 export interface Seen {
   readonly total: Decimal.Decimal
   readonly largest: ReadonlyArray<Free>

@@ -53,7 +53,7 @@ const consentTo = Effect.fnUntraced(function* (cycle: Paying, amount: Decimal.De
   return Option.isSome(consent) ? consent.value.provisionCid : null
 })
 
-/** What the fund has free of the asset that it pays in. */
+/** The fund's unlocked holdings of the payment asset. */
 const freeOf = Effect.fnUntraced(function* ({ fund, paymentAsset }: Paying, most: number) {
   const records = yield* Records
   const { admin, id } = paymentAsset

@@ -87,7 +87,9 @@ export const shown = (cycleId: CycleId) =>
     )
   )
 
-/** What its approver signs: the price, both sides, the fund's net, the gate, and who is in it. */
+/**
+ * Figures of settling a cycle: price, sums of both sides, the fund's net, partial fills, members.
+ */
 const figuresOf = (
   { orders, point, dealingPrice, settlement, terms }: Standing,
   sha256: (text: string) => string

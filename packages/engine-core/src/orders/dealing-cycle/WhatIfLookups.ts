@@ -97,7 +97,7 @@ export const comingOf = Effect.fnUntraced(function* (
   return settlementOf(cycle, orders, limits.cycleCapacity)
 })
 
-/** What a settled cycle's price was swung by; null where it was not. */
+/** Swing of a settled cycle's price; null where it was not swung. */
 export const swungBy = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
   if (cycle.price === null || cycle.swungPrice === null) return null
   const records = yield* Records

@@ -53,7 +53,7 @@ export const primaryMarkets = Collection.define<PrimaryMarket, Fact>("primary-ma
   filters: {
     instrumentId: (self) => self.instrumentId,
     state: (self) => self.state,
-    /** What is shown of an instrument: its latest market, but for what a newer one replaced. */
+    /** Filter of the markets shown with an instrument; replaced ones are left out. */
     shown: (self) => (self.state === "withdrawn" ? null : self.instrumentId)
   },
   ripens: ["state"],

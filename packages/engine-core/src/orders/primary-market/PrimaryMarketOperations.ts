@@ -102,7 +102,7 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     Effect.map(Proposing.opened(primaryMarkets, idOf(act.operationId)), PrimaryMarketView.of)
 })
 
-/** What is wrong with the terms of a market, one row a check. */
+/** Checks of a market's terms. */
 const against = (
   { terms, until }: Body,
   of: { readonly instrument: Recorded; readonly now: Instant.Instant }

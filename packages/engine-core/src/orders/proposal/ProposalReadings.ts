@@ -75,7 +75,7 @@ const reading = <T extends Template>(template: T, declared: Declared<T>): Readin
   }
 }
 
-/** What an acceptance gives that was not the last one needed. */
+/** Result of an acceptance that was not the last one needed. */
 const MadeAnew = Schema.Struct({ proposal: Schema.String })
 const isMadeAnew = Schema.is(MadeAnew)
 
@@ -151,7 +151,7 @@ const ended = (
     yield* records.record(proposals, found.value, { on: "end", as }, node.act)
   })
 
-/** What a burn or a mint is for; of a kind that we do not know, the name is all there is. */
+/** Record that a burn or mint is for; of an unknown kind only its name. */
 const resourceOf = ({ kind, id }: Field.Reference): Proposed["resource"] => ({
   kind: ResourceKind.has(kind) ? kind : "contract",
   id

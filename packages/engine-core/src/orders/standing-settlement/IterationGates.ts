@@ -34,14 +34,16 @@ export interface Iterating extends ControlGates.Controls {
   readonly now: Instant.Instant
 }
 
-/** What one party is to give of one asset. */
+/** A leg: one party gives an amount of one asset. */
 interface Leg {
   readonly party: Party.Party
   readonly asset: Field.Asset
   readonly amount: Decimal.Decimal
 }
 
-/** What the orders take out of commitments: units that a holder allocated by itself are not among it. */
+/**
+ * Legs that are taken from commitments; units that a holder allocated by itself are not among them.
+ */
 const legsOf = (iteration: Iterating): ReadonlyArray<Leg> => {
   const { self, instrument, subscriptions, redemptions } = iteration
   const cash = self.paymentAsset

@@ -89,7 +89,7 @@ const iterating = Effect.fnUntraced(function* (input: Iteration, { now }: Operat
   return { iteration, rows: Gates.againstIteration(iteration) }
 })
 
-/** What it is judged by, read in as many look-ups as there are kinds of record. */
+/** Look-ups of everything an iteration is judged by, one for each kind of record. */
 const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: Iteration) {
   const records = yield* Records
   const { instrumentId } = self

@@ -34,9 +34,9 @@ export const StandingSettlement = Schema.Struct({
   state: StandingSettlementMachine.schema,
   /** Who is to commit, each once. */
   parties: Schema.Array(Party.schema),
-  /** What each is to commit. */
+  /** Funding that each party is to commit. */
   funding: Schema.Array(Funding),
-  /** What of it is committed and not used up. */
+  /** Commitments that are not used up. */
   committed: Schema.Array(Commitment),
   /** The allocations behind what is committed. */
   allocations: Schema.Array(Field.contractId),
@@ -110,7 +110,7 @@ export const standingSettlements = Collection.define<StandingSettlement, Fact>(
   }
 )
 
-/** What the ledger's event of its proposal says. */
+/** Payload of the event of its proposal. */
 export const proposed = (self: StandingSettlement, cid: string) => ({
   ...events.make("settlement.proposed", {
     contractId: cid,

@@ -39,7 +39,7 @@ export const StandingSettlementMachine = Machine.declare("StandingSettlementStat
   forward: ["commit", "resume"]
 })
 
-/** What a party is to commit: cash, or units that it will have redeemed. */
+/** Funding of a party: cash, or units for redemptions. */
 export const Funding = Schema.Struct({
   party: Party.schema,
   asset: Field.asset,
@@ -47,7 +47,7 @@ export const Funding = Schema.Struct({
 })
 export type Funding = typeof Funding.Type
 
-/** What a party has committed, behind an allocation of its own. */
+/** Commitment of a party, behind an allocation of its own. */
 export const Commitment = Schema.Struct({
   ...Funding.fields,
   commitmentCid: Field.contractId,
@@ -78,7 +78,7 @@ const Expire = Schema.Struct({ on: Schema.Literal("expire"), ...at })
 export const Fact = Schema.Union([Hold, Free, Commit, Settle, Pause, Resume, Close, Expire])
 export type Fact = typeof Fact.Type
 
-/** What the venue may ask of it. */
+/** Commands of the venue. */
 export type Command = "settle" | "pause" | "resume" | "close"
 
 /** Decides whether its state allows the command. */
@@ -145,7 +145,7 @@ export const missing = (
 ): ReadonlyArray<Funding> =>
   self.funding.filter((asked) => !self.committed.some((one) => isOf(one, asked)))
 
-/** What of an asset a party has committed. */
+/** Committed amount of an asset of a party. */
 export const committedBy = (
   self: Pick<StandingSettlement, "committed">,
   whose: Whose

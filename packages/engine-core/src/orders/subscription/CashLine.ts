@@ -27,7 +27,7 @@ export type CashLine = typeof CashLine.Type
 
 export const CashLines = Schema.Array(CashLine).check(Schema.isMaxLength(linesMax))
 
-/** What names a line among all statements. */
+/** Key of a line among all statements. */
 export const nameOf = ({ statementId, line }: Pick<CashLine, "statementId" | "line">): string =>
   `${statementId}:${line}`
 

@@ -21,7 +21,7 @@ export interface Named {
   readonly against: Objection
 }
 
-/** What is known of the bank lines that are named for an order; as many look-ups as kinds of order. */
+/** Look-ups of the bank lines named for an order, one for each kind of order. */
 export const named = Effect.fnUntraced(function* (
   order: Order,
   cash: ReadonlyArray<Cash.CashLine>

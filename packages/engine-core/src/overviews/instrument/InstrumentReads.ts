@@ -56,7 +56,7 @@ export const View = Schema.Struct({
 })
 export type View = typeof View.Type
 
-/** What stops an instrument. */
+/** Open holds and pause of an instrument. */
 interface Held {
   readonly holds: ReadonlyArray<string>
   readonly paused: InstrumentView.Paused | null
@@ -64,9 +64,8 @@ interface Held {
 const free: Held = { holds: [], paused: null }
 
 /**
- * What stops each instrument that anything stops: its open holds, oldest first, and of the oldest
- * that somebody opened by hand, why it is paused
- * (docs/domain/instruments.md#what-an-instrument-shows).
+ * Open holds of each held instrument, oldest first, and the pause: the oldest hold that a person
+ * opened (docs/domain/instruments.md#what-an-instrument-shows).
  */
 const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin.Resolved) {
   const held = new Map<string, Held>()

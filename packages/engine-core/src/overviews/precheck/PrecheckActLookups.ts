@@ -68,7 +68,7 @@ const ofParameters = ({ slug, told }: Refused<"invalid-request">): Refused<"inva
     }))
   })
 
-/** Whose an act is, of which instrument, and the cut-off of the orders it settles. */
+/** Subject of an act: holder, instrument, and the cut-off of the orders it settles. */
 export interface Subject {
   readonly instrumentId: InstrumentId
   /** Null: all those that have an order in it. */

@@ -103,7 +103,7 @@ const orderedBy = Effect.fnUntraced(function* (
   return said.units === null ? null : ({ amount: null, units: said.units } satisfies Ordered)
 })
 
-/** What a priced order dealt at; an unpriced one has no figures. */
+/** Figures of a priced order; an unpriced one has none. */
 const ofSubscription = Effect.fnUntraced(function* (subscriptionId: string) {
   const records = yield* Records
   const self = Option.getOrNull(yield* records.find(subscriptions, subscriptionId))

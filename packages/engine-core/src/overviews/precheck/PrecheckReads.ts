@@ -36,7 +36,7 @@ export const PrecheckView = Schema.Struct({
   description: "Every check of an act, in the order of the gates, and the act's figures."
 })
 
-/** What no gate says: the act would be refused in the same words before any gate is asked. */
+/** Refusals outside the gates: the act would be refused the same before any gate. */
 const refusals = ["not-found", "permission-denied", "invalid-request", "already-exists"] as const
 
 export const get = Read.one({

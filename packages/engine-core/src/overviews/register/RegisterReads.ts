@@ -54,7 +54,7 @@ export const RegisterView = Schema.Struct({
   instrumentId: InstrumentId,
   head: Schema.Struct({
     totalUnits: Decimal.schema,
-    /** What the ledger's movements have left. */
+    /** Supply that the ledger's movements sum to. */
     supplyOnLedger: Decimal.schema,
     /** 0: the lines are the supply. */
     difference: Decimal.schema,

@@ -12,7 +12,7 @@ const kinds: ReadonlyArray<OperationKind> = [
   "instrument.recover"
 ]
 
-/** What a request for a forced act says of its order and of whose units it is about. */
+/** Members of a forced act's request: cited order and holders. */
 const Citing = Schema.Struct({
   order: Schema.Struct({ documentHash: Schema.String }),
   holderId: Schema.optionalKey(Schema.String),

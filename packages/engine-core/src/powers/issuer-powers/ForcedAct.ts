@@ -33,7 +33,7 @@ const move = {
 /** One holder's units of one instrument, over as many ledger transactions as it took. */
 export const ForcedMove = Schema.Struct({
   ...move,
-  /** What the holder had left of the instrument after the last of them. */
+  /** The holder's units of the instrument after the last move. */
   left: Decimal.schema,
   updateIds: Schema.Array(Text)
 }).annotate({

@@ -64,7 +64,7 @@ const rowsOf = ({ moves }: Asking, left: ReadonlyArray<Standing>): ReadonlyArray
 const gatesOf = (asking: Asking, act: OperationAct) =>
   Effect.map(standing(asking, act), (left) => rowsOf(asking, left))
 
-/** What is too long to be shown to whoever signs is shown by its hash. */
+/** Longest figure that is shown to approvers; a longer one is shown by its hash. */
 const shownMax = 200
 
 /**
@@ -214,7 +214,7 @@ const toldOf = Effect.fnUntraced(function* (
     yield* records.record(recoveries, found, { on: "tell", units }, act)
 })
 
-/** What a forced act does, once it is said how its body names the moves. */
+/** Builds a forced act's operation from the way its body names the moves. */
 export const actingOn = <B, E>(askingOf: (body: B) => Effect.Effect<Asking, E, Records>) => ({
   gates: (body: B, act: OperationAct) =>
     Effect.flatMap(askingOf(body), (asking) => gatesOf(asking, act)),

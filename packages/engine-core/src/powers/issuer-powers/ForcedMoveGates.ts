@@ -145,11 +145,11 @@ const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
   ]
 }
 
-/** What the act as a whole is judged by, beside each of its moves: it moves something, and not too much. */
+/** Checks of the act as a whole: it moves something, and no more than the limit. */
 export const ofAct = (moves: {
-  /** What was named, or comes to be all of a holder's. */
+  /** Number of moves asked for. */
   readonly asked: number
-  /** What of it has not moved in an earlier step. */
+  /** Number of moves that no earlier step has made. */
   readonly left: number
 }): ReadonlyArray<Objection> => [
   check("moves-few", moves.asked <= movesMax, {

@@ -45,7 +45,7 @@ export interface Standing extends Moving {
   readonly agreement: IssuerPowersAgreement | null
   readonly consents: ReadonlyArray<IssuerPowersConsent>
   readonly positions: ReadonlyArray<Position>
-  /** What a recovery will carry to the successor. */
+  /** Restrictions that a recovery will carry to the successor. */
   readonly carried: ReadonlyArray<Restriction>
 }
 
@@ -183,7 +183,7 @@ const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operati
   })
 })
 
-/** What the gates ask beside the records that are named, each asked once for all moves. */
+/** Look-ups of holds, restrictions, agreements and consents, each once for all moves. */
 const controlsOf = Effect.fnUntraced(function* (
   left: ReadonlyArray<Asked>,
   known: Known,
@@ -219,7 +219,7 @@ const controlsOf = Effect.fnUntraced(function* (
   }
 })
 
-/** Whose each of these restrictions was before it was carried, by the restriction it supersedes. */
+/** Original holder of each carried restriction, by the restriction it supersedes. */
 const originsOf = Effect.fnUntraced(function* (of: ReadonlyArray<Restriction>) {
   const records = yield* Records
   const ids = unique(of.flatMap(({ supersedes }) => supersedes ?? []))

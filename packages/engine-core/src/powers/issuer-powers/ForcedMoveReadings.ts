@@ -30,7 +30,7 @@ interface Forced {
   readonly instrument: Payload<typeof IssuerPowersAgreement>["instrument"]
   readonly from: Stored<Holder>
   readonly to: Stored<Holder>
-  /** What the holder has left of the instrument once the whole update has happened. */
+  /** The holder's units of the instrument after the whole update. */
   readonly left: Decimal.Decimal
 }
 
@@ -91,7 +91,7 @@ const unitsOf = Effect.fnUntraced(function* (
   })
 })
 
-/** What the operation has moved so far, for its later steps and its result. */
+/** Records the operation's moves so far, for its later steps and its result. */
 const noted = Effect.fnUntraced(function* (move: Forced, node: Node) {
   const records = yield* Records
   const { argument, from, instrument, left, operationId, result, to } = move

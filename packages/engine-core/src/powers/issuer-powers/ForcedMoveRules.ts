@@ -8,7 +8,7 @@ import type { ReleasedLock } from "../../templates/Powers.ts"
 /** How many moves one act may name or come to: so many figures a person can still look at. */
 export const movesMax = 100
 
-/** What keeps a holding locked, and the contract behind it; null where the lock's own time is past. */
+/** Lock of a holding and the contract behind it; null where the lock has expired. */
 export interface Lock {
   readonly lockedBy: ReleasedLock
   readonly contractId: string | null
@@ -21,7 +21,7 @@ export interface Position {
   readonly lock: Lock | "free" | "stuck"
 }
 
-/** What moves of one holding; the rest of it stays with the holder. */
+/** The moved part of one holding; the rest stays with the holder. */
 export interface Portion {
   readonly holdingCid: string
   readonly amount: Decimal.Decimal
@@ -30,9 +30,9 @@ export interface Portion {
 
 export interface Picked {
   readonly portions: ReadonlyArray<Portion>
-  /** What was asked for and is not there. */
+  /** Missing units: asked for and not held. */
   readonly short: Decimal.Decimal
-  /** What would have to move and is locked by something that no forced move releases. */
+  /** Stuck units: locked by a contract that no forced move releases. */
   readonly stuck: Decimal.Decimal
 }
 

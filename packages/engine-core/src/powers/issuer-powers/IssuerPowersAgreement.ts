@@ -49,7 +49,7 @@ export const issuerPowersAgreements = Collection.define<IssuerPowersAgreement, F
     filters: {
       instrumentId: (self) => self.instrumentId,
       state: (self) => self.state,
-      /** What is shown of an instrument: its latest agreement, but for what a newer one replaced. */
+      /** Filter of the agreements shown with an instrument; replaced ones are left out. */
       shown: (self) => (self.state === "withdrawn" ? null : self.instrumentId)
     },
     ripens: ["state"],

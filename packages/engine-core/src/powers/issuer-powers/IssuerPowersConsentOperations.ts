@@ -44,7 +44,7 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-/** What is agreed where the consent is to count: of its one instrument, or of every instrument. */
+/** Agreements that the consent is to cover: of its instrument, or of every instrument. */
 const agreedFor = Effect.fnUntraced(function* ({ instrumentId }: Body) {
   const records = yield* Records
   const where = {

@@ -73,7 +73,7 @@ const standingOn = Effect.fnUntraced(function* (contractIds: ReadonlyArray<strin
   return found.flat().map(({ record }) => record)
 })
 
-/** What locks each of these holdings: an allocation that is committed ends with its commitment. */
+/** The contract that locks each holding; a committed allocation is released by its commitment. */
 const locksOf = Effect.fnUntraced(function* (holdingCids: ReadonlyArray<string>) {
   const first = yield* standingOn(holdingCids)
   const behind = yield* standingOn(first.map(({ contractId }) => contractId))

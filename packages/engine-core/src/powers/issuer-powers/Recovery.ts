@@ -54,7 +54,7 @@ export const evolve = (self: Recovery, fact: Fact): Recovery =>
 export const idOf = (of: Pick<Recovery, "holderId" | "instrumentId">): string =>
   `${of.holderId}/${of.instrumentId}`
 
-/** What has moved and has not been announced yet. */
+/** Moved units whose event is not published yet. */
 export const untold = ({ moved, told }: Pick<Recovery, "moved" | "told">): Decimal.Decimal =>
   Decimal.subtract(moved, told)
 

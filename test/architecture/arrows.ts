@@ -19,7 +19,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [5, /^[a-z-]+\/index\.ts$/u],
   [4, /(Operations|Steps|Reads|Lookups|Readings|Runner|Follower|FourEyes|AuditLog)\.ts$/u],
   // What submits, opens, signs, judges and runs a write.
-  [4, /^writes\/([A-Z][a-z]+Write|KeyedCall|OperationTransitions)\.ts$/u],
+  [4, /^writes\/(\w+Write|CallKeys|Claim|KeyedCall|OperationTransitions|SignedFigures)\.ts$/u],
   // What folds updates into records, and what answers reads from them, needs both as a use case does.
   [4, /^(projection\/|reads\/(Point|Reads|SharedAnswers|layer)\.ts$)/u],
   [2, /./u]

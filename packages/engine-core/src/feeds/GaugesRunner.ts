@@ -9,7 +9,7 @@ import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { stored, unread } from "../records/Away.ts"
 import { Records } from "../records/Records.ts"
 import { approvals } from "../writes/Approval.ts"
-import { queue as operationQueue } from "../writes/OpenWrite.ts"
+import { queue as operationQueue } from "../writes/QueuedOperation.ts"
 import * as Metrics from "../engine/Metrics.ts"
 
 const every = Duration.seconds(10)

@@ -6,7 +6,6 @@ import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
-import { WebhookSender } from "../ports/WebhookSender.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"
@@ -18,13 +17,19 @@ import * as Secrets from "./Secrets.ts"
 /** Outside judgement of a write, where its declaration asks for one. */
 export type Outside = Result.Result<void, Refused | Unavailable>
 
-/** Figures as an action keeps them. */
+/** Figures as an action keeps them, under their hash. */
 export interface Kept {
   readonly figures: Figures.Figures
   readonly figuresHash: string
 }
 
-const judging = (operation: Operation, input: unknown, act: OperationAct) => {
+/** Asks the outside judgement of a write, before the transaction that uses it. */
+export const ask = (operation: Operation, input: unknown): Effect.Effect<Outside> =>
+  operation.judge === undefined
+    ? Effect.succeed(Result.void)
+    : Effect.result(operation.judge(input))
+
+const rules = (operation: Operation, input: unknown, act: OperationAct) => {
   switch (operation.on) {
     case "records":
       return Effect.asVoid(operation.run(input, act))
@@ -35,94 +40,72 @@ const judging = (operation: Operation, input: unknown, act: OperationAct) => {
   }
 }
 
-/** The figures of a write; undefined where it computes none. */
-const figuresOf = (
+/**
+ * Judges a write as it would run now, derives its figures where it declares any, and writes nothing.
+ * The rules come first: figures are derived only for a write that may run, from the records before
+ * it, since what judging wrote is rolled back.
+ */
+export const precheck = Effect.fnUntraced(function* (
   operation: Operation,
   input: unknown,
-  act: OperationAct
-): Effect.Effect<Figures.Derived | undefined, Refused | Unavailable, Records | Crypto> =>
-  operation.figures === undefined ? Effect.succeed(undefined) : operation.figures(input, act)
+  of: { readonly act: OperationAct; readonly outside: Outside }
+): Effect.fn.Return<Figures.Derived | undefined, Refused | Unavailable, Records | Crypto> {
+  const records = yield* Records
+  yield* Effect.fromResult(of.outside)
+  yield* records.rehearse(rules(operation, input, of.act))
+  if (operation.figures === undefined) return undefined
+  return yield* records.rehearse(operation.figures(input, of.act))
+})
+
+/** The figures as they are kept with an action, under their hash. */
+export const keep = (derived: Figures.Derived): Effect.Effect<Kept, never, Crypto> =>
+  Effect.map(Crypto, (crypto) => {
+    const figures = Figures.shown(derived)
+    return { figures, figuresHash: Figures.hashOf(figures, crypto) }
+  })
+
+/** The request as it is kept, its secrets sealed beside it. */
+export const hide = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
+  const request = Request.encode(operation, input)
+  const secrets = operation.secrets ?? []
+  if (secrets.length === 0) return { request, sealed: null }
+  const ids = yield* Ids
+  const chance = yield* ids.bytes(Secrets.chanceBytes(secrets))
+  const { sealingKeys: keys } = yield* Settings
+  return Secrets.hide(request, { secrets, keys, chance }, yield* Crypto)
+})
+
+/** The kept request as a write's input, its secrets as they were sent. */
+export const inputOf = Effect.fnUntraced(function* (
+  operation: Operation,
+  kept: Pick<Approval, "request" | "sealed">
+) {
+  const { sealingKeys: keys } = yield* Settings
+  return Request.decode(operation, Secrets.reveal(kept, { keys }, yield* Crypto))
+})
+
+/** The act of an operation, by whoever asked for it and signed it, judged at `now`. */
+export const actOf = (
+  operationId: string,
+  now: Instant.Instant,
+  of: Pick<OperationAct, "actor" | "signedBy" | "sealed" | "trace">
+): Effect.Effect<OperationAct, never, Ledger> =>
+  Effect.map(Ledger, ({ venue }) => ({
+    cause: { by: "operation", operationId },
+    now,
+    operationId,
+    venue,
+    ...of
+  }))
 
 /** The prefix of an id the engine makes. */
 const prefixOf = ({ resource }: Operation): string =>
   resource.prefix ?? resource.kind.replaceAll("-", "")
 
-export const make = Effect.gen(function* () {
-  const records = yield* Records
+/** Completes the input with what the caller left to the engine, such as the id of a new record. */
+export const complete = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
+  if (operation.complete === undefined) return input
   const ids = yield* Ids
-  const crypto = yield* Crypto
-  const ledger = yield* Ledger
-  const settings = yield* Settings
-  const sender = yield* WebhookSender
-
-  /** Asks the outside judgement of a write, before the transaction that uses it. */
-  const ask = (operation: Operation, input: unknown): Effect.Effect<Outside> =>
-    operation.judge === undefined
-      ? Effect.succeed(Result.void)
-      : Effect.result(operation.judge(input)).pipe(
-          Effect.provideService(WebhookSender, sender),
-          Effect.provideService(Settings, settings)
-        )
-
-  /**
-   * Judges a write as it would run now, derives its figures where it declares any, and writes
-   * nothing. The rules come first: figures are derived only for a write that may run, from the
-   * records before it, since what judging wrote is rolled back.
-   */
-  const precheck = (
-    operation: Operation,
-    input: unknown,
-    of: { readonly act: OperationAct; readonly outside: Outside }
-  ): Effect.Effect<Figures.Derived | undefined, Refused | Unavailable> =>
-    Effect.andThen(
-      Effect.fromResult(of.outside),
-      Effect.andThen(
-        records.rehearse(judging(operation, input, of.act)),
-        records.rehearse(figuresOf(operation, input, of.act))
-      )
-    ).pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
-
-  /** The figures as they are kept with an action, under their hash. */
-  const keep = (derived: Figures.Derived): Kept => {
-    const figures = Figures.shown(derived)
-    return { figures, figuresHash: Figures.hashOf(figures, crypto) }
-  }
-
-  /** The request as it is kept, its secrets sealed beside it. */
-  const hide = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
-    const request = Request.encode(operation, input)
-    const secrets = operation.secrets ?? []
-    if (secrets.length === 0) return { request, sealed: null }
-    const chance = yield* ids.bytes(Secrets.chanceBytes(secrets))
-    return Secrets.hide(request, { secrets, keys: settings.sealingKeys, chance }, crypto)
-  })
-
-  /** The stored request, its secrets as they were sent. */
-  const inputOf = (operation: Operation, kept: Pick<Approval, "request" | "sealed">) =>
-    Request.decode(operation, Secrets.reveal(kept, { keys: settings.sealingKeys }, crypto))
-
-  const actOf = (
-    operationId: string,
-    now: Instant.Instant,
-    of: Pick<OperationAct, "actor" | "signedBy" | "sealed" | "trace">
-  ): OperationAct => ({
-    cause: { by: "operation", operationId },
-    now,
-    operationId,
-    venue: ledger.venue,
-    ...of
-  })
-
-  /**
-   * Completes the request with what the caller left to the engine, such as the id of a new record.
-   */
-  const complete = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
-    if (operation.complete === undefined) return input
-    const made = yield* ids.make(prefixOf(operation))
-    return operation.complete(input, () => made)
-  })
-
-  return { ask, precheck, keep, hide, inputOf, actOf, complete }
+  const made = yield* ids.make(prefixOf(operation))
+  return operation.complete(input, () => made)
 })
-
-export type Judging = Effect.Success<typeof make>

@@ -1,0 +1,123 @@
+/** Makes four-eyes actions, and answers whoever asks for one that was made before. */
+import { Effect } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import { refused } from "../kernel/Refusal.ts"
+import { Records } from "../records/Records.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import * as Answers from "./Answers.ts"
+import * as Approval from "./Approval.ts"
+import type { Caller } from "./Caller.ts"
+import type { Call } from "./FourEyes.ts"
+import * as JudgeWrite from "./JudgeWrite.ts"
+import * as Logged from "./Logged.ts"
+import { finishesInCall, type Operation } from "./Operation.ts"
+import { flagsOf, operationById, resourceOf, traceOf } from "./OpenWrite.ts"
+
+/** The action that a key names. */
+export const approvalById = (id: string) =>
+  Effect.flatMap(Records, (records) => records.get(Approval.approvals, id)).pipe(
+    Effect.catchTag("Refused", () =>
+      Effect.die(new Error(`a key names action ${id}, which is not there`))
+    )
+  )
+
+/** A new action of its own: judged now, and shown to its approvers with the figures it comes to. */
+export const make = Effect.fnUntraced(function* (of: {
+  readonly operation: Operation
+  readonly call: Call
+  readonly input: unknown
+  readonly fingerprint: string
+  readonly key: string
+  readonly role: Role
+  readonly method: string
+  readonly outside: JudgeWrite.Outside
+  readonly actionKey: string
+  readonly now: Instant.Instant
+}) {
+  const records = yield* Records
+  const settings = yield* Settings
+  const { actionKey, call, fingerprint, now, operation } = of
+  const { caller, identity } = call
+  const input = yield* JudgeWrite.complete(operation, of.input)
+  const { request, sealed } = yield* JudgeWrite.hide(operation, input)
+  const derived = yield* JudgeWrite.precheck(operation, input, {
+    act: yield* JudgeWrite.actOf(actionKey, now, { actor: caller.sub, signedBy: [], sealed }),
+    outside: of.outside
+  })
+  const made = yield* records
+    .open(
+      Approval.approvals,
+      {
+        actionKey,
+        kind: operation.kind,
+        state: "awaiting",
+        resource: resourceOf(operation, input),
+        instrumentId: operation.resource.instrumentId?.(input) ?? null,
+        holderId: operation.resource.holderId?.(input) ?? null,
+        method: of.method,
+        path: call.path,
+        fingerprint: of.fingerprint,
+        request,
+        ...(sealed === null ? {} : { sealed }),
+        maker: caller.sub,
+        makerName: caller.name,
+        makerEmail: caller.email,
+        makerRole: of.role,
+        madeAt: now,
+        required: operation.approvers,
+        signatures: [],
+        ...(derived === undefined ? {} : yield* JudgeWrite.keep(derived)),
+        key: of.key,
+        rejectedBy: null,
+        rejectedAt: null,
+        rejectedKey: null,
+        reason: null,
+        operationId: null,
+        expiresAt:
+          settings.approvalExpiry === null
+            ? null
+            : Instant.fromEpochMillis(Instant.toEpochMillis(now) + settings.approvalExpiry),
+        requestId: identity.requestId,
+        traceId: identity.traceId,
+        ...flagsOf(identity)
+      },
+      {
+        cause: { by: "request", requestId: identity.requestId },
+        now,
+        trace: traceOf(identity)
+      }
+    )
+    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
+  yield* records.audit([Logged.awaiting(operation, made, { ...call, fingerprint })])
+  return Answers.ofAction(made, { status: 202, replayed: false })
+})
+
+/**
+ * What a maker that repeats its call is answered: row b of
+ * docs/contract/four-eyes.md#a-call-on-a-four-eyes-route.
+ */
+export const answerTo = Effect.fnUntraced(function* (
+  action: Approval.Approval,
+  now: Instant.Instant
+) {
+  if (action.state === "awaiting") return Answers.ofAction(action, { status: 200, replayed: true })
+  if (action.operationId !== null) {
+    const ran = yield* operationById(action.operationId)
+    return Answers.ofOperation(ran, now, { status: 200, replayed: true })
+  }
+  return yield* Effect.fail(
+    refused(action.state === "rejected" ? "approval-rejected" : "approval-decided")
+  )
+})
+
+/** The answer to a repeated call; a removal that the caller signed answers without a body. */
+export const answerToRepeat = Effect.fnUntraced(function* (
+  operation: Operation,
+  action: Approval.Approval,
+  of: { readonly caller: Caller; readonly now: Instant.Instant }
+) {
+  const answer = yield* answerTo(action, of.now)
+  const isRemoval = finishesInCall(operation) && action.state === "approved"
+  return isRemoval && action.maker !== of.caller.sub ? Answers.finished(answer) : answer
+})

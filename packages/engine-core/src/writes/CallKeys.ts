@@ -1,0 +1,77 @@
+/** The idempotency keys of calls: whose they are, and which operation or action each one names. */
+import { Effect } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import { refused } from "../kernel/Refusal.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
+import { Crypto } from "../ports/Crypto.ts"
+import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
+import { stored } from "../records/Away.ts"
+import type { Caller } from "./Caller.ts"
+import * as Idempotency from "./Idempotency.ts"
+
+/** The key that a call is keyed with: the one that was sent, or the one made of what the call says. */
+export type CallKey = Pick<KeyRow, "scope" | "key" | "fingerprint"> & { readonly isSent: boolean }
+
+/** Key scope of a caller: its subject, within the venue. */
+export const scopeOf = (caller: Pick<Caller, "sub">) =>
+  Effect.map(Settings, ({ tenantId }) => `${tenantId}/${caller.sub}`)
+
+/** Key scope of the engine's own writes: a tenant's id has no colon, so no subject shares it. */
+export const engineScope = Effect.map(Settings, ({ tenantId }) => `engine:${tenantId}`)
+
+/** The key names another call than the one that was sent with it. */
+export const reused = () => Effect.fail(refused("idempotency-key-reused"))
+
+/** The key of a caller's call. */
+export const of = (
+  caller: Pick<Caller, "sub">,
+  call: Pick<CallKey, "fingerprint"> & {
+    /** The key as sent; null: none was. */
+    readonly sent: string | null
+  }
+) =>
+  Effect.map(
+    scopeOf(caller),
+    (scope): CallKey => ({
+      scope,
+      key: call.sent ?? Idempotency.bodyKey(call.fingerprint),
+      fingerprint: call.fingerprint,
+      isSent: call.sent !== null
+    })
+  )
+
+/**
+ * Binds a call's key to the action the call is about. A key that was sent is bound for good; one that
+ * is made of the body moves on to this action, once what it named no longer binds it. Answers what
+ * the key named before, or names from now on. Refuses `idempotency-key-reused`.
+ */
+export const bindTo = Effect.fnUntraced(function* (actionKey: string, of: CallKey) {
+  const keys = yield* Keys
+  const { scope, key, fingerprint } = of
+  const target = Idempotency.target("action", actionKey)
+  const now = Instant.sortable(yield* Instant.now)
+  const claim = yield* stored(
+    keys.claim({ scope, key, fingerprint, target, bindsUntil: null, now })
+  )
+  if (claim.claimed) return "action"
+  if (claim.winner.fingerprint !== fingerprint) return yield* reused()
+  if (!of.isSent) yield* stored(keys.retarget({ scope, key, target }))
+  return Idempotency.parseTarget(claim.winner.target).kind
+})
+
+/** Fingerprint of `:approve` and `:reject`. */
+export const ofVerb = (
+  verb: "approve" | "reject",
+  of: { readonly actionKey: string; readonly body?: Plain }
+): Effect.Effect<string, never, Crypto> =>
+  Effect.map(Crypto, (crypto) =>
+    crypto.sha256(
+      Idempotency.fingerprintText({
+        method: "POST",
+        path: `/v1/approvals/${of.actionKey}:${verb}`,
+        query: "",
+        body: of.body
+      })
+    )
+  )

@@ -1,0 +1,167 @@
+/** Answers a call on a four-eyes route: a repeat, a signature, or a new action of its own. */
+import { Effect, Option, Result } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import { refused, type Unavailable } from "../kernel/Refusal.ts"
+import { Ids } from "../ports/Ids.ts"
+import { Keys } from "../ports/storage/Keys.ts"
+import { stored } from "../records/Away.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import * as ActionWrite from "./ActionWrite.ts"
+import * as Answers from "./Answers.ts"
+import * as Approval from "./Approval.ts"
+import * as CallKeys from "./CallKeys.ts"
+import type { Call } from "./FourEyes.ts"
+import * as Idempotency from "./Idempotency.ts"
+import type * as JudgeWrite from "./JudgeWrite.ts"
+import { finishesInCall, type Operation } from "./Operation.ts"
+import * as SignWrite from "./SignWrite.ts"
+
+/** Actions of one fingerprint that are read in one page. */
+const sameMax = 100
+
+type Action = Stored<Approval.Approval>
+
+/** The actions of a request in one state, newest first, until `take` has taken enough. */
+const matching = Effect.fnUntraced(function* <R>(
+  of: { readonly fingerprint: string; readonly state: Action["state"] },
+  take: (action: Action) => Effect.Effect<boolean, Unavailable, R>
+) {
+  const records = yield* Records
+  const taken: Array<Action> = []
+  const where = { fingerprint: [of.fingerprint], state: [of.state] }
+  for (let after: string | undefined; ; ) {
+    const rows = yield* records.list(Approval.approvals, {
+      where,
+      direction: "desc",
+      limit: sameMax,
+      ...(after === undefined ? {} : { after })
+    })
+    for (const { record } of rows) {
+      if (!(yield* take(record))) continue
+      taken.push(record)
+      if (of.state !== "awaiting") return taken
+    }
+    after = rows.at(-1)?.sortKey
+    if (rows.length < sameMax) return taken
+  }
+})
+
+/** A call on a four-eyes route, decoded, with what is known of its caller. */
+export interface FourEyesCall {
+  readonly operation: Operation
+  readonly call: Call
+  readonly input: unknown
+  readonly fingerprint: string
+  readonly role: Role | undefined
+  readonly method: string
+  readonly outside: JudgeWrite.Outside
+  readonly now: Instant.Instant
+  readonly keyed: CallKeys.CallKey
+}
+
+/**
+ * Rows a and b: the caller has used this key; one made of the body binds for a while, or for good
+ * once what it named was rejected.
+ */
+const usedBefore = Effect.fnUntraced(function* (of: FourEyesCall) {
+  const keys = yield* Keys
+  const settings = yield* Settings
+  const { call, keyed, now, operation } = of
+  const bound = yield* stored(keys.find({ ...keyed, now: Instant.sortable(now) }))
+  if (Option.isNone(bound)) return undefined
+  if (bound.value.fingerprint !== of.fingerprint) return yield* CallKeys.reused()
+  const action = yield* ActionWrite.approvalById(Idempotency.parseTarget(bound.value.target).id)
+  if (keyed.isSent || action.state === "rejected" || isWithin(action, now, settings)) {
+    return yield* ActionWrite.answerToRepeat(operation, action, { caller: call.caller, now })
+  }
+  return undefined
+})
+
+/** Whether the key that was sent is one the action's maker has used for it. */
+const isNamed = Effect.fnUntraced(function* ({ call: { key }, now }: FourEyesCall, action: Action) {
+  if (key === null || action.key === key) return true
+  const keys = yield* Keys
+  const scope = yield* CallKeys.scopeOf({ sub: action.maker })
+  const bound = yield* stored(keys.find({ scope, key, now: Instant.sortable(now) }))
+  return Option.exists(
+    bound,
+    ({ target }) => target === Idempotency.target("action", action.actionKey)
+  )
+})
+
+/** Rows d and e: repeating the call of another's action is an approval of it, or was one. */
+const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: ReadonlyArray<Action>) {
+  const records = yield* Records
+  const settings = yield* Settings
+  const { call, fingerprint, keyed, now, operation } = of
+  const { caller } = call
+  if (!caller.roles.includes("approver")) return undefined
+  const candidates = yield* Effect.filter(awaiting, (action) => isNamed(of, action))
+  if (candidates.length > 0 && caller.roles.includes("auditor")) {
+    return yield* Effect.fail(refused("auditor-never-approves"))
+  }
+  if (candidates.length > 1) return yield* Effect.fail(refused("approval-ambiguous"))
+  const [candidate] = candidates
+  if (candidate !== undefined) {
+    // The signer has used the key from now on: with another request it is refused. The key before
+    // the action, as `approve` and `reject` take them, so that none waits for another in a ring.
+    if (keyed.isSent) yield* CallKeys.bindTo(candidate.actionKey, keyed)
+    yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
+    return yield* SignWrite.sign(yield* ActionWrite.approvalById(candidate.actionKey), call, {
+      now,
+      outside: of.outside,
+      by: finishesInCall(operation) ? "call" : "worker",
+      route: operation.route,
+      seen: null
+    })
+  }
+  const [ran] = yield* matching({ fingerprint, state: "approved" }, (action) =>
+    Approval.signedBy(action).includes(caller.sub) ? isNamed(of, action) : Effect.succeed(false)
+  )
+  return ran === undefined
+    ? undefined
+    : Result.succeed(yield* ActionWrite.answerToRepeat(operation, ran, { caller, now }))
+})
+
+/** Rows f and h: the refusal for callers who may not make the write. */
+const mayNotMake = Effect.fnUntraced(function* ({ fingerprint }: FourEyesCall) {
+  const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () => Effect.succeed(true))
+  if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected"))
+  return yield* SignWrite.denied("None of the caller's roles makes this write.")
+})
+
+/**
+ * A call on a four-eyes route, by the first row of the table that matches
+ * (docs/contract/four-eyes.md#a-call-on-a-four-eyes-route).
+ */
+export const run = Effect.fnUntraced(function* (of: FourEyesCall) {
+  const records = yield* Records
+  const ids = yield* Ids
+  const settings = yield* Settings
+  const { call, fingerprint, keyed, role } = of
+  yield* records.lock(`write:${settings.tenantId}:${fingerprint}`)
+  const before = yield* usedBefore(of)
+  if (before !== undefined) return Result.succeed(before)
+  const awaiting = yield* matching({ fingerprint, state: "awaiting" }, () => Effect.succeed(true))
+  // c: the caller made an action with this request that still awaits.
+  const own = awaiting.find((action) => action.maker === call.caller.sub)
+  if (own !== undefined) {
+    yield* CallKeys.bindTo(own.actionKey, keyed)
+    return Result.succeed(Answers.ofAction(own, { status: 200, replayed: true }))
+  }
+  const signed = yield* asApprover(of, awaiting)
+  if (signed !== undefined) return signed
+  if (role === undefined) return yield* mayNotMake(of)
+  // g
+  const actionKey = yield* ids.make("ak")
+  yield* CallKeys.bindTo(actionKey, keyed)
+  return Result.succeed(yield* ActionWrite.make({ ...of, key: keyed.key, role, actionKey }))
+})
+
+const isWithin = (
+  action: Stored<Approval.Approval>,
+  now: Instant.Instant,
+  settings: { readonly bodyKeyWindow: number }
+): boolean => now - action.createdAt < BigInt(settings.bodyKeyWindow) * 1_000_000n

@@ -1,0 +1,311 @@
+/** Runs a write on the ledger: looks up, plans, sends and records as `LedgerWriteRules` decides. */
+import { Duration, Effect, Option, Result } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Refused, Unavailable } from "../kernel/Refusal.ts"
+import * as Trace from "../kernel/Trace.ts"
+import type { Crypto } from "../ports/Crypto.ts"
+import { Ids } from "../ports/Ids.ts"
+import * as Ledger from "../ports/Ledger.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import type { LeaseLost } from "../ports/storage/StorageError.ts"
+import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import { stored, unread } from "../records/Away.ts"
+import { Records } from "../records/Records.ts"
+import * as Claim from "./Claim.ts"
+import * as Rules from "./LedgerWriteRules.ts"
+import type { OnLedger } from "./Operation.ts"
+import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
+import * as QueuedOperation from "./QueuedOperation.ts"
+import * as Request from "./Request.ts"
+import * as SignedFigures from "./SignedFigures.ts"
+
+type Needs = Records | WorkQueue | ProjectionLog | Ledger.Ledger | Crypto | Ids
+
+const reading = <A, R>(effect: Effect.Effect<A, Ledger.ReadError, R>) =>
+  Effect.mapError(effect, unread)
+
+const millisSince = (then: Instant.Instant, now: Instant.Instant): number =>
+  Instant.toEpochMillis(now) - Instant.toEpochMillis(then)
+
+/** How old a step is, and how long ago an answer left open whether it committed. */
+const agesOf = (step: Step | null, now: Instant.Instant) => ({
+  age: step === null ? 0 : millisSince(step.plannedAt, now),
+  inDoubtFor:
+    step === null || step.unknownSince === null ? null : millisSince(step.unknownSince, now)
+})
+
+/** What is known of a ledger write before anything is looked up. */
+const progressOf = Effect.fnUntraced(function* (
+  { lease }: Claim.Claim,
+  of: {
+    readonly state: OperationRecord["state"]
+    readonly step: Step | null
+    readonly dedup: Rules.Dedup
+  }
+) {
+  const { giveUpAfter } = yield* Settings
+  const { answeredAttempt } = QueuedOperation.decode(lease)
+  const progress: Rules.LedgerWriteProgress = {
+    ...of,
+    ...agesOf(of.step, yield* Instant.now),
+    isPreviousAnswered: answeredAttempt === lease.attempt - 1,
+    attempt: lease.attempt,
+    giveUpAfter
+  }
+  return progress
+})
+
+/** Looks up what the next move depends on. */
+const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: Step) {
+  const projection = yield* ProjectionLog
+  const ledger = yield* Ledger.Ledger
+  switch (what) {
+    case "isProjected": {
+      const update = yield* stored(projection.byCommand(step.commandId))
+      return { isProjected: Option.isSome(update) }
+    }
+    case "committed": {
+      // Measured before the question: the ledger's end that is asked about is later.
+      const ages = agesOf(step, yield* Instant.now)
+      const through = yield* reading(ledger.ledgerEnd)
+      const { commandId, dedupOffset: from } = step
+      const receipt = yield* reading(ledger.outcome({ commandId, from, through }))
+      return { ...ages, committed: Option.getOrNull(receipt) }
+    }
+    case "positions": {
+      const end = yield* reading(ledger.ledgerEnd)
+      const { offset: head, horizonOffset: horizon } = yield* stored(projection.head)
+      return { positions: { end, head, horizon } }
+    }
+  }
+})
+
+/** Appends a fact to the claimed operation while it runs, in a transaction of its own. */
+const note = Effect.fnUntraced(function* (
+  claim: Claim.Claim,
+  factOf: (record: OperationRecord, now: Instant.Instant) => Fact | undefined
+) {
+  const records = yield* Records
+  yield* records.transact(
+    Effect.gen(function* () {
+      yield* Claim.hold(claim)
+      const record = yield* Claim.load(claim)
+      const act = yield* Claim.actOf(record, yield* Instant.now)
+      const fact = record.state === "running" ? factOf(record, act.now) : undefined
+      if (fact !== undefined) yield* records.record(operations, record, fact, act)
+    })
+  )
+})
+
+/** Records a commit before the projection has read it. */
+const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.Committed) =>
+  note(claim, (record) =>
+    record.updateId === updateId ? undefined : { on: "commit", updateId, offset }
+  )
+
+/** Records that a step may have committed, so that no claim fails it too early. */
+export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step, why: string) {
+  const { commandId } = step
+  yield* Effect.logWarning("the outcome of a ledger write is unknown", { commandId, why })
+  const now = yield* Instant.now
+  yield* note(claim, () => ({ on: "unknown", at: now }))
+  claim.mayCommit = false
+  return { ...step, unknownSince: now }
+})
+
+/**
+ * Judges a step and records it before it is sent for the first time; undefined where the operation
+ * has ended, also because its figures have moved.
+ */
+const plan = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  claim: Claim.Claim,
+  { step: count, replan }: Pick<Step, "step" | "replan">
+) {
+  const records = yield* Records
+  const ledger = yield* Ledger.Ledger
+  const dedupOffset = yield* reading(ledger.ledgerEnd)
+  return yield* records.transact(
+    Effect.gen(function* () {
+      yield* Claim.hold(claim)
+      const running = yield* Claim.begin(claim)
+      if (running === undefined) return undefined
+      const { act, record } = running
+      const input = Request.decode(operation, record.request)
+      // Once its first step has committed, the figures are what it does, not what it would.
+      const isFirst = count === 1
+      if (isFirst && (yield* SignedFigures.haveMoved(claim, operation, { ...running, input }))) {
+        return undefined
+      }
+      const planned = yield* operation.plan(input, act, count)
+      const suffix = replan === 0 ? "" : `.${replan}`
+      const step: Step = {
+        step: count,
+        replan,
+        commandId: `${record.operationId}:${count}${suffix}`,
+        dedupOffset,
+        commands: planned.commands,
+        disclosed: planned.disclosed ?? [],
+        last: planned.last,
+        plannedAt: act.now,
+        unknownSince: null
+      }
+      yield* records.record(operations, record, { on: "plan", step }, act)
+      return step
+    })
+  )
+})
+
+/**
+ * Judges a recorded step anew that the ledger has not taken so far: a hold or a restriction may have
+ * come since it was planned, or its figures moved. The step itself stays what it was, under its
+ * command id. Answers whether it is sent; where its figures have moved the operation has ended.
+ */
+const maySend = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  claim: Claim.Claim,
+  { step }: Step
+) {
+  const records = yield* Records
+  return yield* records.transact(
+    Effect.gen(function* () {
+      yield* Claim.hold(claim)
+      const record = yield* Claim.load(claim)
+      const act = yield* Claim.actOf(record, yield* Instant.now)
+      const input = Request.decode(operation, record.request)
+      const running = { record, act, input }
+      if (step === 1 && (yield* SignedFigures.haveMoved(claim, operation, running))) return false
+      yield* records.rehearse(operation.plan(input, act, step))
+      return true
+    })
+  )
+})
+
+const dedups: Readonly<Record<Rules.Dedup, (step: Step) => Ledger.Dedup>> = {
+  "since-planned": ({ dedupOffset }) => ({ _tag: "Since", offset: dedupOffset }),
+  "seven-days": () => ({ _tag: "For", duration: Duration.days(7) })
+}
+
+/** Sends a step once, under the trace of the call that opened its operation, with a new parent span. */
+const submit = Effect.fnUntraced(function* (
+  claim: Claim.Claim,
+  step: Step,
+  of: { readonly dedup: Rules.Dedup; readonly trace: Trace.Trace | null }
+) {
+  const ledger = yield* Ledger.Ledger
+  const { commandId, commands, disclosed } = step
+  const submission: Ledger.Submission = {
+    commandId,
+    commands,
+    dedup: dedups[of.dedup](step),
+    workflowId: commandId.slice(0, commandId.indexOf(":")),
+    ...(disclosed.length === 0 ? {} : { disclosed }),
+    ...(of.trace === null
+      ? {}
+      : { traceparent: Trace.traceparent(of.trace, yield* (yield* Ids).bytes(8)) })
+  }
+  claim.mayCommit = true
+  const answer = yield* Effect.result(ledger.submit(submission))
+  if (Result.isSuccess(answer)) return Rules.receipt
+  claim.mayCommit = Rules.isOpen(answer.failure)
+  return answer.failure
+})
+
+/** A ledger write under a claim, as far as this claim has brought it. */
+interface LedgerWrite {
+  readonly operation: OnLedger
+  readonly claim: Claim.Claim
+  readonly trace: Trace.Trace | null
+  readonly step: Step | null
+  readonly progress: Rules.LedgerWriteProgress
+  /** What this claim's latest submission was answered; undefined: it has sent none. */
+  readonly answer: Rules.SubmitAnswer | undefined
+  readonly move: Rules.Move
+}
+
+/** The write with the move that its progress asks for. */
+const decided = (write: Omit<LedgerWrite, "move">): LedgerWrite => {
+  const { answer, progress } = write
+  const { step } = progress
+  const isSent = answer !== undefined && step !== null
+  const move = isSent ? Rules.afterAnswer(answer, { ...progress, step }) : Rules.next(progress)
+  return { ...write, move }
+}
+
+const alarm = ({ step }: LedgerWrite, message: string | undefined) =>
+  message === undefined
+    ? Effect.void
+    : Effect.logError(message, { commandId: step?.commandId ?? null })
+
+/** Makes the write's move; answers the write with its next one, undefined where the claim has ended. */
+const perform = Effect.fnUntraced(function* (
+  write: LedgerWrite
+): Effect.fn.Return<LedgerWrite | undefined, Refused | Unavailable | LeaseLost, Needs> {
+  const { claim, move, operation, trace } = write
+  switch (move.move) {
+    case "finish":
+      return void (yield* Claim.finish(claim))
+    case "refuse":
+      yield* alarm(write, move.alarm)
+      return void (yield* Claim.refuse(claim, move.cause))
+    case "wait":
+      yield* alarm(write, move.alarm)
+      return void (yield* Claim.release(
+        claim,
+        move.isSpread ? Claim.spread(claim, move.millis) : move.millis
+      ))
+    case "plan": {
+      const step = yield* plan(operation, claim, move)
+      return step === undefined ? undefined : { ...write, step, move: Rules.firstSend }
+    }
+  }
+  const step = write.step ?? (yield* Effect.die(new Error("a step is asked for before its plan")))
+  switch (move.move) {
+    case "look-up": {
+      const found = yield* lookUp(move.what, step)
+      return decided({ ...write, progress: { ...write.progress, ...found } })
+    }
+    case "doubt":
+      return { ...write, step: yield* doubt(claim, step, move.why), move: move.then }
+    case "note":
+      yield* noteCommit(claim, move.committed)
+      return { ...write, move: move.then }
+    case "send": {
+      if (move.isJudged && !(yield* maySend(operation, claim, step))) return undefined
+      const { dedup } = move
+      const answer = yield* submit(claim, step, { dedup, trace })
+      const progress = yield* progressOf(claim, { state: "running", step, dedup })
+      return decided({ ...write, answer, progress })
+    }
+  }
+})
+
+/** Runs the claimed write as far as this claim gets it; a refusal by its rules is the caller's to end. */
+export const run = Effect.fnUntraced(function* (operation: OnLedger, claim: Claim.Claim) {
+  const record = yield* Claim.load(claim)
+  yield* Claim.linkSpan(record)
+  const { state, step } = record
+  const progress = yield* progressOf(claim, { state, step, dedup: "since-planned" })
+  const trace = Trace.of(record.traceId, record.traceFlags)
+  let write: LedgerWrite | undefined = decided({
+    ...{ operation, claim, trace, step, progress },
+    answer: undefined
+  })
+  while (write !== undefined) write = yield* perform(write)
+})
+
+/**
+ * Whether the operation may be failed after a fault that is not the ledger's answer: not while a step
+ * of it may commit. A port that is away leaves that open.
+ */
+export const mayGiveUp = (claim: Claim.Claim, record: Pick<OperationRecord, "state" | "step">) =>
+  Effect.gen(function* () {
+    const { state, step } = record
+    let progress = yield* progressOf(claim, { state, step, dedup: "since-planned" })
+    for (;;) {
+      const may = Rules.mayGiveUp(progress)
+      if (typeof may === "boolean" || step === null) return may === true
+      progress = { ...progress, ...(yield* lookUp(may.what, step)) }
+    }
+  }).pipe(Effect.orElseSucceed(() => false))

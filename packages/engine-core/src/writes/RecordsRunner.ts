@@ -1,0 +1,25 @@
+/** Runs a write of the engine's own records: judged, recorded and ended in one transaction. */
+import { Effect } from "effect"
+import { Records } from "../records/Records.ts"
+import * as Claim from "./Claim.ts"
+import * as JudgeWrite from "./JudgeWrite.ts"
+import type { OnRecords } from "./Operation.ts"
+import * as OperationTransitions from "./OperationTransitions.ts"
+import * as SignedFigures from "./SignedFigures.ts"
+
+/** Runs the claimed write to its end, unless its figures have moved; a refusal is the caller's to end. */
+export const run = Effect.fnUntraced(function* (operation: OnRecords, claim: Claim.Claim) {
+  const records = yield* Records
+  yield* records.transact(
+    Effect.gen(function* () {
+      const running = yield* Claim.begin(claim)
+      if (running === undefined) return
+      const { act, record } = running
+      const input = yield* JudgeWrite.inputOf(operation, record)
+      if (yield* SignedFigures.haveMoved(claim, operation, { ...running, input })) return
+      const result = yield* operation.run(input, act)
+      yield* OperationTransitions.succeed(record, { operation, result, act })
+      yield* Claim.finish(claim)
+    })
+  )
+})

@@ -1,0 +1,73 @@
+/** Rejects four-eyes actions, and withdraws them for their makers. */
+import { Effect } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import * as Instant from "../kernel/Instant.ts"
+import { refused } from "../kernel/Refusal.ts"
+import { Keys } from "../ports/storage/Keys.ts"
+import { Records } from "../records/Records.ts"
+import * as Answers from "./Answers.ts"
+import * as Approval from "./Approval.ts"
+import * as CallKeys from "./CallKeys.ts"
+import type { FourEyes } from "./FourEyes.ts"
+import * as Idempotency from "./Idempotency.ts"
+import * as KeyedCall from "./KeyedCall.ts"
+import * as Logged from "./Logged.ts"
+import * as OpenWrite from "./OpenWrite.ts"
+import { Operations } from "./Operations.ts"
+import * as SignWrite from "./SignWrite.ts"
+
+/** Rejects an action, or withdraws it where its maker calls; the same call again is answered the same. */
+export const reject = Effect.fnUntraced(function* (
+  of: Parameters<FourEyes["Service"]["reject"]>[0]
+) {
+  const records = yield* Records
+  const keys = yield* Keys
+  const settings = yield* Settings
+  const { all } = yield* Operations
+  const { actionKey, caller } = of
+  const makers = new Set(all.flatMap((operation) => operation.makers))
+  if (!caller.roles.some((role) => role === "approver" || makers.has(role))) {
+    return yield* SignWrite.denied(
+      "None of the caller's roles makes or approves a four-eyes write."
+    )
+  }
+  const fingerprint = yield* CallKeys.ofVerb("reject", of)
+  const { key, scope } = yield* CallKeys.of(caller, { fingerprint, sent: of.key })
+  const row = {
+    scope,
+    key,
+    fingerprint,
+    target: Idempotency.target("action", actionKey),
+    // A rejection is final, and so is the answer to a repeated call.
+    bindsUntil: null
+  }
+  return yield* KeyedCall.run({ records, keys }, row, (claimed) =>
+    Effect.gen(function* () {
+      const now = yield* Instant.now
+      yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
+      const action = yield* records.get(Approval.approvals, actionKey)
+      if (!claimed.first) return Answers.ofDecision(action, { replayed: true })
+      const isMaker = action.maker === caller.sub
+      if (!isMaker && caller.roles.includes("auditor")) {
+        return yield* Effect.fail(refused("auditor-never-approves"))
+      }
+      if (!isMaker && !caller.roles.includes("approver")) {
+        return yield* SignWrite.denied("The caller does not approve this kind of write.")
+      }
+      yield* Effect.fromResult(Approval.decided(action))
+      const how = isMaker ? "withdraw" : "reject"
+      const after = yield* records.record(
+        Approval.approvals,
+        action,
+        { on: how, by: caller.sub, at: now, key: of.key, reason: of.reason },
+        {
+          cause: { by: "request", requestId: of.identity.requestId },
+          now,
+          trace: OpenWrite.traceOf(of.identity)
+        }
+      )
+      yield* records.audit([Logged.rejected(after, { ...of, how })])
+      return Answers.ofDecision(after, { replayed: false })
+    })
+  )
+})

@@ -1,0 +1,45 @@
+/** Whether the figures that approvers signed have moved by the time the write runs. */
+import { Effect, Result } from "effect"
+import { Settings } from "../engine/Settings.ts"
+import { refused } from "../kernel/Refusal.ts"
+import { Records } from "../records/Records.ts"
+import { approvals } from "./Approval.ts"
+import * as Claim from "./Claim.ts"
+import * as Figures from "./Figures.ts"
+import * as JudgeWrite from "./JudgeWrite.ts"
+import * as Logged from "./Logged.ts"
+import type { Operation } from "./Operation.ts"
+
+/**
+ * Derives the figures again, judged as the write would run now. Where they have moved nothing runs:
+ * the operation ends refused, and its action awaits again with the new figures and without
+ * signatures, all in the transaction that would have run it. Answers whether they have moved.
+ */
+export const haveMoved = Effect.fnUntraced(function* (
+  claim: Claim.Claim,
+  operation: Operation,
+  of: Claim.Running & { readonly input: unknown }
+) {
+  const { act, input, record } = of
+  const { actionKey } = record
+  if (operation.figures === undefined || actionKey === null) return false
+  const derived = yield* JudgeWrite.precheck(operation, input, { act, outside: Result.void })
+  const moved = derived === undefined ? [] : Figures.moved(record.figures ?? {}, derived)
+  if (derived === undefined || moved.length === 0) return false
+  const records = yield* Records
+  const { tenantId } = yield* Settings
+  yield* records.lock(`action:${tenantId}:${actionKey}`)
+  const refusal = refused("rule-refused", Figures.movedTold(moved, actionKey))
+  yield* Claim.end(claim, of, Claim.failing(refusal))
+  const action = yield* records
+    .get(approvals, actionKey)
+    .pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error(`operation ${record.operationId} names no action`))
+      )
+    )
+  const kept = yield* JudgeWrite.keep(derived)
+  const voided = yield* records.record(approvals, action, { on: "void", ...kept }, act)
+  yield* records.audit([Logged.voidedAtRun(voided, record)])
+  return true
+})

@@ -1,0 +1,431 @@
+/** The table of a ledger write: every state of what is known, every answer, and the one move of each. */
+import { Ledger } from "@bursar/engine-core/ports"
+import { Duration } from "effect"
+import { describe, expect, it } from "vitest"
+import * as Rules from "#core/writes/LedgerWriteRules.ts"
+
+type Progress = Rules.LedgerWriteProgress
+type Move = Rules.Move
+
+const committed: Rules.Committed = { updateId: "u", offset: 7 as Rules.Committed["offset"] }
+const receiptOr = [undefined, null, committed] as const
+const step = { step: 1, replan: 0, last: true, dedupOffset: 5 as Rules.PlannedStep["dedupOffset"] }
+
+/** Every value that a member may have, as far as the rules can tell one from another. */
+const domain = {
+  state: ["queued", "running", "succeeded", "failed"],
+  step: [
+    null,
+    step,
+    { ...step, last: false },
+    { ...step, replan: Rules.replansMax },
+    { ...step, step: 2 }
+  ],
+  isProjected: [undefined, false, true],
+  committed: receiptOr,
+  isPreviousAnswered: [false, true],
+  attempt: [1, 9],
+  age: [0, 60_000, 60_001],
+  inDoubtFor: [null, 0, Rules.certainAfter - 1, Rules.certainAfter],
+  positions: [
+    undefined,
+    { end: 9, head: 9, horizon: 5 },
+    { end: 9, head: 8, horizon: 5 },
+    { end: 9, head: 9, horizon: 6 }
+  ],
+  dedup: ["since-planned", "seven-days"],
+  giveUpAfter: [60_000]
+} as const
+
+const product = (
+  members: ReadonlyArray<readonly [string, ReadonlyArray<unknown>]>
+): Array<object> =>
+  members.reduce<Array<object>>(
+    (rows, [name, values]) =>
+      rows.flatMap((row) =>
+        values.map((value) => (value === undefined ? row : { ...row, [name]: value }))
+      ),
+    [{}]
+  )
+
+const all = product(Object.entries(domain)) as ReadonlyArray<Progress>
+const sent = all.filter(
+  (progress): progress is Rules.SentProgress =>
+    progress.step !== null && progress.state === "running"
+)
+
+const refusal = (code: string) =>
+  new Ledger.Refused({ code, cause: "no", category: 9, context: {}, resources: [] })
+const retryAfter = Duration.seconds(2)
+const answers = {
+  receipt: Rules.receipt,
+  busy: new Ledger.Busy({ ...refusal("BUSY"), retryAfter }),
+  unreachable: new Ledger.Unreachable({ detail: "away", retryAfter }),
+  unknown: new Ledger.OutcomeUnknown({ commandId: "c", why: "cut", retryAfter }),
+  protocol: new Ledger.ProtocolError({ detail: "no receipt" }),
+  refused: refusal("DAML_FAILURE"),
+  stale: refusal("CONTRACT_NOT_FOUND"),
+  unsupported: new Ledger.DedupUnsupported({}),
+  signedOut: new Ledger.NotAuthorized({ http: 401, detail: "token" }),
+  forbidden: new Ledger.NotAuthorized({ http: 403, detail: "right" })
+} as const
+type Answer = keyof typeof answers
+const answerNames = Object.keys(answers) as ReadonlyArray<Answer>
+
+interface Row {
+  readonly progress: Progress
+  /** What the latest submission was answered; null: this claim has sent none. */
+  readonly answer: Answer | null
+  readonly move: Move
+}
+
+const rows: ReadonlyArray<Row> = [
+  ...all.map((progress) => ({ progress, answer: null, move: Rules.next(progress) })),
+  ...answerNames.flatMap((answer) =>
+    sent.map((progress) => ({
+      progress,
+      answer,
+      move: Rules.afterAnswer(answers[answer], progress)
+    }))
+  )
+]
+
+/** The first rows that break a law, so that a red test shows them. */
+const breaking = (isBroken: (row: Row) => boolean) => rows.filter(isBroken).slice(0, 3)
+
+const isEnded = ({ state }: Progress) => state === "succeeded" || state === "failed"
+/** By what is on record and looked up: nothing of the step has committed, nor will. */
+const isAbsent = ({ committed, inDoubtFor }: Progress) =>
+  inDoubtFor === null || (inDoubtFor >= Rules.certainAfter && committed === null)
+const isKnownCommitted = ({ committed, isProjected }: Progress) =>
+  isProjected === true || (committed !== null && committed !== undefined)
+
+describe("a ledger write, whatever is known and answered", () => {
+  it("has a row for every state of what is known and every answer", () => {
+    expect(rows.length).toBe(all.length + answerNames.length * sent.length)
+    expect(new Set(rows.map(({ move }) => move.move))).toEqual(
+      new Set(["finish", "plan", "send", "wait", "doubt", "note", "refuse", "look-up"])
+    )
+  })
+
+  it("leaves the queue exactly when the operation has ended", () => {
+    expect(
+      breaking(({ answer, move, progress }) =>
+        answer === null ? (move.move === "finish") !== isEnded(progress) : move.move === "finish"
+      )
+    ).toEqual([])
+  })
+
+  it("never: gets another command id while an earlier one may commit", () => {
+    expect(
+      breaking(
+        ({ answer, move, progress }) =>
+          move.move === "plan" &&
+          progress.step !== null &&
+          // The next step is planned once the projection has read the commit of the one before.
+          !(answer === null && progress.isProjected === true && !progress.step.last) &&
+          !(answer === "stale" && isAbsent(progress) && progress.committed === null)
+      )
+    ).toEqual([])
+  })
+
+  it("never: is sent again where its commit is known", () => {
+    expect(
+      breaking(
+        ({ answer, move, progress }) =>
+          answer === null && move.move === "send" && isKnownCommitted(progress)
+      )
+    ).toEqual([])
+  })
+
+  it("never: fails while it may commit", () => {
+    expect(breaking(({ move, progress }) => move.move === "refuse" && !isAbsent(progress))).toEqual(
+      []
+    )
+  })
+
+  it("fails by the ledger's refusal, a missing right or a ledger that did not take it in time", () => {
+    expect(
+      breaking(({ answer, move, progress }) => {
+        if (move.move !== "refuse") return false
+        if (answer === "refused" || answer === "stale" || answer === "forbidden") return false
+        const isLate = progress.age > progress.giveUpAfter
+        return !(
+          isLate &&
+          (answer === "busy" || answer === "unreachable" || answer === "signedOut")
+        )
+      })
+    ).toEqual([])
+  })
+
+  it("is planned anew at most three times", () => {
+    expect(breaking(({ move }) => move.move === "plan" && move.replan > Rules.replansMax)).toEqual(
+      []
+    )
+  })
+
+  it("is in doubt after every answer that leaves it open, and after no other", () => {
+    expect(
+      breaking(
+        ({ answer, move }) =>
+          answer !== null &&
+          (move.move === "doubt") !== (answer === "unknown" || answer === "protocol")
+      )
+    ).toEqual([])
+  })
+
+  it("is in doubt before it is sent again after a claim without an answer", () => {
+    expect(
+      breaking(
+        ({ answer, move, progress }) =>
+          answer === null && move.move === "send" && !progress.isPreviousAnswered
+      )
+    ).toEqual([])
+  })
+
+  it("is judged again before it is sent, unless it may have committed", () => {
+    expect(
+      breaking(
+        ({ answer, move, progress }) =>
+          answer === null && move.move === "send" && move.isJudged !== isAbsent(progress)
+      )
+    ).toEqual([])
+  })
+
+  it("looks up only what is not known yet, so that a move follows after three look-ups at most", () => {
+    expect(
+      breaking(({ move, progress }) => move.move === "look-up" && progress[move.what] !== undefined)
+    ).toEqual([])
+  })
+
+  it("pauses before the same is tried again", () => {
+    expect(breaking(({ move }) => move.move === "wait" && move.millis < 50)).toEqual([])
+  })
+
+  it("may be given up after a fault exactly where nothing of it is under way", () => {
+    const wrong = all.filter((progress) => {
+      const may = Rules.mayGiveUp(progress)
+      if (typeof may !== "boolean") return progress[may.what] !== undefined
+      const { isProjected, step } = progress
+      return may !== (step === null || (isProjected === true ? !step.last : isAbsent(progress)))
+    })
+    expect(wrong.slice(0, 3)).toEqual([])
+  })
+})
+
+// ---- the table ----------------------------------------------------------------------------------
+
+const fresh: Progress = {
+  state: "running",
+  step,
+  isPreviousAnswered: true,
+  attempt: 2,
+  age: 0,
+  inDoubtFor: null,
+  dedup: "since-planned",
+  giveUpAfter: 60_000
+}
+
+/** A move in one word, with what tells it from others of its kind. */
+const said = (move: Move): string => {
+  switch (move.move) {
+    case "look-up":
+      return `look up ${move.what}`
+    case "plan":
+      return `plan ${move.step}.${move.replan}`
+    case "send":
+      return `send ${move.dedup}${move.isJudged ? ", judged" : ""}`
+    case "wait":
+      return `wait ${move.millis}${move.alarm === undefined ? "" : ", alarm"}`
+    case "doubt":
+      return `doubt, ${said(move.then)}`
+    case "note":
+      return `note, ${said(move.then)}`
+    case "refuse":
+      return `refuse ${move.cause.slug}${move.alarm === undefined ? "" : ", alarm"}`
+    case "finish":
+      return "finish"
+  }
+}
+
+const unsent = { isProjected: false, committed: null } as const
+const caughtUp = { end: 9, head: 9, horizon: 5 }
+
+describe("the moves of a ledger write", () => {
+  it.each<[what: string, known: Partial<Progress>, move: string]>([
+    ["that has ended", { state: "failed" }, "finish"],
+    ["without a step", { state: "queued", step: null }, "plan 1.0"],
+    ["with a step", {}, "look up isProjected"],
+    ["whose last step is projected", { isProjected: true }, "wait 500"],
+    [
+      "whose first step is projected",
+      { step: { ...step, last: false }, isProjected: true },
+      "plan 2.0"
+    ],
+    ["that is not projected", { isProjected: false }, "look up committed"],
+    ["that the ledger shows", { isProjected: false, committed }, "note, wait 500"],
+    ["that the ledger does not show", unsent, "send since-planned, judged"],
+    ["in doubt", { ...unsent, inDoubtFor: 1 }, "send since-planned"],
+    ["in doubt no longer", { ...unsent, inDoubtFor: 120_000 }, "send since-planned, judged"],
+    ["whose worker died", { ...unsent, isPreviousAnswered: false }, "doubt, send since-planned"]
+  ])("%s", (_, known, move) => {
+    expect(said(Rules.next({ ...fresh, ...known }))).toBe(move)
+  })
+
+  const late = { age: 60_001 }
+  const doubted = { inDoubtFor: 120_000 }
+  it.each<[answer: Answer, known: Partial<Progress>, move: string]>([
+    ["receipt", {}, "wait 500"],
+    ["busy", {}, "wait 2000"],
+    ["busy", late, "refuse ledger-unavailable"],
+    ["busy", { ...late, inDoubtFor: 1 }, "wait 2000"],
+    ["busy", { ...late, ...doubted }, "look up committed"],
+    ["busy", { ...late, ...doubted, committed }, "wait 2000"],
+    ["busy", { ...late, ...doubted, committed: null }, "refuse ledger-unavailable"],
+    ["unreachable", {}, "wait 2000"],
+    ["unreachable", late, "refuse ledger-unavailable"],
+    ["unknown", {}, "doubt, wait 2000"],
+    ["unknown", { attempt: 9 }, "doubt, wait 30000"],
+    ["protocol", {}, "doubt, wait 2000"],
+    ["refused", {}, "look up committed"],
+    ["refused", { committed }, "note, wait 500"],
+    ["refused", { committed: null }, "refuse ledger-rejected"],
+    ["refused", { committed: null, inDoubtFor: 1 }, "wait 5000"],
+    ["refused", { committed: null, ...doubted }, "refuse ledger-rejected"],
+    ["stale", { committed: null }, "look up positions"],
+    ["stale", { committed: null, positions: caughtUp }, "plan 1.1"],
+    ["stale", { committed: null, positions: { ...caughtUp, head: 8 } }, "wait 250"],
+    ["stale", { committed: null, step: { ...step, replan: 3 } }, "refuse contract-stale"],
+    ["unsupported", {}, "look up positions"],
+    ["unsupported", { positions: caughtUp }, "send seven-days"],
+    ["unsupported", { positions: { ...caughtUp, head: 8 } }, "wait 30000"],
+    ["unsupported", { positions: { ...caughtUp, horizon: 6 } }, "wait 30000, alarm"],
+    ["unsupported", { positions: caughtUp, dedup: "seven-days" }, "wait 30000"],
+    ["signedOut", {}, "wait 1000"],
+    ["signedOut", late, "refuse ledger-unavailable"],
+    ["forbidden", {}, "refuse ledger-rejected, alarm"],
+    ["forbidden", { inDoubtFor: 1 }, "wait 5000, alarm"],
+    ["forbidden", { ...doubted }, "look up committed"],
+    ["forbidden", { ...doubted, committed: null }, "refuse ledger-rejected, alarm"]
+  ])("answered %s where %j", (answer, known, move) => {
+    const progress = { ...fresh, ...known, step: known.step ?? step }
+    expect(said(Rules.afterAnswer(answers[answer], progress))).toBe(move)
+  })
+})
+
+describe("a ledger write under a ledger that comes back", () => {
+  /**
+   * The write against a model of the ledger: `faults` are its answers until it commits. Answers the
+   * moves made until the operation has ended or is left for somebody to look at.
+   */
+  const walk = (faults: ReadonlyArray<Answer>, commitsAt: number) => {
+    let state: Progress["state"] = "running"
+    let planned: Rules.PlannedStep | null = null
+    let now = 0
+    let plannedAt = 0
+    let doubtedAt: number | null = null
+    let submissions = 0
+    let commits = 0
+    let isPreviousAnswered = true
+    let dedup: Rules.Dedup = "since-planned"
+    const moves: Array<string> = []
+    for (let claim = 1; claim < 500; claim++) {
+      let answer: Answer | undefined
+      let looked: Partial<Progress> = {}
+      let queued: Move | undefined
+      let isOver = false
+      while (!isOver) {
+        const progress: Progress = {
+          state,
+          step: planned,
+          isPreviousAnswered,
+          attempt: claim,
+          age: now - plannedAt,
+          inDoubtFor: doubtedAt === null ? null : now - doubtedAt,
+          dedup,
+          giveUpAfter: 900_000,
+          ...looked
+        }
+        const move: Move =
+          queued ??
+          (answer === undefined || planned === null
+            ? Rules.next(progress)
+            : Rules.afterAnswer(answers[answer], { ...progress, step: planned }))
+        queued = undefined
+        moves.push(said(move))
+        switch (move.move) {
+          case "look-up":
+            looked = {
+              ...looked,
+              ...{
+                isProjected: { isProjected: commits > 0 && claim % 3 === 0 },
+                committed: { committed: commits > 0 ? committed : null },
+                positions: { positions: caughtUp }
+              }[move.what]
+            }
+            break
+          case "plan":
+            planned = { ...step, step: move.step, replan: move.replan }
+            plannedAt = now
+            doubtedAt = null
+            queued = Rules.firstSend
+            break
+          case "doubt":
+            doubtedAt = now
+            queued = move.then
+            break
+          case "note":
+            queued = move.then
+            break
+          case "send": {
+            submissions += 1
+            dedup = move.dedup
+            answer = faults[submissions - 1] ?? "receipt"
+            if (submissions === commitsAt || answer === "receipt") commits = 1
+            looked = {}
+            break
+          }
+          case "wait":
+            now += move.millis
+            isPreviousAnswered = answer !== "receipt"
+            // The projection ends the operation with the update.
+            if (commits > 0 && claim % 3 === 0) state = "succeeded"
+            isOver = true
+            break
+          case "refuse":
+            state = "failed"
+            isOver = true
+            break
+          case "finish":
+            return { state, commits, moves }
+        }
+      }
+    }
+    return { state, commits, moves }
+  }
+
+  const open: ReadonlyArray<Answer> = ["unknown", "protocol"]
+  it("ends, and has failed only where nothing committed", () => {
+    let walks = 0
+    for (const first of answerNames) {
+      for (const second of answerNames) {
+        for (const third of answerNames) {
+          const faults = [first, second, third]
+          // Only a submission that was taken or left open can have committed.
+          const mayCommit = [
+            0,
+            ...[1, 2, 3].filter((at) => open.includes(faults[at - 1] ?? "receipt"))
+          ]
+          for (const commitsAt of mayCommit) {
+            const { commits, moves, state } = walk(faults, commitsAt)
+            const told = { faults, commitsAt, moves }
+            expect(["succeeded", "failed"], JSON.stringify(told)).toContain(state)
+            expect(state === "succeeded", JSON.stringify(told)).toBe(commits > 0)
+            walks += 1
+          }
+        }
+      }
+    }
+    expect(walks).toBe(1_000 + 3 * 200)
+  })
+})

@@ -3,8 +3,9 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import * as Invariant from "#core/kernel/Invariant.ts"
+import { cashStands } from "#core/orders/order/Order.ts"
 import * as Machine from "#core/kernel/Machine.ts"
-import { cashStands, type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
+import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import {
   type Command,
   decide,

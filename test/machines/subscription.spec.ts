@@ -3,7 +3,6 @@ import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"
 import {
-  cashStands,
   orderStateAt,
   type Subscription,
   subscriptions
@@ -17,6 +16,7 @@ import {
 } from "#core/orders/subscription/SubscriptionMachine.ts"
 import type * as Machine from "#core/kernel/Machine.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
+import { cashStands } from "#core/orders/order/Order.ts"
 import { at, claimed, id, line, party } from "./subscriptions.ts"
 
 const later = Instant.of("2026-08-03T09:00:00Z")

@@ -1,26 +1,18 @@
 /** A redemption: an order that gives units back for cash, from its claim to its settlement. */
 import { Schema } from "effect"
-import { HolderId } from "../../holders/holder/Holder.ts"
-import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as events from "../../feeds/events.ts"
-import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
-import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import * as Integer from "../../kernel/Integer.ts"
-import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
-import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
-import * as sets from "../../vocabulary/sets.ts"
+import type { ControlEventType } from "../../vocabulary/EventType.ts"
 import { unitsStand } from "../AllocationRules.ts"
 import * as OpenOrder from "../OpenOrder.ts"
 import { dealtAt } from "../dealing-cycle/DealingCycle.ts"
-import { cycleNamedBy, FormerCycle } from "../dealing-cycle/FormerCycle.ts"
-import { CashLine } from "../subscription/CashLine.ts"
+import * as Order from "../order/Order.ts"
 import { Allocated, evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import * as RedemptionOrder from "./RedemptionOrder.ts"
 
@@ -31,39 +23,14 @@ const { NullOr } = Schema
 
 export const Redemption = Schema.Struct({
   redemptionId: RedemptionId,
-  instrumentId: InstrumentId,
-  registrar: Party.schema,
-  holderId: HolderId,
-  party: Party.schema,
+  ...Order.parties,
   state: RedemptionMachine.schema,
-  payment: sets.PaymentMode.schema,
-  orderedAs: sets.OrderedAs.schema,
-  /** The cash ordered for, which is paid exactly; null for an order in units. */
-  amount: NullOr(Decimal.schema),
-  /** The units ordered, or to be burned once it is priced; those burned, once it has settled. */
-  units: NullOr(Decimal.schema),
-  currency: Schema.String,
-  /** What the fund keeps of the units' price; null while it is unpriced. */
-  fee: NullOr(Decimal.schema),
-  price: NullOr(Decimal.schema),
-  pointCid: NullOr(Field.contractId),
+  /** `amount` is paid exactly; `units` are those burned, once it has settled. */
+  ...Order.ordered,
   /** The cash the holder gets; null while it is unpriced. */
   proceeds: NullOr(Decimal.schema),
-  policyVersion: Integer.schema,
-  cutOffAt: Instant.schema,
-  dealingDate: Date.schema,
-  cycleId: NullOr(Schema.String),
-  /** The cycle that it was in and that ended without it: since then it stands by itself. */
-  formerCycle: Field.optional(FormerCycle),
-  cash: Schema.Struct({
-    expected: NullOr(Decimal.schema),
-    matched: Decimal.schema,
-    lines: Schema.Array(CashLine)
-  }),
-  settleBy: NullOr(Instant.schema),
-  valueDate: NullOr(Date.schema),
-  claimedAt: Instant.schema,
-  pricedAt: NullOr(Instant.schema),
+  ...Order.dealing,
+  ...Order.settling,
   burnRequestCid: NullOr(Field.contractId),
   fundedAt: NullOr(Instant.schema),
   burnedAt: NullOr(Instant.schema),
@@ -72,23 +39,13 @@ export const Redemption = Schema.Struct({
   endedAs: NullOr(Schema.Literals(["settled", "released", "withdrawn"])),
   /** The order of which a gate left this one over. */
   remainderOf: NullOr(Schema.String),
-  /** The terms of the day it was claimed: what it deals at whatever the instrument says later. */
-  pricing: sets.PricingRule.schema,
-  feeRate: Decimal.plain,
-  unitDecimals: Integer.schema,
-  cashDecimals: Integer.schema,
-  /** In which its value date is counted. */
+  ...Order.terms,
   zone: Zone.schema,
   /** Who prices it. */
   oracle: Party.schema,
   /** Who requests the burn for the holder; null: the holder itself. */
   custodian: NullOr(Party.schema),
-  /** Who pays a ledger-paid order, and in what. */
-  fund: NullOr(Party.schema),
-  paymentAsset: NullOr(Field.asset),
-  orderId: NullOr(Schema.String),
-  /** The ledger contracts it stands on. */
-  claimCid: NullOr(Field.contractId),
+  ...Order.onLedger,
   pricedCid: NullOr(Field.contractId),
   intentCid: NullOr(Field.contractId),
   /** The holder's units, and the fund's cash, as they are locked for it. */
@@ -96,12 +53,6 @@ export const Redemption = Schema.Struct({
   allocation: NullOr(Allocated)
 }).annotate({ identifier: "Redemption", description: "An order that gives units back for cash." })
 export type Redemption = typeof Redemption.Type
-
-/** Whether the fund's cash stands: matched when paid by wire, allocated when paid on the ledger. */
-export const cashStands = (self: Redemption): boolean =>
-  self.payment === "ledger"
-    ? self.allocation !== null
-    : self.cash.expected !== null && Decimal.atLeast(self.cash.matched, self.cash.expected)
 
 /** The states in which its units are still the holder's. */
 const unburned = (self: Redemption): boolean =>
@@ -116,7 +67,7 @@ export const orderStateAt = (self: Redemption, now: Instant.Instant) =>
     burnRequested: self.burnRequestCid !== null,
     // In a cycle the fund pays on balance: it allocates nothing for one order. One that was burned by
     // itself has left it, and is owed its own cash.
-    cashStands: cashStands(self) || (self.cycleId !== null && unburned(self)),
+    cashStands: Order.cashStands(self) || (self.cycleId !== null && unburned(self)),
     settleBy: self.settleBy,
     now
   })
@@ -158,11 +109,7 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.redemptionId} redemption`,
   filters: {
     state: (self) => self.state,
-    instrumentId: (self) => self.instrumentId,
-    holderId: (self) => self.holderId,
-    registrar: (self) => self.registrar,
-    /** Also of the one that ended without it. */
-    cycleId: cycleNamedBy,
+    ...Order.filters,
     open: (self) => OpenOrder.open(standingOf(self)),
     openUntil: (self) => OpenOrder.openUntil(standingOf(self)),
     /** What gates left over, by the cut-off at which it deals: a cycle of that day takes it in. */
@@ -185,23 +132,24 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
     }
     return self.state === "burned" ? [ofBurned(self)] : []
   },
-  announce: (self, fact) => (fact === undefined ? [] : announced(self, fact)),
+  announce: (self, fact) =>
+    fact === undefined
+      ? []
+      : Order.announcedBy(RedemptionMachine, fact.on).map((type) =>
+          Order.announcement(
+            { ...self, kind: "redemption", id: self.redemptionId },
+            eventOf(self, type)
+          )
+        ),
   invariants: {
+    ...Order.invariantsOf(RedemptionMachine),
     "a priced order has a price and proceeds": (self) =>
       (self.pricedAt === null) === (self.price === null) &&
       (self.pricedAt === null) === (self.proceeds === null),
-    "an ended order says when and how": (self) =>
-      Machine.isTerminal(RedemptionMachine, self.state) === (self.endedAt !== null) &&
-      (self.endedAt === null) === (self.endedAs === null),
     "the value date is the day of settlement": (self) =>
       (self.settledAt === null) === (self.valueDate === null),
     "units that are burned are paid or owed": (self) =>
-      self.burnedAt === null || self.state === "burned" || self.state === "settled",
-    "cash is never matched beyond what is owed": (self) =>
-      self.cash.expected === null || Decimal.atMost(self.cash.matched, self.cash.expected),
-    "an order names either an amount or units": (self) =>
-      (self.orderedAs === "amount") === (self.amount !== null) &&
-      (self.orderedAs === "units" ? self.units !== null : true)
+      self.burnedAt === null || self.state === "burned" || self.state === "settled"
   }
 })
 
@@ -233,15 +181,7 @@ const ofBurned = (self: Redemption): Collection.WaitingOn =>
     ? { party: self.fund, action: "Holding.Allocate", by: null }
     : { role: "operator", action: "redemption.settle", by: null }
 
-/** Which events a fact is told in is the table's to say; what they carry, the events table's. */
-const announced = (self: Redemption, fact: Fact): ReadonlyArray<Announcement> =>
-  isTrigger(fact.on)
-    ? (RedemptionMachine.triggers[fact.on].announces ?? [])
-        .filter(isControl)
-        .map((type) => tell(self, told(self, type)))
-    : []
-
-const told = (self: Redemption, type: ControlEventType) => {
+const eventOf = (self: Redemption, type: ControlEventType) => {
   const { state, price, units, proceeds, valueDate } = self
   if (type === "redemption.priced" && price !== null) return events.make(type, { state, price })
   if (type === "redemption.funded") return events.make(type, { state })
@@ -254,23 +194,5 @@ const told = (self: Redemption, type: ControlEventType) => {
   if (type === "redemption.withdrawn") {
     return events.make(type, { state, how: state === "released" ? "released" : "withdrawn" })
   }
-  throw new Error(`a redemption in state ${state} does not tell of ${type}`)
+  throw new Error(`a redemption in state ${state} announces no ${type}`)
 }
-
-const isTrigger = (
-  on: Fact["on"]
-): on is Machine.TriggerOf<typeof RedemptionMachine> & Fact["on"] =>
-  Object.hasOwn(RedemptionMachine.triggers, on)
-
-/** What every event of a redemption says of where it belongs. */
-export const tell = (
-  self: Redemption,
-  event: Pick<Announcement, "type" | "payload">
-): Announcement => ({
-  ...event,
-  resourceKind: "redemption",
-  resourceId: self.redemptionId,
-  instrumentId: self.instrumentId,
-  party: self.party,
-  holderIds: [self.holderId]
-})

@@ -1,23 +1,19 @@
 /** A subscription: an order for units, from its claim to its close. */
 import { Effect, Schema } from "effect"
-import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import { HolderId } from "../../holders/holder/Holder.ts"
 import * as events from "../../feeds/events.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
-import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
-import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
-import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
+import type { ControlEventType } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as OpenOrder from "../OpenOrder.ts"
-import { cycleNamedBy, FormerCycle } from "../dealing-cycle/FormerCycle.ts"
+import * as Order from "../order/Order.ts"
 import { CashLine } from "./CashLine.ts"
 import { evolve, Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as SubscriptionOrder from "./SubscriptionOrder.ts"
@@ -29,28 +25,10 @@ const { NullOr } = Schema
 
 export const Subscription = Schema.Struct({
   subscriptionId: SubscriptionId,
-  instrumentId: InstrumentId,
-  registrar: Party.schema,
-  holderId: HolderId,
-  party: Party.schema,
+  ...Order.parties,
   state: SubscriptionMachine.schema,
-  payment: sets.PaymentMode.schema,
-  orderedAs: sets.OrderedAs.schema,
-  /** The cash ordered for; null for an order in units. */
-  amount: NullOr(Decimal.schema),
-  /** The units ordered, or bought once it is priced. */
-  units: NullOr(Decimal.schema),
-  currency: Schema.String,
-  /** Null while an order in units is unpriced; so is the cash expected. */
-  fee: NullOr(Decimal.schema),
-  price: NullOr(Decimal.schema),
-  pointCid: NullOr(Field.contractId),
-  policyVersion: Integer.schema,
-  cutOffAt: Instant.schema,
-  dealingDate: Date.schema,
-  cycleId: NullOr(Schema.String),
-  /** The cycle that it was in and that ended without it: since then it stands by itself. */
-  formerCycle: Field.optional(FormerCycle),
+  ...Order.ordered,
+  ...Order.dealing,
   residual: NullOr(Decimal.schema),
   /**
    * The part of the residual that goes back to the holder, and how much of that part has been paid.
@@ -70,26 +48,13 @@ export const Subscription = Schema.Struct({
       remaining: Decimal.schema
     })
   ),
-  cash: Schema.Struct({
-    expected: NullOr(Decimal.schema),
-    matched: Decimal.schema,
-    lines: Schema.Array(CashLine)
-  }),
-  settleBy: NullOr(Instant.schema),
-  valueDate: NullOr(Date.schema),
-  claimedAt: Instant.schema,
-  pricedAt: NullOr(Instant.schema),
+  ...Order.settling,
   deliveredAt: NullOr(Instant.schema),
   endedAt: NullOr(Instant.schema),
   endedAs: NullOr(Schema.Literals(["closed", "released", "withdrawn"])),
   remainderOf: NullOr(Schema.String),
-  /** The terms of the day it was claimed: what it deals at whatever the instrument says later. */
-  pricing: sets.PricingRule.schema,
-  feeRate: Decimal.plain,
-  unitDecimals: Integer.schema,
-  cashDecimals: Integer.schema,
+  ...Order.terms,
   residualRule: sets.ResidualRule.schema,
-  /** In which its value date is counted. */
   zone: Zone.schema,
   /** Who may attest its price, how many must, and whose point it is. */
   attesting: Schema.Struct({
@@ -97,12 +62,7 @@ export const Subscription = Schema.Struct({
     required: Integer.schema,
     oracle: NullOr(Party.schema)
   }),
-  /** To whom and in what a ledger-paid order pays. */
-  fund: NullOr(Party.schema),
-  paymentAsset: NullOr(Field.asset),
-  orderId: NullOr(Schema.String),
-  /** The ledger contracts it stands on. */
-  claimCid: NullOr(Field.contractId),
+  ...Order.onLedger,
   deliveredLotCid: NullOr(Field.contractId),
   /** What a closed order that was paid by wire still owes its holder. */
   owedRefundCid: Field.optional(Field.contractId),
@@ -114,17 +74,11 @@ export const Subscription = Schema.Struct({
 }).annotate({ identifier: "Subscription", description: "An order for units of an instrument." })
 export type Subscription = typeof Subscription.Type
 
-/** Whether the cash leg stands: matched when paid by wire, allocated when paid on the ledger. */
-export const cashStands = (self: Subscription): boolean =>
-  self.payment === "ledger"
-    ? self.allocation !== null
-    : self.cash.expected !== null && Decimal.atLeast(self.cash.matched, self.cash.expected)
-
 /** What stands between the order and its value date, at an instant. */
 export const orderStateAt = (self: Subscription, now: Instant.Instant) =>
   SubscriptionOrder.SubscriptionOrder.judge({
     state: self.state,
-    cashStands: cashStands(self),
+    cashStands: Order.cashStands(self),
     settleBy: self.settleBy,
     now
   })
@@ -157,11 +111,7 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
   sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.subscriptionId}`,
   filters: {
     state: (self) => self.state,
-    instrumentId: (self) => self.instrumentId,
-    holderId: (self) => self.holderId,
-    registrar: (self) => self.registrar,
-    /** Also of the one that ended without it. */
-    cycleId: cycleNamedBy,
+    ...Order.filters,
     open: (self) => OpenOrder.open(standingOf(self)),
     openUntil: (self) => OpenOrder.openUntil(standingOf(self))
   },
@@ -174,20 +124,18 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
     }
     return []
   },
-  announce: (self, fact) => (fact === undefined ? [] : announced(self, fact)),
+  announce: (self, fact) =>
+    fact === undefined
+      ? []
+      : Order.announcedBy(SubscriptionMachine, fact.on).map((type) =>
+          tell(self, eventOf(self, type))
+        ),
   invariants: {
+    ...Order.invariantsOf(SubscriptionMachine),
     "a priced order has a lot": (self) => (self.pricedAt === null) === (self.lot === null),
-    "an ended order says when and how": (self) =>
-      Machine.isTerminal(SubscriptionMachine, self.state) === (self.endedAt !== null) &&
-      (self.endedAt === null) === (self.endedAs === null),
     "the value date is the day of delivery": (self) =>
       (self.deliveredAt === null) === (self.valueDate === null),
-    "cash is never matched beyond what the order costs": (self) =>
-      self.cash.expected === null || Decimal.atMost(self.cash.matched, self.cash.expected),
-    "only a closed order owes a refund": (self) => !owesRefund(self) || self.state === "closed",
-    "an order names either an amount or units": (self) =>
-      (self.orderedAs === "amount") === (self.amount !== null) &&
-      (self.orderedAs === "units" ? self.units !== null : true)
+    "only a closed order owes a refund": (self) => !owesRefund(self) || self.state === "closed"
   }
 })
 
@@ -214,38 +162,19 @@ const ofPriced = (self: Subscription): ReadonlyArray<Collection.WaitingOn> => {
     : [{ party: self.registrar, action: "MintRequest.Accept", by }]
 }
 
-/** Which events a fact is told in is the table's to say; what they carry, the events table's. */
-const announced = (self: Subscription, fact: Fact): ReadonlyArray<Announcement> =>
-  isTrigger(fact.on)
-    ? (SubscriptionMachine.triggers[fact.on].announces ?? [])
-        .filter(isControl)
-        .map((type) => tell(self, told(self, type)))
-    : []
-
-const told = (self: Subscription, type: ControlEventType) => {
+const eventOf = (self: Subscription, type: ControlEventType) => {
   const { state, price, units, valueDate } = self
   if (type === "subscription.ended") return events.make(type, { state })
   if (type === "subscription.priced" && price !== null) return events.make(type, { state, price })
   if (type === "subscription.delivered" && units !== null && valueDate !== null) {
     return events.make(type, { state, quantity: units, valueDate })
   }
-  throw new Error(`a subscription in state ${state} does not tell of ${type}`)
+  throw new Error(`a subscription in state ${state} announces no ${type}`)
 }
 
-const isTrigger = (
-  on: Fact["on"]
-): on is Machine.TriggerOf<typeof SubscriptionMachine> & Fact["on"] =>
-  Object.hasOwn(SubscriptionMachine.triggers, on)
-
-/** What every event of a subscription says of where it belongs. */
+/** An event of a subscription, with the instrument, the holder and the record that it is about. */
 export const tell = (
   self: Subscription,
   event: Pick<Announcement, "type" | "payload">
-): Announcement => ({
-  ...event,
-  resourceKind: "subscription",
-  resourceId: self.subscriptionId,
-  instrumentId: self.instrumentId,
-  party: self.party,
-  holderIds: [self.holderId]
-})
+): Announcement =>
+  Order.announcement({ ...self, kind: "subscription", id: self.subscriptionId }, event)

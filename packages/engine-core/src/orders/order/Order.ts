@@ -1,0 +1,139 @@
+/** Members, filters, invariants and announcements that the records of both kinds of order share. */
+import { Schema } from "effect"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import type { Announcement } from "../../kernel/Announcement.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { cycleNamedBy, FormerCycle } from "../dealing-cycle/FormerCycle.ts"
+import { CashLine } from "../subscription/CashLine.ts"
+import type { Kind } from "../subscription/HolderOrder.ts"
+
+const { NullOr } = Schema
+
+/** Whose order of what it is. */
+export const parties = {
+  instrumentId: InstrumentId,
+  registrar: Party.schema,
+  holderId: HolderId,
+  party: Party.schema
+} as const
+
+/** What is ordered, and the price that it deals at. */
+export const ordered = {
+  payment: sets.PaymentMode.schema,
+  orderedAs: sets.OrderedAs.schema,
+  /** The cash ordered for; null for an order in units. */
+  amount: NullOr(Decimal.schema),
+  /** The units ordered, or those an amount comes to once it is priced. */
+  units: NullOr(Decimal.schema),
+  currency: Schema.String,
+  /** The fund's fee, in the currency; null while it is not known. */
+  fee: NullOr(Decimal.schema),
+  price: NullOr(Decimal.schema),
+  pointCid: NullOr(Field.contractId)
+} as const
+
+/** When it deals, by which version of the policy, and with which cycle. */
+export const dealing = {
+  policyVersion: Integer.schema,
+  cutOffAt: Instant.schema,
+  dealingDate: Date.schema,
+  cycleId: NullOr(Schema.String),
+  /** The cycle that it was in and that ended without it: since then it settles by itself. */
+  formerCycle: Field.optional(FormerCycle)
+} as const
+
+/** The cash that bank lines paid of what is expected, and the instants of its life. */
+export const settling = {
+  cash: Schema.Struct({
+    expected: NullOr(Decimal.schema),
+    matched: Decimal.schema,
+    lines: Schema.Array(CashLine)
+  }),
+  settleBy: NullOr(Instant.schema),
+  valueDate: NullOr(Date.schema),
+  claimedAt: Instant.schema,
+  pricedAt: NullOr(Instant.schema)
+} as const
+
+/** The terms of the day it was claimed: what it deals at whatever the instrument says later. */
+export const terms = {
+  pricing: sets.PricingRule.schema,
+  feeRate: Decimal.plain,
+  unitDecimals: Integer.schema,
+  cashDecimals: Integer.schema
+} as const
+
+/** The other side of a ledger-paid order, what it is paid in, and the claim contract. */
+export const onLedger = {
+  fund: NullOr(Party.schema),
+  paymentAsset: NullOr(Field.asset),
+  orderId: NullOr(Schema.String),
+  claimCid: NullOr(Field.contractId)
+} as const
+
+const Members = Schema.Struct({ ...parties, ...ordered, ...dealing, ...settling })
+type Members = typeof Members.Type
+
+/** Whether the cash leg stands: matched when paid by wire, allocated when paid on the ledger. */
+export const cashStands = ({
+  allocation,
+  cash,
+  payment
+}: Pick<Members, "cash" | "payment"> & { readonly allocation: object | null }): boolean =>
+  payment === "ledger"
+    ? allocation !== null
+    : cash.expected !== null && Decimal.atLeast(cash.matched, cash.expected)
+
+export const filters = {
+  instrumentId: (self: Members) => self.instrumentId,
+  holderId: (self: Members) => self.holderId,
+  registrar: (self: Members) => self.registrar,
+  /** Also of the cycle that ended without the order. */
+  cycleId: cycleNamedBy
+} as const
+
+export const invariantsOf = <S extends string>(machine: Machine.Machine<S>) => ({
+  "an ended order says when and how": (self: {
+    readonly state: S
+    readonly endedAt: Instant.Instant | null
+    readonly endedAs: string | null
+  }) =>
+    Machine.isTerminal(machine, self.state) === (self.endedAt !== null) &&
+    (self.endedAt === null) === (self.endedAs === null),
+  "cash is never matched beyond what is expected": ({ cash }: Members) =>
+    cash.expected === null || Decimal.atMost(cash.matched, cash.expected),
+  "an order names either an amount or units": ({ amount, orderedAs, units }: Members) =>
+    (orderedAs === "amount") === (amount !== null) && (orderedAs !== "units" || units !== null)
+})
+
+/** The control events that the machine's table announces by a fact; none for one that is no trigger. */
+export const announcedBy = (
+  { triggers }: { readonly triggers: Readonly<Record<string, Machine.Trigger>> },
+  on: string
+): ReadonlyArray<ControlEventType> =>
+  Object.hasOwn(triggers, on) ? (triggers[on]?.announces ?? []).filter(isControl) : []
+
+/** An event of an order, with the instrument, the holder and the record that it is about. */
+export const announcement = (
+  order: Pick<Members, "instrumentId" | "party" | "holderId"> & {
+    readonly kind: Kind
+    readonly id: string
+  },
+  event: Pick<Announcement, "type" | "payload">
+): Announcement => ({
+  ...event,
+  resourceKind: order.kind,
+  resourceId: order.id,
+  instrumentId: order.instrumentId,
+  party: order.party,
+  holderIds: [order.holderId]
+})

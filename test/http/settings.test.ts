@@ -1,7 +1,8 @@
 /** Settings: read from the environment and one file, named when wrong, never printed. */
+import { settingsDefaults } from "@bursar/engine-core"
 import { HostConfig } from "@bursar/http-host"
 import { describe, expect, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Redacted, Result, Schema } from "effect"
+import { ConfigProvider, Effect, Redacted, Result, Schema, Struct } from "effect"
 import fc from "fast-check"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -39,6 +40,38 @@ describe("settings", () => {
       expect(config["database.url"]).toBeNull()
       expect(config["cursor.keys"]).toEqual([])
       expect(config.algorithms).toContain("EdDSA")
+    })
+  )
+
+  it.effect("of the engine have the engine's defaults where nothing is set", () =>
+    Effect.gen(function* () {
+      const config = yield* load(needed)
+      expect({
+        tenantId: config.tenantId,
+        inputsMax: config["ledger.maxInputs"],
+        operationsAtOnce: config["operations.atOnce"],
+        lease: config["operations.lease"] * 1_000,
+        bodyKeyWindow: config["idempotency.bodyKeyWindow"],
+        approvalExpiry: config.approvalExpiry,
+        auditLogKept: config["retention.auditLog"],
+        legalHold: config["retention.legalHold"],
+        rescreenAfter: config["screening.rescreenAfter"],
+        successorCooling: config.successorCooling
+      }).toEqual(
+        Struct.pick(settingsDefaults, [
+          "tenantId",
+          "inputsMax",
+          "operationsAtOnce",
+          "lease",
+          "bodyKeyWindow",
+          "approvalExpiry",
+          "auditLogKept",
+          "legalHold",
+          "rescreenAfter",
+          "successorCooling"
+        ])
+      )
+      expect(config["retention.events"]).toEqual(settingsDefaults.retention.events)
     })
   )
 

@@ -1,5 +1,5 @@
 /** Table of settings: each with its default, limit and description. */
-import { Retention, Vocabulary } from "@bursar/engine-core"
+import { Retention, settingsDefaults as engine, Vocabulary } from "@bursar/engine-core"
 import { Duration } from "@bursar/engine-core/kernel"
 import { Data, Effect, Record, Result, Schema } from "effect"
 import * as KeyPairs from "./config/KeyPairs.ts"
@@ -96,12 +96,16 @@ const keptFor: Kind.Kind<Duration.Duration> = Kind.text(
   }
 )
 
+/** A default of the engine as a variable would write it; empty for none. */
+const written = (period: Duration.Duration | null): string =>
+  period === null ? "" : Duration.format(period)
+
 /** How long something is kept after it has ended; empty: for ever. */
 const kept = (record: Retention.Kept): Setting<Duration.Duration | null> => {
-  const { doc, period } = Retention.kept[record]
+  const { doc } = Retention.kept[record]
   return setting(Kind.maybe(keptFor), {
     doc: `How long this is kept: ${doc.charAt(0).toLowerCase()}${doc.slice(1)} Empty: for ever.`,
-    fallback: Duration.format(period)
+    fallback: written(engine.retention[record])
   })
 }
 
@@ -132,7 +136,7 @@ const origin = Kind.text("an origin such as https://app.example", (text) =>
 export const settings = {
   tenantId: setting(Kind.matching("1 to 64 of A-Z a-z 0-9 -", /^[A-Za-z0-9-]{1,64}$/), {
     doc: "The venue's id, as its public record and its webhooks name it.",
-    fallback: "venue-1"
+    fallback: engine.tenantId
   }),
   displayName: setting(Kind.words(100), {
     doc: "What people call the venue.",
@@ -237,19 +241,19 @@ export const settings = {
   }),
   "ledger.maxInputs": setting(Kind.integer(10, 1_000_000), {
     doc: "How many contracts of earlier transactions one ledger transaction may use: the size of the largest dealing cycle. An order paid on the ledger uses five. A real node's own limit may be lower.",
-    fallback: "2000"
+    fallback: String(engine.inputsMax)
   }),
   "operations.atOnce": setting(Kind.integer(1, 256), {
     doc: "How many operations one instance runs at a time.",
-    fallback: "8"
+    fallback: String(engine.operationsAtOnce)
   }),
   "operations.lease": setting(Kind.integer(1, 300), {
     doc: "For how many seconds a worker holds an operation without renewing: how long one waits that a killed instance held.",
-    fallback: "30"
+    fallback: String(engine.lease / 1_000)
   }),
   "idempotency.bodyKeyWindow": setting(Kind.duration(), {
     doc: "For how long a write without an Idempotency-Key is the same write when its body repeats.",
-    fallback: "PT24H"
+    fallback: written(Duration.millis(engine.bodyKeyWindow))
   }),
   "signing.keys": setting(SigningKeys.kind, {
     doc: "The keys that subjects sign their requests with; a subject with a key signs every request that is not public.",
@@ -290,7 +294,7 @@ export const settings = {
   "retention.exhaustedDeliveries": kept("exhaustedDeliveries"),
   "retention.auditLog": setting(Kind.maybe(keptFor), {
     doc: "How long the audit log is kept; bursar audit prune deletes what is older, up to a checkpoint. Empty: for ever.",
-    fallback: ""
+    fallback: written(engine.auditLogKept)
   }),
   "retention.legalHold": setting(legalHold, {
     doc: "The holders and instruments of which nothing is deleted, whatever its age.",
@@ -330,15 +334,17 @@ export const settings = {
   }),
   "screening.rescreenAfter": setting(Kind.maybe(keptFor), {
     doc: "How long a clear screening counts before the holder is screened again. Empty: as long as the source says, and until its lists change.",
-    fallback: ""
+    fallback: written(engine.rescreenAfter)
   }),
   successorCooling: setting(keptFor, {
     doc: "How long after its registration a holder's successor may be used.",
-    fallback: "PT24H"
+    fallback: written(engine.successorCooling)
   }),
   approvalExpiry: setting(Kind.maybe(Kind.duration()), {
     doc: "After how long an action that awaits its approvers lapses.",
-    fallback: ""
+    fallback: written(
+      engine.approvalExpiry === null ? null : Duration.millis(engine.approvalExpiry)
+    )
   }),
   "cursor.keys": setting(cursorKeys, {
     doc: "The keys that sign the places of lists and feeds; the first signs, the others still verify. Empty: the deployment makes one and keeps it under data; beside newer ones it is 0:secret, as keys/cursor.json has the secret.",

@@ -1,4 +1,4 @@
-/** Which generated pages no longer say what the tables say. */
+/** Finds generated pages that differ from their tables. */
 import { readdir, readFile } from "node:fs/promises"
 import { pages } from "./pages/index.ts"
 import { roomRegion } from "./pages/rooms.ts"

@@ -1,4 +1,4 @@
-/** The price at which the orders of one dealing day deal: the point's, or the one swung off it. */
+/** Look-up of the price of a dealing day's orders: the point's, or the swung one. */
 import { Effect, Option } from "effect"
 import type { Recorded } from "../instruments/instrument/Instrument.ts"
 import { inForce } from "../instruments/policy/PolicyLookups.ts"

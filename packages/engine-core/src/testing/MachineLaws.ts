@@ -1,4 +1,4 @@
-/** What holds of every state machine, whatever it tracks, and the tests that ask it. */
+/** Laws of state machines, and their tests. */
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

@@ -1,4 +1,4 @@
-/** What one operation's write answers. */
+/** Schema of one operation's write answer. */
 import { type Operation, WriteAnswer } from "@bursar/engine-core"
 import { Schema } from "effect"
 

@@ -1,4 +1,4 @@
-/** Which cut-offs a cycle may be opened for, and until when it may settle. */
+/** Pure rules of cut-offs: which a cycle may be opened for, and until when it may settle. */
 import type * as Date from "../../kernel/Date.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import { check, type Objection } from "../../kernel/Gates.ts"

@@ -1,4 +1,4 @@
-/** The cycle that an order was in and that ended without it, and how that ended. */
+/** A cycle that ended without an order that was in it, and how it ended. */
 import { Schema } from "effect"
 import { CycleEnding } from "../../vocabulary/sets.ts"
 

@@ -1,4 +1,4 @@
-/** A contract on the ledger that waits for somebody's consent: who asked, who has to answer, by when. */
+/** Proposal: a ledger contract that waits for a party's consent. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import { HolderId } from "../../holders/holder/Holder.ts"

@@ -1,4 +1,4 @@
-/** What a forced act has moved: from whom, to whom, how many units, and which locks ended for it. */
+/** Record of a forced act: moves, units, released locks. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as events from "../../feeds/events.ts"

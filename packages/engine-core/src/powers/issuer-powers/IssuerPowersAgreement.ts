@@ -1,4 +1,7 @@
-/** What an issuer and its registrar agree that the venue may do with the units of holders who consent. */
+/**
+ * Issuer powers agreement: what issuer and registrar let the venue do with the units of consenting
+ * holders.
+ */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"

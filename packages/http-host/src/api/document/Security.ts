@@ -1,4 +1,4 @@
-/** How a caller shows who it is: a bearer token, and for service clients a signature beside it. */
+/** Security schemes of the document: bearer token, and request signature for service clients. */
 import { toleranceSeconds } from "../Tolerance.ts"
 import type { Admits } from "../Served.ts"
 

@@ -1,4 +1,6 @@
-/** What a route is called by people, made of its name: `holder.register-successor` is "Holder: register successor". */
+/**
+ * Title of a route, made of its name: `holder.register-successor` is "Holder: register successor".
+ */
 
 const spelled: Readonly<Record<string, string>> = { openapi: "OpenAPI document" }
 

@@ -1,4 +1,4 @@
-/** The attestor's program: prices each claim at a published point, in the instrument's own places. */
+/** Bot of an attestor: prices each claim at a published point, at the instrument's places. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Policy from "./Policy.ts"

@@ -1,4 +1,4 @@
-/** A party's program at work: it sees what its party sees, and does what its plan says, each thing once. */
+/** Runtime of a party's bot: reads what the party sees, and performs each act of its plan once. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Duration, Effect, FiberMap, Option, Semaphore, Stream } from "effect"
 import type { DoorError } from "./DoorClient.ts"

@@ -1,4 +1,4 @@
-/** The single things an actor can be told to do, each with what it needs to be told. */
+/** Single commands of an actor, each with its arguments. */
 import { randomUUID } from "node:crypto"
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"

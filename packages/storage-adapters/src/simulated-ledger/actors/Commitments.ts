@@ -1,4 +1,4 @@
-/** What a party commits to standing settlements: once, what was asked of it, from whichever holding. */
+/** Plan that commits a party's funding to standing settlements, once for each request. */
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"

@@ -1,4 +1,4 @@
-/** The custodian's program for a holder it hosts: receives and pays for it, hands over its units, asks for their burn. */
+/** Bot of a custodian for a holder it hosts: accepts, pays, allocates units, requests burns. */
 import * as Agreements from "./Agreements.ts"
 import * as Orders from "./Orders.ts"
 import type * as Policy from "./Policy.ts"

@@ -1,4 +1,4 @@
-/** How an outside party's program speaks to a ledger's door: one call, one socket, one refusal or loss. */
+/** Client of the ledger's HTTP and WebSocket door for outside parties. */
 import { Cause, Data, Duration, Effect, Queue, Schema, Stream } from "effect"
 
 export interface Address {

@@ -1,4 +1,4 @@
-/** Which duty an actor has when it is left to itself, and how it is told to do a single thing. */
+/** Table of actors: the standing duty of each, and its single commands. */
 import { Result, Schema } from "effect"
 import * as AttestorBot from "./AttestorBot.ts"
 import { commands } from "./Commands.ts"

@@ -1,4 +1,4 @@
-/** What an actor was started for: to keep at it, to do one thing, or to show what it sees. */
+/** Duty of an actor: run its bot, perform one command, or show what it sees. */
 import type { Party } from "@bursar/engine-core/kernel"
 import type { Result } from "effect"
 import type * as Flags from "./Flags.ts"

@@ -1,4 +1,4 @@
-/** What is written after a program's name: each flag read as what it must be, or refused with a sentence. */
+/** Parser of command line flags, which refuses a wrong one with a sentence. */
 import { parseArgs } from "node:util"
 import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import { Data, Result, Schema } from "effect"

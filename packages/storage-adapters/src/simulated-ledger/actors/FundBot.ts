@@ -1,4 +1,7 @@
-/** The fund's program: agrees to what is proposed to it, takes the cash offered to it, pays the legs, redemptions and nets it owes. */
+/**
+ * Bot of a fund: answers proposals, accepts offered cash, pays the legs, redemptions and nets it
+ * owes.
+ */
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"

@@ -1,4 +1,4 @@
-/** What a command line and its files tell an actor beside the ledger: its policy, its instruments' terms, its prices. */
+/** Inputs of an actor from its command line and files: policy, instruments' terms, prices. */
 import { readFileSync } from "node:fs"
 import { Result, Schema } from "effect"
 import type { Told } from "./Duty.ts"

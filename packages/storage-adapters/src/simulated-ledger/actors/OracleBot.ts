@@ -1,4 +1,4 @@
-/** The oracle's program: publishes the points of a price file, corrects what the file corrects, and prices redemptions. */
+/** Bot of an oracle: publishes and corrects the points of a price file, and prices redemptions. */
 import { Decimal, Instant, Month, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"

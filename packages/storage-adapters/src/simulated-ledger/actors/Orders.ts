@@ -1,4 +1,4 @@
-/** What a holder's side does for its orders once they are priced: pays what is due, hands over units, asks for their burn. */
+/** Plan of a holder's priced orders: pays cash due, allocates units, requests burns. */
 import { Decimal, Duration, Instant, type Party, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"

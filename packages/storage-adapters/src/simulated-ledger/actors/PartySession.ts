@@ -1,4 +1,4 @@
-/** A party at a ledger's door, by its own token: what it does, what it sees, where it reads on. */
+/** Session of a party at the ledger's door, by its own token: submit, read, follow. */
 import { Instant, Offset, type Party } from "@bursar/engine-core/kernel"
 import type * as Templates from "@bursar/engine-core/templates"
 import { Duration, Effect, Random, Schedule, Stream } from "effect"

@@ -1,4 +1,4 @@
-/** What a person told the party's program to agree to: everything, what is listed, nothing, or only after a while. */
+/** Consent policy of a party's bot: everything, a list, nothing, or after a delay. */
 import { Schema } from "effect"
 
 const Which = Schema.Union([Schema.Literal("all"), Schema.Array(Schema.String)])

@@ -1,4 +1,4 @@
-/** What an issuer, its registrar and a holder answer about issuer powers, and how each takes its word back. */
+/** Plans of issuer, registrar and holder for issuer powers: accept, decline, revoke. */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Policy from "./Policy.ts"

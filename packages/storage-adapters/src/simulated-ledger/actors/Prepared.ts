@@ -1,4 +1,6 @@
-/** What the ledger prepared for a wallet to sign: read, compared with what was asked, hashed anew. */
+/**
+ * Check of a prepared transaction by its wallet: decoded, compared with the request, hashed again.
+ */
 import { createHash } from "node:crypto"
 import { Instant, type Party } from "@bursar/engine-core/kernel"
 import { Data, Result, Schema } from "effect"

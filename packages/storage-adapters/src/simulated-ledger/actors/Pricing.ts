@@ -1,4 +1,4 @@
-/** Which published point prices an order, at which price, and what the order comes to: the terms that attestors and oracles go by. */
+/** Pricing rules of attestors and oracles: choice of the point, price, and the order's figures. */
 import {
   Date,
   Decimal,

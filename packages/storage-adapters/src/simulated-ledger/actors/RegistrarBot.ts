@@ -1,4 +1,4 @@
-/** The registrar's program: keeps its instruments configured, agrees to what is proposed, mints and burns what is requested. */
+/** Bot of a registrar: configures instruments, answers proposals, mints and burns on request. */
 import { Decimal, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"

@@ -1,4 +1,4 @@
-/** The private key of an external party: it lies in the wallet's own file and nowhere else. */
+/** Private key of an external party, kept in the wallet's own file only. */
 import {
   createPrivateKey,
   createPublicKey,

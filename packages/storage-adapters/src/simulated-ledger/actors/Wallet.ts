@@ -1,4 +1,4 @@
-/** The investor's wallet: what a holder agrees to, orders and pays, each act on its own word. */
+/** Wallet of an investor: consents, orders and payments, each by its own signature. */
 import { Decimal, type Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Agreements from "./Agreements.ts"

@@ -1,4 +1,4 @@
-/** The few shapes of the ledger API that outside parties' programs write and read. */
+/** Schemas of the ledger API that outside parties' programs use. */
 import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Schema } from "effect"

@@ -1,4 +1,4 @@
-/** The contracts a party sees now, and what its program decides to do about them. */
+/** World of a bot: the contracts its party sees now, and the acts that its plans decide on. */
 import type { Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

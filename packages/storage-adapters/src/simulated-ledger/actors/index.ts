@@ -1,4 +1,4 @@
-/** What outside parties' programs are made of, for examples and tests. */
+/** Parts of outside parties' programs, for examples and tests. */
 export * as Agreements from "./Agreements.ts"
 export * as AttestorBot from "./AttestorBot.ts"
 export * as Bot from "./Bot.ts"

@@ -1,4 +1,4 @@
-/** How a holder comes to hold: consent, offer, credential, registration and terms, each by the one who gives it. */
+/** Choice bodies of admission: consent, offer, credential, registration, terms. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { define, demand } from "../Entity.ts"

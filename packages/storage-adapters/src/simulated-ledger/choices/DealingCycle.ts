@@ -1,4 +1,4 @@
-/** How a dealing cycle settles: every order and the fund's net in one transaction, all or nothing. */
+/** Choice bodies of dealing cycles: every order and the fund's net settle in one transaction. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

@@ -1,4 +1,7 @@
-/** How a market is agreed, and what its parties' word given beforehand lets the venue do: claim, open, mint and burn. */
+/**
+ * Choice bodies of primary markets: agreed by its parties, it authorizes the venue to claim, open,
+ * mint and burn.
+ */
 import { Decimal, type Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

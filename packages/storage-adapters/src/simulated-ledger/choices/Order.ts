@@ -1,4 +1,7 @@
-/** What holds of every order on the ledger: who signed it, and that a contract handed in for it is its own. */
+/**
+ * Checks shared by all orders on the ledger: signatories, and that a contract passed for an order
+ * is its own.
+ */
 import { Decimal, type Party, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

@@ -1,4 +1,7 @@
-/** How units are moved from a holder without its own act: by powers agreed beforehand, under a consent it signed, its locks ended first. */
+/**
+ * Choice bodies of forced moves: under agreed powers and the holder's consent, after its locks are
+ * released.
+ */
 import { Decimal, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

@@ -1,4 +1,6 @@
-/** How a published price is corrected: by its oracle alone, by a new point that names the old. */
+/**
+ * Choice bodies of price points: corrected by the oracle alone, by a new point that names the old.
+ */
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { define } from "../Entity.ts"

@@ -1,4 +1,7 @@
-/** How units are given back: priced by the oracle, burned with the registrar's word, paid by the fund in the same transaction or outside. */
+/**
+ * Choice bodies of redemptions: priced by the oracle, burned under the registrar's authority, paid
+ * in the same transaction or by wire.
+ */
 import { Decimal, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

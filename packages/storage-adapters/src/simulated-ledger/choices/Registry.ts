@@ -1,4 +1,4 @@
-/** How units and cash move in the register: who must agree, and when the registrar's word is already given. */
+/** Choice bodies of the registry: transfers, mints and burns, and whose authority each needs. */
 import { Decimal, type Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

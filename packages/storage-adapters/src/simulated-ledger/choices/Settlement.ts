@@ -1,4 +1,4 @@
-/** How legs are asked for, and how a fund's cash is put in place for what it owes. */
+/** Choice bodies of settlement: requests for legs, and a fund's provision of cash. */
 import { Decimal, type Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

@@ -1,4 +1,4 @@
-/** How a settlement repeats: what its parties commit, and what an iteration takes of it. */
+/** Choice bodies of standing settlements: commitments, and the iterations that draw on them. */
 import { Decimal, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

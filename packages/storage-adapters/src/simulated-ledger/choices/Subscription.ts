@@ -1,4 +1,7 @@
-/** How units come of an order: priced by attestors, minted by authority given beforehand, paid in the same transaction or outside. */
+/**
+ * Choice bodies of subscriptions: priced by attestors, minted under the market's authority, paid in
+ * the same transaction or by wire.
+ */
 import { Decimal, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

@@ -1,4 +1,4 @@
-/** The rules of every template this ledger carries. */
+/** Registry of the choice bodies of every template. */
 import type { Entity } from "../Entity.ts"
 import * as Admission from "./Admission.ts"
 import * as DealingCycle from "./DealingCycle.ts"

@@ -1,4 +1,4 @@
-/** What the node tells, in the shapes of the ledger API. */
+/** Encoding of the node's answers in the ledger API's shapes. */
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Option } from "effect"

@@ -1,4 +1,4 @@
-/** What every endpoint of the door works with: the node behind it, and one caller's request. */
+/** Context of every endpoint of the door: the node, and one caller's request. */
 import type { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import type { Duration, Result, Stream } from "effect"

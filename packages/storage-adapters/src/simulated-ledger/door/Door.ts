@@ -1,4 +1,4 @@
-/** The outside door of the simulated ledger: the only way in for parties other than the venue, in the ledger API's own shapes. */
+/** HTTP door of the simulated ledger for outside parties, in the ledger API's shapes. */
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"

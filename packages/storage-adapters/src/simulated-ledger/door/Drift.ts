@@ -1,4 +1,4 @@
-/** Answers changed on purpose into what other versions of a real node might send; nothing unless a fault says so. */
+/** Fault injection: changes answers into forms that other versions of a real node might send. */
 import type * as Faults from "../Faults.ts"
 import type { Json, JsonObject } from "./Json.ts"
 

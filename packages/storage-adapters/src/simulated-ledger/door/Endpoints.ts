@@ -1,4 +1,4 @@
-/** Every path the door answers, and by what. */
+/** Table of the door's endpoints. */
 import * as Commanding from "./Commanding.ts"
 import type { Desk, Handler, Opener, Profile } from "./Desk.ts"
 import * as Identity from "./Identity.ts"

@@ -1,4 +1,4 @@
-/** What a caller asks to see, as the node understands it. */
+/** Decoding of callers' event filters into the node's. */
 import { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Result } from "effect"

@@ -1,4 +1,4 @@
-/** One HTTP request at the door: who asks, what for, and the answer or refusal in the ledger API's form. */
+/** Handling of one HTTP request at the door: authentication, endpoint, answer or error. */
 import { Integer } from "@bursar/engine-core/kernel"
 import { ByteSize, Duration, Effect, Option, Result, Stream } from "effect"
 import {

@@ -1,4 +1,4 @@
-/** The endpoints that say who is who: the node, its packages, the caller and its parties. */
+/** Endpoints of identity: the node, its packages, the caller and its parties. */
 import { Effect } from "effect"
 import * as Users from "../Users.ts"
 import * as Answers from "./Answers.ts"

@@ -1,4 +1,7 @@
-/** How the door says no: the ledger's error as JSON with its HTTP status, or plain text for a body it cannot read. */
+/**
+ * Error answers of the door: the ledger's error as JSON with its HTTP status, or plain text for an
+ * unreadable body.
+ */
 import { Data } from "effect"
 import type * as Faults from "../Faults.ts"
 import type { LedgerError } from "../LedgerError.ts"

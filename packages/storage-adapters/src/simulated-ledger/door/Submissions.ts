@@ -1,4 +1,4 @@
-/** What a caller asks to be done, as the node understands it. */
+/** Decoding of callers' submissions into the node's. */
 import { randomUUID } from "node:crypto"
 import { Instant } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"

@@ -1,4 +1,4 @@
-/** How a template is named at the door: by its package's name when asked, by its package's id when answered. */
+/** Template names at the door: by package name in requests, by package id in answers. */
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Result } from "effect"
 import * as LedgerError from "../LedgerError.ts"

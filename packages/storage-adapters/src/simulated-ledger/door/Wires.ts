@@ -1,4 +1,4 @@
-/** The wire's own faults at this door: which request is next, and what becomes of its answer. */
+/** Fault injection of the HTTP layer: counts requests and breaks their answers by plan. */
 import type * as Faults from "../Faults.ts"
 
 export interface Wires {

@@ -1,4 +1,4 @@
-/** Which offset answered for which instants. */
+/** Migration: table of the instants that answers were given for, by offset. */
 export const statements: ReadonlyArray<string> = [
   `alter table bursar.head
      add column answered_first text collate "C",

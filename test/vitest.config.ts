@@ -1,5 +1,6 @@
 /** How every test of the project is run: one config, the suffix of a file says its level. */
 import { defineConfig } from "vitest/config"
+import { hangs, pollLimit } from "./waiting.ts"
 
 export default defineConfig({
   test: {
@@ -7,9 +8,16 @@ export default defineConfig({
     include: ["test/**/*.{test,spec,prop,model,suite}.ts"],
     exclude: ["**/node_modules/**", "test/package/consumer/**"],
     globalSetup: ["test/database.setup.ts"],
+    // Programs that tests start load their code compiled, from one run to the next.
+    env: {
+      NODE_COMPILE_CACHE: new URL("../node_modules/.cache/compiled", import.meta.url).pathname
+    },
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    // A worker loads a source once for all its files; state that a helper keeps outlives a file.
+    isolate: false,
+    testTimeout: hangs,
+    hookTimeout: hangs,
+    expect: { poll: { timeout: pollLimit } }
   }
 })

@@ -1,6 +1,7 @@
 /** The real command, as a process of its own: what it prints, what it says is wrong, how it ends. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { environment } from "../processes/environment.ts"
 
 export const main = fileURLToPath(new URL("../../packages/http-host/src/main.ts", import.meta.url))
 
@@ -17,7 +18,7 @@ export const run = (
 ): Promise<Ran> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...words], {
-      env: { PATH: process.env["PATH"], ...env },
+      env: { ...environment, ...env },
       stdio: ["ignore", "pipe", "pipe"]
     })
     let out = ""
@@ -41,7 +42,7 @@ export const start = async (
   variables: Readonly<Record<string, string>>
 ): Promise<Started> => {
   const child = spawn(process.execPath, [main, word], {
-    env: { PATH: process.env["PATH"], ...variables },
+    env: { ...environment, ...variables },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let log = ""

@@ -20,7 +20,7 @@ const fileOf = (name: string, content: unknown): string => {
 const lines = (text: string): ReadonlyArray<string> =>
   text.split("\n").filter((line) => line !== "")
 
-describe.concurrent("bursar", { timeout: 90_000 }, () => {
+describe.concurrent("bursar", () => {
   it("prints its help where it is asked for, and ends well", async () => {
     const { code, err, out } = await run(["--help"])
     expect([code, err]).toEqual([0, ""])
@@ -134,7 +134,7 @@ describe.concurrent("bursar", { timeout: 90_000 }, () => {
   })
 })
 
-describe("bursar token", { timeout: 90_000 }, () => {
+describe("bursar token", () => {
   it("asks the provider that is found at the issuer, as the client, and prints the token alone", async () => {
     const asked: Array<string> = []
     const server = createServer((request, response) => {

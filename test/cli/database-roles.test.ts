@@ -107,7 +107,7 @@ const hostSettings = () => ({
   BURSAR_LEDGER_DOOR_PORT: "0"
 })
 
-describe("a database of two roles, as the page says", { timeout: 120_000 }, () => {
+describe("a database of two roles, as the page says", () => {
   it("is made whole by the owner's one command, which says what it changed, and then that nothing is left", async () => {
     // The owner's shell has nothing but the address.
     const owner = { DATABASE_URL: addressOf(roles.owner) }

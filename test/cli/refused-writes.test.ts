@@ -79,7 +79,7 @@ const status = async (url: string): Promise<number> => {
   return response.status
 }
 
-describe("a database of which", { timeout: 120_000 }, () => {
+describe("a database of which", () => {
   it.each(Object.keys(table))(
     "%s: the refused write is in the log with the database's reason, and the host is not ready until writes are taken",
     async (what) => {
@@ -114,13 +114,11 @@ describe("a database of which", { timeout: 120_000 }, () => {
       const places = [`${at.api}/v1/health`, `${at.management}/readyz`]
       const seen = () => Promise.all(places.map(status))
       try {
-        await expect.poll(seen, { timeout: 40_000 }).toEqual([200, 200])
+        await expect.poll(seen).toEqual([200, 200])
         await begin(say, database)
-        await expect.poll(() => register("holder-a"), { timeout: 40_000 }).toBe(503)
+        await expect.poll(() => register("holder-a")).toBe(503)
         // Not sooner or later: nobody has to look for what the refused write has told already.
-        await expect
-          .poll(() => venue.log(), { timeout: 40_000 })
-          .toContain(`"sqlState":"${sqlState}"`)
+        await expect.poll(() => venue.log()).toContain(`"sqlState":"${sqlState}"`)
         expect(await seen()).toEqual([503, 503])
         expect(await status(`${at.management}/livez`)).toBe(200)
         const told = venue
@@ -139,8 +137,8 @@ describe("a database of which", { timeout: 120_000 }, () => {
           await new Promise((later) => setTimeout(later, 50))
         }
         await end(say, database)
-        await expect.poll(seen, { timeout: 40_000 }).toEqual([200, 200])
-        await expect.poll(() => register("holder-b"), { timeout: 40_000 }).toBe(202)
+        await expect.poll(seen).toEqual([200, 200])
+        await expect.poll(() => register("holder-b")).toBe(202)
         // What was tried in order to see it is not kept.
         expect(await say("select count(*)::int as kept from bursar.blob")).toEqual([{ kept: 0 }])
       } finally {

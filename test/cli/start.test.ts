@@ -55,15 +55,13 @@ describe.concurrent("bursar start", () => {
     const health = `${at.api}/v1/health`
     const [live, ready] = [`${at.management}/livez`, `${at.management}/readyz`]
     try {
-      await expect.poll(() => status(health), { timeout: 40_000 }).toBe(200)
-      await expect.poll(() => status(ready), { timeout: 40_000 }).toBe(200)
+      await expect.poll(() => status(health)).toBe(200)
+      await expect.poll(() => status(ready)).toBe(200)
       expect(await status(live)).toBe(200)
 
       const metrics = async () => (await fetch(`${at.management}/metrics`)).text()
       // The first look at the figures begins when the venue is up.
-      await expect
-        .poll(metrics, { timeout: 40_000 })
-        .toMatch(/^bursar_audit_checkpoint_age_seconds [0-9.]+$/m)
+      await expect.poll(metrics).toMatch(/^bursar_audit_checkpoint_age_seconds [0-9.]+$/m)
       const figures = await metrics()
       expect(figures).toMatch(/^# TYPE http_server_request_duration_seconds histogram$/m)
       expect(figures).toMatch(
@@ -74,13 +72,13 @@ describe.concurrent("bursar start", () => {
         expect(await status(at.api + path)).toBe(404)
 
       proxy.close()
-      await expect.poll(() => status(health), { timeout: 40_000, interval: 250 }).toBe(503)
+      await expect.poll(() => status(health), { interval: 250 }).toBe(503)
       expect([await status(live), await status(ready)]).toEqual([200, 503])
       expect(child.exitCode).toBeNull()
 
       proxy.open()
-      await expect.poll(() => status(health), { timeout: 40_000, interval: 250 }).toBe(200)
-      await expect.poll(() => status(ready), { timeout: 40_000 }).toBe(200)
+      await expect.poll(() => status(health), { interval: 250 }).toBe(200)
+      await expect.poll(() => status(ready)).toBe(200)
     } finally {
       child.kill("SIGTERM")
     }
@@ -97,7 +95,7 @@ describe.concurrent("bursar start", () => {
     expect(log()).toContain('"msg":"answered"')
     // The database's address has a password in it.
     expect(log()).not.toContain(new URL(proxy.url).password || proxy.url)
-  }, 90_000)
+  })
 
   it("is called serve as well, and a second migration finds nothing to do", async () => {
     const other = await venueOf("two")
@@ -109,7 +107,7 @@ describe.concurrent("bursar start", () => {
       0,
       "nothing to change: the database is up to date\n"
     ])
-  }, 90_000)
+  })
 
   it("that cannot have its port, or its database, ends with 1 and says why in a line", async () => {
     const other = await venueOf("three")
@@ -124,5 +122,5 @@ describe.concurrent("bursar start", () => {
     }
     expect(port.err).toContain(`127.0.0.1:${taken}`)
     expect(database.err).not.toContain("planted-secret")
-  }, 90_000)
+  })
 })

@@ -103,7 +103,7 @@ const table: Readonly<Record<string, Unusable>> = {
   }
 }
 
-describe("bursar start", { timeout: 60_000 }, () => {
+describe("bursar start", () => {
   it.each(Object.keys(table))("names the setting in one line: %s", async (what) => {
     const { setting, variable, value, beside } = table[what] ?? expect.unreachable()
     const { code, err, out } = await run(["start"], { ...usable(), ...beside, [variable]: value() })

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { environment } from "../processes/environment.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 let folder = ""
@@ -37,7 +38,7 @@ const venue = async (
         ]
   const child = spawn(program, given, {
     cwd: root,
-    env: { PATH: process.env["PATH"], ...more },
+    env: { ...environment, ...more },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let said = ""
@@ -64,7 +65,7 @@ const shell = (line: string): Promise<Ran> =>
   new Promise((resolve, reject) => {
     const child = spawn("sh", ["-c", line], {
       cwd: root,
-      env: { PATH: process.env["PATH"] },
+      env: environment,
       stdio: ["ignore", "pipe", "pipe"]
     })
     let said = ""
@@ -88,9 +89,9 @@ it("prints the line that checks the audit log of the running venue, and ends wel
       expect.stringMatching(/Stopping: the wallets first …\nStopped\.\n$/)
     ])
   }
-}, 240_000)
+})
 
 it("ends well, with all it started, when only the shell that npm runs it in is ended", async () => {
   const { said } = await venue("SIGTERM", "npm's shell")
   expect(said).toMatch(/Stopping: the wallets first …\nStopped\.\n$/)
-}, 120_000)
+})

@@ -7,9 +7,8 @@ import { createHash } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, expect, it, vi } from "vitest"
-
-vi.setConfig({ testTimeout: 180_000 })
+import { afterAll, expect, it } from "vitest"
+import { until } from "../waiting.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-durable-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -129,7 +128,10 @@ it("loses nothing that was acknowledged to a writer or shown to a reader of anot
       })
       const writers = yield* Effect.forkChild(Effect.exit(Effect.provideContext(writing, writer)))
       const readers = yield* Effect.forkChild(Effect.exit(Effect.provideContext(reading, reader)))
-      yield* Effect.sleep("600 millis")
+      const [before, seen] = [acknowledged.length, shown]
+      yield* Effect.promise(() =>
+        until(() => acknowledged.length >= before + 8 * WRITERS && shown > seen)
+      )
       crash()
       for (const exit of [yield* Fiber.join(writers), yield* Fiber.join(readers)]) {
         const failed = Exit.isFailure(exit) ? String(exit.cause) : "nothing"

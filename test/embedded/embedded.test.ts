@@ -20,11 +20,10 @@ import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { networkInterfaces, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { until } from "../waiting.ts"
 
 // Real processes that really write to the disk, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
-
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === "linux"
 const program = join(import.meta.dirname, "host.ts")
@@ -125,14 +124,6 @@ const postmaster = (folder: string): number => {
 /** A process that has ended but that nobody has buried yet does not count. */
 const isAlive = async (pid: number): Promise<boolean> => (await Process.identity(pid)) !== null
 
-const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 2_000; tries++) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`it never came to be: ${what}`)
-}
-
 describe("the embedded database", () => {
   it("keeps what was committed when its host stops and starts again", async () => {
     const folder = madeFolder()
@@ -152,7 +143,7 @@ describe("the embedded database", () => {
     await query(first.url, "create table kept as select 42 as n")
     const pid = postmaster(folder)
     await end(first.child, "SIGKILL")
-    await until("the database ended", async () => !(await isAlive(pid)))
+    await until(async () => !(await isAlive(pid)))
     const second = await start(folder)
     expect(await query(second.url, "select n from kept")).toEqual([{ n: 42 }])
   })
@@ -234,7 +225,7 @@ describe("the embedded database", () => {
   it("leaves nothing half-made when its host is killed while it makes the database", async () => {
     const folder = newFolder()
     const first = spawn(process.execPath, [program, folder], { stdio: "ignore" })
-    await until("the making began", () => existsSync(folder) && isMaking(folder))
+    await until(() => existsSync(folder) && isMaking(folder))
     first.kill("SIGKILL")
     await new Promise((resolve) => first.once("exit", resolve))
     const second = await start(folder)

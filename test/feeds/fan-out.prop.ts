@@ -104,7 +104,7 @@ describe("every event", () => {
       }),
       { numRuns: 40 }
     )
-  }, 60_000)
+  })
 })
 
 describe("an event of the ledger", () => {

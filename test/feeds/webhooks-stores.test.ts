@@ -118,5 +118,5 @@ describe.each(stores)("deliveries on %s", (_name, store) => {
     expect(told.gone.some(({ state }) => state === "cancelled")).toBe(true)
     expect(told.left).toBe(0)
     expect(logs.filter((line) => line.includes('"ERROR"'))).toEqual([])
-  }, 60_000)
+  })
 })

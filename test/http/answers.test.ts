@@ -13,7 +13,7 @@ beforeAll(async () => {
     await send(venue, { method: "POST", path: "/v1/holders", as: operator, body })
   }
   await venue.settle()
-}, 60_000)
+})
 afterAll(() => venue.close())
 
 describe("every answer", () => {
@@ -192,7 +192,7 @@ describe("a list without a limit", () => {
     const read = async () => (await send(failing, { path: "/v1/holders", as: operator })).text()
     await expect(read()).rejects.toThrow()
     await failing.close()
-  }, 60_000)
+  })
 
   it("a client that goes away in the middle leaves the host well", async () => {
     for (let i = 0; i < 5; i++) {

@@ -217,7 +217,7 @@ const instances = Effect.gen(function* () {
 let found: Effect.Success<typeof instances>
 beforeAll(async () => {
   found = await Effect.runPromise(instances.pipe(Effect.provide(layer), Effect.scoped))
-}, 240_000)
+})
 
 /** Reads that show nothing but what the ledger dates. */
 const ofLedger = [

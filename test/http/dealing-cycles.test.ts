@@ -197,7 +197,7 @@ beforeAll(async () => {
     await venue.write(`/v1/holders/h-${name}/accepted-terms:accept`, {})
     await work()
   }
-}, 25_000)
+})
 afterAll(async () => {
   await venue.close()
   clearInterval(ticking)
@@ -260,7 +260,7 @@ describe("a dealing cycle over HTTP", () => {
       gate: null
     })
     expect(done["legs"]).toHaveLength(4)
-  }, 60_000)
+  })
 
   it("never: shows an investor another's order, its legs, or the sums of both", async () => {
     const alice = { holder: "h-alice" }
@@ -312,7 +312,7 @@ describe("a dealing cycle over HTTP", () => {
         .filter(({ type }) => type.startsWith("dealing-cycle."))
         .map(({ type, resourceId }) => `${resourceId} ${type}`)
     ).toEqual(["c1 dealing-cycle.settled", "c2 dealing-cycle.settled"])
-  }, 60_000)
+  })
 
   it("is released by one person, and its orders with it", async () => {
     await venue.write("/v1/dealing-cycles", { cycleId: "c3", instrumentId: "fund-a" })
@@ -337,5 +337,5 @@ describe("a dealing cycle over HTTP", () => {
         ({ cycleId, endedAs }) => `${cycleId} ${endedAs}`
       )
     ).toEqual(["c1 settled", "c2 settled", "c3 released"])
-  }, 60_000)
+  })
 })

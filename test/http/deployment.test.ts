@@ -3,7 +3,7 @@ import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
 import { Background, Management, Metrics, Readiness } from "@bursar/http-host"
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Metric, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const vitals: Readiness.Vitals = {
@@ -175,7 +175,7 @@ describe("the figures of an instance that nobody has called", () => {
           }
         }
       }
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped, Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 })
 

@@ -147,7 +147,7 @@ describe("the management listener", () => {
           )
         )
       )
-      yield* Effect.promise(() => expect.poll(() => port, { timeout: 10_000 }).toBeGreaterThan(0))
+      yield* Effect.promise(() => expect.poll(() => port).toBeGreaterThan(0))
       const alive = Effect.promise(
         async () => (await fetch(`http://127.0.0.1:${port}/livez`)).status
       )

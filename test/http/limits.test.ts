@@ -7,6 +7,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest"
 import * as Strangers from "#host/middleware/Strangers.ts"
 import { NoteId, notes, tables } from "./tables.ts"
 import { bearer, json, open, raw, send, slugOf, type Venue } from "./venue.ts"
+import { until } from "../waiting.ts"
 
 const venues: Array<Venue> = []
 const opened = async (of: Parameters<typeof open>[0]) => {
@@ -38,10 +39,6 @@ const dial = async (venue: Venue) => {
   const [ended, dropped] = [on("end"), on("close")]
   await new Promise<void>((resolve) => socket.once("connect", resolve))
   return { socket, ended, dropped, said }
-}
-
-const until = async (what: () => boolean) => {
-  while (!what()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 it("the times are the contract's, where nobody sets others", async () => {

@@ -63,7 +63,7 @@ describe("an id of the longest length", () => {
         }
       }
     }
-  }, 120_000)
+  })
 
   it("is the same id when every letter of it is percent-encoded, and when only its head is asked for", async () => {
     const as = callers.get("an operator")
@@ -76,7 +76,7 @@ describe("an id of the longest length", () => {
         plain.slice(0, 1)
       ])
     }
-  }, 120_000)
+  })
 
   it("with one letter more is no id: no route has it, whoever asks", async () => {
     for (const route of routes) {
@@ -92,7 +92,7 @@ describe("an id of the longest length", () => {
         }
       }
     }
-  }, 120_000)
+  })
 
   it("is the document's too: the limit of every parameter of a path is the engine's", () => {
     const { paths } = JSON.parse(

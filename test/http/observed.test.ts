@@ -9,6 +9,7 @@ import { path as docsPath } from "#host/Docs.ts"
 import { secret, sign } from "./signing.ts"
 import { tables } from "./tables.ts"
 import { bearer, open, raw, send, token, type Venue } from "./venue.ts"
+import { until } from "../waiting.ts"
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const parentId = "00f067aa0ba902b7"
@@ -46,9 +47,6 @@ const tracing = () => {
   })
   return { ended, layer: Layer.succeed(Tracer.Tracer, tracer) }
 }
-
-const until = async (holds: () => boolean): Promise<void> =>
-  expect.poll(holds, { timeout: 10_000 }).toBe(true)
 
 const note = (holderId: string, text = "planted-body") =>
   JSON.stringify({ holderId, text, amount: 1, owner: null })

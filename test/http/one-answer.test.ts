@@ -5,6 +5,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { connect, type Socket } from "node:net"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { bearer, open, publicJwk, type Venue } from "./venue.ts"
+import { until } from "../waiting.ts"
 
 let venue: Venue
 /** Who signs in waits here, so that an answer comes when the test lets it come. */
@@ -45,10 +46,6 @@ beforeEach(() => {
   accepted = []
   begun = 0
 })
-
-const until = async (happens: () => boolean): Promise<void> => {
-  while (!happens()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 let people = 0
 /** Somebody who has not signed in before: a token that is known needs no key. */

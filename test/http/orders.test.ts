@@ -292,7 +292,7 @@ describe("a primary market", () => {
       Templates.exercise(Templates.PrimaryMarket, agreed?.contractId ?? "", "End", {})
     )
     expect(await market()).toMatchObject({ state: "ended" })
-  }, 120_000)
+  })
 
   it("never: revoked takes an order, or leaves one unsettled that opened while it was agreed", async () => {
     await trading()
@@ -317,7 +317,7 @@ describe("a primary market", () => {
     await succeeds("/v1/subscriptions/s1:settle", {})
     expect(await stateOf("/v1/subscriptions/s1")).toBe("closed settled")
     expect(await holds(alice, "USD")).toBe("150000")
-  }, 120_000)
+  })
 })
 
 describe("a subscription", () => {
@@ -364,7 +364,7 @@ describe("a subscription", () => {
       "s3"
     ])
     expect(await ids("/v1/subscriptions", "subscriptionId", "investor", investor("h2"))).toEqual([])
-  }, 120_000)
+  })
 
   it("never: of units on the ledger asks for cash before it is known, or settles without it", async () => {
     await trading()
@@ -377,7 +377,7 @@ describe("a subscription", () => {
     // G4.
     expect(await holds(fund, "USD")).toBe("99151.5")
     expect(await holds(alice, "fund-a")).toBe("95000")
-  }, 120_000)
+  })
 })
 
 describe("of a hold, a restriction and a fault of its admission", () => {
@@ -407,7 +407,7 @@ describe("of a hold, a restriction and a fault of its admission", () => {
     // Who may no longer hold the instrument may still give it back.
     expect(await redeems()).toBe("rule-refused units units-free")
     await succeeds("/v1/subscriptions/s1:release", {})
-  }, 120_000)
+  })
 })
 
 /** Alice with units, bought by wire. */
@@ -450,7 +450,7 @@ describe("a redemption", () => {
       "redemption.burned",
       "redemption.settled"
     ])
-  }, 120_000)
+  })
 
   it("never: withdrawn or released keeps its holder's units, or tells the other of the two", async () => {
     await holding()
@@ -490,7 +490,7 @@ describe("a redemption", () => {
     expect(
       (await venue.read("/v1/redemptions/r2", "registrar", { party: registrar.party })).status
     ).toBe(200)
-  }, 120_000)
+  })
 
   it("never: on the ledger is burned unpaid, paid unburned, or settled before both are locked", async () => {
     await holding()
@@ -516,7 +516,7 @@ describe("a redemption", () => {
       "redemption.burned",
       "redemption.settled"
     ])
-  }, 120_000)
+  })
 })
 
 describe("what waits for somebody", () => {
@@ -568,7 +568,7 @@ describe("what waits for somebody", () => {
     expect(await ids("/v1/proposals", "kind")).toEqual([])
     const { value: then } = await venue.read(`/v1/open-orders?kind=redemption&at=${offset}`)
     expect(then).toEqual(before)
-  }, 120_000)
+  })
 
   it("never: or a figure of a priced order is another than its basis gives, with nothing else at hand", async () => {
     await holding()
@@ -593,5 +593,5 @@ describe("what waits for somebody", () => {
     })
     expect(await verified("/v1/redemptions/r1")).toEqual({ proceeds: "1282.07", fee: "6.45" })
     expect(await verified("/v1/redemptions/r2")).toEqual({ units: "24073.611326", fee: "125.63" })
-  }, 120_000)
+  })
 })

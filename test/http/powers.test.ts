@@ -149,7 +149,7 @@ beforeAll(async () => {
     expect(await registrar.does(bot)).toBe("accept-consent")
   }
   for (const holderId of ["h1", "h2", "h3"]) await joins(holderId)
-}, 60_000)
+})
 afterAll(() => venue.close())
 
 describe("issuer powers over HTTP", () => {

@@ -155,7 +155,7 @@ beforeAll(async () => {
     await work("alice", "bob")
     await succeeds(`/v1/holders/${holderId}/accepted-terms:accept`, {})
   }
-}, 60_000)
+})
 afterAll(() => venue.close())
 
 /** What was allowed, and at which offset and instant: it is asked again once it is refused. */

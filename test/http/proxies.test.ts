@@ -10,6 +10,7 @@ import { Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { secret, sign } from "./signing.ts"
 import { bearer, json, open, type Venue } from "./venue.ts"
+import { until } from "../waiting.ts"
 
 const prefix = "/engine"
 const key: SigningKey = {
@@ -56,17 +57,14 @@ const plain = async (to: number): Promise<Proxy> => {
   }
 }
 
-const reachable = async (port: number): Promise<void> => {
-  for (let i = 0; i < 100; i++) {
-    const open = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, "127.0.0.1", () => (socket.destroy(), resolve(true)))
-      socket.once("error", () => resolve(false))
-    })
-    if (open) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error("the proxy does not listen")
-}
+const reachable = (port: number): Promise<void> =>
+  until(
+    () =>
+      new Promise<boolean>((resolve) => {
+        const socket = connect(port, "127.0.0.1", () => (socket.destroy(), resolve(true)))
+        socket.once("error", () => resolve(false))
+      })
+  )
 
 /** A program of its own with a file of its own, which ends with the test. */
 const program = async (of: {

@@ -177,7 +177,7 @@ beforeAll(async () => {
   await publishes("fund-a", "1.5")
   await mint("index-r", alice.party, "294.1176470588", "mint")
   await publishes("index-r", "1.7", "index")
-}, 60_000)
+})
 afterAll(() => venue.close())
 
 const movements = "/v1/instruments/fund-a/movements"

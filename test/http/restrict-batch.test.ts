@@ -18,7 +18,7 @@ import {
 import * as Venue from "./venue.ts"
 
 const hits = [{ who: "hit", answers: ["confirmed"] }] as const
-beforeAll(() => opens(Scripted.layer({ ...Scripted.clear, named: hits })), 60_000)
+beforeAll(() => opens(Scripted.layer({ ...Scripted.clear, named: hits })))
 afterAll(() => closes())
 
 describe("holder.restrict-batch", () => {

@@ -26,7 +26,7 @@ import {
 } from "./restricting.ts"
 import * as Venue from "./venue.ts"
 
-beforeAll(() => opens(), 60_000)
+beforeAll(() => opens())
 afterAll(() => closes())
 
 describe("holder.restrict", () => {

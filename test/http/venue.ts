@@ -11,7 +11,7 @@ import { Ledger } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
-import { Effect, Layer, Logger, ManagedRuntime, Option, Stream } from "effect"
+import { Effect, Layer, Logger, ManagedRuntime, Metric, Option, Stream } from "effect"
 import { HttpServer } from "effect/http"
 import {
   exportJWK,
@@ -174,6 +174,8 @@ export const open = async (
       Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer, of.ledger)),
       Layer.provideMerge(of.telemetry ?? Layer.empty),
       Layer.provideMerge(log),
+      // The registry of metrics is the process's own otherwise, shared with every other venue.
+      Layer.provideMerge(Layer.succeed(Metric.MetricRegistry, new Map())),
       Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...of.settings }))
     )
   )

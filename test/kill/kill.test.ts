@@ -12,14 +12,19 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Host from "./host.ts"
 import * as Whole from "./whole.ts"
+import { wanted } from "../waiting.ts"
 
 /** Messages to the database after which the host is killed; spread over the life of the writes. */
-const some = [
+const few = [1, 4, 7, 9, 11, 13, 15, 21, 29, 38, 48, 60]
+
+/** What the long run kills at (`KILLS=many`). */
+const many = [
   1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 21, 25, 29, 33, 38, 43, 48, 54, 60, 75, 95
 ]
 
-/** KILLS=all takes ten minutes: every one of the first 120. */
-const points = process.env["KILLS"] === "all" ? Array.from({ length: 120 }, (_, n) => n + 1) : some
+/** `KILLS=all` kills at every one of the first 120, which takes ten minutes. */
+const points =
+  { all: Array.from({ length: 120 }, (_, n) => n + 1), many }[process.env["KILLS"] ?? ""] ?? few
 
 /** Nobody takes what is posted there: every event has its delivery, and each stays due. */
 const settings = {
@@ -91,17 +96,13 @@ const get = async (host: Host.Host, path: string): Promise<Record<string, unknow
 }
 
 /** Reads an operation until it has ended. */
-const ended = async (host: Host.Host, operationId: string): Promise<string> => {
-  const until = Date.now() + 40_000
-  for (;;) {
+const ended = (host: Host.Host, operationId: string): Promise<string> =>
+  wanted(async () => {
     const { value } = (await get(host, `/v1/operations/${operationId}`)) as {
       readonly value?: { readonly state: string }
     }
-    if (value?.state === "succeeded" || value?.state === "failed") return value.state
-    if (Date.now() > until) return `still ${value?.state}`
-    await new Promise((done) => setTimeout(done, 100))
-  }
-}
+    return value?.state === "succeeded" || value?.state === "failed" ? value.state : undefined
+  })
 
 /** What the ledger itself says: how often each registration was committed. */
 const onLedger = (holderIds: ReadonlyArray<string>) =>
@@ -168,11 +169,11 @@ describe("the host killed at its", () => {
         )) as { readonly value: ReadonlyArray<unknown> }
         expect(feed.value, name).toHaveLength(1)
       }
-    }, 90_000)
+    })
   }
 
   it("never: last message leaves anything but whole rows", async () => {
     await down()
     expect(await Whole.wrong(url)).toEqual([])
-  }, 60_000)
+  })
 })

@@ -112,4 +112,4 @@ export const wrong = (url: string): Promise<ReadonlyArray<string>> =>
       found.push(...rows.map((row) => `${what}: ${String(row["wrong"])}`))
     }
     return found
-  }).pipe(Effect.scoped, Effect.timeout("20 seconds"), Effect.runPromise)
+  }).pipe(Effect.scoped, Effect.runPromise)

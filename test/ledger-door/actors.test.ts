@@ -515,5 +515,5 @@ describe("a policy", () => {
       "SignedTerms H2"
     ])
     await scene.close()
-  }, 60_000)
+  })
 })

@@ -7,6 +7,7 @@ import { Prepared, SigningKey } from "#adapters/simulated-ledger/actors/index.ts
 import type * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
 import { dig, open, type Opened } from "./opened.ts"
 import * as Wire from "./wire.ts"
+import { until } from "../waiting.ts"
 
 const seeds = {
   one: Buffer.from("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", "hex"),
@@ -206,9 +207,11 @@ describe("a prepared transaction", () => {
   })
 
   it("past its last time is refused", async () => {
-    const soon = Instant.format(Instant.fromEpochMillis(Date.now() + 60))
-    const { text, bytes } = await prepare(Wire.createPoint(holder.party), { maxRecordTime: soon })
-    await new Promise((resolve) => setTimeout(resolve, 120))
+    const soon = Date.now() + 60
+    const { text, bytes } = await prepare(Wire.createPoint(holder.party), {
+      maxRecordTime: Instant.format(Instant.fromEpochMillis(soon))
+    })
+    await until(() => Date.now() > soon + 60)
     const late = await execute(text, signed(Prepared.hash(bytes)))
     expect(late.status).toBe(400)
     expect(dig(late.json, "code")).toBe("INVALID_EXTERNAL_TRANSACTION")

@@ -3,6 +3,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { Duration } from "effect"
 import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
 import * as Door from "#adapters/simulated-ledger/door/Door.ts"
+import { pollLimit } from "../waiting.ts"
 
 /** What stands at a path inside JSON; undefined where nothing does. */
 export const dig = (value: unknown, ...path: ReadonlyArray<string | number>): unknown =>
@@ -117,9 +118,9 @@ export const socket = async (opened: Opened, token: string, path: string, reques
   })
   ws.send(typeof request === "string" ? request : JSON.stringify(request))
   const until = async (holds: () => boolean) => {
-    const late = Date.now() + 10_000
+    const limit = performance.now() + pollLimit
     while (!holds()) {
-      if (Date.now() > late) throw new Error(`not within 10 s; got ${JSON.stringify(frames)}`)
+      if (performance.now() > limit) throw new Error(`all that came: ${JSON.stringify(frames)}`)
       await new Promise<void>((resolve) => {
         wake = resolve
         setTimeout(resolve, 200)

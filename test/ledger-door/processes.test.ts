@@ -11,6 +11,7 @@ import { Participant } from "#adapters/simulated-ledger/SimulatedLedger.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { dig } from "./opened.ts"
 import * as Story from "./story.ts"
+import { until } from "../waiting.ts"
 
 const main = fileURLToPath(
   new URL("../../packages/storage-adapters/src/simulated-ledger/actors/main.ts", import.meta.url)
@@ -51,11 +52,7 @@ const start = async (...args: ReadonlyArray<string>): Promise<Running> => {
     lines.push(...parts.map((line) => JSON.parse(line)))
   })
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
-  const late = Date.now() + 20_000
-  while (!lines.some((line) => dig(line, "ready") === true)) {
-    if (Date.now() > late) throw new Error(`not ready: ${JSON.stringify(lines)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(() => lines.some((line) => dig(line, "ready") === true))
   return { lines, child, ended }
 }
 
@@ -196,7 +193,7 @@ describe("outside parties as processes", () => {
       expect(await ended).toBe(0)
       expect(lines.filter((line) => dig(line, "error") !== undefined)).toEqual([])
     }
-  }, 90_000)
+  })
 
   it("agree to powers, grant a consent that units move under, and take their word back", async () => {
     const { venue, fund, registrar } = scene.parties
@@ -275,7 +272,7 @@ describe("outside parties as processes", () => {
     expect(received.payload.amount).toBe(held.payload.amount)
     expect(await acted("investor", "revoke-consent", ...consent)).toBe("revoke-consent")
     expect(await acted("registrar", "end-powers", ...powers, ...as("registrar"))).toBe("end-powers")
-  }, 60_000)
+  })
 
   it("burn what a custodian keeps for its client, and sign what a holder redeems", async () => {
     const { venue, fund, registrar, oracle } = scene.parties
@@ -350,7 +347,7 @@ describe("outside parties as processes", () => {
     )
     const acts = () =>
       bots.flatMap(({ lines }) => lines.map((line) => dig(line, "act"))).filter(Boolean)
-    await expect.poll(acts, { timeout: 60_000 }).toContain("accept-burn")
+    await expect.poll(acts).toContain("accept-burn")
     expect(acts().toSorted()).toEqual([
       "accept-burn",
       "accept-mint",
@@ -390,7 +387,7 @@ describe("outside parties as processes", () => {
       expect(await ended).toBe(0)
       expect(lines.filter((line) => dig(line, "error") !== undefined)).toEqual([])
     }
-  }, 90_000)
+  })
 
   it("with nothing to do, say so and end with 3", async () => {
     const nothing = await run(
@@ -426,7 +423,7 @@ describe("outside parties as processes", () => {
     ]
     const ends = await Promise.all(misread.map((args) => run(...args)))
     expect(ends.map(({ code, lines }) => [code, lines.length])).toEqual(misread.map(() => [2, 1]))
-  }, 60_000)
+  })
 
   it("refused, tell the ledger's reason and end with 1", async () => {
     writeFileSync(path("wrong.token"), "blt_wrong\n", { mode: 0o600 })
@@ -439,7 +436,7 @@ describe("outside parties as processes", () => {
       path("wrong.token")
     )
     expect([code, dig(lines[0], "error")]).toEqual([1, "UNAUTHENTICATED"])
-  }, 60_000)
+  })
 
   it("a key that others can read is not used, and a key file is never overwritten", async () => {
     const made = await run("key", "new", "--key-file", path("new.pem"))

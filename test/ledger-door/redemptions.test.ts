@@ -279,7 +279,7 @@ describe("orders by the unit", () => {
       ({ owner, amount }) => owner === client && Decimal.formatPlain(amount) === "51.852777"
     )
     const burned = async () => (await heldBy("custodian")).join()
-    await expect.poll(burned, { timeout: 15_000 }).toBe("BOND-1 51.852777")
+    await expect.poll(burned).toBe("BOND-1 51.852777")
     await scene.act(
       Templates.exercise(Templates.PricedRedemption, contractId, "Settle", {
         marketCid: null,

@@ -4,6 +4,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Fiber } from "effect"
 import { Bot, PartySession, SigningKey, World } from "#adapters/simulated-ledger/actors/index.ts"
 import { open, type Opened } from "./opened.ts"
+import { wanted } from "../waiting.ts"
 
 type Sent = readonly [Templates.Command, ...ReadonlyArray<Templates.Command>]
 
@@ -42,16 +43,6 @@ export const cashId = "EUR"
 export const digest = "ab".repeat(32)
 export const soon = (days: number): Instant.Instant =>
   Instant.fromEpochMillis(Date.now() + days * 86_400_000)
-
-const wanted = async <A>(read: () => Promise<A | undefined>): Promise<A> => {
-  const late = Date.now() + 15_000
-  for (;;) {
-    const found = await read()
-    if (found !== undefined) return found
-    if (Date.now() > late) throw new Error("it did not come within 15 s")
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
 
 export const set = async (options: Parameters<typeof open>[0] = {}): Promise<Scene> => {
   const door = await open(options)

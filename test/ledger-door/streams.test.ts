@@ -8,6 +8,7 @@ import * as Door from "#adapters/simulated-ledger/door/Door.ts"
 import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
 import { dig, open, type Opened, socket } from "./opened.ts"
 import * as Wire from "./wire.ts"
+import { until } from "../waiting.ts"
 
 const offsetOf = (frame: unknown): number =>
   Number(
@@ -188,10 +189,7 @@ describe("a session's tail", () => {
       await Wire.submit(door, venue, `r${n}`, Wire.createPoint(venue.party))
     }
     const end = await Effect.runPromise(session.ledgerEnd)
-    const late = Date.now() + 20_000
-    while ((found.at(-1)?.offset ?? 0) < end && Date.now() < late) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await until(() => (found.at(-1)?.offset ?? 0) >= end)
     await Effect.runPromise(Fiber.interrupt(fiber))
     return found
   }
@@ -270,12 +268,7 @@ describe("a session's tail", () => {
       )
       submitted.push(updateId)
     }
-    const caughtUp = async () => {
-      const late = Date.now() + 15_000
-      while (found.length < submitted.length && Date.now() < late) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-    }
+    const caughtUp = () => until(() => found.length >= submitted.length)
     await submit("a")
     await caughtUp()
     await door.dispose()
@@ -305,10 +298,7 @@ describe("a session's tail", () => {
       )
     )
     const reached = async (offset: number) => {
-      const late = Date.now() + 10_000
-      while ((found.at(-1) ?? 0) < offset && Date.now() < late) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+      await until(() => (found.at(-1) ?? 0) >= offset)
       expect(found.at(-1)).toBe(offset)
     }
     const before = await Wire.submit(door, venue, "t1", Wire.createPoint(venue.party))
@@ -361,9 +351,8 @@ describe("a door that closes", () => {
     door.faults.replace({ wire: { slowBodyMillis: 400 } })
     const underWay = door.ask(venue.token, "/v2/state/ledger-end")
     await new Promise((resolve) => setTimeout(resolve, 100))
-    const before = Date.now()
+    // Hangs where it waits for the open socket.
     await door.close()
-    expect(Date.now() - before).toBeLessThan(3_000)
     expect((await underWay).status).toBe(200)
     await opened.closed()
     expect(dig(opened.frames.at(-1), "code")).toBe("SERVICE_NOT_RUNNING")
@@ -466,15 +455,12 @@ describe("a reader that does not read", () => {
     })
     expect(other.status).toBe(200)
     ws.resume()
-    const late = Date.now() + 20_000
-    while (frames < batches && Date.now() < late) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    await until(() => frames >= batches)
     expect(frames).toBe(batches)
     ws.terminate()
     await door.dispose()
     await ledger.dispose()
-  }, 60_000)
+  })
 })
 
 describe("the wire's own faults", () => {

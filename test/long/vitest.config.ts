@@ -1,13 +1,23 @@
 /** What is slow by its nature: run by itself, with the numbers its files read from the environment. */
 import { defineConfig } from "vitest/config"
+import { hangs, pollLimit } from "../waiting.ts"
 
 export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,
-    include: ["test/long/**/*.long.ts"],
+    include: [
+      "test/long/**/*.long.ts",
+      // At more points, and with more records, than beside the other tests.
+      "test/kill/kill.test.ts",
+      "test/http/security/10-unbounded-list.test.ts"
+    ],
+    env: { KILLS: process.env["KILLS"] ?? "many", LIST_COUNT: "200000" },
+    globalSetup: ["test/database.setup.ts"],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 1_800_000,
+    testTimeout: 3 * hangs,
+    hookTimeout: hangs,
+    expect: { poll: { timeout: pollLimit } },
     // The log of a town is judged, not printed.
     disableConsoleIntercept: true
   }

@@ -312,4 +312,4 @@ test("what gates leave over deals on its own days, and all of it is filled in th
       ]
     }
   )
-}, 180_000)
+})

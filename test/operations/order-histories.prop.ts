@@ -340,4 +340,4 @@ test("never: units or cash are lost, made, left locked, or other than what the o
       "redemption ledger released"
     ]
   )
-}, 120_000)
+})

@@ -86,7 +86,7 @@ describe("a bundle for a browser", () => {
     const config = join(root, "test/package/browser/tsconfig.json")
     const { stdout, status } = spawnSync(tsc, ["-p", config], { encoding: "utf8" })
     expect([stdout, status]).toEqual(["", 0])
-  }, 300_000)
+  })
 })
 
 /** What a page finds beside the language itself. */

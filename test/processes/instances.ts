@@ -8,6 +8,7 @@ import { Effect, Exit, Option, Scope, Stream } from "effect"
 import * as Host from "../kill/host.ts"
 import * as LedgerThere from "./ledger-there.ts"
 import * as Signing from "../http/signing.ts"
+import { wanted } from "../waiting.ts"
 
 /** Multiplies how much the tests of processes do: a longer run. */
 export const times = Number(process.env["PROCESSES"] ?? 1)
@@ -118,18 +119,16 @@ export const call = async (
 }
 
 /** The same call to one host after another until one of them answers other than "later". */
-export const insist = async (
+export const insist = (
   hosts: ReadonlyArray<Host.Host>,
   of: Parameters<typeof call>[1]
 ): Promise<Answer> => {
-  const until = Date.now() + 60_000
-  for (let n = 0; ; n++) {
-    const host = hosts[n % hosts.length]
+  let n = 0
+  return wanted(async () => {
+    const host = hosts[n++ % hosts.length]
     const answer = host === undefined ? null : await call(host, of)
-    if (answer !== null && answer.status < 500 && answer.status !== 429) return answer
-    if (Date.now() > until) throw new Error(`nobody answered ${of.path}: ${answer?.status}`)
-    await new Promise((done) => setTimeout(done, 50))
-  }
+    return answer !== null && answer.status < 500 && answer.status !== 429 ? answer : undefined
+  })
 }
 
 /** A member of a JSON object that holds a text. */
@@ -155,19 +154,15 @@ export const registration = (of: {
 })
 
 /** Reads an operation, from any host that answers, until it has ended. */
-export const ended = async (
+export const ended = (
   hosts: ReadonlyArray<Host.Host>,
   of: { readonly as: string; readonly operationId: string }
-): Promise<string> => {
-  const until = Date.now() + 60_000
-  for (;;) {
+): Promise<string> =>
+  wanted(async () => {
     const { body } = await insist(hosts, { as: of.as, path: `/v1/operations/${of.operationId}` })
     const { value } = body as { readonly value?: { readonly state?: string } }
-    const state = value?.state ?? "nowhere"
-    if (state === "succeeded" || state === "failed" || Date.now() > until) return state
-    await new Promise((done) => setTimeout(done, 100))
-  }
-}
+    return value?.state === "succeeded" || value?.state === "failed" ? value.state : undefined
+  })
 
 export interface Told {
   readonly seq: number

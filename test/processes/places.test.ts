@@ -10,8 +10,8 @@ beforeAll(async () => {
   venue = await start({ count: 1, settings: { BURSAR_OPERATIONS_LEASE: "2" } })
   operator = await venue.token("olga", ["operator"])
   auditor = await venue.token("anna", ["auditor"])
-}, 120_000)
-afterAll(() => venue?.stop(), 60_000)
+})
+afterAll(() => venue?.stop())
 
 let holders = 0
 /** Something happens in the venue, at any host that is up. */
@@ -94,7 +94,7 @@ describe("a host without cursor keys of its settings", () => {
     const last = await page(venue.hosts, { as: operator, after: null, limit: 1_000 })
     const { told } = consumers[0] ?? { told: [] }
     expect(last.value.slice(0, told.length).map(({ seq }) => seq)).toEqual(told)
-  }, 240_000)
+  })
 
   it("keeps the place of a list too, and has one key, which only its folder holds", async () => {
     const first = await insist(venue.hosts, { as: operator, path: "/v1/operations?limit=1" })
@@ -114,7 +114,7 @@ describe("a host without cursor keys of its settings", () => {
     const host = await venue.more({ BURSAR_CURSOR_KEYS: `9:${newer},0:${secret}` })
     const path = `/v1/events?limit=1&after=${encodeURIComponent(next)}`
     expect((await call(host, { as: operator, path }))?.status).toBe(200)
-  }, 60_000)
+  })
 })
 
 // Red without the word of it (Host.ts), and where a folder that takes no key stops the start (Deployment.ts).
@@ -140,5 +140,5 @@ describe("a host with neither a key nor a folder that takes one", () => {
     expect(warned.map((line) => JSON.parse(line).level)).toEqual(["warn"])
     expect((await call(host, { as: operator, path: "/v1/events?limit=1" }))?.status).toBe(200)
     for (const other of venue.hosts) if (other !== host) expect(other.log()).not.toContain(lost)
-  }, 60_000)
+  })
 })

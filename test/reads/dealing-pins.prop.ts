@@ -231,7 +231,7 @@ describe("orders and cycles at every offset", () => {
   for (const seed of seeds) {
     it(`are what the ledger's updates add up to by then: seed ${seed}`, async () => {
       await Calls.runCase(deal({ seed, days: 5 }, agree))
-    }, 60_000)
+    })
   }
 
   it("are looked at often enough to have seen something", () => {

@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest"
 import * as RecordsLayer from "#core/records/layer.ts"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
+import { pollLimit } from "../waiting.ts"
 
 const runs = Number(process.env["RUNS"] ?? 200)
 
@@ -69,7 +70,7 @@ describe("a convoy", () => {
               Effect.gen(function* () {
                 const exits = yield* Effect.forEach(riders, (one) => Effect.exit(ride(one)), {
                   concurrency: "unbounded"
-                }).pipe(Effect.timeout("3 seconds"))
+                }).pipe(Effect.timeout(pollLimit))
                 expect(exits.map(Exit.isSuccess)).toEqual(riders.map(({ ends }) => ends === "well"))
                 const records = yield* Records
                 for (const counter of ["a", "b", "c"]) {

@@ -5,12 +5,10 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { afterAll, beforeAll } from "vitest"
 import * as OnPostgres from "../conformance/simulated-ledger.postgres.ts"
 import { options } from "./world.ts"
 
-beforeAll(() => OnPostgres.database.context(), 120_000)
-afterAll(() => OnPostgres.database.dispose())
+const onPostgres = OnPostgres.open()
 
 const venue = Effect.gen(function* () {
   const participant = yield* SimulatedLedger.Participant
@@ -44,18 +42,18 @@ describe("a ledger's database", () => {
       yield* SimulatedLedger.Participant
       const second = yield* Effect.flip(
         Effect.scoped(
-          Effect.provide(SimulatedLedger.Participant, Layer.fresh(OnPostgres.participant))
+          Effect.provide(SimulatedLedger.Participant, Layer.fresh(onPostgres.participant))
         )
       )
       expect(second).toMatchObject({ _tag: "StoreLost", fenced: true })
-    }).pipe(Effect.provide(OnPostgres.freshParticipant))
+    }).pipe(Effect.provide(onPostgres.freshParticipant))
   )
 
   it.effect("never: would be written by a process that has lost it", () =>
     Effect.gen(function* () {
       const { port, participant, party } = yield* venue
       const { offset } = yield* port.submit(submission(party, "c1"))
-      yield* OnPostgres.behind(
+      yield* onPostgres.behind(
         Effect.flatMap(
           SqlClient.SqlClient,
           (sql) => sql`update ledger_sim.head set epoch = epoch + 1`
@@ -66,21 +64,21 @@ describe("a ledger's database", () => {
         expect(lost._tag).toBe("OutcomeUnknown")
       }
       expect(yield* participant.ledgerEnd).toBe(offset)
-      const kept = yield* OnPostgres.behind(
+      const kept = yield* onPostgres.behind(
         Effect.flatMap(
           SqlClient.SqlClient,
           (sql) => sql<{ n: number }>`select count(*)::int as n from ledger_sim.tx`
         )
       )
       expect(kept).toEqual([{ n: 1 }])
-    }).pipe(Effect.provide(OnPostgres.freshParticipant))
+    }).pipe(Effect.provide(onPostgres.freshParticipant))
   )
 
   it.effect("never: would answer as done what the database did not take, and remember it", () =>
     Effect.gen(function* () {
       const { port, party } = yield* venue
       const alter = (statement: string) =>
-        OnPostgres.behind(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)))
+        onPostgres.behind(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)))
       yield* alter("alter table ledger_sim.tx add constraint broken check (command_id <> 'c1')")
       const lost = yield* Effect.flip(port.submit(submission(party, "c1")))
       expect(lost._tag).toBe("OutcomeUnknown")
@@ -92,7 +90,7 @@ describe("a ledger's database", () => {
       expect(receipt.duplicate).toBe(false)
       const again = yield* port.submit(submission(party, "c1"))
       expect(again.updateId).toBe(receipt.updateId)
-    }).pipe(Effect.provide(OnPostgres.freshParticipant))
+    }).pipe(Effect.provide(onPostgres.freshParticipant))
   )
 
   it.effect("never: would forget a commit, a token or the horizon when its process ends", () =>
@@ -103,7 +101,7 @@ describe("a ledger's database", () => {
         yield* port.submit(submission(party, "c2"))
         yield* participant.admin.prune(first.offset)
         return { token, party, first, end: yield* port.ledgerEnd }
-      }).pipe(Effect.provide(OnPostgres.freshParticipant))
+      }).pipe(Effect.provide(onPostgres.freshParticipant))
       yield* Effect.gen(function* () {
         const port = yield* SimulatedLedger.Venue.make({ token: before.token })
         expect(yield* port.ledgerEnd).toBe(before.end)
@@ -111,7 +109,7 @@ describe("a ledger's database", () => {
         const dedup = { _tag: "Since", offset: before.first.offset } as const
         const again = yield* port.submit({ ...submission(before.party, "c2"), dedup })
         expect(again.duplicate).toBe(true)
-      }).pipe(Effect.provide(OnPostgres.participant))
+      }).pipe(Effect.provide(onPostgres.participant))
     })
   )
 
@@ -120,6 +118,6 @@ describe("a ledger's database", () => {
       const participant = yield* SimulatedLedger.Participant
       expect(participant.ledgerId).toBe(options.ledgerId)
       expect(yield* participant.participantId).toBe(options.participantId)
-    }).pipe(Effect.provide(OnPostgres.freshParticipant))
+    }).pipe(Effect.provide(onPostgres.freshParticipant))
   )
 })

@@ -4,14 +4,13 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import * as Scene from "#adapters/conformance/LedgerScene.ts"
 import * as OnPostgres from "../conformance/simulated-ledger.postgres.ts"
 import * as Script from "./script.ts"
 import { options } from "./world.ts"
 
-beforeAll(() => OnPostgres.database.context(), 120_000)
-afterAll(() => OnPostgres.database.dispose())
+const onPostgres = OnPostgres.open()
 
 const run = <A, E>(
   effect: Effect.Effect<A, E, SimulatedLedger.Participant>,
@@ -68,8 +67,8 @@ describe("a random walk", () => {
           Effect.map(Script.account(players), (account) => ({ outcomes, account }))
         )
         const inMemory = await run(told, memory)
-        const onPostgres = await run(told, OnPostgres.freshParticipant)
-        expect(onPostgres).toEqual(inMemory)
+        const inDatabase = await run(told, onPostgres.freshParticipant)
+        expect(inDatabase).toEqual(inMemory)
       }),
       { numRuns: 15 }
     ))
@@ -81,7 +80,7 @@ describe("a random walk", () => {
           Effect.flatMap(Script.play(steps), ({ players }) =>
             Effect.map(Script.account(players), (account) => ({ players, account }))
           ),
-          OnPostgres.freshParticipant
+          onPostgres.freshParticipant
         )
         const after = await run(
           Effect.gen(function* () {
@@ -93,7 +92,7 @@ describe("a random walk", () => {
             }))
             return yield* Script.account(players)
           }),
-          OnPostgres.participant
+          onPostgres.participant
         )
         expect(after).toEqual(before.account)
       }),

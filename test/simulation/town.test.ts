@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest"
 import { pinned } from "./town/repeats.ts"
 import { play, type Summary } from "./town/run.ts"
 
-/** The first are always the same, the third a town that deals; the last is another one each day. */
-const seeds = [21, 23, 24, Math.floor(Date.now() / 86_400_000)]
+/** The third is a town that deals; the long run walks another one each day. */
+const seeds = [21, 23, 24]
 const steps = 1_500
 
 /** What the fixed seeds together do at least so often; less, and the walk passes by what it is there to test. */
@@ -63,7 +63,7 @@ describe("a town by chance", () => {
   for (const seed of seeds) {
     it(`lets through no act that its gates are closed to, and loses no unit: npm run sim -- --seed ${seed} --steps ${steps}`, async () => {
       summaries.push(await play({ seed, steps }))
-    }, 120_000)
+    })
   }
 
   it("does, and is refused, what it is there to be tested by", () => {
@@ -90,5 +90,5 @@ describe("a town by chance", () => {
     const [once, again] = [await play({ seed: 7, steps: 300 }), await play({ seed: 7, steps: 300 })]
     expect(again.transcript).toBe(once.transcript)
     expect(again).toEqual(once)
-  }, 60_000)
+  })
 })

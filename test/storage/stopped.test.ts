@@ -4,6 +4,7 @@ import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Deferred, Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
 import { describe, expect, it } from "@effect/vitest"
+import { pollLimit } from "../waiting.ts"
 
 const now = "2026-01-01T00:00:00.000000000Z"
 
@@ -41,10 +42,7 @@ describe("a host that holds the head of the feed and sends nothing more", () => 
           ).pipe(Effect.provideContext(stopped), Effect.exit)
         )
         yield* Deferred.await(holding)
-        yield* Effect.timeout(
-          Effect.provideContext(write("other", Effect.void), other),
-          "10 seconds"
-        )
+        yield* Effect.timeout(Effect.provideContext(write("other", Effect.void), other), pollLimit)
         yield* Deferred.succeed(awake, undefined)
         const exit = yield* Fiber.join(sleeper)
         expect(Exit.isFailure(exit) && String(exit.cause)).toContain("StorageUnavailable")

@@ -250,5 +250,5 @@ describe("fifty callers that send their bodies a byte at a time", () => {
     expect(slow.map(({ said }) => said()).join("")).toBe("")
     for (const { socket } of slow) socket.write(body.slice(1))
     for (const { closed } of slow) expect(await closed).toMatch(/^HTTP\/1.1 20[02]/)
-  }, 15_000)
+  })
 })

@@ -106,7 +106,7 @@ describe("the identity provider", () => {
     })
     for (const drip of drips) clearInterval(drip)
     expect(await slugOf(response)).toBe("identity-provider-unavailable")
-  }, 20_000)
+  })
 
   it.each([
     [

@@ -112,7 +112,7 @@ beforeAll(async () => {
     "unauthenticated"
   )
   await one.settle()
-}, 60_000)
+})
 
 afterAll(async () => {
   await Promise.all(venues.map((venue) => venue.close()))

@@ -47,7 +47,7 @@ describe("a figure over the wire and in PostgreSQL", () => {
   beforeAll(async () => {
     venue = await open({ tables, storage: TestDatabase.layer })
     operator = await bearer(["operator"])
-  }, 60_000)
+  })
   afterAll(() => venue.close())
 
   let made = 0

@@ -58,7 +58,6 @@ describe("the venue's health while its database is down", () => {
   // Red when the handler asks the store, or has the looker look: once a call, then.
   it("costs ten thousand callers no connection, and the looker not one look more", async () => {
     const [tries, looked, started] = [proxy.tries(), looks, performance.now()]
-    const durations: Array<number> = []
     const statuses = await Promise.all(
       Array.from({ length: callers }, () => pipelined(venue.port, calls / callers))
     )
@@ -69,16 +68,7 @@ describe("the venue's health while its database is down", () => {
     expect(proxy.tries() - tries).toBeLessThanOrEqual(Math.ceil(seconds) + 2)
     // Four a second, whoever asks.
     expect(looks - looked).toBeLessThanOrEqual(Math.ceil(seconds * 4) + 1)
-    // One caller alone: what a call takes when it does not wait for others.
-    for (let at = 0; at < 200; at++) {
-      const before = performance.now()
-      await (await send(venue, { path: "/v1/health" })).arrayBuffer()
-      durations.push(performance.now() - before)
-    }
-    // A quarter of the calls is enough to see it on a machine that others use as well.
-    const usual = durations.toSorted((a, b) => a - b)[50] ?? Number.POSITIVE_INFINITY
-    expect(usual).toBeLessThan(5)
-  }, 90_000)
+  })
 
   it("says that it is not ready and when to ask again: no names, addresses or causes", async () => {
     const response = await send(venue, { path: "/v1/health" })

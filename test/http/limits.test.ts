@@ -100,7 +100,9 @@ describe("a request that does not arrive in time", () => {
   })
 
   it("fifty of them stop nobody else", async () => {
-    const venue = await opened({ times: { ...quick, headersWithin: 2_000, requestWithin: 5_000 } })
+    const venue = await opened({
+      times: { ...quick, headersWithin: 60_000, requestWithin: 120_000 }
+    })
     const as = await bearer(["operator"])
     const head = `POST /v1/holders HTTP/1.1\r\nHost: x\r\nAuthorization: ${as}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`
     await Promise.all(
@@ -128,7 +130,8 @@ describe("a connection", () => {
   })
 
   it("that is refused ends, also when its other side keeps it and goes on sending", async () => {
-    const venue = await opened({ times: quick })
+    const { lookedAtEvery, partingWithin } = quick
+    const venue = await opened({ times: { lookedAtEvery, partingWithin } })
     const { socket, dropped } = await dial(venue)
     socket.write("nonsense\r\n\r\n")
     const noise = setInterval(() => socket.writable && socket.write("nonsense"), 10)

@@ -152,12 +152,13 @@ describe("the judge of raw paths", () => {
   })
 
   it("answers in a moment to the longest paths", () => {
-    const start = performance.now()
+    // Seconds of the processor: what the machine does beside it is not measured.
+    const start = process.cpuUsage()
     for (let i = 0; i < 100; i++) {
       find("GET", `/${"a/".repeat(4000)}`)
       find("GET", `/v1/holders/${"%41".repeat(2600)}`)
       find("GET", `/v1/holders/${":".repeat(8000)}`)
     }
-    expect((performance.now() - start) / 300).toBeLessThan(5)
+    expect(process.cpuUsage(start).user / 1_000 / 300).toBeLessThan(5)
   })
 })

@@ -37,7 +37,7 @@ const viewer = {
   mcp: { disabled: true }
 }
 
-/** What the page shows is the release that serves it, which the document leaves out: it is the interface's. */
+/** Adds the release's version to the page; the document itself has the interface's version only. */
 const released = (document: Document): Document => ({
   ...document,
   info: {

@@ -16,7 +16,7 @@ export type Algorithm = (typeof algorithms)[number]
 export interface Setting<A = unknown> extends Kind.Kind<A> {
   /** One sentence: what it decides. */
   readonly doc: string
-  /** What holds where it is not set, as a variable would say it; null: it must be set. */
+  /** Default, as a variable would write it; null: the setting is required. */
   readonly fallback: string | null
   /** The variable of the environment, where it is not the one that follows from the name. */
   readonly variable?: string
@@ -404,7 +404,7 @@ interface ReadWhole {
   /** By the settings' names; one that must be set and is not has no entry. */
   readonly values: Readonly<Record<string, unknown>>
   readonly held: ReadonlyArray<Held>
-  /** What is wrong, in the order of the table; `missing`: the setting is none of these, but not set. */
+  /** Faults in the order of the table; `missing`: the setting is none of these, but not set. */
   readonly faults: ReadonlyArray<{ readonly was: "wrong" | "missing"; readonly told: string }>
 }
 

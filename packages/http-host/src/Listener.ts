@@ -147,7 +147,7 @@ interface ParserError extends Error {
 const rawText = (of: {
   readonly refused: Refusal.Refused | Refusal.Unavailable
   readonly requestId: string
-  /** What the parser was reading. */
+  /** Bytes that the parser was reading. */
   readonly sent: Buffer | undefined
 }): string => {
   const { requestId } = of

@@ -69,14 +69,15 @@ export interface Client {
     operation: Writable<K, I, R>,
     input: Told<NoInfer<I>>,
     of?: Keyed & {
-      /** What the caller saw and means to replace, where the write takes an If-Match. */
+      /** The state that the caller saw and replaces, where the write takes If-Match. */
       readonly ifMatch?: string | null
     }
   ) => Effect.Effect<Written<R>, CallError>
   /**
-   * What became of a write: waits until the operation has ended, as often as the service says; an
-   * action is waited for until somebody approves it. Calls that are answered 429, 503 or not at all
-   * are made again. Fails with what the operation failed with, or when the action ended otherwise.
+   * Waits for the outcome of a write: until the operation has ended, as often as the service says;
+   * an action is waited for until somebody approves it. Calls that are answered 429, 503 or not at
+   * all are made again. Fails with what the operation failed with, or when the action ended
+   * otherwise.
    */
   readonly wait: <R>(
     written: Written<R>,
@@ -346,7 +347,7 @@ const reading = <P>(declared: Readable<P>, params: Told<P>, standard: Call.Texts
     return { path, params: inPath, query: { ...texts(rest), ...standard } }
   })
 
-/** What is asked, as it goes out; what the declaration does not take goes nowhere. */
+/** Encodes an input; members that the declaration lacks are refused. */
 const encode = <A>(
   schema: Schema.Codec<A, unknown>,
   value: Told<A>
@@ -364,7 +365,7 @@ const encode = <A>(
     Effect.map((encoded) => ({ ...(encoded as object) }))
   )
 
-/** What the path names, apart from the rest of the input. */
+/** Splits an input into the path's members and the rest. */
 const split = ({ names }: Verb.Path, input: Readonly<Record<string, unknown>>) => {
   const params: Record<string, string> = {}
   const rest: Record<string, PlainJson.Plain> = {}
@@ -376,8 +377,8 @@ const split = ({ names }: Verb.Path, input: Readonly<Record<string, unknown>>) =
 }
 
 /**
- * What the If-Match header names, apart from the body, which does not name it again. A write that
- * takes none is not made with one: it would not be judged by what its caller saw.
+ * Splits off the member that If-Match fills. A write that takes no If-Match is not sent with one,
+ * since it would not be judged by it.
  */
 const matched = (
   { ifMatch: member, kind }: Pick<Operation.Operation, "ifMatch" | "kind">,

@@ -30,7 +30,7 @@ export const pathOf = (route: string, params: unknown): string =>
         : ""
     )
 
-/** What awaited the records at these paths at the point, by path, the oldest first. */
+/** Actions that awaited the records at these paths, by path, oldest first. */
 const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: Pin.Resolved) {
   const records = yield* Records
   const found = new Map<string, Array<Waiting>>()

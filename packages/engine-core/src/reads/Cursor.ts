@@ -16,7 +16,7 @@ export interface CursorKey {
 /** Where a page ended, and at which point of the history the next one reads. */
 export interface Place {
   readonly offset: Offset.Offset
-  /** Which of the ledgers the engine has followed the offset belongs to: offsets start anew with one. */
+  /** Ledger epoch of the offset: offsets start anew with each ledger. */
   readonly ledgerEpoch: number
   /** How the engine's own records are selected, with the instant where there is one. */
   readonly select: "latest" | "offset" | "instant" | "snapshot"
@@ -106,7 +106,7 @@ const malformed = (): Result.Result<never, Refused<"invalid-request">> =>
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** What a cursor says of the list that issued it. */
+/** Binding of a cursor to the list that issued it. */
 export interface Bound {
   readonly list: string
   /** Everything a cursor is bound to: filters, order, scope, point. */

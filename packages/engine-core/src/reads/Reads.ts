@@ -20,7 +20,7 @@ export interface PageAsked {
   readonly updatedTo?: Instant.Instant
 }
 
-/** What stands around a value in the read envelope. */
+/** Members of the read envelope around its value. */
 export interface Around {
   readonly offset: Offset.Offset
   /** Absent on reads that do not take at or asOf. */

@@ -5,8 +5,8 @@ import type * as Pin from "../kernel/Pin.ts"
 import type { Records, Stored } from "./Records.ts"
 
 /**
- * The same records, where those found one by one at a pin are remembered by collection, id and pin.
- * It lives as long as one read, and remembers as many records as that one names.
+ * Memoised `Records`: caches records found at a pin by collection, id and pin, for the length of
+ * one read.
  */
 export const of = (records: Records["Service"]): Records["Service"] => {
   const known = new WeakMap<Pin.Resolved, Map<string, unknown>>()

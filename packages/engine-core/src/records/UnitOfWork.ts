@@ -93,7 +93,7 @@ export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
 export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: string): string =>
   `${collection.name}/${id}`
 
-/** What this transaction, or the one around it, wrote under a key. */
+/** The record that this transaction, or the one around it, wrote under a key. */
 export const writtenAt = (self: UnitOfWork | undefined, key: string): Written | undefined =>
   self === undefined ? undefined : (self.written.get(key) ?? writtenAt(self.outer, key))
 

@@ -62,7 +62,7 @@ const encoder = new TextEncoder()
 const isTooLarge = (payload: string): boolean =>
   payload.length * 3 > payloadMax && encoder.encode(payload).length > payloadMax
 
-/** Which stored version a resolved pin selects, by who keeps the collection. */
+/** Maps a resolved pin to the storage pin, by who keeps the collection. */
 export const storedPin = (
   keptBy: "ledger" | "engine" | "own",
   pin: Pin.Resolved | undefined

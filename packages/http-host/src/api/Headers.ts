@@ -2,7 +2,7 @@
 import { Refusal } from "@bursar/engine-core"
 import { Result, Schema } from "effect"
 
-/** What a write may carry; every one of them may be absent. */
+/** Headers of a write, all optional. */
 export const WriteHeaders = Schema.Struct({
   "idempotency-key": Schema.optionalKey(Schema.String),
   "if-match": Schema.optionalKey(Schema.String)

@@ -135,7 +135,7 @@ const mendOperation = (operation: Operation, route: Route): void => {
   Answers.mend(operation, route, problems)
 }
 
-/** What its path or its If-Match names is a member of an operation's input, not of the body sent. */
+/** Removes from the documented body the input members that the path or If-Match names. */
 const mendBody = (operation: Operation, { answers, path }: Route, schemas: JsonObject): void => {
   const content = operation.requestBody?.content[Body.mediaType]
   if (operation.requestBody === undefined || content === undefined) return

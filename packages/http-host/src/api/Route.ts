@@ -54,7 +54,7 @@ export const groups = [
 ] as const
 export type Group = (typeof groups)[number]
 
-/** What the routes of a group are about, as the document says it. */
+/** Description of each group of routes. */
 export const groupDocs: Readonly<Record<Group, string>> = {
   Instruments: "What is administered: its terms, policy, register, prices, and who may hold it.",
   Holders: "Who holds units, and what is known, agreed and owned of each.",

@@ -14,7 +14,7 @@ export interface Served {
   readonly doc: string
   readonly route: `${"GET" | "POST" | "DELETE"} /v1/${string}`
   readonly admits: Admits
-  /** What the audit log calls a call of it that was refused, where it is a write. */
+  /** Audit action of a refused call, where the route is a write. */
   readonly action?: Vocabulary.AuditAction
   /** The most bytes its body may have; 0: it takes none. */
   readonly bodyMax: number

@@ -31,7 +31,7 @@ export const Tenant = Schema.Struct({
 }).annotate({ identifier: "Tenant", description: "What a client needs before it signs in." })
 export type Tenant = typeof Tenant.Type
 
-/** What a deployment says of itself; how it guards its routes is read off what guards them. */
+/** The tenant's own members; signing and rate limits are read from their guards. */
 export type Venue = Omit<Tenant, "signing" | "rateLimit">
 
 export const Health = Schema.Struct({

@@ -15,7 +15,7 @@ class NoToken extends Data.TaggedError("NoToken")<{ readonly detail: string }> {
 
 const askedWithin = 10_000
 
-/** What the demo keeps of its identity provider. */
+/** The demo's stored data of its identity provider. */
 const Kept = Schema.fromJsonString(
   Schema.Struct({ secrets: Schema.Record(Schema.String, Schema.String) })
 )

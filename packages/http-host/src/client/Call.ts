@@ -36,7 +36,7 @@ export interface Asked {
   readonly body?: PlainJson.Plain
   /** The Idempotency-Key. */
   readonly key?: string
-  /** What the caller saw, as a tag without its quotes. */
+  /** The tag of If-Match, without its quotes. */
   readonly ifMatch?: string
 }
 

@@ -19,7 +19,7 @@ export class AnswerUnreadable extends Data.TaggedError("AnswerUnreadable")<{
   readonly detail: string
 }> {}
 
-/** What was asked is not what the declaration takes; nothing was sent. */
+/** The input does not match the declaration; nothing was sent. */
 export class InputInvalid extends Data.TaggedError("InputInvalid")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail

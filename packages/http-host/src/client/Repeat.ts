@@ -9,7 +9,7 @@ export type Asked = PointAsked & PageAsked
 export interface Repeatable {
   readonly offset: Offset.Offset
   readonly now: Instant.Instant
-  /** What the answer was asked with; absent: at the latest point, and no page of it. */
+  /** Point and page of the call; absent: the latest point, not a page. */
   readonly asked?: Asked
 }
 

@@ -15,7 +15,7 @@ export interface Options<W> {
   readonly within?: Duration.Input
 }
 
-/** What a wait looks at, whichever write it is. */
+/** Members of a write answer that waiting needs. */
 export interface Waited {
   readonly state: Seen<string> | { readonly unknown: string }
   readonly operationId: string | null

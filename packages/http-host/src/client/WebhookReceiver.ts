@@ -12,7 +12,7 @@ export interface Delivery {
   readonly body: Uint8Array | string
 }
 
-/** What the receiver shares with the venue: any one of them suffices. */
+/** Secrets and public keys of the venue, of which any one suffices. */
 export interface Trusted {
   /** `whsec_` + base64: the secret the webhook was registered with; while it is changed, both. */
   readonly secrets?: ReadonlyArray<string>

@@ -2,7 +2,7 @@
 import { Duration, Shape } from "@bursar/engine-core/kernel"
 import { Redacted, Result, type Schema } from "effect"
 
-/** What is wrong with a setting, and where in it; it never says what was given. */
+/** Fault of a setting with its place; it never contains the given value. */
 export interface Fault {
   /** RFC 6901, within the setting; empty: the setting as a whole. */
   readonly pointer: string
@@ -81,7 +81,7 @@ export const period: Kind<Duration.Duration> = text(
 const isLoopback = ({ hostname }: URL): boolean =>
   hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]"
 
-/** What the deployment trusts comes over TLS, except from this machine itself. */
+/** An address that the deployment trusts: https, or http on this machine. */
 export const trustedAddress: Kind<URL> = text(
   "an https address, or an http one of this machine",
   (given) => {

@@ -9,7 +9,7 @@ export const fileVariable = "BURSAR_CONFIG"
 /** A file longer than this is not one of settings. */
 const fileMax = 1024 * 1024
 
-/** What the name of every variable of ours begins with; DATABASE_URL is everybody's. */
+/** Prefix of the project's variables; DATABASE_URL is a common name without it. */
 const prefix = "BURSAR"
 
 /** A name nearer than this many letters is worth proposing. */

@@ -200,7 +200,7 @@ export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknow
   }
 }
 
-/** What the codecs of the engine encode to is what PlainJson prints; it throws on anything else. */
+/** Cast: the engine's codecs encode to values that PlainJson prints; it throws on others. */
 const printable = (encoded: unknown): PlainJson.Printable => encoded as PlainJson.Printable
 
 /** Streams an array in chunks, so that only one chunk is in memory. */

@@ -38,7 +38,7 @@ export class Arrival extends Context.Service<
 
 type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
-/** What is served beside the interface: a page at a fixed path, for anybody. */
+/** A public page beside the API, at a fixed path. */
 export interface Page<E, R> {
   readonly path: string
   readonly app: (requestId: string) => App<E, R>

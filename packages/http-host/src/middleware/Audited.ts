@@ -35,7 +35,7 @@ const actionOf = (
 const rolesOf = ({ admits }: Route): ReadonlyArray<Caller.Caller["roles"][number]> =>
   admits.by === "role" ? admits.roles : admits.by === "approver" ? ["approver"] : []
 
-/** What every record of a call tells, whatever came of it. */
+/** Members that every audit record of a call has. */
 const calledBy = (arrival: Arrival["Service"], passed: Passed | undefined, sub: string | null) => ({
   actor: passed?.caller?.sub ?? sub,
   role:

@@ -40,7 +40,7 @@ type Response = HttpServerResponse.HttpServerResponse
 export interface Cors {
   /** Whether OPTIONS is a method at all. */
   readonly speaks: boolean
-  /** What the answer to a question beforehand says; `allow` is what the path takes. */
+  /** Headers of a preflight answer; `allow` lists the path's methods. */
   readonly permission: (
     origin: string | undefined,
     allow: string

@@ -32,7 +32,7 @@ export interface Passed {
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What is left of a call once it has passed. */
+/** Handler of a call that has passed the gates. */
 export type Answering = (
   passed: Passed
 ) => Effect.Effect<Response, Refusal.Refused | Refusal.Unavailable, Scope.Scope>

@@ -7,7 +7,10 @@ const headersMax = 16 * 1024
 const headerMax = 8 * 1024
 const headerCountMax = 100
 
-/** What a parser is told to hold at most: a little over our own limits, so that we judge them. */
+/**
+ * Header limit of Node's parser: a little above the host's own limits, so that the host refuses
+ * first.
+ */
 export const parserHeadersMax = lineMax + headersMax + 8 * 1024
 
 /** Headers of which every value counts: Node joins or drops the second, so they are kept apart here. */

@@ -13,7 +13,7 @@ export const requestDuration = Metric.histogram("http.server.request.duration", 
   attributes: { unit: "s" }
 })
 
-/** What an answer's figures call a method that HTTP does not know. */
+/** Metric label of a method that HTTP does not know. */
 export const otherMethod = "_OTHER"
 export const methods = [
   "GET",

@@ -15,11 +15,11 @@ export interface Rules {
   readonly perRole: Readonly<Partial<Record<Vocabulary.Role, number>>>
 }
 
-/** What a call left of its caller's budget. */
+/** Rest of the caller's budget after a call. */
 export interface Budget {
   /** Why the call is not admitted; undefined: it is. */
   readonly refused: Refusal.Refused<"rate-limited"> | undefined
-  /** What the answer says of the budget. */
+  /** Budget headers of the answer. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -44,7 +44,7 @@ const aloneFor = 1_000
 
 const microsPerSecond = 1_000_000
 
-/** What of a budget's arithmetic is fixed for a limit: both in microseconds. */
+/** Constants of a limit's arithmetic, in microseconds. */
 interface Cells {
   readonly role: Vocabulary.Role | null
   readonly limit: number
@@ -111,7 +111,7 @@ export const layer = (
     })
   )
 
-/** What is owed is taken although nothing is left, so there is no tolerance it could exceed. */
+/** Tolerance of charges after the answer: they are taken even when nothing is left. */
 const owedMax = Number.MAX_SAFE_INTEGER
 
 /**

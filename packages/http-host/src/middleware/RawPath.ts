@@ -17,7 +17,9 @@ export type Finding<A> =
 interface Node<A> {
   readonly literals: Map<string, Node<A>>
   parameter: Node<A> | undefined
-  /** What ends here, by verb; the empty verb is the record or collection itself. */
+  /**
+   * Routes that end at this segment, by verb; the empty verb is the record or collection itself.
+   */
   readonly ends: Map<
     string,
     Map<Method, { readonly route: A; readonly names: ReadonlyArray<string> }>

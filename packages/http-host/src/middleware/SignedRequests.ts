@@ -26,7 +26,7 @@ export const headers = {
 /** Every value of the four headers, in the order it came. */
 export type Sent = { readonly [K in keyof typeof headers]: ReadonlyArray<string> }
 
-/** What is signed: the request as it was on the wire. */
+/** Signed parts of a request, as they were sent. */
 export interface Signed {
   readonly caller: Caller.Caller
   readonly method: string
@@ -36,7 +36,7 @@ export interface Signed {
   readonly body: Uint8Array
 }
 
-/** What a signature may be refused by. */
+/** Slugs of a refused signature. */
 export const slugs = [
   "signature-required",
   "signature-invalid",

@@ -3,7 +3,7 @@
 export interface Strangers<Socket extends object> {
   /** Whether there is room for another connection; if there is, it has its place. */
   readonly admit: (socket: Socket) => "in" | "full"
-  /** Somebody has signed in on it: it needs no place any more. */
+  /** A caller has signed in on the connection, which no longer counts. */
   readonly known: (socket: Socket) => void
   /** The connection has ended. */
   readonly gone: (socket: Socket) => void

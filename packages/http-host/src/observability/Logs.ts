@@ -14,7 +14,9 @@ const memberMax = 8_192
 const cut = (text: string): string =>
   text.length > memberMax ? `${text.slice(0, memberMax)}… (${text.length} characters)` : text
 
-/** What JSON leaves as it is although a terminal or a tool takes it for a command or an end of line. */
+/**
+ * Characters that JSON does not escape and that a terminal or tool takes for a command or line end.
+ */
 const hidden = /[\u007f-\u009f\u2028\u2029\ufeff]/g
 
 const escaped = (json: string): string =>

@@ -59,7 +59,7 @@ const isLocal = (host: string): boolean => /(^|\.)localhost$/i.test(host)
 const portOf = (url: URL): number =>
   url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
 
-/** What the text itself says, before anybody is asked. */
+/** Checks of the URL's text, before any name is resolved. */
 const formOf = (text: string, rules: Rules): Effect.Effect<URL, NoTarget> => {
   if (text.length > urlMax || !plain.test(text) || !scheme.test(text) || !URL.canParse(text)) {
     return refuse("It is not an absolute https address.")

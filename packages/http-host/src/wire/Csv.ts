@@ -3,7 +3,7 @@ import type { Export } from "@bursar/engine-core"
 
 export const mediaType = "text/csv"
 
-/** What a spreadsheet would take for a formula begins with one of these. */
+/** First characters that a spreadsheet takes for a formula. */
 const formula = /^[=+\-@\t\r]/
 
 /** A text in quotes, made harmless; a number or a truth value as it is; nothing for null. */

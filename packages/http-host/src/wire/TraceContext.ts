@@ -58,7 +58,7 @@ export const parse = (
 }
 
 const membersMax = 32
-/** So much of a tracestate is passed on; the standard asks for no less. */
+/** Longest tracestate that is passed on, the standard's minimum. */
 const stateMax = 512
 /** Where a tracestate is too long, its longest entries go first. */
 const longEntry = 128

@@ -16,7 +16,7 @@ import * as Memory from "../memory/Memory.ts"
 import type { Storage } from "../memory/Memory.ts"
 
 interface Fault {
-  /** What a store with this fault does wrong. */
+  /** The fault, as a sentence. */
   readonly does: string
   /** The checks that must notice it, by the beginning of their names. */
   readonly noticedBy: ReadonlyArray<string>

@@ -14,7 +14,7 @@ import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 import type { Wakes } from "./Wakes.ts"
 
-/** What the feed and the projection both move: one record, so that one read of it is consistent. */
+/** Head that feed and projection share: one record, so that one read of it is consistent. */
 export interface Head {
   seq: number
   at: string

@@ -3,7 +3,7 @@ import { type PgConnection, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** What a function without a result answers: a column without a byte in it. */
+/** Type of a function without a result: an empty column. */
 const VOID = 2278
 
 const READABLE: ReadonlySet<number> = new Set([...Object.values(PgTypes.OID), VOID])

@@ -218,7 +218,7 @@ const parameters = (): Parameters => {
 }
 
 /**
- * What a query selects, `limit` being its last parameter where there is one. At a pin in the past
+ * SQL of a list query, `limit` being its last parameter where there is one. At a pin in the past
  * these are the open versions that stood there already and the versions closed since: each is found
  * by an index of its own, where one condition on both would read the collection's whole history.
  */
@@ -243,7 +243,7 @@ const select = (query: ListQuery, bounded: "limit" | "all") => {
   return { sql, values: given.values }
 }
 
-/** What a version must meet besides its pin. */
+/** SQL conditions of a query besides its pin. */
 const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): string => {
   const all = [`d.collection = ${given.add(query.collection)}`]
   for (const wanted of query.where) all.push(isOneOf(wanted, given))

@@ -12,7 +12,7 @@ import * as Values from "./Values.ts"
 const HEAD = `projection_offset, ledger_time, horizon_offset, horizon_time, writer_epoch, participant,
   ledger_epoch`
 
-/** What was answered at the offset that the head leaves, as it stood under the head's lock. */
+/** Statement that stores the first and last answer at the offset that the head leaves. */
 const LEFT = `
   insert into bursar.answered ("offset", first, last)
   select projection_offset, answered_first, answered_last from held, moved

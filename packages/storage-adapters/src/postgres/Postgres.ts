@@ -144,7 +144,7 @@ const prepare = Effect.fnUntraced(function* (options: Pick<PostgresOptions, "url
   return yield* Migrations.run(connection)
 })
 
-/** What the database said, for whoever starts on it. */
+/** Error of a start on an unusable database, with the database's message. */
 export const notUsable = (error: SqlError): PostgresFailed => {
   const cause = error.reason.cause
   const said = cause instanceof Error ? `: ${cause.message}` : ""

@@ -5,7 +5,7 @@
 import type { FeedQuery } from "@bursar/engine-core/ports"
 import * as Values from "./Values.ts"
 
-/** What the queries of every feed have in common. */
+/** Members that the queries of all feeds share. */
 type Asked = Pick<
   FeedQuery,
   "order" | "after" | "limit" | "resourceKind" | "resourceId" | "from" | "to"

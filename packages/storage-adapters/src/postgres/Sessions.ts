@@ -24,9 +24,9 @@ export interface Session {
   readonly look: Session["ask"]
   /** Waits until nothing that was read here can be taken back any more. */
   readonly settled: Effect.Effect<void, StorageUnavailable>
-  /** What to do once the transaction has ended, whichever way. */
+  /** Actions after the transaction has ended, committed or rolled back. */
   readonly atEnd: Array<() => void>
-  /** What to do once it has committed. */
+  /** Actions after the commit. */
   readonly afterCommit: Array<() => void>
   /** Cache of the ports for the length of the transaction; a rolled back part empties it. */
   readonly notes: Map<string, unknown>

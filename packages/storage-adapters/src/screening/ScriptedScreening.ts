@@ -22,7 +22,7 @@ export const Script = Schema.Struct({
       reason: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000)))
     })
   ).check(Schema.isMaxLength(namedMax)),
-  /** What everybody else is answered. */
+  /** Answers for everybody else. */
   others: answers
 })
 export type Script = typeof Script.Type

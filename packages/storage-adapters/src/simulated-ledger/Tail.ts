@@ -12,7 +12,7 @@ export interface Source<A> {
   readonly end: () => Offset.Offset
   readonly pruned: () => Offset.Offset
   readonly moved: () => Effect.Effect<void>
-  /** What matched in the range, and how far the range was read. */
+  /** Matches in the range, and the offset up to which it was read. */
   readonly read: (
     range: Range
   ) => Effect.Effect<

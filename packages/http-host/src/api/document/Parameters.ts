@@ -60,7 +60,7 @@ export const shared = {
   })
 }
 
-/** What a parameter of a name means wherever it is taken. */
+/** Meaning of each parameter name, the same on every route. */
 const known: Readonly<Record<string, Known>> = {
   at: {
     schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },

@@ -7,7 +7,7 @@ import type { Done, PartySession, SubmitError } from "./PartySession.ts"
 import type { Contract } from "./Wire.ts"
 import * as World from "./World.ts"
 
-/** What the program tells the person who runs it. */
+/** Output of the program for the person who runs it. */
 export type Told =
   | { readonly _tag: "Ready"; readonly offset: number }
   | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: Done }
@@ -23,12 +23,12 @@ export interface Options {
   readonly delay?: Duration.Duration
 }
 
-/** So many things are done at a time. */
+/** Acts that run at a time. */
 const atOnce = 8
 /** The plan is also asked again when nothing happens: a deadline or a file may have changed it. */
 const askAgain = Duration.seconds(1)
 
-/** What was seen is older than what the ledger keeps: the program has to look anew. */
+/** The last read offset is pruned: the program reads the active contracts again. */
 const isLeftBehind = (error: DoorRefused): boolean =>
   error.code === "PARTICIPANT_PRUNED_DATA_ACCESSED"
 
@@ -82,7 +82,7 @@ const gone: ReadonlySet<string> = new Set([
 const isOvertaken = (error: DoorError): boolean =>
   error._tag === "DoorRefused" && gone.has(error.code)
 
-/** What the ledger refused is not asked for again; what it never answered is. */
+/** Performs an act: a refused one is not repeated, an unanswered one is. */
 const perform = (
   { session, tell, delay }: Options,
   act: World.Act,

@@ -16,7 +16,7 @@ import * as RegistrarBot from "./RegistrarBot.ts"
 import * as Wallet from "./Wallet.ts"
 import type * as World from "./World.ts"
 
-/** What is named by its own id is agreed to, and nothing else. */
+/** Policy that agrees to one id alone. */
 const only = (id: string): Policy.Policy => ({ accept: [id] })
 const never = (id: string): Policy.Policy => ({ accept: [], reject: [id] })
 

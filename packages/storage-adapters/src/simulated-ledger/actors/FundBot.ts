@@ -76,7 +76,7 @@ export const redemptions =
 
 type Cycle = World.Found<typeof Templates.DealingCycle>
 
-/** What the fund owes on net to a cycle past its cut-off whose every order has its price. */
+/** Plan that pays the fund's net of a cycle past its cut-off, once all orders are priced. */
 export const nets =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -105,7 +105,7 @@ const isPriced = (world: World.World, cycleId: string): boolean =>
     ...World.find(world, Templates.RedemptionClaim)
   ].some(({ payload }) => payload.cycleId === cycleId)
 
-/** What its redemptions take, less what its subscriptions bring. */
+/** Cash of the cycle's redemptions less that of its subscriptions. */
 const owedTo = (world: World.World, { payload: { cycleId } }: Cycle): Decimal.Decimal => {
   const taken = World.find(world, Templates.PricedRedemption)
     .filter(({ payload }) => payload.cycleId === cycleId)

@@ -6,7 +6,7 @@ const Which = Schema.Union([Schema.Literal("all"), Schema.Array(Schema.String)])
 /** Ids are contract ids or the business's own, such as a holderId or an instrumentId. */
 export const Policy = Schema.Struct({
   accept: Schema.optionalKey(Which),
-  /** What is rejected is rejected, also where it is accepted. */
+  /** Rejections win over acceptances. */
   reject: Schema.optionalKey(Which),
   /** Seconds to wait before anything is answered. */
   delay: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })))

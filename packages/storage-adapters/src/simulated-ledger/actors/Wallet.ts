@@ -199,7 +199,7 @@ export const withdrawOrder =
         )
     )
 
-/** What the wallet holds, for a person to read. */
+/** The wallet's holdings, as text. */
 export const holdings = (world: World.World) =>
   World.find(world, Templates.Holding)
     .filter(({ payload }) => payload.owner === world.party)

@@ -21,7 +21,7 @@ export interface Act {
   readonly told?: { readonly [name: string]: string }
 }
 
-/** What is to be done in this world; the same world gives the same acts. */
+/** A plan: pure function from the world to the acts to perform. */
 export type Plan = (world: World) => ReadonlyArray<Act>
 
 export interface Found<T extends Templates.Template> {
@@ -47,7 +47,7 @@ export const find = <T extends Templates.Template>(
   return found
 }
 
-/** What is read of a world is read once, however many orders ask for it. */
+/** Memoises a function of the world. */
 export const remembered = <A extends object>(read: (world: World) => A): ((world: World) => A) => {
   const known = new WeakMap<World, A>()
   return (world) => {

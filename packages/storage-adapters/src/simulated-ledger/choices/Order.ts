@@ -22,7 +22,7 @@ export const bound = (self: Signed): ReadonlyArray<Party.Party> =>
 export const custodianOf = ({ custodian }: { readonly custodian: Party.Party | null }) =>
   custodian === null ? [] : [custodian]
 
-/** What a leg of an order is: an allocation that is not this is another's. */
+/** Expected allocation of an order's leg; a different one belongs to another order. */
 export interface Order {
   /** The names an allocation or a request may call the order by. */
   readonly ids: ReadonlyArray<string | null>
@@ -93,7 +93,7 @@ interface Worth {
   readonly price: Decimal.Decimal
 }
 
-/** What units are worth at a price, unrounded. */
+/** Value of units at a price, unrounded. */
 export const worth = ({ units, price }: Worth): Rational.Rational =>
   Rational.multiply(Rational.of(units), Rational.of(price))
 

@@ -231,7 +231,7 @@ const isPart = (self: Priced, fill: Templates.Fill) =>
     [fill.remainderId !== self.redemptionId, "the rest needs a name of its own"]
   )
 
-/** What a part pays falls short of its share by less than the last place it is counted in. */
+/** Checks that a part pays its share, less at most one unit of the last place. */
 const isItsShare = (self: Priced, fill: Templates.Fill): boolean => {
   const share = Rational.divide(
     worth({ units: fill.units, price: self.proceeds }),

@@ -114,7 +114,7 @@ const ofThis = (scope: Scope, self: Standing, contractId: string) =>
     return commitment
   })
 
-/** What is committed goes back to its parties: the venue's word, as the fund's, is in the settlement. */
+/** Gives commitments back to their parties, under the settlement's authority. */
 const giveBack = (scope: Scope, self: Standing, commitments: ReadonlyArray<string>) =>
   Result.gen(function* () {
     for (const contractId of commitments) {
@@ -252,7 +252,7 @@ export const standingCommitment = define(Templates.StandingCommitment, {
   }
 })
 
-/** What is committed, as a free holding again. */
+/** Releases a commitment into a free holding. */
 const free = (scope: Scope, self: Commitment) =>
   Result.gen(function* () {
     const { contractId } = yield* scope.exercise(

@@ -15,7 +15,7 @@ import type * as Users from "../Users.ts"
 import type { JsonObject } from "./Json.ts"
 import * as TypeNames from "./TypeNames.ts"
 
-/** What every answer needs to know of the node. */
+/** Node data that every answer needs. */
 export interface Setting {
   readonly names: TypeNames.TypeNames
   readonly synchronizerId: string

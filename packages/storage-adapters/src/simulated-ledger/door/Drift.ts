@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "./Json.ts"
 const isObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What a node may leave out, and an older one sends as null. */
+/** Members that a node may omit and older ones send as null. */
 const optionalOf: { readonly [marker: string]: ReadonlyArray<string> } = {
   signatories: ["contractKey", "contractKeyHash", "createdEventBlob"],
   choice: ["interfaceId", "exerciseResult"],
@@ -22,7 +22,7 @@ const withNulls = (object: JsonObject): JsonObject => {
 
 const withoutDelta = ({ acsDelta: _, ...rest }: JsonObject): JsonObject => rest
 
-/** What a contract holds is its own: its fields are left as they are. */
+/** Payload members, whose fields are not changed. */
 const payloads = new Set(["createArgument", "choiceArgument", "exerciseResult", "viewValue"])
 
 const reshape = (wire: Faults.Wire, value: Json): Json => {

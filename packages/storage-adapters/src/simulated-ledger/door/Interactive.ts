@@ -108,7 +108,7 @@ const run = (desk: Desk, { user, body }: Call): Effect.Effect<Executed, Refusal>
     return { transaction, ask }
   })
 
-/** What is told in a completion instead of an answer. */
+/** Whether an error is reported in a completion instead of an answer. */
 const isVerdict = ({ code }: LedgerError.LedgerError): boolean =>
   code.startsWith("LOCAL_VERDICT_") || code === "DUPLICATE_COMMAND"
 

@@ -22,7 +22,7 @@ export const make = (faults: Faults.Faults): Wires => {
   }
 }
 
-/** What becomes of one request: answered for the node, or its true answer replaced. */
+/** Fault of one request: answered, or its answer lost before or after the node acted. */
 export type Fate = "answered" | "lost-before" | "lost-after"
 
 export const fate = (wire: Faults.Wire | undefined, request: number): Fate =>

@@ -1,13 +1,18 @@
 /** Documents, facts and ledger exercises that were written before a member or a check came stay readable. */
-import { Party, PlainJson } from "@bursar/engine-core/kernel"
+import type { Collection } from "@bursar/engine-core"
+import { Instant, Party, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { Admission, admissions } from "#core/admissions/admission/Admission.ts"
+import { admissionConsents } from "#core/admissions/admission/AdmissionConsent.ts"
 import { Body, Manifest } from "#core/instruments/instrument/Manifest.ts"
 import { Gross } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
+import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import { Redemption } from "#core/orders/redemption/Redemption.ts"
 import { Subscription } from "#core/orders/subscription/Subscription.ts"
+import { issuerPowersAgreements } from "#core/powers/issuer-powers/IssuerPowersAgreement.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
@@ -71,6 +76,146 @@ describe("a stored document", () => {
         Schema.decodeUnknownResult(Schema.Struct({ currency: Body.fields.currency }))(body)
       )
     ).toBe(true)
+  })
+})
+
+const at = (hour: number) => `2026-07-30T0${hour}:00:00.000000Z`
+const life = { proposedAt: at(1), offset: 1, endedAt: null, proposalCid: "00aa" }
+const signed = `{"on":"accept","party":"fund::1220ff","proposalCid":"00ab"}`
+const paymentAsset = { admin: "bank::1220ba", id: "USD" }
+const fund = "fund::1220ff"
+
+/** Each agreement as it was stored when it was proposed, and its facts as they were written. */
+const agreements: ReadonlyArray<
+  readonly [
+    name: string,
+    collection: Collection,
+    proposed: object,
+    accepted: ReadonlyArray<string>,
+    agree: string,
+    agreed: object,
+    ends: ReadonlyArray<readonly [fact: string, ended: object]>
+  ]
+> = [
+  [
+    "an admission consent",
+    admissionConsents as Collection,
+    {
+      ...life,
+      admissionConsentId: "acn_1",
+      instrumentId: "fund-a",
+      registrar,
+      fund,
+      terms: "t",
+      agreedAt: null,
+      consentCid: null
+    },
+    [],
+    `{"on":"agree","consentCid":"00bb","at":"${at(2)}"}`,
+    { consentCid: "00bb", agreedAt: Instant.of(at(2)), proposalCid: null },
+    [[`{"on":"end","at":"${at(3)}"}`, {}]]
+  ],
+  [
+    "a provision settlement",
+    provisionSettlements as Collection,
+    {
+      ...life,
+      provisionSettlementId: "prv_1",
+      instrumentId: "fund-a",
+      fund,
+      paymentAsset,
+      limit: null,
+      until: at(3),
+      agreedAt: null,
+      provisionCid: null
+    },
+    [],
+    `{"on":"agree","provisionCid":"00bb","at":"${at(2)}"}`,
+    { provisionCid: "00bb", agreedAt: Instant.of(at(2)), proposalCid: null },
+    [[`{"on":"end","at":"${at(3)}"}`, { provisionCid: "00bb" }]]
+  ],
+  [
+    "a primary market",
+    primaryMarkets as Collection,
+    {
+      ...life,
+      marketId: "mkt_1",
+      instrumentId: "fund-a",
+      registrar,
+      fund,
+      paymentAsset,
+      terms: { attestors: [], required: 1, oracle: fund },
+      acceptedBy: [],
+      from: null,
+      until: at(3),
+      marketCid: null
+    },
+    [signed],
+    `{"on":"agree","party":"${registrar}","marketCid":"00bb","at":"${at(2)}"}`,
+    {
+      marketCid: "00bb",
+      from: Instant.of(at(2)),
+      proposalCid: null,
+      acceptedBy: [fund, registrar]
+    },
+    [
+      [`{"on":"end","marketCid":null,"at":"${at(3)}"}`, { marketCid: "00bb" }],
+      [`{"on":"end","marketCid":"00cc","at":"${at(3)}"}`, { marketCid: "00cc" }],
+      [`{"on":"end","at":"${at(3)}"}`, { marketCid: "00bb" }]
+    ]
+  ],
+  [
+    "an issuer powers agreement",
+    issuerPowersAgreements as Collection,
+    {
+      ...life,
+      issuerPowersAgreementId: "ipa_1",
+      instrumentId: "fund-a",
+      issuer: fund,
+      registrar,
+      powers: ["recover"],
+      consentRevocable: true,
+      acceptedBy: [],
+      from: null,
+      until: at(3),
+      agreementCid: null
+    },
+    [signed],
+    `{"on":"agree","party":"${registrar}","agreementCid":"00bb","at":"${at(2)}"}`,
+    {
+      agreementCid: "00bb",
+      from: Instant.of(at(2)),
+      proposalCid: null,
+      acceptedBy: [fund, registrar]
+    },
+    [[`{"on":"end","at":"${at(3)}"}`, { agreementCid: "00bb" }]]
+  ]
+]
+
+describe("a stored agreement", () => {
+  it.each(agreements)("%s is folded from its facts as it was", (_, collection, ...stored) => {
+    const [proposed, accepted, agree, agreed, ends] = stored
+    const { decodeFact, decodeRecord, encodeFact, encodeRecord } = Codecs.of(collection)
+    const after = (record: unknown, facts: ReadonlyArray<string>) =>
+      facts.reduce((self, fact) => collection.evolve(self, decodeFact(fact)), record)
+    const document = PlainJson.stringify({ ...proposed, state: "proposed" } as never)
+    const self = decodeRecord(document)
+    const inForce = after(self, [...accepted, agree])
+    expect(inForce).toMatchObject({ state: "agreed", endedAt: null, ...agreed })
+    for (const [fact, ended] of ends) {
+      const is = { state: "ended", endedAt: Instant.of(at(3)), ...ended }
+      expect(after(inForce, [fact])).toMatchObject(is)
+    }
+    for (const [on, state] of [
+      ["decline", "declined"],
+      ["replace", "withdrawn"]
+    ] as const) {
+      const refused = { state, endedAt: Instant.of(at(2)), proposalCid: null }
+      expect(after(self, [`{"on":"${on}","at":"${at(2)}"}`])).toMatchObject(refused)
+    }
+    // What was written is written again as it was.
+    for (const fact of [...accepted, agree]) expect(encodeFact(decodeFact(fact))).toBe(fact)
+    expect(PlainJson.parseTrusted(encodeRecord(self))).toEqual(PlainJson.parseTrusted(document))
   })
 })
 

@@ -2,12 +2,13 @@
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import { type Admission, admissions, endsAt } from "#core/admissions/admission/Admission.ts"
+import type { Fact } from "#core/agreements/Agreement.ts"
 import {
   type AdmissionConsent,
+  AdmissionConsentMachine,
   admissionConsents
 } from "#core/admissions/admission/AdmissionConsent.ts"
 import * as Proposing from "#core/writes/ProposalSteps.ts"
-import * as ConsentMachine from "#core/admissions/admission/AdmissionConsentMachine.ts"
 import * as AdmissionMachine from "#core/admissions/admission/AdmissionMachine.ts"
 import {
   against as rows,
@@ -23,8 +24,11 @@ import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Offset from "#core/kernel/Offset.ts"
 import * as Party from "#core/kernel/Party.ts"
 import * as PlainJson from "#core/kernel/PlainJson.ts"
-import { type PrimaryMarket, primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
-import * as MarketMachine from "#core/orders/primary-market/PrimaryMarketMachine.ts"
+import {
+  type PrimaryMarket,
+  PrimaryMarketMachine,
+  primaryMarkets
+} from "#core/orders/primary-market/PrimaryMarket.ts"
 import { Schema } from "effect"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
@@ -244,7 +248,7 @@ const proposedConsent: AdmissionConsent = {
   proposalCid: "00aa",
   consentCid: null
 }
-const agree = { on: "agree", consentCid: "00bb", at: at(2) } as const
+const agree = { on: "agree", cid: "00bb", at: at(2) } as const
 const asked = (machine: Proposing.Standing["machine"]): Proposing.Standing => ({
   machine,
   waiting: "proposed",
@@ -259,22 +263,19 @@ describe("an admission consent", () => {
     ["withdrawn", [{ on: "replace", at: at(2) }], true],
     ["ended", [agree, { on: "end", at: at(3) }], true]
   ] as const)("%s: another is asked for only while none is agreed", (state, facts, may) => {
-    const self = (facts as ReadonlyArray<ConsentMachine.Fact>).reduce(
-      ConsentMachine.evolve,
-      proposedConsent
-    )
+    const self = (facts as ReadonlyArray<Fact>).reduce(admissionConsents.evolve, proposedConsent)
     expect(self.state).toBe(state)
     expect(Invariant.breaches(admissionConsents.invariants, self)).toEqual([])
     expect(
-      outcome(Proposing.decide(asked(ConsentMachine.AdmissionConsentMachine), self, "It stands."))
+      outcome(Proposing.decide(asked(AdmissionConsentMachine), self, "It stands."))
     ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
     expect(admissionConsents.waitingOn(self)).toHaveLength(state === "proposed" ? 1 : 0)
   })
 
   it("the first is asked for with nothing to replace", () => {
-    expect(
-      outcome(Proposing.decide(asked(ConsentMachine.AdmissionConsentMachine), null, "It stands."))
-    ).toEqual({ makes: { replaces: null } })
+    expect(outcome(Proposing.decide(asked(AdmissionConsentMachine), null, "It stands."))).toEqual({
+      makes: { replaces: null }
+    })
   })
 })
 
@@ -296,7 +297,7 @@ const proposedMarket: PrimaryMarket = {
   marketCid: null
 }
 const first = { on: "accept", party: fund, proposalCid: "00ab" } as const
-const second = { on: "agree", party: registrar, marketCid: "00bb", at: at(2) } as const
+const second = { on: "agree", party: registrar, cid: "00bb", at: at(2) } as const
 
 describe("a primary market", () => {
   it.each([
@@ -308,15 +309,12 @@ describe("a primary market", () => {
     ["ended", [first, second, { on: "end", at: at(3) }], true, []]
   ] as const)("%s (row %#): whom it waits for, and whether another may be asked for", (...row) => {
     const [state, facts, may, waits] = row
-    const self = (facts as ReadonlyArray<MarketMachine.Fact>).reduce(
-      MarketMachine.evolve,
-      proposedMarket
-    )
+    const self = (facts as ReadonlyArray<Fact>).reduce(primaryMarkets.evolve, proposedMarket)
     expect(self.state).toBe(state)
     expect(Invariant.breaches(primaryMarkets.invariants, self)).toEqual([])
     expect(primaryMarkets.waitingOn(self).map(({ party }) => party)).toEqual(waits)
     expect(
-      outcome(Proposing.decide(asked(MarketMachine.PrimaryMarketMachine), self, "It stands."))
+      outcome(Proposing.decide(asked(PrimaryMarketMachine), self, "It stands."))
     ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
   })
 
@@ -326,7 +324,7 @@ describe("a primary market", () => {
   })
 
   it("it ends at its time, and the contract that open orders settle under stays named", () => {
-    const agreed = [first, second].reduce(MarketMachine.evolve, proposedMarket)
+    const agreed = [first, second].reduce(primaryMarkets.evolve, proposedMarket)
     expect(ripen(primaryMarkets, agreed, at(8)).state).toBe("agreed")
     expect(ripen(primaryMarkets, agreed, at(9))).toMatchObject({
       state: "ended",

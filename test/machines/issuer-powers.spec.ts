@@ -1,11 +1,12 @@
 /** Issuer powers: for each state, where each fact leads, what the clock makes of it, and whom it waits for. */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
+import type { Fact } from "#core/agreements/Agreement.ts"
 import {
   type IssuerPowersAgreement,
+  IssuerPowersAgreementMachine,
   issuerPowersAgreements
 } from "#core/powers/issuer-powers/IssuerPowersAgreement.ts"
-import * as Agreement from "#core/powers/issuer-powers/IssuerPowersAgreementMachine.ts"
 import {
   type IssuerPowersConsent,
   issuerPowersConsents
@@ -40,13 +41,13 @@ const accept = { on: "accept", party: party("fund"), proposalCid: cid("ab") } as
 const agree = {
   on: "agree",
   party: party("registrar"),
-  agreementCid: cid("ac"),
+  cid: cid("ac"),
   at: at(2)
 } as const
 const decline = { on: "decline", at: at(2) } as const
 const replace = { on: "replace", at: at(2) } as const
 const end = { on: "end", at: at(3) } as const
-const agreed = Agreement.evolve(Agreement.evolve(proposed, accept), agree)
+const agreed = issuerPowersAgreements.evolve(issuerPowersAgreements.evolve(proposed, accept), agree)
 
 const offered: IssuerPowersConsent = {
   issuerPowersConsentId: "ipc_1",
@@ -79,7 +80,7 @@ describe("an issuer powers agreement", () => {
       [party("fund"), action, at(9)],
       [party("registrar"), action, at(9)]
     ])
-    const half = Agreement.evolve(proposed, accept)
+    const half = issuerPowersAgreements.evolve(proposed, accept)
     expect(half).toMatchObject({ state: "proposed", proposalCid: cid("ab") })
     expect(waits(half)).toEqual([[party("registrar"), action, at(9)]])
     expect(agreed).toMatchObject({ state: "agreed", from: at(2), agreementCid: cid("ac") })
@@ -88,17 +89,17 @@ describe("an issuer powers agreement", () => {
     expect(waits({ ...proposed, issuer: party("registrar") })).toHaveLength(1)
   })
 
-  it.each<[self: IssuerPowersAgreement, fact: Agreement.Fact, state: string]>([
+  it.each<[self: IssuerPowersAgreement, fact: Fact, state: string]>([
     [proposed, decline, "declined"],
     [proposed, replace, "withdrawn"],
     [agreed, end, "ended"]
   ])("%o answers to %o by something else", (self, fact, state) => {
-    const after = Agreement.evolve(self, fact)
+    const after = issuerPowersAgreements.evolve(self, fact)
     expect(after.state).toBe(state)
-    expect(Machine.isTerminal(Agreement.IssuerPowersAgreementMachine, after.state)).toBe(true)
+    expect(Machine.isTerminal(IssuerPowersAgreementMachine, after.state)).toBe(true)
     expect(Invariant.breaches(issuerPowersAgreements.invariants, after)).toEqual([])
     for (const more of [agree, decline, replace, end]) {
-      expect(() => Agreement.evolve(after, more)).toThrow(/corrupt history/u)
+      expect(() => issuerPowersAgreements.evolve(after, more)).toThrow(/corrupt history/u)
     }
   })
 

@@ -14,6 +14,7 @@ export const rooms = {
   feeds: "The event feed, webhooks, the audit log, retention, scheduled tasks.",
   findings: "Differences that reconciliation runs see.",
   instruments: "Instruments, their policies, prices and registers.",
+  agreements: "The life of agreements that the venue proposes and parties sign in their wallets.",
   holders: "Holders, their attributes, screening, terms and accounts.",
   admissions: "Which holders may hold which instruments, and by whose consent.",
   restraints: "Holds on instruments and restrictions of holders.",

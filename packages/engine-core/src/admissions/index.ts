@@ -3,8 +3,7 @@
  * consent.
  */
 import { admissions } from "./admission/Admission.ts"
-import { admissionConsents } from "./admission/AdmissionConsent.ts"
-import { AdmissionConsentMachine } from "./admission/AdmissionConsentMachine.ts"
+import { admissionConsents, AdmissionConsentMachine } from "./admission/AdmissionConsent.ts"
 import * as AdmissionConsentOperations from "./admission/AdmissionConsentOperations.ts"
 import * as AdmissionConsentReadings from "./admission/AdmissionConsentReadings.ts"
 import { admissionPlaces } from "./admission/AdmissionPlaces.ts"

@@ -16,12 +16,13 @@ import * as OrderFormulas from "./OrderFormulas.ts"
 import * as AllocationReadings from "./order/AllocationReadings.ts"
 import { proposals } from "./proposal/Proposal.ts"
 import * as ProposalReadings from "./proposal/ProposalReadings.ts"
-import { primaryMarkets } from "./primary-market/PrimaryMarket.ts"
-import { PrimaryMarketMachine } from "./primary-market/PrimaryMarketMachine.ts"
+import { primaryMarkets, PrimaryMarketMachine } from "./primary-market/PrimaryMarket.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
 import * as PrimaryMarketReadings from "./primary-market/PrimaryMarketReadings.ts"
-import { provisionSettlements } from "./provision-settlement/ProvisionSettlement.ts"
-import { ProvisionSettlementMachine } from "./provision-settlement/ProvisionSettlementMachine.ts"
+import {
+  provisionSettlements,
+  ProvisionSettlementMachine
+} from "./provision-settlement/ProvisionSettlement.ts"
 import * as ProvisionSettlementOperations from "./provision-settlement/ProvisionSettlementOperations.ts"
 import * as ProvisionSettlementReadings from "./provision-settlement/ProvisionSettlementReadings.ts"
 import { redemptions } from "./redemption/Redemption.ts"

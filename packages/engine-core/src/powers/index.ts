@@ -2,8 +2,10 @@
 import { forcedActs } from "./issuer-powers/ForcedAct.ts"
 import * as ForcedMoveReadings from "./issuer-powers/ForcedMoveReadings.ts"
 import * as ForcedTransferOperations from "./issuer-powers/ForcedTransferOperations.ts"
-import { issuerPowersAgreements } from "./issuer-powers/IssuerPowersAgreement.ts"
-import { IssuerPowersAgreementMachine } from "./issuer-powers/IssuerPowersAgreementMachine.ts"
+import {
+  issuerPowersAgreements,
+  IssuerPowersAgreementMachine
+} from "./issuer-powers/IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementOperations from "./issuer-powers/IssuerPowersAgreementOperations.ts"
 import * as IssuerPowersAgreementReadings from "./issuer-powers/IssuerPowersAgreementReadings.ts"
 import { issuerPowersConsents } from "./issuer-powers/IssuerPowersConsent.ts"

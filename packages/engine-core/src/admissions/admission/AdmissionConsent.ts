@@ -1,13 +1,26 @@
 /** A registrar's consent that the venue admits holders to an instrument, from proposal to end. */
 import { Schema } from "effect"
-import * as Collection from "../../kernel/Collection.ts"
+import * as Agreement from "../../agreements/Agreement.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
-import { AdmissionConsentMachine, evolve, Fact } from "./AdmissionConsentMachine.ts"
 
 const { NullOr, String: Text } = Schema
+
+const doc = "A registrar's consent that the venue admits holders to an instrument."
+
+export const AdmissionConsentMachine = Agreement.declareStates("AdmissionConsentState", {
+  doc,
+  means: {
+    proposed: "Asked of the registrar.",
+    agreed: "The venue may offer admissions.",
+    declined: "The registrar declined.",
+    ended: "The registrar revoked it."
+  },
+  proposedBy: "admission-consent.propose",
+  endedBy: ["ledger"]
+})
 
 export const AdmissionConsent = Schema.Struct({
   admissionConsentId: Text,
@@ -24,34 +37,16 @@ export const AdmissionConsent = Schema.Struct({
   endedAt: NullOr(Instant.schema),
   proposalCid: NullOr(Field.contractId),
   consentCid: NullOr(Field.contractId)
-}).annotate({
-  identifier: "AdmissionConsent",
-  description: "A registrar's consent that the venue admits holders to an instrument."
-})
+}).annotate({ identifier: "AdmissionConsent", description: doc })
 export type AdmissionConsent = typeof AdmissionConsent.Type
 
-export const admissionConsents = Collection.define<AdmissionConsent, Fact>("admission-consent", {
-  doc: "A registrar's consent that the venue admits holders to an instrument.",
-  id: (self) => self.admissionConsentId,
+export const admissionConsent = Agreement.declare("admission-consent", {
+  doc,
+  machine: AdmissionConsentMachine,
   record: AdmissionConsent,
-  fact: Fact,
-  evolve,
-  keptBy: "ledger",
-  // Sorted by the proposal's offset: ids made within one millisecond have no order.
-  sortKey: (self) => `${Offset.sortable(self.offset)}:${self.admissionConsentId}`,
-  filters: {
-    instrumentId: (self) => self.instrumentId,
-    state: (self) => self.state,
-    /** Filter of the consents shown with an instrument; replaced ones are left out. */
-    shown: (self) => (self.state === "withdrawn" ? null : self.instrumentId)
-  },
-  waitingOn: (self) =>
-    self.state === "proposed"
-      ? [{ party: self.registrar, action: "AdmissionConsentProposal.Accept", by: null }]
-      : [],
-  invariants: {
-    "a proposal and a consent stand on their contracts": (self) =>
-      (self.state === "proposed") === (self.proposalCid !== null) &&
-      (self.state === "agreed") === (self.consentCid !== null)
-  }
+  names: { cid: "consentCid", agreedAt: "agreedAt" },
+  id: (self) => self.admissionConsentId,
+  signers: ({ registrar }) => [registrar],
+  accept: "AdmissionConsentProposal.Accept"
 })
+export const admissionConsents = admissionConsent.collection

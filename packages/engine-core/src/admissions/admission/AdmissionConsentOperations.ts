@@ -8,9 +8,8 @@ import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import { admissionConsents } from "./AdmissionConsent.ts"
+import { AdmissionConsentMachine, admissionConsents } from "./AdmissionConsent.ts"
 import * as AdmissionConsentView from "./AdmissionConsentView.ts"
-import { AdmissionConsentMachine } from "./AdmissionConsentMachine.ts"
 
 const states = { machine: AdmissionConsentMachine, waiting: "proposed", agreed: "agreed" } as const
 

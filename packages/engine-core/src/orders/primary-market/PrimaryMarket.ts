@@ -1,14 +1,27 @@
 /** A fund's and its registrar's consent that orders of an instrument are paid on the ledger. */
 import { Schema } from "effect"
-import * as Collection from "../../kernel/Collection.ts"
+import * as Agreement from "../../agreements/Agreement.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
-import { evolve, Fact, PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
 
 const { NullOr, String: Text } = Schema
+
+const doc = "A fund's consent that orders of an instrument are paid on the ledger."
+
+export const PrimaryMarketMachine = Agreement.declareStates("PrimaryMarketState", {
+  doc: "A fund's consent to orders paid on the ledger. What opened while agreed settles under it.",
+  means: {
+    proposed: "Asked of the fund.",
+    agreed: "Orders may be paid on the ledger.",
+    declined: "The fund declined.",
+    ended: "The fund revoked it, or its date passed."
+  },
+  proposedBy: "primary-market.propose",
+  endedBy: ["ledger", "clock"]
+})
 
 /** Who prices the market's orders: how many of the attestors must agree, at a point of the oracle. */
 export const Terms = Schema.Struct({
@@ -37,48 +50,17 @@ export const PrimaryMarket = Schema.Struct({
   marketCid: NullOr(Field.contractId)
 }).annotate({
   identifier: "PrimaryMarket",
-  description: "A fund's consent that orders of an instrument are paid on the ledger."
+  description: doc
 })
 export type PrimaryMarket = typeof PrimaryMarket.Type
 
-export const primaryMarkets = Collection.define<PrimaryMarket, Fact>("primary-market", {
-  doc: "A fund's consent that orders of an instrument are paid on the ledger.",
-  id: (self) => self.marketId,
+export const primaryMarket = Agreement.declare("primary-market", {
+  doc,
+  machine: PrimaryMarketMachine,
   record: PrimaryMarket,
-  fact: Fact,
-  evolve,
-  keptBy: "ledger",
-  // Sorted by the proposal's offset: ids made within one millisecond have no order.
-  sortKey: (self) => `${Offset.sortable(self.offset)}:${self.marketId}`,
-  filters: {
-    instrumentId: (self) => self.instrumentId,
-    state: (self) => self.state,
-    /** Filter of the markets shown with an instrument; replaced ones are left out. */
-    shown: (self) => (self.state === "withdrawn" ? null : self.instrumentId)
-  },
-  ripens: ["state"],
-  due: (self) =>
-    self.state === "agreed" && self.until !== null
-      ? { at: self.until, fact: { on: "end", marketCid: null, at: self.until } }
-      : undefined,
-  waitingOn: (self) =>
-    self.state === "proposed"
-      ? missing(self).map((party) => ({
-          party,
-          action: "PrimaryMarketProposal.Accept",
-          by: self.until
-        }))
-      : [],
-  invariants: {
-    "a proposal and an agreed market stand on their contracts": (self) =>
-      (self.state === "proposed") === (self.proposalCid !== null) &&
-      (self.state !== "agreed" || self.marketCid !== null),
-    "nobody accepts twice": (self) => new Set(self.acceptedBy).size === self.acceptedBy.length,
-    "an agreed market has been accepted by all": (self) =>
-      self.state !== "agreed" || missing(self).length === 0
-  }
+  names: { cid: "marketCid", agreedAt: "from" },
+  id: (self) => self.marketId,
+  signers: ({ fund, registrar }) => [fund, registrar],
+  accept: "PrimaryMarketProposal.Accept"
 })
-
-/** Who has not accepted yet. */
-const missing = ({ fund, registrar, acceptedBy }: PrimaryMarket): ReadonlyArray<Party.Party> =>
-  [...new Set([fund, registrar])].filter((party) => !acceptedBy.includes(party))
+export const primaryMarkets = primaryMarket.collection

@@ -17,9 +17,8 @@ import { PrimaryMarketProposal } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { primaryMarkets } from "./PrimaryMarket.ts"
+import { PrimaryMarketMachine, primaryMarkets } from "./PrimaryMarket.ts"
 import * as PrimaryMarketView from "./PrimaryMarketView.ts"
-import { PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
 
 /** More attestors than this no market needs. */
 const attestorsMax = 32

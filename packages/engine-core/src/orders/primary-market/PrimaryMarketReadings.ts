@@ -1,109 +1,50 @@
 /** Readings of primary markets: answers of fund and registrar, and the market's end. */
-import { Effect, Option } from "effect"
-import * as Follow from "../../projection/Follow.ts"
-import * as Once from "../../projection/Once.ts"
-import * as Snapshot from "../../projection/Snapshot.ts"
+import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
+import type * as Party from "../../kernel/Party.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import { Records } from "../../records/Records.ts"
 import {
   PrimaryMarketProposal,
   PrimaryMarket as PrimaryMarketTemplate
 } from "../../templates/Market.ts"
-import { primaryMarkets } from "./PrimaryMarket.ts"
-import { PrimaryMarketMachine } from "./PrimaryMarketMachine.ts"
+import type { Payload } from "../../templates/Template.ts"
+import { primaryMarket } from "./PrimaryMarket.ts"
 
-const market = Follow.of({
-  collection: primaryMarkets,
-  machine: PrimaryMarketMachine,
-  resourceKind: "primary-market"
+/** The market itself has been accepted by both, and does not say so. */
+type Terms = Payload<typeof PrimaryMarketTemplate> & {
+  readonly accepted?: ReadonlyArray<Party.Party>
+}
+
+const market = AgreementSteps.of(primaryMarket, {
+  resourceKind: "primary-market",
+  idOf: ({ marketId }: Terms) => marketId,
+  record: (terms: Terms, opening) => ({
+    marketId: terms.marketId,
+    instrumentId: terms.instrument.id,
+    registrar: terms.registrar,
+    fund: terms.fund,
+    paymentAsset: terms.cash,
+    terms: { attestors: terms.attestors, required: terms.required, oracle: terms.oracle },
+    acceptedBy: terms.accepted ?? [...new Set([terms.fund, terms.registrar])],
+    until: terms.until,
+    ...opening
+  })
 })
 
 const proposal = TypedReading.of(PrimaryMarketProposal, {
-  created: Effect.fn("PrimaryMarketProposal.created")(function* (payload, node) {
-    const records = yield* Records
-    // An acceptance makes the proposal anew, and was read before what it made.
-    if (Option.isSome(yield* records.find(primaryMarkets, payload.marketId))) return
-    const { marketId, instrument, registrar, fund, cash, attestors, required, oracle, until } =
-      payload
-    yield* Once.open(
-      primaryMarkets,
-      {
-        marketId,
-        instrumentId: instrument.id,
-        registrar,
-        fund,
-        paymentAsset: cash,
-        terms: { attestors, required, oracle },
-        state: PrimaryMarketMachine.initial,
-        acceptedBy: payload.accepted,
-        proposedAt: node.effectiveAt,
-        offset: node.offset,
-        from: null,
-        until,
-        endedAt: null,
-        proposalCid: node.contractId,
-        marketCid: null
-      },
-      node
-    )
-  }),
+  created: market.proposed,
   exercised: {
-    Accept: (
-      { payload, argument: { party }, result: { proposal: proposalCid, market: marketCid } },
-      node
-    ) => {
-      const { marketId } = payload
-      if (marketCid !== null) {
-        return market.stepped(marketId, node, {
-          on: "agree",
-          party,
-          marketCid,
-          at: node.effectiveAt
-        })
-      }
-      return proposalCid === null
-        ? Effect.die(new Error("an acceptance made neither a proposal nor a market"))
-        : // A step towards agreement: what may be agreed may be accepted.
-          market.moved(marketId, node, "agree", () => ({ on: "accept", party, proposalCid }))
-    },
-    Decline: ({ payload }, node) =>
-      market.stepped(payload.marketId, node, { on: "decline", at: node.effectiveAt }),
-    Withdraw: ({ payload }, node) =>
-      market.stepped(payload.marketId, node, { on: "replace", at: node.effectiveAt })
+    Accept: ({ payload, argument: { party }, result: { proposal, market: contract } }, node) =>
+      market.accepted(payload, node, { contract, by: { party, proposal } }),
+    Decline: market.declined,
+    Withdraw: market.withdrawn
   }
 })
 
 const agreed = TypedReading.of(PrimaryMarketTemplate, {
-  // Elsewhere the last acceptance of its proposal has agreed it.
-  created: Effect.fn("PrimaryMarket.created")(function* (payload, node) {
-    if (!Snapshot.isOf(node)) return
-    const { marketId, instrument, registrar, fund, cash, attestors, required, oracle, until } =
-      payload
-    yield* Once.open(
-      primaryMarkets,
-      {
-        marketId,
-        instrumentId: instrument.id,
-        registrar,
-        fund,
-        paymentAsset: cash,
-        terms: { attestors, required, oracle },
-        state: "agreed",
-        acceptedBy: [...new Set([fund, registrar])],
-        proposedAt: node.effectiveAt,
-        offset: node.offset,
-        from: node.effectiveAt,
-        until,
-        endedAt: null,
-        proposalCid: null,
-        marketCid: node.contractId
-      },
-      node
-    )
-  }),
+  created: market.found,
   exercised: {
-    End: ({ payload, result: { contractId: marketCid } }, node) =>
-      market.stepped(payload.marketId, node, { on: "end", marketCid, at: node.effectiveAt })
+    // What was ordered while it was agreed settles under the contract that its end leaves.
+    End: ({ payload, result: { contractId } }, node) => market.succeeded(payload, node, contractId)
   }
 })
 

@@ -1,15 +1,30 @@
-/** A fund's standing consent that the venue pays what the fund owes from cash the fund names. */
+/** A fund's consent, until it is revoked, that the venue pays what the fund owes from cash the fund names. */
 import { Schema } from "effect"
+import * as Agreement from "../../agreements/Agreement.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
-import { evolve, Fact, ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
 
 const { NullOr } = Schema
+
+const doc = "A fund's consent that the venue pays its legs from cash the fund names."
+
+export const ProvisionSettlementMachine = Agreement.declareStates("ProvisionSettlementState", {
+  doc,
+  means: {
+    proposed: "Asked of the fund.",
+    agreed: "The venue may draw on the cash the fund names.",
+    declined: "The fund declined.",
+    ended: "The fund revoked it, or its date passed."
+  },
+  proposedBy: "provision-settlement.propose",
+  endedBy: ["ledger", "clock"],
+  // The proposal is a ledger fact, and its event is the ledger's.
+  announces: ["settlement.proposed"]
+})
 
 export const ProvisionSettlement = Schema.Struct({
   provisionSettlementId: Schema.String,
@@ -28,40 +43,16 @@ export const ProvisionSettlement = Schema.Struct({
   endedAt: NullOr(Instant.schema),
   proposalCid: NullOr(Field.contractId),
   provisionCid: NullOr(Field.contractId)
-}).annotate({
-  identifier: "ProvisionSettlement",
-  description: "A fund's consent that the venue pays its legs from cash the fund names."
-})
+}).annotate({ identifier: "ProvisionSettlement", description: doc })
 export type ProvisionSettlement = typeof ProvisionSettlement.Type
 
-export const provisionSettlements = Collection.define<ProvisionSettlement, Fact>(
-  "provision-settlement",
-  {
-    doc: "A fund's consent that the venue pays its legs from cash the fund names.",
-    id: (self) => self.provisionSettlementId,
-    record: ProvisionSettlement,
-    fact: Fact,
-    evolve,
-    keptBy: "ledger",
-    // Sorted by the proposal's offset: ids made within one millisecond have no order.
-    sortKey: (self) => `${Offset.sortable(self.offset)}:${self.provisionSettlementId}`,
-    filters: {
-      instrumentId: (self) => self.instrumentId,
-      state: (self) => self.state
-    },
-    ripens: ["state"],
-    due: (self) =>
-      self.state === "agreed" && self.until !== null
-        ? { at: self.until, fact: { on: "end", at: self.until } }
-        : undefined,
-    waitingOn: (self) =>
-      self.state === "proposed"
-        ? [{ party: self.fund, action: "ProvisionSettlementProposal.Accept", by: self.until }]
-        : [],
-    invariants: {
-      "a proposal and a consent stand on their contracts": (self) =>
-        (self.state === "proposed") === (self.proposalCid !== null) &&
-        (self.state !== "agreed" || self.provisionCid !== null)
-    }
-  }
-)
+export const provisionSettlement = Agreement.declare("provision-settlement", {
+  doc,
+  machine: ProvisionSettlementMachine,
+  record: ProvisionSettlement,
+  names: { cid: "provisionCid", agreedAt: "agreedAt" },
+  id: (self) => self.provisionSettlementId,
+  signers: ({ fund }) => [fund],
+  accept: "ProvisionSettlementProposal.Accept"
+})
+export const provisionSettlements = provisionSettlement.collection

@@ -11,9 +11,8 @@ import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { provisionSettlements } from "./ProvisionSettlement.ts"
+import { ProvisionSettlementMachine, provisionSettlements } from "./ProvisionSettlement.ts"
 import * as ProvisionSettlementView from "./ProvisionSettlementView.ts"
-import { ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
 const states = {

@@ -1,11 +1,9 @@
-/** Readings of provision settlements: the fund's answer, and the agreement's end. */
+/** Readings of provision settlements: the fund's answer, and the consent's end. */
 import { Effect, Schema } from "effect"
+import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
 import * as events from "../../feeds/events.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import * as Follow from "../../projection/Follow.ts"
-import * as Once from "../../projection/Once.ts"
 import type { Node } from "../../projection/Reading.ts"
-import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records } from "../../records/Records.ts"
 import {
@@ -13,85 +11,46 @@ import {
   ProvisionSettlementProposal
 } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
-import { provisionSettlements } from "./ProvisionSettlement.ts"
-import { ProvisionSettlementMachine } from "./ProvisionSettlementMachine.ts"
+import { provisionSettlement } from "./ProvisionSettlement.ts"
 
-type Provision = Payload<typeof ProvisionSettlementProposal>
+type Terms = Payload<typeof ProvisionSettlementTemplate>
 
-const settlement = Follow.of({
-  collection: provisionSettlements,
-  machine: ProvisionSettlementMachine,
-  resourceKind: "provision-settlement"
-})
-
-const said = ({ provisionId, fund, instrumentId, cash, limit, until }: Provision, node: Node) => ({
-  provisionSettlementId: provisionId,
-  instrumentId: Schema.decodeSync(InstrumentId)(instrumentId),
-  fund,
-  paymentAsset: cash,
-  limit,
-  until,
-  proposedAt: node.effectiveAt,
-  offset: node.offset,
-  endedAt: null
+const provision = AgreementSteps.of(provisionSettlement, {
+  resourceKind: "provision-settlement",
+  idOf: ({ provisionId }: Terms) => provisionId,
+  record: ({ provisionId, instrumentId, fund, cash, limit, until }: Terms, opening) => ({
+    provisionSettlementId: provisionId,
+    instrumentId: Schema.decodeSync(InstrumentId)(instrumentId),
+    fund,
+    paymentAsset: cash,
+    limit,
+    until,
+    ...opening
+  })
 })
 
 const proposal = TypedReading.of(ProvisionSettlementProposal, {
   created: Effect.fn("ProvisionSettlementProposal.created")(function* (payload, node) {
     const records = yield* Records
-    yield* Once.open(
-      provisionSettlements,
-      {
-        ...said(payload, node),
-        state: ProvisionSettlementMachine.initial,
-        agreedAt: null,
-        proposalCid: node.contractId,
-        provisionCid: null
-      },
-      node
-    )
-    yield* records.announce([proposed(payload, node)])
+    yield* provision.proposed(payload, node)
+    yield* records.announce([announced(payload, node)])
   }),
   exercised: {
-    Accept: ({ payload, result }, node) =>
-      settlement.stepped(payload.provisionId, node, {
-        on: "agree",
-        provisionCid: result.contractId,
-        at: node.effectiveAt
-      }),
-    Decline: ({ payload }, node) =>
-      settlement.stepped(payload.provisionId, node, { on: "decline", at: node.effectiveAt }),
-    Withdraw: ({ payload }, node) =>
-      settlement.stepped(payload.provisionId, node, { on: "replace", at: node.effectiveAt })
+    Accept: ({ payload, result: { contractId: contract } }, node) =>
+      provision.accepted(payload, node, { contract }),
+    Decline: provision.declined,
+    Withdraw: provision.withdrawn
   }
 })
 
-const provision = TypedReading.of(ProvisionSettlementTemplate, {
-  // Elsewhere the acceptance of its proposal has agreed it.
-  created: Effect.fn("ProvisionSettlement.created")(function* (payload, node) {
-    if (!Snapshot.isOf(node)) return
-    yield* Once.open(
-      provisionSettlements,
-      {
-        ...said(payload, node),
-        state: "agreed",
-        agreedAt: node.effectiveAt,
-        proposalCid: null,
-        provisionCid: node.contractId
-      },
-      node
-    )
-  }),
-  exercised: {
-    // Past its date the fund only puts the contract away: the clock has ended it.
-    End: ({ payload }, node) =>
-      settlement.ended(payload.provisionId, node, { on: "end", at: node.effectiveAt }, "ended")
-  }
+const agreed = TypedReading.of(ProvisionSettlementTemplate, {
+  created: provision.found,
+  exercised: { End: provision.ended }
 })
 
-export const readings = [proposal, provision] as const
+export const readings = [proposal, agreed] as const
 
-const proposed = ({ fund, instrumentId, provisionId }: Provision, node: Node) => ({
+const announced = ({ fund, instrumentId, provisionId }: Terms, node: Node) => ({
   ...events.make("settlement.proposed", { contractId: node.contractId, reference: provisionId }),
   resourceKind: "contract" as const,
   resourceId: node.contractId,

@@ -17,9 +17,9 @@ import * as RecordView from "../../records/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
   type AdmissionConsent,
-  admissionConsents
+  admissionConsents,
+  AdmissionConsentMachine
 } from "../../admissions/admission/AdmissionConsent.ts"
-import { AdmissionConsentMachine } from "../../admissions/admission/AdmissionConsentMachine.ts"
 import { NavFeed } from "../../instruments/price/NavFeed.ts"
 import { feedOf, type Stated } from "../../instruments/price/NavFeedRules.ts"
 import { holderCounts } from "../../instruments/register/HoldingLookups.ts"

@@ -12,9 +12,8 @@ import { create, exercise } from "../../templates/Template.ts"
 import { IssuerPower } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
+import { IssuerPowersAgreementMachine, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
-import { IssuerPowersAgreementMachine } from "./IssuerPowersAgreementMachine.ts"
 
 /** Which powers: at least one, each once. */
 export const powers = Schema.Array(IssuerPower.schema).check(

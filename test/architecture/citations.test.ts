@@ -76,7 +76,7 @@ describe("citations", () => {
     expect(named).toEqual([])
   })
 
-  it("never: leave a page of rules out of its table of contents", () => {
+  it("never leave a page of rules out of its table of contents", () => {
     const missing = [
       "packages/engine-core/docs/domain",
       "packages/http-host/docs/contract"

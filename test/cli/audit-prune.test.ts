@@ -82,7 +82,7 @@ afterAll(async () => {
 })
 
 describe("bursar audit prune", () => {
-  it("never: deletes what the settings keep, or says that it did", async () => {
+  it("never deletes what the settings keep, or says that it did", async () => {
     const { code, err, out } = await run(["audit", "prune"], env)
     expect([code, out]).toEqual([1, ""])
     expect(err).toContain("retention.auditLog is empty")
@@ -91,7 +91,7 @@ describe("bursar audit prune", () => {
     expect(await seqs()).toEqual([1, 2, 3, 4, 5])
   })
 
-  it("never: leaves what is due, takes more, or leaves a log that is not in order", async () => {
+  it("never leaves what is due, takes more, or leaves a log that is not in order", async () => {
     const short = { ...env, BURSAR_RETENTION_AUDIT_LOG: "PT0.001S" }
     const { code, out } = await run(["audit", "prune"], short)
     expect([code, out]).toEqual([0, "deleted: 3 records; the audit log begins with checkpoint 4\n"])

@@ -18,7 +18,7 @@ const publishedDays = (): ReadonlyArray<string> =>
 
 describe("the replay's table", () => {
   it.skipIf(!existsSync(published))(
-    "never: holds a day or a cent that was not published (needs shared/data/buidl)",
+    "never holds a day or a cent that was not published (needs shared/data/buidl)",
     async () => {
       const kept = (await days()).map(
         ({ date, assets }) => `${date} ${Decimal.formatPlaces(assets, 2)}`
@@ -28,7 +28,7 @@ describe("the replay's table", () => {
     }
   )
 
-  it("never: skips a day, or has two of one", async () => {
+  it("never skips a day, or has two of one", async () => {
     const dates = (await days()).map(({ date }) => date)
     const first = Date.parse(dates[0] ?? "")
     expect(dates).toEqual(
@@ -36,7 +36,7 @@ describe("the replay's table", () => {
     )
   })
 
-  it("never: takes income of a day without more assets for an inflow, or loses one", () => {
+  it("never takes income of a day without more assets for an inflow, or loses one", () => {
     const day = (date: string, assets: string) => ({ date, assets: Decimal.of(assets) })
     expect(
       inflows([
@@ -51,7 +51,7 @@ describe("the replay's table", () => {
     ])
   })
 
-  it("never: shows another count or sum of inflows than the figures do", async () => {
+  it("never shows another count or sum of inflows than the figures do", async () => {
     const found = inflows(await days())
     const all = await days()
     expect(found).toHaveLength(47)

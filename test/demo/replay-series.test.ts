@@ -136,7 +136,7 @@ const total = Effect.gen(function* () {
 describe("the replay of all ten series (needs shared/data/buidl)", () => {
   const known = existsSync(published) ? series() : new Map<string, ReadonlyArray<Point>>()
 
-  it.skipIf(!existsSync(published))("never: misses a series or a change", () => {
+  it.skipIf(!existsSync(published))("never misses a series or a change", () => {
     assert.strictEqual(known.size, 10)
     // The README of the data counts 439 intervals between points, and one that begins with nothing.
     const changes = [...known.values()].reduce((sum, points) => sum + points.length - 1, 0)

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { expect, it } from "vitest"
 import * as Settings from "../../examples/demo/Settings.ts"
 
-it("never: takes the environment before a flag, or what is usual before either", () => {
+it("never takes the environment before a flag, or what is usual before either", () => {
   expect(Settings.read({}, {}).ports.api).toBe(8080)
   expect(Settings.read({}, { BURSAR_PORT: "1" }).ports.api).toBe(1)
   expect(Settings.read({ port: "2" }, { BURSAR_PORT: "1" }).ports.api).toBe(2)
@@ -12,13 +12,13 @@ it("never: takes the environment before a flag, or what is usual before either",
   expect(Settings.read({}, { DATABASE_URL: "" }).databaseUrl).toBeUndefined()
 })
 
-it("never: starts on a port that is none", () => {
+it("never starts on a port that is none", () => {
   for (const text of ["65536", "-1", "8080x", ""]) {
     expect(() => Settings.read({ "ledger-port": text }, {})).toThrow(/--ledger-port/)
   }
 })
 
-it("never: does not name the setting whose port somebody else has", async () => {
+it("never does not name the setting whose port somebody else has", async () => {
   const other = createServer()
   other.listen(0, "127.0.0.1")
   await once(other, "listening")

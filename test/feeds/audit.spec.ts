@@ -171,7 +171,7 @@ const rewritten = (rows: ReadonlyArray<AuditRow>, from: number): ReadonlyArray<A
 }
 
 describe("a log that is checked", () => {
-  it("never: is found at fault though nobody touched it, or its records do not follow one another", () => {
+  it("never is found at fault though nobody touched it, or its records do not follow one another", () => {
     fc.assert(
       fc.property(log, ({ rows, head, anchors }) => {
         expect(faultOf(rows, head, anchors)).toBeNull()

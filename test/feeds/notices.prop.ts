@@ -75,7 +75,7 @@ const announced = Effect.gen(function* () {
 describe("what the clock does to records", () => {
   // Switched off to see it red: that a later version is set down for another instant, that `noted` asks
   // for every move that is due, that a record which is not due yet waits again, `hold`.
-  it("never: is announced twice, late for ever or never, or is read otherwise before it is noted than after", () =>
+  it("never is announced twice, late for ever or never, or is read otherwise before it is noted than after", () =>
     fc.assert(
       fc.asyncProperty(fc.array(moment, { minLength: 1, maxLength: 10 }), (moments) =>
         Calls.runCase(

@@ -174,7 +174,7 @@ const write = Effect.fnUntraced(function* (
 })
 
 describe("operations and actions", () => {
-  it("never: go early, stay beyond their period, go though held or open, or leave their keys behind", () =>
+  it("never go early, stay beyond their period, go though held or open, or leave their keys behind", () =>
     fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), fc.nat(25), (steps, wait) =>
         inWorld(
@@ -234,7 +234,7 @@ describe("operations and actions", () => {
       { numRuns: runs }
     ))
 
-  it("never: are deleted where the settings keep them for ever", () =>
+  it("never are deleted where the settings keep them for ever", () =>
     inWorld(
       Effect.gen(function* () {
         yield* write({ do: "single", on: "a" }, "k1")
@@ -252,7 +252,7 @@ describe("operations and actions", () => {
 // ---- events -------------------------------------------------------------------------------------
 
 describe("control events", () => {
-  it("never: go out of turn, stay too long, or leave a reader that lost its place untold", () =>
+  it("never go out of turn, stay too long, or leave a reader that lost its place untold", () =>
     inWorld(
       Effect.gen(function* () {
         const reads = yield* EventReads.EventReads
@@ -369,7 +369,7 @@ describe("deliveries", () => {
     return { ...documents, forget }
   })
 
-  it("never: are counted twice or forgotten by half when a run is cut short in the middle", () =>
+  it("never are counted twice or forgotten by half when a run is cut short in the middle", () =>
     Calls.runCase(
       Effect.gen(function* () {
         const at = yield* Instant.now
@@ -395,7 +395,7 @@ describe("deliveries", () => {
       ) as Effect.Effect<void, unknown>
     ))
 
-  it("never: are deleted by two instances at once, counted by both", () =>
+  it("never are deleted by two instances at once, counted by both", () =>
     inWorld(
       Effect.gen(function* () {
         yield* opened(1_500, "taken", yield* Instant.now)
@@ -414,7 +414,7 @@ describe("deliveries", () => {
 // ---- nonces, keys that lapsed, budgets ----------------------------------------------------------
 
 describe("what nobody can ask for any more", () => {
-  it("never: stays, or what is still asked for goes", () =>
+  it("never stays, or what is still asked for goes", () =>
     inWorld(
       Effect.gen(function* () {
         const keys = yield* Keys
@@ -437,7 +437,7 @@ describe("what nobody can ask for any more", () => {
 // ---- the ledger's history -----------------------------------------------------------------------
 
 describe("what the ledger has forgotten", () => {
-  it("never: stays readable, its journal events stay, or what is newer goes with it", () => {
+  it("never stays readable, its journal events stay, or what is newer goes with it", () => {
     let horizon = 0
     return Calls.runCase(
       Effect.gen(function* () {
@@ -495,7 +495,7 @@ describe("what the ledger has forgotten", () => {
 })
 
 describe("the table of periods", () => {
-  it("never: is not the contract's", () => {
+  it("never is not the contract's", () => {
     expect(
       Object.fromEntries(
         Object.entries(Retention.periods).map(([name, period]) => [

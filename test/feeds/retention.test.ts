@@ -30,7 +30,7 @@ const ann = Calls.person("ann", "approver")
 
 for (const { name, ports } of stores) {
   describe(`retention on ${name}`, () => {
-    it("never: is run twice, leaves what is due, or takes what is open", () =>
+    it("never is run twice, leaves what is due, or takes what is open", () =>
       Effect.runPromise(
         Effect.scoped(
           Effect.gen(function* () {

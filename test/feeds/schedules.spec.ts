@@ -49,7 +49,7 @@ const all = (runners: ReadonlyArray<ScheduleRunner["Service"]>) =>
   )
 
 describe("a task", () => {
-  it("never: has a turn early, twice on three instances, or none when its interval is over", () =>
+  it("never has a turn early, twice on three instances, or none when its interval is over", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()
@@ -66,7 +66,7 @@ describe("a task", () => {
       })
     ))
 
-  it("never: is had again after a restart, though its interval had begun before", () =>
+  it("never is had again after a restart, though its interval had begun before", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()
@@ -222,7 +222,7 @@ describe("a task", () => {
       })
     ))
 
-  it("never: has no turn while the engine runs, or keeps it from stopping", () =>
+  it("never has no turn while the engine runs, or keeps it from stopping", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()

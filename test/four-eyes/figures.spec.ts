@@ -95,7 +95,7 @@ const engine = Effect.provide(
 
 describe("figures that moved before a write ran", () => {
   // Switched off to see it red: that `plan` asks `movedAtRun`; that it asks only at the first step.
-  it.effect("never: let it go to the ledger, or stop it between its steps", () =>
+  it.effect("never let it go to the ledger, or stop it between its steps", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger.Ledger
       const body = `{"registrar":"${ledger.venue}"}`
@@ -122,7 +122,7 @@ describe("figures that moved before a write ran", () => {
   )
 
   // Switched off to see it red: that `onOutside` asks `movedAtRun`.
-  it.effect("never: let somebody outside be asked", () =>
+  it.effect("never let somebody outside be asked", () =>
     Effect.gen(function* () {
       reached = 0
       const action = yield* make(outside, { counterId: "c" })
@@ -137,27 +137,25 @@ describe("figures that moved before a write ran", () => {
     }).pipe(engine)
   )
 
-  it.effect(
-    "never: let a removal be made by its approver's repeat, which keeps nothing of it",
-    () =>
-      Effect.gen(function* () {
-        const action = yield* make(removal, { counterId: "c" })
-        yield* Figured.movePrice(1)
-        const repeat = Calls.submit(removal, ann, { params: { counterId: "c" } })
-        assert.strictEqual(yield* Calls.slug(repeat), "rule-refused")
-        assert.deepStrictEqual(yield* statesOf(action), { action: ["awaiting", 0], ran: [] })
-        const again = yield* repeat
-        assert.strictEqual(again.status, 204)
-        assert.deepStrictEqual(yield* statesOf(action), {
-          action: ["approved", 1],
-          ran: ["succeeded"]
-        })
-      }).pipe(engine)
+  it.effect("never let a removal be made by its approver's repeat, which keeps nothing of it", () =>
+    Effect.gen(function* () {
+      const action = yield* make(removal, { counterId: "c" })
+      yield* Figured.movePrice(1)
+      const repeat = Calls.submit(removal, ann, { params: { counterId: "c" } })
+      assert.strictEqual(yield* Calls.slug(repeat), "rule-refused")
+      assert.deepStrictEqual(yield* statesOf(action), { action: ["awaiting", 0], ran: [] })
+      const again = yield* repeat
+      assert.strictEqual(again.status, 204)
+      assert.deepStrictEqual(yield* statesOf(action), {
+        action: ["approved", 1],
+        ran: ["succeeded"]
+      })
+    }).pipe(engine)
   )
 
   // Switched off to see it red: that a repeat under a key that was refused answers the action.
   it.effect(
-    "never: sign what its sender never saw, by the very call that was refused, sent again",
+    "never sign what its sender never saw, by the very call that was refused, sent again",
     () =>
       Effect.gen(function* () {
         const action = yield* make(removal, { counterId: "c" })

@@ -46,7 +46,7 @@ const engine = (approvalExpiry: number | null = hour) =>
 
 describe("an action whose time is over", () => {
   // Switched off to see it red: that a record opened is set down for the clock; the task in Engine.ts.
-  it.effect("never: is announced by nobody, or by every turn anew", () =>
+  it.effect("never is announced by nobody, or by every turn anew", () =>
     Effect.gen(function* () {
       yield* turns
       const first = yield* make("1")
@@ -69,7 +69,7 @@ describe("an action whose time is over", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: is announced as lapsed though it was decided in time", () =>
+  it.effect("never is announced as lapsed though it was decided in time", () =>
     Effect.gen(function* () {
       yield* turns
       yield* Calls.approve(yield* make("1"), ann)
@@ -85,7 +85,7 @@ describe("an action whose time is over", () => {
   )
 
   // Switched off to see it red: that `look` goes by the engine's clock.
-  it.effect("never: is announced before its time because the store's clock runs ahead", () =>
+  it.effect("never is announced before its time because the store's clock runs ahead", () =>
     Effect.gen(function* () {
       yield* turns
       const action = yield* make("1")
@@ -119,7 +119,7 @@ describe("an action whose time is over", () => {
   )
 
   // Switched off to see it red: the repeat in `clock`.
-  it.effect("never: waits another minute behind a hundred others", () =>
+  it.effect("never waits another minute behind a hundred others", () =>
     Effect.gen(function* () {
       yield* turns
       yield* Effect.forEach(Array.from({ length: 150 }), (_, at) => make(String(at)))

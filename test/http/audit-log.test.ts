@@ -76,7 +76,7 @@ const write = async (body: string, key?: string) =>
   })
 
 describe("an accepted write", () => {
-  it("never: is logged without what proves it, or its replay is logged again", async () => {
+  it("never is logged without what proves it, or its replay is logged again", async () => {
     const logged = await since()
     const body = noteOf("n-1")
     expect((await write(body, "k1")).status).toBe(202)
@@ -212,7 +212,7 @@ describe("a refused write", () => {
     ])
   })
 
-  it("never: is answered otherwise while the store is away", async () => {
+  it("never is answered otherwise while the store is away", async () => {
     const before = venue.logs.length
     const refused = async () => slugOf(await send(venue, { path: "/v1/holders", as: "Bearer x" }))
     away = true
@@ -225,7 +225,7 @@ describe("a refused write", () => {
     expect(await refused()).toBe("unauthenticated")
   })
 
-  it("never: is logged more than 60 times a minute", async () => {
+  it("never is logged more than 60 times a minute", async () => {
     const as = await bearer(["operator"], { sub: "flood" })
     for (let n = 0; n < 70; n++) {
       await send(venue, { method: "POST", path: "/v1/holders", as, body: "{" })
@@ -241,7 +241,7 @@ describe("a refused write", () => {
 })
 
 describe("a read that is logged", () => {
-  it("never: is given unlogged", async () => {
+  it("never is given unlogged", async () => {
     expect((await write(noteOf("n-read"))).status).toBe(202)
     await venue.settle()
     const path = "/v1/holders/n-read"

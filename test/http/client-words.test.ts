@@ -36,7 +36,7 @@ describe("the client", () => {
     return { files: [...files], outside: [...outside] }
   }
 
-  it("never: would load something of the server's side, or of Node's own", () => {
+  it("never would load something of the server's side, or of Node's own", () => {
     const { files, outside } = loaded("packages/http-host/src/client.ts")
     expect(files.length).toBeGreaterThan(20)
     const server =
@@ -45,7 +45,7 @@ describe("the client", () => {
     expect(outside.filter((one) => !/^(effect(\/|$)|ts-pattern$)/.test(one))).toEqual([])
   })
 
-  it("never: would load anything beside its receiver of webhooks where that alone is used", () => {
+  it("never would load anything beside its receiver of webhooks where that alone is used", () => {
     const { files, outside } = loaded("packages/http-host/src/client/WebhookReceiver.ts")
     expect([files.length, outside]).toEqual([1, []])
   })
@@ -231,7 +231,7 @@ describe("a delivery", () => {
     ["a v1 that is said to be a v1a", {}, { "webhook-signature": v1.replace("v1", "v1a") }],
     ["a signature of another form", {}, { "webhook-signature": v1.replace("v1", "v2") }]
   ]
-  it.each(forged)("never: would be forged with %s", async (_, parts, headers) => {
+  it.each(forged)("never would be forged with %s", async (_, parts, headers) => {
     const forgery = { ...delivery(`${v1} ${v1a}`, headers), ...parts }
     expect(await verify(forgery, { secrets: [whsec], keys: [whpk] }, at)).toMatchObject({
       genuine: false,

@@ -262,7 +262,7 @@ describe("a dealing cycle over HTTP", () => {
     expect(done["legs"]).toHaveLength(4)
   })
 
-  it("never: shows an investor another's order, its legs, or the sums of both", async () => {
+  it("never shows an investor another's order, its legs, or the sums of both", async () => {
     const alice = { holder: "h-alice" }
     const own = await one("/v1/dealing-cycles/c1", "investor", alice)
     expect(own.value).toMatchObject({

@@ -82,7 +82,7 @@ const approve = async (
 const refusal = { gate: "four-eyes", check: "figures-moved" }
 
 describe("the figures of an action", () => {
-  it("never: are not what its maker is answered and its approvers read", async () => {
+  it("never are not what its maker is answered and its approvers read", async () => {
     const action = await make()
     const { figures, figuresHash, signatures, state } = await read(action)
     expect(figures).toEqual({ point: "point-100", total: "1000" })
@@ -181,7 +181,7 @@ describe("the figures of an action", () => {
     expect((await read(action)).signedBy).toEqual(["ann"])
   })
 
-  it("never: are named where a write has none, and it is signed", async () => {
+  it("never are named where a write has none, and it is signed", async () => {
     const path = `/v1/instruments/i-${++ids}/policy:set`
     const action = actionOf(await write(venue, { path, as: of["olga"] ?? "" }))
     expect(await read(action)).toMatchObject({ figures: null, figuresHash: null })

@@ -310,7 +310,7 @@ describe("the route called again (4.3)", () => {
 })
 
 describe(":approve and :reject (4.4)", () => {
-  it("never: refuse in another order: auditor, role, action, kind, maker", async () => {
+  it("never refuse in another order: auditor, role, action, kind, maker", async () => {
     expect(told(await approve("ak_absent", "eve"))).toEqual([403, "auditor-never-approves"])
     expect(told(await approve("ak_absent", "aud"))).toEqual([403, "auditor-never-approves"])
     expect(told(await approve("ak_absent", "olga"))).toEqual([403, "permission-denied"])
@@ -326,7 +326,7 @@ describe(":approve and :reject (4.4)", () => {
     expect(told(await approve(own, "both"))).toEqual([403, "same-approver"])
   })
 
-  it("never: take bodies that they are not made for", async () => {
+  it("never take bodies that they are not made for", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     const body = (verb: "approve" | "reject", text: string) =>
       decide(venue, { verb, action, as: who("ann"), body: text })
@@ -493,7 +493,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
 })
 
 describe("what runs (4.2)", () => {
-  it("never: is not the stored request, byte by byte, whatever is sent in between", async () => {
+  it("never is not the stored request, byte by byte, whatever is sent in between", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", reason: "the first" })
     const action = actionOf(made)

@@ -86,7 +86,7 @@ const checkOf = (ended: Readonly<Record<string, unknown>>) => {
 }
 
 describe("a holder", () => {
-  it("never: is admitted without what the registrar requires, or with it and not", async () => {
+  it("never is admitted without what the registrar requires, or with it and not", async () => {
     await joins("h1", alice)
     expect(checkOf(await offers("h1"))).toBe("attribute attributes-valid")
     await verifies("h1", { state: "pending" })
@@ -100,7 +100,7 @@ describe("a holder", () => {
     expect(await alice.sees(Templates.Credential)).toHaveLength(1)
   })
 
-  it("never: declines, is taken back, accepts and renounces, and a place is lost on the way", async () => {
+  it("never declines, is taken back, accepts and renounces, and a place is lost on the way", async () => {
     await joins("h1", alice)
     await verifies("h1")
     await joins("h2", bob)
@@ -127,7 +127,7 @@ describe("a holder", () => {
     expect(again).toMatchObject({ type: "urn:bursar:problem:state-conflict" })
   })
 
-  it("never: keeps an offer past its time, and the place with it", async () => {
+  it("never keeps an offer past its time, and the place with it", async () => {
     await joins("h1", alice)
     await verifies("h1")
     await joins("h2", bob)
@@ -144,7 +144,7 @@ describe("a holder", () => {
     expect(await offers("h2")).toMatchObject({ state: "succeeded" })
   })
 
-  it("never: is onboarded with less than its attributes, its offer and its screening", async () => {
+  it("never is onboarded with less than its attributes, its offer and its screening", async () => {
     const onboarded = await venue.write(
       "/v1/holders:onboard",
       {
@@ -169,7 +169,7 @@ describe("a holder", () => {
     expect(await states("h1")).toEqual(["offered"])
   })
 
-  it("never: declines its registration and is invited anew, or is left open for ever", async () => {
+  it("never declines its registration and is invited anew, or is left open for ever", async () => {
     await registers("h1", alice.party)
     expect(await alice.does(InvestorWallet.invitations(refusing))).toBe("decline-invitation")
     const waits = async () =>
@@ -184,7 +184,7 @@ describe("a holder", () => {
     expect(await alice.sees(Templates.HolderInvitation)).toEqual([])
   })
 
-  it("never: is closed with a credential that lives on, or while a successor takes no terms of its own", async () => {
+  it("never is closed with a credential that lives on, or while a successor takes no terms of its own", async () => {
     await joins("h1", alice)
     await verifies("h1")
     await offers("h1")

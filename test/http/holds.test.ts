@@ -228,7 +228,7 @@ describe("an instrument that is paused", () => {
     expect([again.status, again.slug]).toEqual([409, "already-exists"])
   })
 
-  it("never: shows another hold than its oldest, or loses the others' when one is released", async () => {
+  it("never shows another hold than its oldest, or loses the others' when one is released", async () => {
     const id = await recorded()
     const one = await paused(id, { reason: "the first" })
     const two = await paused(id, { reason: "the second" }, "risk")
@@ -248,7 +248,7 @@ describe("an instrument that is paused", () => {
     expect(await instrument(id)).toMatchObject({ holds: [three.holdId] })
   })
 
-  it("never: is shown paused before it was, or free while it was held", async () => {
+  it("never is shown paused before it was, or free while it was held", async () => {
     const id = await recorded()
     const point = async () => {
       const { text } = await venue.read(`/v1/instruments/${id}`)
@@ -285,7 +285,7 @@ describe("an instrument that is paused", () => {
 })
 
 describe("the release of a hold", () => {
-  it("never: happens with fewer than two approvers besides its maker", async () => {
+  it("never happens with fewer than two approvers besides its maker", async () => {
     const { holdId } = await paused(await recorded())
     expect(await hold(holdId)).toMatchObject({
       waitingOn: [
@@ -351,7 +351,7 @@ describe("the release of a hold", () => {
 })
 
 describe("a hold that a run opened", () => {
-  it("never: blocks more than distribution, or pauses the instrument", async () => {
+  it("never blocks more than distribution, or pauses the instrument", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     expect(await hold(holdId)).toMatchObject({
@@ -389,7 +389,7 @@ describe("a hold that a run opened", () => {
     ])
   })
 
-  it("never: is released while a blocking finding behind it is open and unnamed", async () => {
+  it("never is released while a blocking finding behind it is open and unnamed", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply", "lots-holdings"])
     const refused = await asks(holdId, { accept: [`${id}-lots-holdings`], reason: "known" })
@@ -427,7 +427,7 @@ describe("a hold that a run opened", () => {
     expect(await hold(holdId)).toMatchObject({ override: null })
   })
 
-  it("never: is released by naming a finding that is none of its own, without a reason, or one twice", async () => {
+  it("never is released by naming a finding that is none of its own, without a reason, or one twice", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     const own = `${id}-register-supply`
@@ -450,7 +450,7 @@ describe("a hold that a run opened", () => {
     expect(await pointers({ accept: many, reason: "r" })).toEqual(["/body/accept"])
   })
 
-  it("never: is released for more of a finding than its approvers were shown", async () => {
+  it("never is released for more of a finding than its approvers were shown", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     const own = `${id}-register-supply`
@@ -472,7 +472,7 @@ describe("a hold that a run opened", () => {
     expect(await venue.run(stateOf(own))).toMatchObject({ accepted: { unexplained: amount } })
   })
 
-  it("never: is released though a finding came back between two signatures", async () => {
+  it("never is released though a finding came back between two signatures", async () => {
     const id = await recorded()
     const holdId = await found(id, ["register-supply"])
     await venue.run(cleared(`${id}-register-supply`))
@@ -486,7 +486,7 @@ describe("a hold that a run opened", () => {
 })
 
 describe("holds that are read", () => {
-  it("never: are not those that were asked for, or not the oldest first", async () => {
+  it("never are not those that were asked for, or not the oldest first", async () => {
     const id = await recorded()
     const one = await paused(id)
     const run = await found(id, ["register-supply"])
@@ -506,7 +506,7 @@ describe("holds that are read", () => {
     expect(await held(`?instrumentId=${id}&limit=2&after=${next}`)).toEqual([two.holdId])
   })
 
-  it("never: are kept from those who may read them, or shown to those who may not", async () => {
+  it("never are kept from those who may read them, or shown to those who may not", async () => {
     const id = await recorded()
     const { holdId } = await paused(id)
     for (const role of ["operator", "approver", "risk", "auditor", "app"]) {

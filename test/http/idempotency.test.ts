@@ -74,7 +74,7 @@ describe("a call sent again", () => {
     expect((await post(more, "f-2")).slug).toBe("idempotency-key-reused")
   })
 
-  it("never: is another write because its key is quoted, as structured headers are", async () => {
+  it("never is another write because its key is quoted, as structured headers are", async () => {
     const first = await post(note("q-1"), "q-1")
     const quoted = await post(note("q-1"), '"q-1"')
     const escaped = await post(note("q-2"), '"q\\\\2\\""')
@@ -150,11 +150,11 @@ describe("a call that is refused", () => {
     expect((await operationsOf(venue, operator)).length).toBe(before)
   })
 
-  it("never: has taken its key", async () => {
+  it("never has taken its key", async () => {
     expect((await post(note("free"), "free")).status).toBe(202)
   })
 
-  it("never: is judged before its key: a reused key is told last", async () => {
+  it("never is judged before its key: a reused key is told last", async () => {
     await post(note("first"), "first")
     const reused = await write(venue, {
       path: "/v1/approvals/ak_absent:approve",
@@ -175,7 +175,7 @@ describe("a call that is refused", () => {
 })
 
 describe("an operation that has not ended", () => {
-  it("never: does not say when to look again, on its 202, on its replay and on every read", async () => {
+  it("never does not say when to look again, on its 202, on its replay and on every read", async () => {
     const made = await post(note("w-1"), "w-1")
     const again = await post(note("w-1"), "w-1")
     const read = () => send(venue, { path: made.location ?? "", as: operator })
@@ -189,7 +189,7 @@ describe("an operation that has not ended", () => {
 })
 
 describe("the problem of an operation", () => {
-  it("never: has the id of the call that reads it, or of the one that repeated it", async () => {
+  it("never has the id of the call that reads it, or of the one that repeated it", async () => {
     const call = (key: string, id: string) =>
       send(venue, {
         method: "POST",

@@ -155,7 +155,7 @@ describe("what is taken", () => {
     expect((await json<{ value: { text: string } }>(read)).value.text).toBe(text)
   })
 
-  it("never: is answered with another number: its digits are those that were sent", async () => {
+  it("never is answered with another number: its digits are those that were sent", async () => {
     for (const amount of ["1", "0.1", "9007199254740993", "1222223333.00000001", "-0.0000000001"]) {
       const body = note({ amount })
       const { holderId } = JSON.parse(body) as { holderId: string }

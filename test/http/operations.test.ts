@@ -23,7 +23,7 @@ const listed = async (venue: Venue, as: string) =>
     .value
 
 describe("a thousand operations on ten records", () => {
-  it("never: go back, begin twice, or end in another order than they were made in", async () => {
+  it("never go back, begin twice, or end in another order than they were made in", async () => {
     const venue = await open()
     const as = await bearer(["operator"])
     const made = new Map<string, Array<string>>()
@@ -79,7 +79,7 @@ describe("a thousand operations on ten records", () => {
 })
 
 describe("a host that starts anew over the same store", () => {
-  it("never: does not know an operation, an action, or a key of the one before", async () => {
+  it("never does not know an operation, an action, or a key of the one before", async () => {
     const scope = Scope.makeUnsafe()
     const store: Context.Context<Memory.Storage> = await Effect.runPromise(
       Layer.buildWithScope(Memory.layer, scope)

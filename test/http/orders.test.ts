@@ -254,7 +254,7 @@ const signs = (
 }
 
 describe("a primary market", () => {
-  it("never: is declined, replaced, agreed or revoked and shown as something else", async () => {
+  it("never is declined, replaced, agreed or revoked and shown as something else", async () => {
     await proposes()
     expect(await market()).toMatchObject({
       state: "proposed",
@@ -535,7 +535,7 @@ describe("what waits for somebody", () => {
     )
   }
 
-  it("never: is not listed, stays listed when it has ended, or names another than whose move it is", async () => {
+  it("never is not listed, stays listed when it has ended, or names another than whose move it is", async () => {
     await proposes()
     expect(await waiting("/v1/proposals")).toEqual([
       `${fund.party} PrimaryMarketProposal.Accept`,

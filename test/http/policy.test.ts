@@ -82,7 +82,7 @@ describe("policy.set", () => {
     expect(await faults(answer)).toEqual([400, ["/header/if-match"]])
   })
 
-  it("never: does not take from the body what If-Match says, nor a term that there is not", async () => {
+  it("never does not take from the body what If-Match says, nor a term that there is not", async () => {
     const id = await recorded()
     const ifMatch = '"1"'
     expect(await faults(sets(id, { ifMatch, body: { replaces: "1" } }))).toEqual([

@@ -153,7 +153,7 @@ beforeAll(async () => {
 afterAll(() => venue.close())
 
 describe("issuer powers over HTTP", () => {
-  it("never: are agreed by fund and registrar, and the instrument shows something else", async () => {
+  it("never are agreed by fund and registrar, and the instrument shows something else", async () => {
     const fundBot = FundBot.plan({ policy })
     await succeeds(agreement("fund-a"), powers(), "compliance")
     expect(await kinds()).toEqual(["issuer-powers-agreement"])
@@ -178,7 +178,7 @@ describe("issuer powers over HTTP", () => {
     )
   })
 
-  it("never: are consented to by the holder's wallet, and its record shows something else", async () => {
+  it("never are consented to by the holder's wallet, and its record shows something else", async () => {
     const shown = async () => (await read("/v1/holders/h1"))["consents"] as ReadonlyArray<Row>
     const offers = "/v1/holders/h1/issuer-powers-consents"
     const { state } = await succeeds(offers, { instrumentId: "fund-a" })
@@ -200,7 +200,7 @@ describe("issuer powers over HTTP", () => {
     )
   })
 
-  it("never: move a holder's units under an order: an approver signs other figures than those", async () => {
+  it("never move a holder's units under an order: an approver signs other figures than those", async () => {
     await mints("h1", "100")
     const path = "/v1/holders/h1:force-transfer"
     const body = { toHolderId: "h2", instruments: [{ instrumentId: "fund-a", units: 40 }], order }
@@ -328,7 +328,7 @@ describe("issuer powers over HTTP", () => {
     expect(await register()).toEqual({ totalUnits: 109, supplyOnLedger: 109, difference: 0 })
   })
 
-  it("never: are an investor's or an app's to use, or answer a fault without saying where", async () => {
+  it("never are an investor's or an app's to use, or answer a fault without saying where", async () => {
     for (const role of ["investor", "app", "risk", "auditor", "approver"]) {
       const { status } = await Venue.send(venue, {
         method: "POST",

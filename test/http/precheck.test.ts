@@ -180,7 +180,7 @@ const envelope = async () =>
   }
 
 describe("a precheck of an act that may be done", () => {
-  it("never: tells one refusal of an offer where there are two, or one of an offer that may be made", async () => {
+  it("never tells one refusal of an offer where there are two, or one of an offer that may be made", async () => {
     const offer = "act=admission.offer&holderId=h1"
     const early = await asks(`${offer}&expiresAt=2020-01-01T00:00:00Z`)
     expect(early).toMatchObject({ status: 200, act: "admission.offer", allowed: false })
@@ -236,7 +236,7 @@ describe("a precheck of an act that may be done", () => {
     expect([taken.status, taken.slug]).toEqual([409, "already-exists"])
   })
 
-  it("never: forgets the bank lines of a delivery, or judges an order that cannot be delivered", async () => {
+  it("never forgets the bank lines of a delivery, or judges an order that cannot be delivered", async () => {
     const deliver = "act=subscription.deliver&subscriptionId"
     const unpriced = await asks(`${deliver}=sub-2`)
     expect([unpriced.status, unpriced.allowed]).toEqual([200, false])
@@ -272,7 +272,7 @@ describe("a precheck of an act that may be done", () => {
     await keeps("subscription.settle", "act=subscription.settle&subscriptionId=sub-5")
   })
 
-  it("never: counts units that a redemption does not find free", async () => {
+  it("never counts units that a redemption does not find free", async () => {
     const claim = "act=redemption.claim&holderId=h1"
     const told = await keeps("redemption.claim", `${claim}&units=100`)
     expect(told.figures).toMatchObject({ price: "1.0437", units: "100", cash: "103.84" })
@@ -305,7 +305,7 @@ describe("a precheck under a hold and a restriction", () => {
   const ask = async (name: string, more = "", as = "operator", claims: Claims = {}) =>
     asks(`${then[name]?.query}${more}`, as, claims)
 
-  it("never: tells the first of them alone, tells them of a time when neither was there, or no more once they have ended", async () => {
+  it("never tells the first of them alone, tells them of a time when neither was there, or no more once they have ended", async () => {
     const { holdId } = await succeeds("/v1/instruments/fund-a:pause", { reason: "audit" }, "risk")
     const { restrictionId } = await succeeds(
       "/v1/holders/h1:restrict",
@@ -341,7 +341,7 @@ describe("a precheck under a hold and a restriction", () => {
     }
   })
 
-  it("never: tells an investor, or the application that speaks to it, of the restriction", async () => {
+  it("never tells an investor, or the application that speaks to it, of the restriction", async () => {
     const as = [
       ["investor", { holder: "h1" }],
       ["app", {}]
@@ -380,7 +380,7 @@ describe("a precheck under a hold and a restriction", () => {
 })
 
 describe("a precheck as it would be", () => {
-  it("never: answers for the version in force where another is asked after, or for a price that is none", async () => {
+  it("never answers for the version in force where another is asked after, or for a price that is none", async () => {
     const claim = "act=subscription.claim&holderId=h1&units=1000"
     const body = { limits: { maxSubscription: 1100 }, effectiveFrom: "2099-01-01T00:00:00Z" }
     const made = await Venue.send(venue, {
@@ -521,7 +521,7 @@ describe("a precheck that is asked amiss", () => {
     expect(await pointers(query)).toEqual([400, "invalid-request", ...expected])
   })
 
-  it("never: is of a size that no order has, and the order itself is placed", async () => {
+  it("never is of a size that no order has, and the order itself is placed", async () => {
     for (const of of [{ units: 1e15 }, { amount: 1e15 }]) {
       const [[name, size] = []] = Object.entries(of)
       const body = JSON.stringify({ instrumentId: "fund-a", holderId: "h1" }).replace(
@@ -553,7 +553,7 @@ describe("a precheck that is asked amiss", () => {
     expect(await pointers(query)).toEqual([404, "not-found"])
   })
 
-  it("never: is answered of another instrument's order, or of no instrument", async () => {
+  it("never is answered of another instrument's order, or of no instrument", async () => {
     const settle = "act=subscription.settle&subscriptionId=sub-5"
     const other = await asks(settle, "operator", {}, "fund-b")
     expect([other.status, other.slug]).toEqual([404, "not-found"])
@@ -564,7 +564,7 @@ describe("a precheck that is asked amiss", () => {
 
 describe("whoever asks", () => {
   const detailOf = ({ text }: Told) => (JSON.parse(text) as { readonly detail: string }).detail
-  it("never: is an investor who learns whether another's holder or order is there", async () => {
+  it("never is an investor who learns whether another's holder or order is there", async () => {
     const as = (holder: string) => ["investor", { holder }] as const
     const claim = (holderId: string) => `act=subscription.claim&amount=1000&holderId=${holderId}`
     expect((await asks(claim("h1"), ...as("h1"))).allowed).toBe(true)
@@ -587,7 +587,7 @@ describe("whoever asks", () => {
     expect([unnamed.status, unnamed.slug]).toEqual([403, "permission-denied"])
   })
 
-  it("never: may not, or may not though it should", async () => {
+  it("never may not, or may not though it should", async () => {
     const query = "act=subscription.claim&amount=1000&holderId=h1"
     for (const role of ["operator", "approver", "risk", "compliance", "auditor", "app"]) {
       expect([role, (await asks(query, role)).status]).toEqual([role, 200])

@@ -185,7 +185,7 @@ const told = (all: ReadonlyArray<Row>) =>
   all.map(({ kind, units, balanceAfter }) => `${kind} ${units} ${balanceAfter}`)
 
 describe("an instrument's movements", () => {
-  it("never: miss one, or are out of order, or leave another supply than they say", async () => {
+  it("never miss one, or are out of order, or leave another supply than they say", async () => {
     const { value } = await venue.read(movements)
     expect(told(rows(value))).toEqual([
       "subscription 100 100",
@@ -222,7 +222,7 @@ describe("an instrument's movements", () => {
     })
   })
 
-  it("never: are paged into something else than the list, filtered by another kind, or pinned elsewhere", async () => {
+  it("never are paged into something else than the list, filtered by another kind, or pinned elsewhere", async () => {
     const paged: Array<Row> = []
     let path = `${movements}?limit=5`
     for (let pages = 0; pages < 3; pages++) {
@@ -247,7 +247,7 @@ describe("an instrument's movements", () => {
     expect((await venue.read(`${movements}?kind=teleport`)).status).toBe(400)
   })
 
-  it("never: are shown to an investor, or to a registrar of another instrument", async () => {
+  it("never are shown to an investor, or to a registrar of another instrument", async () => {
     expect((await venue.read(movements, "investor", { holder: "alice" })).status).toBe(403)
     const near = await venue.read(movements, "registrar", { party: registrar.party })
     expect(near.status).toBe(200)
@@ -258,7 +258,7 @@ describe("an instrument's movements", () => {
 })
 
 describe("a holder's movements", () => {
-  it("never: are another's, or leave the holder another balance than they say", async () => {
+  it("never are another's, or leave the holder another balance than they say", async () => {
     const bobs = await venue.read("/v1/holders/bob/movements")
     expect(told(rows(bobs.value))).toEqual([
       "transfer 40 40",
@@ -279,7 +279,7 @@ describe("a holder's movements", () => {
     expect(told(rows(one.value))).toEqual(["mint 294.1176470588 294.1176470588"])
   })
 
-  it("never: are denied their own investor, or shown to another", async () => {
+  it("never are denied their own investor, or shown to another", async () => {
     const path = "/v1/holders/alice/movements"
     const all = await venue.read(path)
     const own = await venue.read(path, "investor", { holder: "alice" })
@@ -322,7 +322,7 @@ describe("a series", () => {
     expect((await series("cover")).points).toEqual([])
   })
 
-  it("never: is told in another zone than asked for, or cut instead of refused", async () => {
+  it("never is told in another zone than asked for, or cut instead of refused", async () => {
     expect((await series("supply")).zone).toBe("UTC")
     const far = await series("supply", "&zone=Asia%2FKolkata")
     expect(far.zone).toBe("Asia/Kolkata")
@@ -341,7 +341,7 @@ describe("a series", () => {
 })
 
 describe("the register and a portfolio", () => {
-  it("never: do not add up, or differ between JSON and CSV", async () => {
+  it("never do not add up, or differ between JSON and CSV", async () => {
     const { value } = await venue.read("/v1/instruments/fund-a/register")
     const found = value as { readonly head: Row; readonly lines: ReadonlyArray<Row> }
     expect(found.head).toEqual({ totalUnits: 85, supplyOnLedger: 85, difference: 0, holders: 1 })
@@ -363,7 +363,7 @@ describe("the register and a portfolio", () => {
     expect(more).toEqual([])
   })
 
-  it("never: show a rebasing instrument in base units, or lose an atom to its index", async () => {
+  it("never show a rebasing instrument in base units, or lose an atom to its index", async () => {
     const { value } = await venue.read("/v1/instruments/index-r/register")
     const found = value as { readonly head: Row; readonly lines: ReadonlyArray<Row> }
     expect(found.head).toEqual({ totalUnits: 500, supplyOnLedger: 500, difference: 0, holders: 1 })
@@ -406,7 +406,7 @@ describe("what a restriction shows of itself", () => {
     venue.write(`/v1/restrictions/${id}:lift`, { reason: "paid back" }, "compliance")
   const own = { holder: "alice" }
 
-  it("never: is another holder's or instrument's, or is told to an investor, an app, or after it is over", async () => {
+  it("never is another holder's or instrument's, or is told to an investor, an app, or after it is over", async () => {
     const both = [
       ["fund-a", false],
       ["index-r", false]

@@ -24,7 +24,7 @@ afterAll(() => closes())
 describe("holder.restrict-batch", () => {
   const path = "/v1/holders:restrict-batch"
 
-  it("never: restricts some and not all, or leaves one without its answer", async () => {
+  it("never restricts some and not all, or leaves one without its answer", async () => {
     const [h1, h2, closed] = [await joins(), await joins(), await joins()]
     await venue().write(`/v1/holders/${closed}:close`, {})
     const entries = [
@@ -89,7 +89,7 @@ describe("holder.restrict-batch", () => {
     expect(checkOf(again)[0]).toBe("already-exists")
   })
 
-  it("never: takes nothing, more than a thousand, one holder and instrument twice, or an entry of no shape", async () => {
+  it("never takes nothing, more than a thousand, one holder and instrument twice, or an entry of no shape", async () => {
     const of = (holderId: string, more: object = {}) => ({ ...pledged, holderId, ...more })
     expect(await faults(calls(path, { entries: [] }))).toEqual([400, "/body/entries"])
     const many = Array.from({ length: 1_001 }, (_, nth) => of(`x-${nth}`))
@@ -111,7 +111,7 @@ describe("holder.restrict-batch", () => {
 })
 
 describe("a confirmed screening match", () => {
-  it("never: leaves the holder free, or tells the feed of a person", async () => {
+  it("never leaves the holder free, or tells the feed of a person", async () => {
     const holderId = await joins("hit")
     const [made, ...more] = await listed(`holderId=${holderId}`)
     expect(more).toEqual([])

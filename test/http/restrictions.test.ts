@@ -30,7 +30,7 @@ beforeAll(() => opens())
 afterAll(() => closes())
 
 describe("holder.restrict", () => {
-  it("never: is done by others than those who may, or waits for anybody", async () => {
+  it("never is done by others than those who may, or waits for anybody", async () => {
     const holderId = await joins()
     for (const role of ["approver", "auditor", "investor", "app", "registrar", "monitor"]) {
       const refused = await calls(`/v1/holders/${holderId}:restrict`, pledged, role)
@@ -51,7 +51,7 @@ describe("holder.restrict", () => {
     ])
   })
 
-  it("never: keeps less than it was told, or tells the feed more than that an order is cited", async () => {
+  it("never keeps less than it was told, or tells the feed more than that an order is cited", async () => {
     const holderId = await joins()
     const made = await restricts(holderId, {
       restrictionId: "z-court",
@@ -142,7 +142,7 @@ describe("holder.restrict", () => {
     expect(await faults(answer)).toEqual([400, pointer])
   })
 
-  it("never: takes an end that has passed, a holder or an instrument there is not, or an id twice", async () => {
+  it("never takes an end that has passed, a holder or an instrument there is not, or an id twice", async () => {
     const holderId = await joins()
     const path = `/v1/holders/${holderId}:restrict`
     const past = await venue().write(path, { ...pledged, autoReleaseAt: "2026-01-01T00:00:00Z" })
@@ -158,7 +158,7 @@ describe("holder.restrict", () => {
     expect(await idsOf(`holderId=${holderId}`)).toEqual(["twice-1"])
   })
 
-  it("never: restricts a holder that has ended, or a holder ends that is restricted", async () => {
+  it("never restricts a holder that has ended, or a holder ends that is restricted", async () => {
     const holderId = await joins()
     const { restrictionId } = await restricts(holderId, { ...pledged, mode: "receive-only" })
     const closing = `/v1/holders/${holderId}:close`
@@ -192,7 +192,7 @@ describe("restriction.lift", () => {
     return [status, slug ?? written?.signedBy]
   }
 
-  it("never: is signed by its maker, by one person twice, or by an auditor", async () => {
+  it("never is signed by its maker, by one person twice, or by an auditor", async () => {
     const { restrictionId } = await restricts(await joins())
     const action = await made(restrictionId)
     const signed = [
@@ -222,7 +222,7 @@ describe("restriction.lift", () => {
     })
   })
 
-  it("never: is made by others than those who may, says not why, or lifts what is lifted", async () => {
+  it("never is made by others than those who may, says not why, or lifts what is lifted", async () => {
     const holderId = await joins()
     const { restrictionId } = await restricts(holderId)
     for (const role of ["approver", "risk", "auditor", "investor", "app", "registrar"]) {
@@ -251,7 +251,7 @@ describe("restriction.lift", () => {
     ])
   })
 
-  it("never: is signed by people who were not shown what passes again, or though nothing does", async () => {
+  it("never is signed by people who were not shown what passes again, or though nothing does", async () => {
     const figuresOf = async (id: string) => {
       const { value } = await venue().read(`/v1/approvals/${await made(id)}`, "auditor")
       return (value as { readonly figures: Row }).figures
@@ -273,7 +273,7 @@ describe("restriction.lift", () => {
     expect(await figuresOf(restrictionId)).toEqual({ ...said, direction: "none" })
   })
 
-  it("never: ends another restriction of the holder along with it", async () => {
+  it("never ends another restriction of the holder along with it", async () => {
     const holderId = await joins()
     const { restrictionId } = await restricts(holderId)
     const other = await restricts(holderId)
@@ -283,7 +283,7 @@ describe("restriction.lift", () => {
 })
 
 describe("a restriction that was set and lifted", () => {
-  it("never: is seen at or as of a point outside, or not between", async () => {
+  it("never is seen at or as of a point outside, or not between", async () => {
     const holderId = await joins()
     const before = await envelope()
     const { restrictionId } = await restricts(holderId, { ...pledged, instrumentId: "fund-b" })
@@ -307,7 +307,7 @@ describe("a restriction that was set and lifted", () => {
     }
   })
 
-  it("never: is missed by a keeper who asks from the last change it saw", async () => {
+  it("never is missed by a keeper who asks from the last change it saw", async () => {
     const holderId = await joins()
     const made = await restricts(holderId)
     const window = async (from: unknown, to = "2100-01-01T00:00:00Z") =>
@@ -323,7 +323,7 @@ describe("a restriction that was set and lifted", () => {
 })
 
 describe("a restriction with a date", () => {
-  it("never: is in force past it, before and after its end is noted", async () => {
+  it("never is in force past it, before and after its end is noted", async () => {
     const holderId = await joins()
     // A busy machine needs longer to set one than the shortest of them lasts.
     let ended: Row = {}
@@ -354,7 +354,7 @@ describe("a restriction with a date", () => {
 })
 
 describe("the list of restrictions", () => {
-  it("never: shows others than were asked for, or in another order than they were set", async () => {
+  it("never shows others than were asked for, or in another order than they were set", async () => {
     const [h1, h2] = [await joins(), await joins()]
     const a = await restricts(h1, { mode: "freeze", reason: "deceased" })
     const b = await restricts(h1, {
@@ -381,7 +381,7 @@ describe("the list of restrictions", () => {
     expect((await venue().read("/v1/restrictions?state=open")).status).toBe(400)
   })
 
-  it("never: is read by those who are never told, or hidden from those who are", async () => {
+  it("never is read by those who are never told, or hidden from those who are", async () => {
     const { restrictionId } = await restricts(await joins())
     for (const path of ["/v1/restrictions", `/v1/restrictions/${restrictionId}`]) {
       for (const role of ["operator", "approver", "risk", "compliance", "auditor"]) {

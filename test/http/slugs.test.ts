@@ -519,11 +519,11 @@ describe("a refusal of the table", () => {
     }
   })
 
-  it("never: is reached by nobody, and is not on the list of those that nothing gives yet", () => {
+  it("never is reached by nobody, and is not on the list of those that nothing gives yet", () => {
     expect(slugs.filter((slug) => reach[slug] === "not built")).toEqual(Object.keys(notBuilt))
   })
 
-  it("never: has a title of another's, or a status that is no refusal", () => {
+  it("never has a title of another's, or a status that is no refusal", () => {
     const titles = slugs.map((slug) => Refusal.refusals[slug].title)
     expect(new Set(titles).size).toBe(titles.length)
     for (const slug of slugs) {

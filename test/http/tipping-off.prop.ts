@@ -381,7 +381,7 @@ const oneOf = (world: 0 | 1) => (world === 0 ? "h1" : "decoy")
 
 describe("an investor, any other, or the application that speaks for them", () => {
   it(
-    "never: is told why a holder is restricted, on whose order, by whom or until when",
+    "never is told why a holder is restricted, on whose order, by whom or until when",
     () =>
       check(
         fc.record({ played: playedBy("h1", "h2"), mode, of: twoWhys }),
@@ -396,7 +396,7 @@ describe("an investor, any other, or the application that speaks for them", () =
   )
 
   it(
-    "never: is told a hit from a restriction, or a hit from a doubt",
+    "never is told a hit from a restriction, or a hit from a doubt",
     () =>
       check(
         fc.record({
@@ -622,7 +622,7 @@ describe("an investor", () => {
       })
 
   it(
-    "never: learns that a holder is restricted, but by being told that it may not act and no more",
+    "never learns that a holder is restricted, but by being told that it may not act and no more",
     () =>
       check(fc.record({ played: playedBy("h2"), mode, why }), ({ played, mode: as, why: reason }) =>
         compare(played, {
@@ -636,7 +636,7 @@ describe("an investor", () => {
   )
 
   it(
-    "never: learns that a holder was restricted once it is not any more",
+    "never learns that a holder was restricted once it is not any more",
     () =>
       check(
         fc.record({ played: playedBy("h1", "h2"), mode, why }),
@@ -651,7 +651,7 @@ describe("an investor", () => {
   )
 
   it(
-    "never: learns that a recovery carried a restriction",
+    "never learns that a recovery carried a restriction",
     () =>
       check(fc.record({ played: playedBy("h2"), mode, why }), ({ played, mode: as, why: reason }) =>
         compare(played, {
@@ -673,7 +673,7 @@ describe("an investor", () => {
     within
   )
 
-  it("never: reads something that none of these asked for", () => {
+  it("never reads something that none of these asked for", () => {
     const routes = Twins.readsOf("investor").map(({ route }) => route.slice("GET ".length))
     const isAnswered = (route: string) => {
       const pattern = new RegExp(`^${route.replaceAll(/\{[A-Za-z]+\}/gu, "[^/]+")}$`, "u")

@@ -84,7 +84,7 @@ const stopped = (twin: Twins.Twin) =>
 
 describe("an application", () => {
   // Seen red without `refusalFor` at the door.
-  it("never: is refused otherwise for a restriction than for a hit or a doubt, or staff as vaguely as it", () =>
+  it("never is refused otherwise for a restriction than for a hit or a doubt, or staff as vaguely as it", () =>
     Twins.within((twin) =>
       Effect.gen(function* () {
         const { app, operator } = yield* opened
@@ -115,7 +115,7 @@ describe("an application", () => {
     ))
 
   // Seen red without `operationFor` in the list, in the read of one, and in the repeated call.
-  it("never: reads in its operation what stopped it, or staff reads less than was kept", () =>
+  it("never reads in its operation what stopped it, or staff reads less than was kept", () =>
     Twins.within(
       (twin) =>
         Effect.gen(function* () {
@@ -146,7 +146,7 @@ describe("an application", () => {
     ))
 
   // Seen red without `isShownTo` on the feed, and with the whole view of a holder.
-  it("never: learns of a restriction from the feed, or of a screening from its holder", () =>
+  it("never learns of a restriction from the feed, or of a screening from its holder", () =>
     Twins.within((twin) =>
       Effect.gen(function* () {
         const { app, auditor, operator } = yield* opened

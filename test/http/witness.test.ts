@@ -67,7 +67,7 @@ describe("the watch", () => {
       /refuses with already-exists/
     ]
   ]
-  it.each(breaches)("never: would miss %s", (_, change, said) => {
+  it.each(breaches)("never would miss %s", (_, change, said) => {
     expect(judge(got(change)).join()).toMatch(said)
   })
 

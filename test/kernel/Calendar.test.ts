@@ -23,7 +23,7 @@ const month = fc
 const fails = <A, E>(result: Result.Result<A, E>) => Result.isFailure(result)
 
 describe("an instant as text", () => {
-  it("never: is not read back as it was", () => {
+  it("never is not read back as it was", () => {
     fc.assert(
       fc.property(instant, (i) => {
         expect(Result.getOrThrow(Instant.parse(Instant.format(i)))).toBe(i)
@@ -32,7 +32,7 @@ describe("an instant as text", () => {
     )
   })
 
-  it("never: differs from what the platform's dates say", () => {
+  it("never differs from what the platform's dates say", () => {
     fc.assert(
       fc.property(fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }), (millis) => {
         const iso = new globalThis.Date(millis).toISOString()
@@ -43,7 +43,7 @@ describe("an instant as text", () => {
     )
   })
 
-  it("never: sorts otherwise than its instant does", () => {
+  it("never sorts otherwise than its instant does", () => {
     fc.assert(
       fc.property(instant, instant, (a, b) => {
         const texts =
@@ -58,7 +58,7 @@ describe("an instant as text", () => {
     )
   })
 
-  it("never: has other than 6 places, or hides what is finer", () => {
+  it("never has other than 6 places, or hides what is finer", () => {
     expect(Instant.format(Instant.of("2026-07-31T16:00:00Z"))).toBe("2026-07-31T16:00:00.000000Z")
     expect(Instant.format(Instant.of("2026-07-31T16:00:00.123456000Z"))).toBe(
       "2026-07-31T16:00:00.123456Z"
@@ -114,7 +114,7 @@ describe("an instant as text", () => {
 describe("instant arithmetic", () => {
   const near = fc.bigInt({ min: 0n, max: 4_000_000_000_000_000_000n }).map(Instant.fromNanos)
 
-  it("never: does not lead back, or measures another length than was added", () => {
+  it("never does not lead back, or measures another length than was added", () => {
     fc.assert(
       fc.property(near, fc.bigInt({ min: 0n, max: 10n ** 18n }), (i, n) => {
         const length = Duration.fromNanos(n)
@@ -128,7 +128,7 @@ describe("instant arithmetic", () => {
     )
   })
 
-  it("never: adds a month or a year wrongly at a month's end, or loses the time of day", () => {
+  it("never adds a month or a year wrongly at a month's end, or loses the time of day", () => {
     const add = (text: string, by: string) =>
       Instant.format(Instant.add(Instant.of(text), Duration.of(by)))
     expect(add("2026-01-31T10:00:00.5Z", "P1M")).toBe("2026-02-28T10:00:00.500000Z")
@@ -143,7 +143,7 @@ describe("instant arithmetic", () => {
     ).toBe("2019-07-31T00:00:00.000000Z")
   })
 
-  it("never: leaves the years 0001 to 9999", () => {
+  it("never leaves the years 0001 to 9999", () => {
     expect(() => Instant.add(Instant.of("9999-12-31T23:59:59Z"), Duration.seconds(1))).toThrow(
       RangeError
     )
@@ -161,7 +161,7 @@ describe("instant arithmetic", () => {
     ).toThrow(RangeError)
   })
 
-  it("never: reads another clock than Effect's, or finer than a microsecond", async () => {
+  it("never reads another clock than Effect's, or finer than a microsecond", async () => {
     const program = Effect.gen(function* () {
       yield* TestClock.adjust(1234)
       return yield* Instant.now
@@ -182,7 +182,7 @@ describe("instant arithmetic", () => {
 })
 
 describe("a date", () => {
-  it("never: is counted otherwise than by the platform", () => {
+  it("never is counted otherwise than by the platform", () => {
     fc.assert(
       fc.property(epochDay, (day) => {
         const d = Date.fromEpochDay(day)
@@ -196,7 +196,7 @@ describe("a date", () => {
     )
   })
 
-  it("never: is not where its days lead", () => {
+  it("never is not where its days lead", () => {
     fc.assert(
       fc.property(date, fc.integer({ min: -3_000, max: 3_000 }), (from, days) => {
         fc.pre(Date.epochDay(from) + days >= -719_162 && Date.epochDay(from) + days <= 2_932_896)
@@ -229,7 +229,7 @@ describe("a date", () => {
 })
 
 describe("a month", () => {
-  it("never: is not as long as its days, or not followed by the next", () => {
+  it("never is not as long as its days, or not followed by the next", () => {
     fc.assert(
       fc.property(month, (m) => {
         fc.pre(m !== "9999-12")
@@ -266,7 +266,7 @@ describe("a duration", () => {
     time: fc.bigInt({ min: 0n, max: 315_537_897_600_000_000_000n })
   })
 
-  it("never: is not read back as it was", () => {
+  it("never is not read back as it was", () => {
     fc.assert(
       fc.property(duration, (d) => {
         expect(Result.getOrThrow(Duration.parse(Duration.format(d)))).toEqual(d)
@@ -289,7 +289,7 @@ describe("a duration", () => {
     expect(Duration.toMillis(Duration.of(text))).toBe(millis)
   })
 
-  it("never: gives years or months a length", () => {
+  it("never gives years or months a length", () => {
     expect(Duration.format(Duration.of("P7Y"))).toBe("P7Y")
     expect(Duration.format(Duration.of("P1Y2M3DT4H5M6.7S"))).toBe("P1Y2M3DT4H5M6.7S")
     expect(Duration.isExact(Duration.of("P7Y"))).toBe(false)
@@ -336,7 +336,7 @@ describe("a time of day", () => {
       expect(fails(TimeOfDay.parse(text))).toBe(true)
     }
   )
-  it("never: is not as many minutes after midnight as it shows", () => {
+  it("never is not as many minutes after midnight as it shows", () => {
     expect(TimeOfDay.minutes(TimeOfDay.of("23:59"))).toBe(1439)
   })
 })

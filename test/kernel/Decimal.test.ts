@@ -44,7 +44,7 @@ const naive = (n: bigint, m: bigint, rounding: Decimal.Rounding): bigint => {
 }
 
 describe("a decimal as text", () => {
-  it("never: is not read back from either form as it was", () => {
+  it("never is not read back from either form as it was", () => {
     fc.assert(
       fc.property(decimal, (x) => {
         expect(Result.getOrThrow(Decimal.parse(Decimal.format(x)))).toBe(x)
@@ -53,7 +53,7 @@ describe("a decimal as text", () => {
     )
   })
 
-  it("never: has not exactly 10 places, or a zero too many in least form", () => {
+  it("never has not exactly 10 places, or a zero too many in least form", () => {
     fc.assert(
       fc.property(decimal, (x) => {
         expect(Decimal.format(x)).toMatch(/^-?(0|[1-9][0-9]{0,27})\.[0-9]{10}$/)
@@ -89,7 +89,7 @@ describe("a decimal as text", () => {
     expect(Result.isFailure(result) && result.failure.detail).toContain(why)
   })
 
-  it("never: refuses the largest figures that fit, or takes one that does not", () => {
+  it("never refuses the largest figures that fit, or takes one that does not", () => {
     const largest = `${"9".repeat(28)}.${"9".repeat(10)}`
     expect(Decimal.format(d(largest))).toBe(largest)
     expect(Decimal.format(d(`-${largest}`))).toBe(`-${largest}`)
@@ -108,7 +108,7 @@ describe("a decimal as text", () => {
     expect(() => Decimal.fromInteger(0.5)).toThrow(RangeError)
   })
 
-  it("never: prints fewer places than it has, or drops a digit doing so", () => {
+  it("never prints fewer places than it has, or drops a digit doing so", () => {
     expect(Decimal.formatPlaces(d("12.5"), 2)).toBe("12.50")
     expect(Decimal.formatPlaces(d("-0.5"), 1)).toBe("-0.5")
     expect(Decimal.formatPlaces(d("12"), 0)).toBe("12")
@@ -118,7 +118,7 @@ describe("a decimal as text", () => {
 })
 
 describe("a rounding", () => {
-  it("never: changes what fits its places, or nothing of what does not", () => {
+  it("never changes what fits its places, or nothing of what does not", () => {
     const few = fc
       .tuple(fc.bigInt({ min: -(10n ** 6n), max: 10n ** 6n }), places)
       .map(([count, n]) => Decimal.fromAtoms(count * 10n ** BigInt(10 - n)))
@@ -130,7 +130,7 @@ describe("a rounding", () => {
     expect([Decimal.fits(d("-1.20"), 1), Decimal.fits(d("1.21"), 1)]).toEqual([true, false])
   })
 
-  it("never: differs from the schoolbook in a product", () => {
+  it("never differs from the schoolbook in a product", () => {
     fc.assert(
       fc.property(modest, modest, to, (a, b, to) => {
         const unit = 10n ** BigInt(10 - to.places)
@@ -141,7 +141,7 @@ describe("a rounding", () => {
     )
   })
 
-  it("never: differs from the schoolbook in a product that ties", () => {
+  it("never differs from the schoolbook in a product that ties", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -1000n, max: 1000n }), to, (n, to) => {
         fc.pre(to.places < 10)
@@ -159,7 +159,7 @@ describe("a rounding", () => {
     )
   })
 
-  it("never: differs from the schoolbook in a quotient", () => {
+  it("never differs from the schoolbook in a quotient", () => {
     fc.assert(
       fc.property(modest, modest, to, (a, b, to) => {
         fc.pre(b !== 0n)
@@ -171,7 +171,7 @@ describe("a rounding", () => {
     )
   })
 
-  it("never: differs from the schoolbook in a product that ties at the tenth place", () => {
+  it("never differs from the schoolbook in a product that ties at the tenth place", () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: -500n, max: 500n }),
@@ -187,7 +187,7 @@ describe("a rounding", () => {
     )
   })
 
-  it("never: differs from the schoolbook in a fraction of small integers, odd and even", () => {
+  it("never differs from the schoolbook in a fraction of small integers, odd and even", () => {
     const small = fc.integer({ min: -60, max: 60 })
     fc.assert(
       fc.property(small, small, to, (a, b, to) => {
@@ -209,7 +209,7 @@ describe("a rounding", () => {
     ])
   })
 
-  it("never: moves a figure that already has the places asked, or moves it a second time", () => {
+  it("never moves a figure that already has the places asked, or moves it a second time", () => {
     fc.assert(
       fc.property(modest, to, to, (x, first, second) => {
         const once = Decimal.round(x, first)
@@ -220,7 +220,7 @@ describe("a rounding", () => {
     )
   })
 
-  it("never: leaves the interval between floor and ceiling", () => {
+  it("never leaves the interval between floor and ceiling", () => {
     fc.assert(
       fc.property(modest, to, (x, to) => {
         const rounded = Decimal.round(x, to)
@@ -244,7 +244,7 @@ describe("a rounding", () => {
     ["7", "7", "7", "7", "7", "7"],
     ["0", "0", "0", "0", "0", "0"]
   ]
-  it.each(table)("never: brings %s elsewhere than its table says", (given, ...expected) => {
+  it.each(table)("never brings %s elsewhere than its table says", (given, ...expected) => {
     expect(
       roundings.map((rounding) =>
         Decimal.formatPlain(Decimal.round(d(given), { places: 0, rounding }))
@@ -252,7 +252,7 @@ describe("a rounding", () => {
     ).toEqual(expected)
   })
 
-  it("never: takes more than 10 places, fewer than none, or a division by zero", () => {
+  it("never takes more than 10 places, fewer than none, or a division by zero", () => {
     for (const places of [11, -1, 1.5, Number.NaN]) {
       const to = { places, rounding: "floor" } as const
       expect(() => Decimal.round(Decimal.one, to)).toThrow(RangeError)
@@ -268,7 +268,7 @@ describe("a rounding", () => {
 })
 
 describe("decimal arithmetic", () => {
-  it("never: is no group under addition", () => {
+  it("never is no group under addition", () => {
     fc.assert(
       fc.property(modest, modest, modest, (a, b, c) => {
         expect(Decimal.add(a, b)).toBe(Decimal.add(b, a))
@@ -304,7 +304,7 @@ describe("decimal arithmetic", () => {
     )
   })
 
-  it("never: gives another figure than the golden vectors G1 to G6 and G10", () => {
+  it("never gives another figure than the golden vectors G1 to G6 and G10", () => {
     const p = d("1.0437")
     const floor6 = { places: 6, rounding: "floor" } as const
     const floor2 = { places: 2, rounding: "floor" } as const
@@ -363,7 +363,7 @@ describe("a fraction", () => {
     )
     .map(([a, b]) => Rational.divide(Rational.of(a), Rational.of(b)))
 
-  it("never: is not exact: what is divided and multiplied, or added and taken away, is another", () => {
+  it("never is not exact: what is divided and multiplied, or added and taken away, is another", () => {
     fc.assert(
       fc.property(rational, rational, (a, b) => {
         expect(Rational.equals(Rational.subtract(Rational.add(a, b), b), a)).toBe(true)
@@ -376,7 +376,7 @@ describe("a fraction", () => {
     )
   })
 
-  it("never: rounds once less or more than a division does", () => {
+  it("never rounds once less or more than a division does", () => {
     fc.assert(
       fc.property(modest, modest, to, (a, b, to) => {
         fc.pre(b !== 0n)
@@ -387,7 +387,7 @@ describe("a fraction", () => {
     )
   })
 
-  it("never: grows without end, or changes when its common factors are taken out", () => {
+  it("never grows without end, or changes when its common factors are taken out", () => {
     const third = Rational.divide(Rational.one, Rational.fromInteger(3))
     let product = Rational.one
     for (let i = 0; i < 5000; i++)
@@ -402,7 +402,7 @@ describe("a fraction", () => {
 })
 
 describe("a decimal on the wire", () => {
-  it("never: prints a figure with other than 10 places, or a caller's own with a zero too many", () => {
+  it("never prints a figure with other than 10 places, or a caller's own with a zero too many", () => {
     const number = (schema: typeof Decimal.schema, x: string) =>
       PlainJson.stringify(Schema.encodeSync(schema)(d(x)))
     expect(number(Decimal.schema, "1")).toBe("1.0000000000")
@@ -410,7 +410,7 @@ describe("a decimal on the wire", () => {
     expect(Schema.encodeSync(Decimal.text)(d("1000"))).toBe("1000.0000000000")
   })
 
-  it("never: takes a string for a number, a number for a string, an exponent or an eleventh place", () => {
+  it("never takes a string for a number, a number for a string, an exponent or an eleventh place", () => {
     const plain = (text: string) => Result.getOrThrow(PlainJson.parse(text))
     const taken = (schema: Schema.Codec<Decimal.Decimal, unknown>, text: string) =>
       Result.isSuccess(Schema.decodeUnknownResult(schema)(plain(text)))
@@ -423,7 +423,7 @@ describe("a decimal on the wire", () => {
     expect(Result.isSuccess(Schema.decodeUnknownResult(Decimal.schema)(1.5))).toBe(false)
   })
 
-  it("never: shows OpenAPI another form than a number of format decimal", () => {
+  it("never shows OpenAPI another form than a number of format decimal", () => {
     expect(Schema.toJsonSchemaDocument(Decimal.schema).schema).toEqual({
       type: "number",
       format: "decimal",

@@ -40,7 +40,7 @@ describe("a record id", () => {
     expect(decodes(HolderId, id)).toBe(false)
     expect(succeeds(RecordId.parse(id))).toBe(false)
   })
-  it("never: is no path segment that decodes to itself", () => {
+  it("never is no path segment that decodes to itself", () => {
     for (const id of Effect.runSync(
       Arbitrary.sampleEffect(Arbitrary.schema(HolderId), { count: 100, seed: 1 })
     )) {
@@ -51,7 +51,7 @@ describe("a record id", () => {
 
 describe("a party", () => {
   const venue = `venue::1220${"ab".repeat(32)}`
-  it("never: is not its hint and its fingerprint", () => {
+  it("never is not its hint and its fingerprint", () => {
     const party = Party.of(venue)
     expect(Party.make({ hint: Party.hint(party), fingerprint: Party.fingerprint(party) })).toBe(
       party
@@ -82,7 +82,7 @@ describe("a party", () => {
 })
 
 describe("a request id", () => {
-  it("never: takes a space, a control character or one too many", () => {
+  it("never takes a space, a control character or one too many", () => {
     expect(succeeds(RequestId.parse("!~".repeat(64)))).toBe(true)
     for (const bad of ["", " ", "a b", "a\r\nb", "a\0", "é", "a".repeat(129)])
       expect([bad, succeeds(RequestId.parse(bad)), decodes(RequestId.schema, bad)]).toEqual([
@@ -114,7 +114,7 @@ describe("an integer", () => {
     expect(decodes(Integer.schema, json(text))).toBe(false)
     expect(succeeds(Integer.parse(text))).toBe(false)
   })
-  it("never: tells -0 from 0, or leaves its bounds", () => {
+  it("never tells -0 from 0, or leaves its bounds", () => {
     expect(Object.is(Schema.decodeUnknownSync(Integer.schema)(json("-0")), 0)).toBe(true)
     const places = Integer.between({ minimum: 0, maximum: 10 })
     expect(["-1", "0", "10", "11"].map((text) => decodes(places, json(text)))).toEqual([
@@ -133,7 +133,7 @@ describe("an integer", () => {
 })
 
 describe("an offset", () => {
-  it("never: is below zero, broken, or counts past what a double holds", () => {
+  it("never is below zero, broken, or counts past what a double holds", () => {
     expect(Schema.decodeUnknownSync(Offset.schema)(json("41237"))).toBe(41_237)
     for (const bad of ["-1", "1.5", "9007199254740992", '"1"'])
       expect([bad, decodes(Offset.schema, json(bad))]).toEqual([bad, false])
@@ -152,7 +152,7 @@ describe("an id the engine gives", () => {
   const bytes = fc.uint8Array({ minLength: 10, maxLength: 10 })
   const millis = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
-  it("never: forgets its bits or its millisecond", () => {
+  it("never forgets its bits or its millisecond", () => {
     const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
     fc.assert(
       fc.property(millis, bytes, (time, random) => {
@@ -166,7 +166,7 @@ describe("an id the engine gives", () => {
     )
   })
 
-  it("never: sorts otherwise than by when it was made", () => {
+  it("never sorts otherwise than by when it was made", () => {
     fc.assert(
       fc.property(millis, millis, bytes, bytes, (a, b, r, s) => {
         fc.pre(a < b)
@@ -175,7 +175,7 @@ describe("an id the engine gives", () => {
     )
   })
 
-  it("never: is made of too little or too much", () => {
+  it("never is made of too little or too much", () => {
     for (const time of [-1, 2 ** 48, 0.5, Number.NaN])
       expect(() => Base32.encode(time, new Uint8Array(10))).toThrow(RangeError)
     for (const length of [0, 9, 11])

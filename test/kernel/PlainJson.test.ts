@@ -63,7 +63,7 @@ const taken = (input: string | Uint8Array, within?: PlainJson.Limits) =>
 const read = (input: string | Uint8Array) => Result.getOrThrow(parse(input))
 
 describe("what is printed", () => {
-  it("never: is read back as something else", () => {
+  it("never is read back as something else", () => {
     fc.assert(
       fc.property(plain, (value) => {
         const printed = stringify(value)
@@ -76,7 +76,7 @@ describe("what is printed", () => {
     )
   })
 
-  it("never: is no JSON to the platform, or means another thing there", () => {
+  it("never is no JSON to the platform, or means another thing there", () => {
     const asDouble = (value: Plain): unknown =>
       value instanceof PlainNumber
         ? Number(value.text)
@@ -95,7 +95,7 @@ describe("what is printed", () => {
     )
   })
 
-  it("never: carries an exponent, loses a digit, or lets through what JSON cannot carry", () => {
+  it("never carries an exponent, loses a digit, or lets through what JSON cannot carry", () => {
     expect(
       stringify({
         a: new PlainNumber("1.0000000000"),
@@ -119,7 +119,7 @@ describe("what is printed", () => {
 describe("the canonical form", () => {
   const sha256 = (s: string) => createHash("sha256").update(s).digest("hex")
 
-  it("never: gives another fingerprint than the vectors of the contract", () => {
+  it("never gives another fingerprint than the vectors of the contract", () => {
     const body = canonical(read(' { "b" : 1.00, "a":"x" } '))
     expect(body).toBe('{"a":"x","b":1}')
     expect(sha256(`POST\n/v1/reserves\n\n${body}`)).toBe(
@@ -130,7 +130,7 @@ describe("the canonical form", () => {
     )
   })
 
-  it("never: depends on the order of members, on spaces, or on how text was escaped", () => {
+  it("never depends on the order of members, on spaces, or on how text was escaped", () => {
     expect(
       canonical(read('{"\\u0061":"\\u00e9\\/","\\ud834\\udd1e":1,"\\ufb33":2,"10":3,"9":4}'))
     ).toBe('{"10":3,"9":4,"a":"é/","𝄞":1,"\ufb33":2}')
@@ -155,7 +155,7 @@ describe("the canonical form", () => {
     )
   })
 
-  it("never: tells null from absent as little as the fingerprint must not", () => {
+  it("never tells null from absent as little as the fingerprint must not", () => {
     expect(canonical(read('{"a":null}'))).not.toBe(canonical(read("{}")))
   })
 
@@ -187,7 +187,7 @@ describe("the canonical form", () => {
     expect(leastPlain(given)).toBe(expected)
   })
 
-  it("never: makes numbers of one value differ, or of two values alike", () => {
+  it("never makes numbers of one value differ, or of two values alike", () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }),
@@ -289,7 +289,7 @@ describe("a text that is no JSON", () => {
     expect(() => JSON.parse(input)).toThrow()
   })
 
-  it("never: is taken, or one that is JSON refused, after any one change", () => {
+  it("never is taken, or one that is JSON refused, after any one change", () => {
     const seed = '{"a":[1,-2.50,3e-1,"x\\u00e9\\n"],"b":{"c":null,"d":true},"e":false}'
     fc.assert(
       fc.property(
@@ -329,7 +329,7 @@ describe("a text that is no JSON", () => {
     )
   })
 
-  it("never: is refused though every strict reader takes it", () => {
+  it("never is refused though every strict reader takes it", () => {
     for (const input of [
       "0",
       "-0",
@@ -355,7 +355,7 @@ describe("a text that is no JSON", () => {
 })
 
 describe("a guard", () => {
-  it("never: lets a repeated member through, equal, different or escaped", () => {
+  it("never lets a repeated member through, equal, different or escaped", () => {
     for (const input of [
       '{"a":1,"a":1}',
       '{"a":1,"a":2}',
@@ -373,7 +373,7 @@ describe("a guard", () => {
     })
   })
 
-  it("never: lets a member reach a prototype", () => {
+  it("never lets a member reach a prototype", () => {
     for (const name of [
       "__proto__",
       "constructor",
@@ -390,7 +390,7 @@ describe("a guard", () => {
     expect(taken('{"__proto":1,"proto":1,"Constructor":1}')).toBe(true)
   })
 
-  it("never: lets a lone surrogate, NUL, a byte order mark or bytes that are not UTF-8 through", () => {
+  it("never lets a lone surrogate, NUL, a byte order mark or bytes that are not UTF-8 through", () => {
     for (const input of [
       '"\\ud800"',
       '"\\udc00"',
@@ -422,7 +422,7 @@ describe("a guard", () => {
     }
   })
 
-  it("never: stops short of its figure or lets one more through", () => {
+  it("never stops short of its figure or lets one more through", () => {
     const nested = (n: number) => "[".repeat(n) + "]".repeat(n)
     const objects = (n: number) => '{"a":'.repeat(n) + "1" + "}".repeat(n)
     const members = (n: number) => `{${Array.from({ length: n }, (_, i) => `"m${i}":0`).join(",")}}`
@@ -469,7 +469,7 @@ describe("a guard", () => {
     expect(taken(items(20_000), { ...limits, items: 20_000 })).toBe(true)
   })
 
-  it("never: overflows the stack, or works on for long, when bombed", () => {
+  it("never overflows the stack, or works on for long, when bombed", () => {
     const started = performance.now()
     expect(refusal("[".repeat(33) + "]".repeat(33))?.detail).toContain("deeper")
     expect(refusal("[".repeat(200_000))?.detail).toContain("deeper")
@@ -494,7 +494,7 @@ describe("a fault", () => {
     expect(at('{"":[x]}')).toBe("//0")
   })
 
-  it("never: is as large as the caller makes it", () => {
+  it("never is as large as the caller makes it", () => {
     const fault = refusal(`{"${"k".repeat(60_000)}":{"${"k".repeat(60_000)}":x}}`)
     expect(fault?.pointer.length).toBeLessThanOrEqual(512)
     expect(fault?.detail.length).toBeLessThan(200)

@@ -31,7 +31,7 @@ const told = (price: string | null) =>
   })
 
 describe("the terms of a policy file", () => {
-  it("never: would be those of the start, when a swung price is told later", () => {
+  it("never would be those of the start, when a swung price is told later", () => {
     const path = join(folder, "policy.json")
     writeFileSync(path, told(null))
     const known = Result.getOrThrow(Known.termsAtEveryLook(flagsOf("--policy", path)))
@@ -45,7 +45,7 @@ describe("the terms of a policy file", () => {
     expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.06"))
   })
 
-  it("never: would be taken up although the first reading makes no sense", () => {
+  it("never would be taken up although the first reading makes no sense", () => {
     const path = join(folder, "wrong.json")
     writeFileSync(path, JSON.stringify({ instruments: [{ instrumentId: "FUND-A" }] }))
     expect(Result.isFailure(Known.termsAtEveryLook(flagsOf("--policy", path)))).toBe(true)

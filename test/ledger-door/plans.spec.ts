@@ -190,7 +190,7 @@ describe("a holder's side", () => {
       ]
     ]
   ]
-  it.each(silent)("never: would hand over units although %s", (_, contracts) => {
+  it.each(silent)("never would hand over units although %s", (_, contracts) => {
     expect(acts(Orders.units(policy), alice, contracts)).toEqual([])
   })
 
@@ -215,7 +215,7 @@ describe("a holder's side", () => {
     ["by wire", { mode: "wire", fund: null, paymentAsset: null }],
     ["without saying in which places its cash is counted", { cashDecimals: null }]
   ]
-  it.each(unpaid)("never: would pay for a lot ordered %s", (_, other) => {
+  it.each(unpaid)("never would pay for a lot ordered %s", (_, other) => {
     expect(acts(Orders.dues(policy), alice, [lot(other), ...rich])).toEqual([])
   })
 
@@ -273,11 +273,11 @@ describe("a holder's side", () => {
     ])
     expect(acts(anybody, alice, [wired, ...units, burn()])).toEqual([])
   })
-  it("never: would ask for a burn again once nobody can tell that it was done", () => {
+  it("never would ask for a burn again once nobody can tell that it was done", () => {
     expect(acts(anybody, alice, [wired, ...units], at("11T11:59"))).toHaveLength(1)
     expect(acts(anybody, alice, [wired, ...units], at("11T12:00"))).toEqual([])
   })
-  it("never: would ask for a burn on the ledger's own redemptions, or another's", () => {
+  it("never would ask for a burn on the ledger's own redemptions, or another's", () => {
     expect(acts(anybody, alice, [priced(), ...units])).toEqual([])
     expect(acts(anybody, alice, [priced({ ...byWire, holder: bob }), ...units])).toEqual([])
   })
@@ -310,7 +310,7 @@ describe("a holder's side", () => {
         [priced({ ...byWire, instrument: { ...instrument, id: "FUND-B" } })]
       ]
     ]
-    it.each(notOwed)("never: would burn for %s", (_, contracts) => {
+    it.each(notOwed)("never would burn for %s", (_, contracts) => {
       expect(acts(burns, registrar, [burn(), ...contracts])).toEqual([])
     })
     it("rejects what it is told to, and what came too late, so that the units are free", () => {
@@ -320,7 +320,7 @@ describe("a holder's side", () => {
         { name: "reject-burn" }
       ])
     })
-    it("never: would answer what another registrar is asked", () => {
+    it("never would answer what another registrar is asked", () => {
       expect(acts(burns, bank, [burn(), wired])).toEqual([])
     })
   })
@@ -365,7 +365,7 @@ describe("the fund", () => {
     expect(act).toMatchObject({ amount: "50" })
     expect(act?.commands[0]).toMatchObject({ arg: { receiver: fund, executor: venue } })
   })
-  it("never: would pay the net of another fund's cycle", () => {
+  it("never would pay the net of another fund's cycle", () => {
     const theirs = contract("00f9", Templates.DealingCycle, { ...open, fund: bob })
     expect(acts(nets, fund, [theirs, purse, priced(inIt)])).toEqual([])
   })
@@ -377,7 +377,7 @@ describe("the fund", () => {
     ["its cash is in place", [priced(inIt), allocated(fund, cash, "c1")], "05T13:00"],
     ["its orders are another cycle's", [priced({ cycleId: "c2" })], "05T13:00"]
   ]
-  it.each(unpaid)("never: would pay a net although %s", (_, contracts, now) => {
+  it.each(unpaid)("never would pay a net although %s", (_, contracts, now) => {
     expect(acts(nets, fund, [cycle, purse, ...contracts], at(now))).toEqual([])
   })
 })
@@ -512,7 +512,7 @@ describe("a price that is swung", () => {
       expect(acts(prices, oracle, [left(ahead), pointAt("00a4", "4", ahead)])).toEqual([])
     }
   )
-  it("never: would price another oracle's redemption, one it has no terms of, or one worth nothing", () => {
+  it("never would price another oracle's redemption, one it has no terms of, or one worth nothing", () => {
     const instruments = [{ instrumentId: instrument.id, unitDecimals: 6 }]
     const prices = OracleBot.redemptions({ instruments })
     const theirs = contract("00ab", Templates.OraclePoint, { ...said, oracle: bank })

@@ -101,11 +101,11 @@ describe("the powers proposed over an instrument", () => {
     ])
     expect(acts(plan, by, proposal({ accepted: [by] }))).toEqual([])
   })
-  it.each(bots)("never: would be accepted by the %s of another instrument", (_, by, plan) => {
+  it.each(bots)("never would be accepted by the %s of another instrument", (_, by, plan) => {
     const other = proposal({ issuer: bob, registrar: bob, instrument: { admin: bob, id: "B" } })
     expect(acts(plan, by, other)).toEqual([])
   })
-  it.each(bots)("never: would be accepted by its %s when they are past", (_, by, plan) => {
+  it.each(bots)("never would be accepted by its %s when they are past", (_, by, plan) => {
     expect(acts(plan, by, proposal({ until: noon }))).toHaveLength(1)
     expect(actsAt(noon)(plan, by, proposal({ until: noon }))).toEqual([])
   })
@@ -127,19 +127,19 @@ describe("a consent asked of a holder", () => {
     })
     expect(acts(plan, alice, offer({ instrument: null }))).toMatchObject([{ instrumentId: "all" }])
   })
-  it("never: would be granted by another, after its offer, or for no time at all", () => {
+  it("never would be granted by another, after its offer, or for no time at all", () => {
     expect(acts(plan, bob, offer())).toEqual([])
     for (const late of [offer({ expiresAt: noon }), offer({ validUntil: noon })]) {
       expect(acts(plan, alice, late)).toHaveLength(1)
       expect(actsAt(noon)(plan, alice, late)).toEqual([])
     }
   })
-  it("never: would be granted by who agreed to be this holder, or to hold this instrument", () => {
+  it("never would be granted by who agreed to be this holder, or to hold this instrument", () => {
     const named = Wallet.plan({ policy: { accept: ["h1", "FUND-A"] } })
     expect(acts(named, alice, offer())).toEqual([])
     expect(acts(Wallet.plan({ policy: { accept: ["ipc-1"] } }), alice, offer())).toHaveLength(1)
   })
-  it("never: would be taken back where the holder may not, or by another", () => {
+  it("never would be taken back where the holder may not, or by another", () => {
     const back = Powers.revokeConsent("ipc-1")
     expect(acts(back, alice, consent())).toMatchObject([{ name: "revoke-consent" }])
     expect(acts(back, alice, consent({ revocable: false }))).toEqual([])
@@ -184,7 +184,7 @@ describe("a person tells its program to", () => {
     expect(told(actor, by, command, "--reference", "another")).toEqual([])
     expect(told(actor, bob, command, "--reference", ids[0])).toEqual([])
   })
-  it("never: would answer a market by the powers over its instrument", () => {
+  it("never would answer a market by the powers over its instrument", () => {
     expect(told("fund", fund, "accept-market", "--reference", "FUND-A")).toEqual([])
     expect(told("fund", fund, "decline-market", "--reference", "FUND-A")).toEqual([])
   })

@@ -78,7 +78,7 @@ describe("the clock", () => {
     expect(yielded(machine, collection).toSorted()).toEqual(declared(machine).toSorted())
   })
 
-  it("never: leaves out a machine without saying what moves it", () => {
+  it("never leaves out a machine without saying what moves it", () => {
     const left = machines.filter((machine) => collectionOf(machine) === undefined)
     expect(left.map(({ name }) => name).toSorted()).toEqual(
       Object.keys(withoutCollection).toSorted()

@@ -72,7 +72,7 @@ describe("a hold", () => {
     })
   })
 
-  it("never: ends by the clock, or waits for nobody while it is open", () => {
+  it("never ends by the clock, or waits for nobody while it is open", () => {
     expect(holds.due(manual)).toBeUndefined()
     expect(holds.waitingOn(manual)).toEqual([
       { role: "operator", action: "hold.release", by: null },
@@ -81,7 +81,7 @@ describe("a hold", () => {
     expect(holds.waitingOn(evolve(manual, release))).toEqual([])
   })
 
-  it("never: is told of as what it is not", () => {
+  it("never is told of as what it is not", () => {
     const told = (self: Hold, fact?: Fact) =>
       holds
         .announce(self, fact)
@@ -207,7 +207,7 @@ describe("a finding", () => {
     expect(() => evolveFinding(inState[from], fact)).toThrow(/corrupt history/u)
   })
 
-  it("never: counts its runs and its days from another one than the first", () => {
+  it("never counts its runs and its days from another one than the first", () => {
     expect(opened).toMatchObject({ seenRuns: 1, ageDays: 0 })
     const days = (instant: Instant.Instant) => {
       const again = { ...later, asOf: { ...later.asOf, instant } }

@@ -72,7 +72,7 @@ const revoke = { on: "revoke", at: at(3) } as const
 const granted = Consent.evolve(offered, grant)
 
 describe("an issuer powers agreement", () => {
-  it("never: is agreed by one of the two alone, or waits for somebody else", () => {
+  it("never is agreed by one of the two alone, or waits for somebody else", () => {
     const waits = (self: IssuerPowersAgreement) =>
       issuerPowersAgreements.waitingOn(self).map((one) => [one.party, one.action, one.by])
     const action = "IssuerPowersAgreementProposal.Accept"
@@ -103,7 +103,7 @@ describe("an issuer powers agreement", () => {
     }
   })
 
-  it("never: is in force at its end, or ends before it", () => {
+  it("never is in force at its end, or ends before it", () => {
     expect(ripen(issuerPowersAgreements, agreed, Instant.fromNanos(at(9) - 1n)).state).toBe(
       "agreed"
     )
@@ -144,14 +144,14 @@ describe("a consent to issuer powers", () => {
     }
   })
 
-  it("never: is revoked before it is granted, or declined afterwards", () => {
+  it("never is revoked before it is granted, or declined afterwards", () => {
     expect(() => Consent.evolve(offered, revoke)).toThrow(/corrupt history/u)
     expect(() => Consent.evolve(granted, decline)).toThrow(/corrupt history/u)
     expect(() => Consent.evolve(granted, replace)).toThrow(/corrupt history/u)
     expect(granted).toMatchObject({ state: "granted", grantedAt: at(2), cid: cid("ab") })
   })
 
-  it("never: outlives the offer's time unanswered, or ends with the offer's time once granted", () => {
+  it("never outlives the offer's time unanswered, or ends with the offer's time once granted", () => {
     const shown = (self: IssuerPowersConsent, hour: number) =>
       ripen(issuerPowersConsents, self, at(hour)).state
     expect([shown(offered, 4), shown(offered, 5)]).toEqual(["offered", "expired"])
@@ -165,7 +165,7 @@ describe("a consent to issuer powers", () => {
     expect(shown({ ...granted, validUntil: null }, 20)).toBe("granted")
   })
 
-  it("never: waits for another than its holder, or for anybody once it is answered", () => {
+  it("never waits for another than its holder, or for anybody once it is answered", () => {
     expect(issuerPowersConsents.waitingOn(offered)).toEqual([
       { party: party("h1"), action: "IssuerPowersConsentOffer.Accept", by: at(5) }
     ])

@@ -69,23 +69,23 @@ describe("a restriction", () => {
     expect(Result.isSuccess(decide(active, { on: "lift" }))).toBe(true)
   })
 
-  it("never: is ended by the clock before its date or not at it, or after it has ended otherwise", () => {
+  it("never is ended by the clock before its date or not at it, or after it has ended otherwise", () => {
     const seen = (self: Restriction, hour: number) => ripen(restrictions, self, at(hour)).state
     expect([seen(active, 8), seen(active, 9)]).toEqual(["active", "lapsed"])
     expect(seen({ ...active, autoReleaseAt: null }, 23)).toBe("active")
     expect(ended.map((self) => seen(self, 23))).toEqual(["lifted", "lapsed", "carried"])
   })
 
-  it("never: is pruned with what the ledger has forgotten, or once it is old", () => {
+  it("never is pruned with what the ledger has forgotten, or once it is old", () => {
     expect(everKept.has(restrictions.name)).toBe(true)
     expect(restrictions.keptBy).toBe("engine")
   })
 
-  it("never: waits for anybody: no move of it is a forward one", () => {
+  it("never waits for anybody: no move of it is a forward one", () => {
     for (const self of [active, ...ended]) expect(restrictions.waitingOn(self)).toEqual([])
   })
 
-  it("never: tells of its order more than that there is one, or of its end other than how", () => {
+  it("never tells of its order more than that there is one, or of its end other than how", () => {
     const [set, ...more] = restrictions.announce(active, undefined)
     expect(more).toEqual([])
     expect(set).toMatchObject({

@@ -63,7 +63,7 @@ const priced = Effect.gen(function* () {
 })
 
 describe("the figures an approver signs", () => {
-  it.effect("never: run though an order has left between two signatures", () =>
+  it.effect("never run though an order has left between two signatures", () =>
     Effect.gen(function* () {
       yield* priced
       const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
@@ -80,7 +80,7 @@ describe("the figures an approver signs", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: run under another policy than was signed", () =>
+  it.effect("never run under another policy than was signed", () =>
     Effect.gen(function* () {
       yield* priced
       const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
@@ -96,7 +96,7 @@ describe("the figures an approver signs", () => {
 describe("a swung price", () => {
   const swing = { swing: { threshold: 0.01, up: 0.0015, down: 0.001 } }
 
-  it.effect("never: is not the one that all of a day's orders deal at", () =>
+  it.effect("never is not the one that all of a day's orders deal at", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* priced
       yield* Cycles.settles("c1")
@@ -154,7 +154,7 @@ describe("what would be", () => {
     })
   const terms = { limits: { cycleCapacity: 30.000001 }, fees: { subscription: 0, redemption: 0 } }
 
-  it.effect("never: differs from what a venue with that policy in fact came to", () =>
+  it.effect("never differs from what a venue with that policy in fact came to", () =>
     Effect.gen(function* () {
       const asked = yield* Effect.gen(function* () {
         const { stage } = yield* redeeming
@@ -196,7 +196,7 @@ describe("what would be", () => {
     })
   )
 
-  it.effect("never: answers for a version that there is not", () =>
+  it.effect("never answers for a version that there is not", () =>
     Effect.gen(function* () {
       yield* priced
       const none = yield* Effect.flip(read("c1", { policyVersion: 9 }))
@@ -208,7 +208,7 @@ describe("what would be", () => {
 })
 
 describe("the fund's own consent to be drawn on", () => {
-  it.effect("never: is not used where it covers what the fund is short of", () =>
+  it.effect("never is not used where it covers what the fund is short of", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* priced
       yield* Cycles.settles("c1")

@@ -119,7 +119,7 @@ const ready = (options: { readonly holders?: ReadonlyArray<string> } = {}) =>
   })
 
 describe("opening", () => {
-  it.effect("never: takes a second cycle of a cut-off, or forgets that the first has ended", () =>
+  it.effect("never takes a second cycle of a cut-off, or forgets that the first has ended", () =>
     Effect.gen(function* () {
       yield* Cycles.opened([])
       assert.strictEqual((yield* Cycles.opens("c1")).why, "")
@@ -134,7 +134,7 @@ describe("opening", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: lets two that are asked for at once both through", () =>
+  it.effect("never lets two that are asked for at once both through", () =>
     Effect.gen(function* () {
       yield* Cycles.opened([])
       const both = yield* Effect.all([Cycles.opens("c1"), Cycles.opens("c2")], { concurrency: 2 })
@@ -171,7 +171,7 @@ describe("opening", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: opens what one ledger transaction could not settle", () =>
+  it.effect("never opens what one ledger transaction could not settle", () =>
     Effect.gen(function* () {
       yield* Cycles.opened([])
       const refused = yield* Cycles.opens("c1")
@@ -182,7 +182,7 @@ describe("opening", () => {
 
 describe("joining", () => {
   it.effect(
-    "never: takes an order after the cut-off, or one that was claimed before it opened",
+    "never takes an order after the cut-off, or one that was claimed before it opened",
     () =>
       Effect.gen(function* () {
         const { stage, holders } = yield* Cycles.opened(["h1"])
@@ -203,7 +203,7 @@ describe("joining", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: takes more orders than one transaction settles", () =>
+  it.effect("never takes more orders than one transaction settles", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [holder] = holders
@@ -217,7 +217,7 @@ describe("joining", () => {
     }).pipe(engine({ settings: { inputsMax: 59 } }))
   )
 
-  it.effect("never: keeps an order in the sums that has left by itself", () =>
+  it.effect("never keeps an order in the sums that has left by itself", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       const [first, second] = holders
@@ -249,7 +249,7 @@ describe("joining", () => {
 })
 
 describe("settling", () => {
-  it.effect("never: goes before a cycle of an earlier cut-off has ended", () =>
+  it.effect("never goes before a cycle of an earlier cut-off has ended", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [holder] = holders
@@ -268,7 +268,7 @@ describe("settling", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: takes an order whose cash is not there", () =>
+  it.effect("never takes an order whose cash is not there", () =>
     Effect.gen(function* () {
       const { holders } = yield* ready()
       const [, second] = holders
@@ -290,7 +290,7 @@ describe("settling", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: deals at two prices, or at another than the rules make of the point", () =>
+  it.effect("never deals at two prices, or at another than the rules make of the point", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       yield* Cycles.opens("c1")
@@ -308,7 +308,7 @@ describe("settling", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: comes too late for what the ledger still locks", () =>
+  it.effect("never comes too late for what the ledger still locks", () =>
     Effect.gen(function* () {
       const { stage } = yield* ready()
       yield* Cycles.at("2026-08-05T20:00:00Z")
@@ -326,7 +326,7 @@ describe("settling", () => {
 })
 
 describe("releasing", () => {
-  it.effect("never: leaves an order standing, or cash locked, or tells of itself first", () =>
+  it.effect("never leaves an order standing, or cash locked, or tells of itself first", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       const [first, second] = holders
@@ -401,7 +401,7 @@ const sets = (stage: Stage.Stage, amount: string, reference: string) =>
   Cycles.allocates(stage, stage.fund, { assetId: "USD", amount, to: stage.fund, reference })
 
 describe("a gate", () => {
-  it.effect("never: strands a unit of Centrifuge's orders, or loses what is left over", () =>
+  it.effect("never strands a unit of Centrifuge's orders, or loses what is left over", () =>
     Effect.gen(function* () {
       const orders = { a: "30", b: "31", c: "39" }
       const { stage, holders } = yield* invested(orders)
@@ -512,7 +512,7 @@ const screeningFor = (rescreenAfter: string) =>
   )
 
 describe("both sides of a cycle", () => {
-  it.effect("never: move more than their net, or leave a part of it done (G11)", () =>
+  it.effect("never move more than their net, or leave a part of it done (G11)", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "30000" }, { unitDecimals: 6 })
       const [seller] = holders
@@ -558,7 +558,7 @@ describe("both sides of a cycle", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: are settled though a redemption's units were taken back", () =>
+  it.effect("never are settled though a redemption's units were taken back", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "100" })
       const [seller] = holders
@@ -586,7 +586,7 @@ describe("both sides of a cycle", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: pay a holder whose screening is no longer clear", () =>
+  it.effect("never pay a holder whose screening is no longer clear", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "100" })
       const [seller] = holders
@@ -684,7 +684,7 @@ describe("both sides of a cycle", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: burn a redemption's units that the registrar was asked to burn as well", () =>
+  it.effect("never burn a redemption's units that the registrar was asked to burn as well", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* invested({ a: "200" })
       const [seller] = holders

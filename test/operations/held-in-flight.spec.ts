@@ -84,7 +84,7 @@ describe("what was judged while the ledger was away", () => {
     })
   )
 
-  it.effect("never: is given up although nothing came, or is done twice", () =>
+  it.effect("never is given up although nothing came, or is done twice", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* afterAway(Effect.void), ["delivered", "succeeded"])
     })
@@ -93,7 +93,7 @@ describe("what was judged while the ledger was away", () => {
 
 describe("what may have come about", () => {
   it.effect(
-    "never: is failed by a hold before it is known that it has not, or done under it then",
+    "never is failed by a hold before it is known that it has not, or done under it then",
     () => {
       const ledger = remote()
       return Effect.gen(function* () {
@@ -120,7 +120,7 @@ describe("what may have come about", () => {
 
 describe("a forced transfer that was signed while the ledger was away", () => {
   it.effect(
-    "never: moves units that have come since, or is signed for what is there no more",
+    "never moves units that have come since, or is signed for what is there no more",
     () => {
       const ledger = remote()
       return Effect.gen(function* () {
@@ -144,7 +144,7 @@ describe("a forced transfer that was signed while the ledger was away", () => {
 })
 
 describe("what the ledger has taken", () => {
-  it.effect("never: is failed by a hold that came before it was seen there", () => {
+  it.effect("never is failed by a hold that came before it was seen there", () => {
     const faults = SimulatedLedger.Faults.make()
     return Effect.gen(function* () {
       yield* priced

@@ -47,7 +47,7 @@ const digestOf = Effect.gen(function* () {
 }).pipe(Effect.provide(NodeCrypto.layerCrypto))
 
 describe("holder.set-attributes", () => {
-  it.effect("never: leaves the record and the ledger's digest saying different things", () =>
+  it.effect("never leaves the record and the ledger's digest saying different things", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -70,7 +70,7 @@ describe("holder.set-attributes", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: is refused for what cannot be, or taken for a holder that is not there", () =>
+  it.effect("never is refused for what cannot be, or taken for a holder that is not there", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -113,7 +113,7 @@ describe("holder.set-attributes", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: makes whoever must verify what was stated anybody but compliance", () =>
+  it.effect("never makes whoever must verify what was stated anybody but compliance", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -139,7 +139,7 @@ describe("holder.set-attributes", () => {
 })
 
 describe("an invitation that the venue's own party made out of turn", () => {
-  it.effect("never: takes the place of one that stands, or makes another party the holder", () =>
+  it.effect("never takes the place of one that stands, or makes another party the holder", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* registering(stage)
@@ -228,7 +228,7 @@ describe("holder.register-successor", () => {
     )
 
   it.effect(
-    "never: leaves two holders that know nothing of each other, or a successor usable at once",
+    "never leaves two holders that know nothing of each other, or a successor usable at once",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()
@@ -295,7 +295,7 @@ describe("holder.close", () => {
     )
   )
 
-  it.effect("never: leaves a registration, a credential or a place behind", () =>
+  it.effect("never leaves a registration, a credential or a place behind", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened({ holderCap: 1 })
       yield* Stage.admitted(stage)
@@ -317,7 +317,7 @@ describe("holder.close", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: leaves a holder open that was only invited, or declined", () =>
+  it.effect("never leaves a holder open that was only invited, or declined", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* registering(stage)
@@ -333,7 +333,7 @@ describe("holder.close", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: takes away an order that is not ended, or units", () =>
+  it.effect("never takes away an order that is not ended, or units", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* Stage.admitted(stage)
@@ -405,7 +405,7 @@ describe("external-account.map", () => {
       { externalAccountId: "a1", kind: "cash", holderId: "h1", number: iban, ...of }
     )
 
-  it.effect("never: shows or keeps the number, or leaves the holder without its account", () =>
+  it.effect("never shows or keeps the number, or leaves the holder without its account", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)
@@ -426,7 +426,7 @@ describe("external-account.map", () => {
   )
 
   it.effect(
-    "never: takes an account that is nobody's, a second of one id, or one of nobody known",
+    "never takes an account that is nobody's, a second of one id, or one of nobody known",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()
@@ -445,7 +445,7 @@ describe("external-account.map", () => {
       }).pipe(engine(sealed))
   )
 
-  it.effect("never: gives a holder more accounts than there may be", () =>
+  it.effect("never gives a holder more accounts than there may be", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)

@@ -57,7 +57,7 @@ describe("holder.register", () => {
   )
 
   it.effect(
-    "never: takes an id or a party a second time, the venue itself, or a date that has passed",
+    "never takes an id or a party a second time, the venue itself, or a date that has passed",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()
@@ -258,7 +258,7 @@ describe("holder.onboard", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: shows the attributes themselves on the ledger, or none of them", () =>
+  it.effect("never shows the attributes themselves on the ledger, or none of them", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* onboarding(stage)

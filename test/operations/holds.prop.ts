@@ -166,7 +166,7 @@ const opened = Effect.gen(function* () {
 const open = Effect.map(openOn([instrumentId]), (all) => all.map(({ source }) => source))
 
 describe("holds of an instrument", () => {
-  it("never: are open beside one of their source, gone while their cause stays, or back without one", async () => {
+  it("never are open beside one of their source, gone while their cause stays, or back without one", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 10 }), (steps) =>
         Calls.runCase(
@@ -218,7 +218,7 @@ describe("holds of an instrument", () => {
     )
   })
 
-  it("never: are two of one source when two runs find at the same time", () =>
+  it("never are two of one source when two runs find at the same time", () =>
     Calls.runCase(
       Effect.gen(function* () {
         yield* opened
@@ -233,7 +233,7 @@ describe("holds of an instrument", () => {
       }).pipe(Effect.provide(world()))
     ))
 
-  it("never: forget why they were released, or what more came behind them", () =>
+  it("never forget why they were released, or what more came behind them", () =>
     Calls.runCase(
       Effect.gen(function* () {
         yield* opened

@@ -39,7 +39,7 @@ const acts = Effect.fnUntraced(function* (
 
 describe("a price that is corrected", () => {
   it.effect(
-    "never: is held against an order that was priced at the correction, read in the same batch",
+    "never is held against an order that was priced at the correction, read in the same batch",
     () =>
       Effect.gen(function* () {
         const { stage } = yield* Cycles.opened(["h1"])

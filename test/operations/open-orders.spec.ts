@@ -112,7 +112,7 @@ const walkAll = (play: Play) =>
   })
 
 describe("open orders", () => {
-  it("never: are other states than the open ones of the two kinds", () => {
+  it("never are other states than the open ones of the two kinds", () => {
     const first = (states: object, count: number) => Object.keys(states).slice(0, count)
     const members = [...first(SubscriptionOrder.states, 3), ...first(RedemptionOrder.states, 5)]
     // A closed order that owes its refund is listed for that alone.
@@ -142,7 +142,7 @@ describe("open orders", () => {
   )
 
   it.effect(
-    "never: do not say whose move it is, by when, for how much, or what a filter asks for",
+    "never do not say whose move it is, by when, for how much, or what a filter asks for",
     () =>
       Effect.gen(function* () {
         const play = yield* ordered
@@ -182,7 +182,7 @@ describe("open orders", () => {
   )
 
   it.effect(
-    "never: count one whose time to settle has come, or no more one a nanosecond before",
+    "never count one whose time to settle has come, or no more one a nanosecond before",
     () =>
       Effect.gen(function* () {
         const play = yield* ordered
@@ -203,7 +203,7 @@ describe("open orders", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: show an investor another's, or a registrar another's instrument", () =>
+  it.effect("never show an investor another's, or a registrar another's instrument", () =>
     Effect.gen(function* () {
       const play = yield* ordered
       const investor = (holderId: string) => ({ ...Stage.person("ines", "investor"), holderId })
@@ -332,7 +332,7 @@ describe("proposals", () => {
   )
 
   it.effect(
-    "never: lose the proposal when the first of two signs, or still await who has signed",
+    "never lose the proposal when the first of two signs, or still await who has signed",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()

@@ -45,7 +45,7 @@ const pays = Stage.write(
 )
 
 describe("what a frozen holder is owed for burned units", () => {
-  it.effect("never: is paid to it once a recovery has carried its freeze to the successor", () =>
+  it.effect("never is paid to it once a recovery has carried its freeze to the successor", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* burned
       const frozen = yield* Powers.restricts("h1", { reason: "sanctions" })
@@ -73,7 +73,7 @@ describe("what a frozen holder is owed for burned units", () => {
   )
 
   it.effect(
-    "never: is paid once that one instrument was recovered, or not for its successor's own",
+    "never is paid once that one instrument was recovered, or not for its successor's own",
     () =>
       Effect.gen(function* () {
         const { stage, h1 } = yield* burned
@@ -103,7 +103,7 @@ describe("what a frozen holder is owed for burned units", () => {
 
 describe("a successor that loses its key too", () => {
   it.effect(
-    "never: keeps the first wallet from ever being recovered, or free of what it carried",
+    "never keeps the first wallet from ever being recovered, or free of what it carried",
     () =>
       Effect.gen(function* () {
         const { stage, h1 } = yield* Powers.founded()
@@ -174,7 +174,7 @@ describe("units that land on the old wallet when its holder is succeeded", () =>
 })
 
 describe("a consent to an issuer whose agreement has ended", () => {
-  it.effect("never: counts for another issuer until the ledger refuses the move", () =>
+  it.effect("never counts for another issuer until the ledger refuses the move", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       const { cid } = yield* Powers.saying(Templates.IssuerPowersAgreement, {})
@@ -236,7 +236,7 @@ describe("a holder that takes its consent back", () => {
     }).pipe(Effect.provide(world({ settings: { inputsMax: 16 } })))
   )
 
-  it.effect("never: surprises somebody for another holder's order, or once its own is done", () =>
+  it.effect("never surprises somebody for another holder's order, or once its own is done", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       yield* Powers.mints(stage, h2, "1")

@@ -29,7 +29,7 @@ const unitsOf = (done: Stage.Ended) =>
 
 describe("a forced transfer", () => {
   it.effect(
-    "never: moves another amount than was named, or no event, movement or register tells of it",
+    "never moves another amount than was named, or no event, movement or register tells of it",
     () =>
       Effect.gen(function* () {
         const { stage, h1, h2 } = yield* Powers.founded()
@@ -58,7 +58,7 @@ describe("a forced transfer", () => {
   )
 
   it.effect(
-    "never: is kept from frozen units: the sender's restriction stops it (T-REX, freeze)",
+    "never is kept from frozen units: the sender's restriction stops it (T-REX, freeze)",
     () =>
       Effect.gen(function* () {
         const { h1, h2 } = yield* Powers.founded()
@@ -74,7 +74,7 @@ describe("a forced transfer", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: reaches a frozen receiver, or one that may not receive (T-REX, freeze)", () =>
+  it.effect("never reaches a frozen receiver, or one that may not receive (T-REX, freeze)", () =>
     Effect.gen(function* () {
       const { h1, h2 } = yield* Powers.founded()
       yield* Powers.restricts("h2")
@@ -115,7 +115,7 @@ describe("a forced transfer", () => {
   )
 
   it.effect(
-    "never: leaves locks in place that its units were under, or ends more than it needs",
+    "never leaves locks in place that its units were under, or ends more than it needs",
     () =>
       Effect.gen(function* () {
         const { stage, h1, h2 } = yield* Powers.founded()
@@ -158,7 +158,7 @@ describe("a forced transfer", () => {
   )
 
   it.effect(
-    "never: does not know what locks a holding, or moves one whose lock nobody may end",
+    "never does not know what locks a holding, or moves one whose lock nobody may end",
     () =>
       Effect.gen(function* () {
         const { stage, h1, h2 } = yield* Powers.founded("10")
@@ -306,7 +306,7 @@ describe("a forced transfer", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: moves units of an instrument nobody named, or leaves one of all behind", () =>
+  it.effect("never moves units of an instrument nobody named, or leaves one of all behind", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       yield* Powers.another(stage, "fund-b")
@@ -351,7 +351,7 @@ describe("a forced transfer", () => {
     }).pipe(engine(16))
   )
 
-  it.effect("never: goes on with its next step though the consent has ended in between", () =>
+  it.effect("never goes on with its next step though the consent has ended in between", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
@@ -371,7 +371,7 @@ describe("a forced transfer", () => {
     }).pipe(engine(16))
   )
 
-  it.effect("never: runs on a consent that was signed over and has ended since", () =>
+  it.effect("never runs on a consent that was signed over and has ended since", () =>
     Effect.gen(function* () {
       const { h1, h2 } = yield* Powers.founded()
       const key = yield* Stage.made(
@@ -386,7 +386,7 @@ describe("a forced transfer", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: is judged by what was there when it was signed and not when it runs", () =>
+  it.effect("never is judged by what was there when it was signed and not when it runs", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       const key = yield* Stage.made(

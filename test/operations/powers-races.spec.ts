@@ -217,7 +217,7 @@ describe("a forced act and an order's settlement at once", () => {
 })
 
 describe("an order of a holder that is recovered on its way", () => {
-  it.effect("never: stays funded by a burn request that is gone, or is never let go", () =>
+  it.effect("never stays funded by a burn request that is gone, or is never let go", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)

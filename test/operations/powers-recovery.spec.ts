@@ -32,7 +32,7 @@ const ofTwo = Effect.gen(function* () {
 })
 
 describe("a recovery (T-REX, lost wallet)", () => {
-  it.effect("never: leaves units with the old wallet, or frees what was frozen on it", () =>
+  it.effect("never leaves units with the old wallet, or frees what was frozen on it", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -64,7 +64,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: lands on a successor that is restricted itself (OpenZeppelin)", () =>
+  it.effect("never lands on a successor that is restricted itself (OpenZeppelin)", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -78,7 +78,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
   )
 
   it.effect(
-    "never: is stopped by what an earlier part of it carried, or takes that for the successor's own",
+    "never is stopped by what an earlier part of it carried, or takes that for the successor's own",
     () =>
       Effect.gen(function* () {
         const { next } = yield* ofTwo
@@ -154,7 +154,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: leaves a lock behind that nobody can open any more", () =>
+  it.effect("never leaves a lock behind that nobody can open any more", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
@@ -178,7 +178,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: brings new units to the old wallet by an order that it left open", () =>
+  it.effect("never brings new units to the old wallet by an order that it left open", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)

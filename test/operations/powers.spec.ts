@@ -68,7 +68,7 @@ const opened = Effect.gen(function* () {
 
 describe("an issuer powers agreement", () => {
   it.effect(
-    "never: is in force once issuer and registrar have both accepted, or one of them decides",
+    "never is in force once issuer and registrar have both accepted, or one of them decides",
     () =>
       Effect.gen(function* () {
         const { stage } = yield* opened
@@ -107,7 +107,7 @@ describe("an issuer powers agreement", () => {
       }).pipe(engine)
   )
 
-  it.effect("never: is asked for twice, or the one that waits stays beside the newer one", () =>
+  it.effect("never is asked for twice, or the one that waits stays beside the newer one", () =>
     Effect.gen(function* () {
       const { stage } = yield* opened
       yield* Powers.proposes(stage)
@@ -124,7 +124,7 @@ describe("an issuer powers agreement", () => {
     }).pipe(engine)
   )
 
-  it.effect("never: is declined, ended or past its date, and cannot be asked for anew", () =>
+  it.effect("never is declined, ended or past its date, and cannot be asked for anew", () =>
     Effect.gen(function* () {
       const { stage } = yield* opened
       yield* Powers.proposes(stage)
@@ -163,7 +163,7 @@ describe("an issuer powers agreement", () => {
 
 describe("a consent to issuer powers", () => {
   it.effect(
-    "never: is offered before anybody has agreed the powers, or to powers nobody agreed",
+    "never is offered before anybody has agreed the powers, or to powers nobody agreed",
     () =>
       Effect.gen(function* () {
         const { stage } = yield* opened
@@ -193,7 +193,7 @@ describe("a consent to issuer powers", () => {
       }).pipe(engine)
   )
 
-  it.effect("never: is granted, and the holder is not shown with it, or another is asked for", () =>
+  it.effect("never is granted, and the holder is not shown with it, or another is asked for", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage)
@@ -228,7 +228,7 @@ describe("a consent to issuer powers", () => {
     }).pipe(engine)
   )
 
-  it.effect("never: is declined, replaced or out of time, and still waits for the holder", () =>
+  it.effect("never is declined, replaced or out of time, and still waits for the holder", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage)
@@ -250,7 +250,7 @@ describe("a consent to issuer powers", () => {
     }).pipe(engine)
   )
 
-  it.effect("never: surprises somebody when its holder declines an offer that had run out", () =>
+  it.effect("never surprises somebody when its holder declines an offer that had run out", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage)
@@ -262,7 +262,7 @@ describe("a consent to issuer powers", () => {
     }).pipe(engine)
   )
 
-  it.effect("never: counts past its own time", () =>
+  it.effect("never counts past its own time", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage)
@@ -276,7 +276,7 @@ describe("a consent to issuer powers", () => {
     }).pipe(engine)
   )
 
-  it.effect("never: is taken back by its holder, and nobody notices that it is restricted", () =>
+  it.effect("never is taken back by its holder, and nobody notices that it is restricted", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage)
@@ -295,7 +295,7 @@ describe("a consent to issuer powers", () => {
     }).pipe(engine)
   )
 
-  it.effect("never: is the holder's to take back where the agreement does not let it", () =>
+  it.effect("never is the holder's to take back where the agreement does not let it", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage, { consentRevocable: false })

@@ -719,7 +719,7 @@ const slow = 120_000
 
 describe("a precheck", () => {
   it.effect(
-    "never: lets what the act is refused, or refuses it otherwise than the act is",
+    "never lets what the act is refused, or refuses it otherwise than the act is",
     () =>
       Effect.gen(function* () {
         const { agree, seen } = yield* comparing
@@ -735,7 +735,7 @@ describe("a precheck", () => {
   )
 
   it.effect.each(seeds)(
-    "never: tells the refusals of several gates in another order, seed %s",
+    "never tells the refusals of several gates in another order, seed %s",
     (seed) =>
       Effect.gen(function* () {
         const { agree } = yield* comparing

@@ -142,7 +142,7 @@ const priced = (stage: Stage.Stage) =>
 const runs = Number(process.env["RUNS"] ?? 6)
 
 describe("a precheck of a time that is over", () => {
-  it("never: tells otherwise than what was told then", async () => {
+  it("never tells otherwise than what was told then", async () => {
     const names = Object.keys(happenings) as ReadonlyArray<Happening>
     const history = fc.array(fc.constantFrom<Happening | "price">(...names, "price"), {
       minLength: 6,
@@ -222,7 +222,7 @@ const decided: typeof questions = [
 ]
 
 describe("a precheck under another version of the policy", () => {
-  it("never: differs from what the venue tells once that version is in force", async () => {
+  it("never differs from what the venue tells once that version is in force", async () => {
     const walk = (terms: object) =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened({ pricing: "historic" })
@@ -319,7 +319,7 @@ describe("a precheck under another version of the policy", () => {
     )
 
   it.effect(
-    "never: settles a cycle otherwise than a venue that in fact had that version, and price",
+    "never settles a cycle otherwise than a venue that in fact had that version, and price",
     () =>
       Effect.gen(function* () {
         const asked = yield* Effect.gen(function* () {
@@ -356,7 +356,7 @@ describe("a precheck under another version of the policy", () => {
 // ---- of any size
 
 describe("an order that its holder signed for more than anything is worth", () => {
-  it.effect("never: brings the venue down instead of being refused", () =>
+  it.effect("never brings the venue down instead of being refused", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [h1] = holders
@@ -392,7 +392,7 @@ describe("an order that its holder signed for more than anything is worth", () =
 // ---- of what no manifest holds
 
 describe("a precheck of a claim to what the registrar configured and the venue never recorded", () => {
-  it.effect("never: tells one refusal where there are three, or more of it than there is", () =>
+  it.effect("never tells one refusal where there are three, or more of it than there is", () =>
     Effect.gen(function* () {
       const { stage } = yield* Cycles.opened(["h1"])
       yield* stage.registrar.act(
@@ -447,7 +447,7 @@ describe("a precheck of a claim to what the registrar configured and the venue n
 // ---- the acts
 
 describe("the acts of the API", () => {
-  it("never: lack a precheck though their operation is there, or their operation its checks", () => {
+  it("never lack a precheck though their operation is there, or their operation its checks", () => {
     for (const act of PrecheckAct.members) {
       const operation = Catalogue.operations.find(({ kind }) => kind === act)
       assert.strictEqual(Object.hasOwn(acts, act), operation !== undefined, act)
@@ -459,7 +459,7 @@ describe("the acts of the API", () => {
 // ---- what approvers sign, and what moves by force
 
 describe("a precheck of what approvers sign", () => {
-  it.effect("never: shows other figures than they sign", () =>
+  it.effect("never shows other figures than they sign", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [h1] = holders
@@ -479,7 +479,7 @@ describe("a precheck of what approvers sign", () => {
   )
 
   it.effect(
-    "never: lets units be moved by force that stay, or shows other figures than are signed",
+    "never lets units be moved by force that stay, or shows other figures than are signed",
     () =>
       Effect.gen(function* () {
         const { h2 } = yield* Powers.founded()
@@ -508,7 +508,7 @@ describe("a precheck of what approvers sign", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: lets a holder be recovered that has nobody to follow it", () =>
+  it.effect("never lets a holder be recovered that has nobody to follow it", () =>
     Effect.gen(function* () {
       const { h1, stage } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)

@@ -88,38 +88,32 @@ describe("two registrations at once", () => {
     }).pipe(engine())
   )
 
-  it.effect(
-    "never: keep a party from ever being registered, when the one that took it failed",
-    () =>
-      Effect.gen(function* () {
-        yield* Stage.opened()
-        const first = yield* Stage.outsider("first")
-        yield* queued({ holderId: "h1", party: first.party })
-        yield* queued({ holderId: "h2", party: first.party })
-        yield* Stage.settle
-        const records = yield* Records
-        const ended = yield* Stream.runCollect(
-          records.stream(operations, { where: { kind: ["holder.register"] } })
+  it.effect("never keep a party from ever being registered, when the one that took it failed", () =>
+    Effect.gen(function* () {
+      yield* Stage.opened()
+      const first = yield* Stage.outsider("first")
+      yield* queued({ holderId: "h1", party: first.party })
+      yield* queued({ holderId: "h2", party: first.party })
+      yield* Stage.settle
+      const records = yield* Records
+      const ended = yield* Stream.runCollect(
+        records.stream(operations, { where: { kind: ["holder.register"] } })
+      )
+      const failed = ended.find(({ record }) => record.state === "failed")
+      if (failed === undefined) throw new Error("nothing failed")
+      const { operationId } = failed.record
+      const late = yield* Stage.outsider("late")
+      const name = `party:${late.party}`
+      yield* records.transact(
+        records.open(
+          holderClaims,
+          { name, operationId },
+          { cause: { by: "operation", operationId }, now: Instant.of(Stage.start), trace: null }
         )
-        const failed = ended.find(({ record }) => record.state === "failed")
-        if (failed === undefined) throw new Error("nothing failed")
-        const { operationId } = failed.record
-        const late = yield* Stage.outsider("late")
-        const name = `party:${late.party}`
-        yield* records.transact(
-          records.open(
-            holderClaims,
-            { name, operationId },
-            { cause: { by: "operation", operationId }, now: Instant.of(Stage.start), trace: null }
-          )
-        )
-        const after = yield* Stage.write(
-          "holder.register",
-          {},
-          { holderId: "h3", party: late.party }
-        )
-        assert.strictEqual(after.why, "")
-        assert.strictEqual((yield* holderOf(late.party)).length, 1)
-      }).pipe(engine())
+      )
+      const after = yield* Stage.write("holder.register", {}, { holderId: "h3", party: late.party })
+      assert.strictEqual(after.why, "")
+      assert.strictEqual((yield* holderOf(late.party)).length, 1)
+    }).pipe(engine())
   )
 })

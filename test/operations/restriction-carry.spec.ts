@@ -122,7 +122,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("never: is carried twice: by one transaction, by the next, or by another move", () =>
+  it.effect("never is carried twice: by one transaction, by the next, or by another move", () =>
     Effect.gen(function* () {
       yield* restricted
       const [part, whole] = [{ left: "units" }, { left: "other-instruments" }] as const
@@ -154,7 +154,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("never: is lost to units that follow once the successor's own was lifted", () =>
+  it.effect("never is lost to units that follow once the successor's own was lifted", () =>
     Effect.gen(function* () {
       yield* restricted
       yield* carries({ left: "other-instruments" })
@@ -183,7 +183,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("never: has a longer id with every recovery", () =>
+  it.effect("never has a longer id with every recovery", () =>
     Effect.gen(function* () {
       yield* founded(3)
       yield* restricts("h1", "on-all")
@@ -202,7 +202,7 @@ describe("a restriction in the moment of a recovery", () => {
   // Switched off to see it red: `inTurn` of RestrictionLookups.ts, in either of the two. In memory one
   // transaction runs at a time, so that this takes a database.
   it.live(
-    "never: stays on a holder that has ended by it, and nobody else has it",
+    "never stays on a holder that has ended by it, and nobody else has it",
     () =>
       Effect.gen(function* () {
         const records = yield* Records

@@ -34,7 +34,7 @@ const rescreens = Effect.gen(function* () {
 })
 
 describe("a confirmed hit", () => {
-  it.effect("never: leaves the holder free, or is somebody's act", () => {
+  it.effect("never leaves the holder free, or is somebody's act", () => {
     const one = source("confirmed")
     return Effect.gen(function* () {
       yield* founded(1)
@@ -64,7 +64,7 @@ describe("a confirmed hit", () => {
   })
 
   it.effect(
-    "never: is over with a later answer, is not told apart from the one before, or comes of a doubt",
+    "never is over with a later answer, is not told apart from the one before, or comes of a doubt",
     () => {
       const one = source("possible")
       return Effect.gen(function* () {

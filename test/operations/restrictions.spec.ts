@@ -25,28 +25,26 @@ const isIn = (self: object, members: object) => assert.deepInclude(self, members
 const until = "2026-07-31T14:00:00Z"
 
 describe("a restriction with a date", () => {
-  it.effect(
-    "never: is in force past it, before its end is noted, or its end is told of twice",
-    () =>
-      Effect.gen(function* () {
-        yield* founded(1)
-        assert.strictEqual((yield* restricts("h1", "r1", { autoReleaseAt: until })).why, "")
-        yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(until)) - 1)
-        assert.deepStrictEqual(yield* activeOf("h1"), ["r1"])
-        yield* TestClock.adjust(1)
-        assert.deepStrictEqual(yield* activeOf("h1"), [])
-        isIn(yield* one("r1"), { state: "lapsed", endedAt: Instant.of(until), version: 1 })
-        assert.deepStrictEqual(yield* told, ["restricted r1"])
-        yield* turn
-        isIn(yield* one("r1"), { state: "lapsed", endedAt: Instant.of(until), version: 2 })
-        yield* turn
-        isIn(yield* one("r1"), { version: 2 })
-        assert.deepStrictEqual(yield* told, ["restricted r1", "unrestricted r1 lapsed"])
-        assert.strictEqual((yield* lifts("r1")).why, "state-conflict RestrictionState")
-      }).pipe(engine())
+  it.effect("never is in force past it, before its end is noted, or its end is told of twice", () =>
+    Effect.gen(function* () {
+      yield* founded(1)
+      assert.strictEqual((yield* restricts("h1", "r1", { autoReleaseAt: until })).why, "")
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(until)) - 1)
+      assert.deepStrictEqual(yield* activeOf("h1"), ["r1"])
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* activeOf("h1"), [])
+      isIn(yield* one("r1"), { state: "lapsed", endedAt: Instant.of(until), version: 1 })
+      assert.deepStrictEqual(yield* told, ["restricted r1"])
+      yield* turn
+      isIn(yield* one("r1"), { state: "lapsed", endedAt: Instant.of(until), version: 2 })
+      yield* turn
+      isIn(yield* one("r1"), { version: 2 })
+      assert.deepStrictEqual(yield* told, ["restricted r1", "unrestricted r1 lapsed"])
+      assert.strictEqual((yield* lifts("r1")).why, "state-conflict RestrictionState")
+    }).pipe(engine())
   )
 
-  it.effect("never: ends by its date once it was lifted before", () =>
+  it.effect("never ends by its date once it was lifted before", () =>
     Effect.gen(function* () {
       yield* founded(1)
       yield* restricts("h1", "r1", { autoReleaseAt: until })
@@ -72,7 +70,7 @@ describe("a restriction with a date", () => {
 })
 
 describe("what is in force", () => {
-  it.effect("never: leaves out one on everything or one of many, or takes in another's", () =>
+  it.effect("never leaves out one on everything or one of many, or takes in another's", () =>
     Effect.gen(function* () {
       yield* founded(3)
       yield* restricts("h1", "all-1")
@@ -101,7 +99,7 @@ describe("a batch of a thousand", () => {
     ["PostgreSQL", TestDatabase.layer as typeof Memory.layer]
   ] as const) {
     it.live(
-      `never: restricts fewer, or what is in force stops at one look-up's worth, on ${name}`,
+      `never restricts fewer, or what is in force stops at one look-up's worth, on ${name}`,
       () =>
         Effect.gen(function* () {
           yield* foundedNow(1_002)

@@ -82,7 +82,7 @@ const turn = Effect.gen(function* () {
 })
 
 describe("a holder of a venue that screens", () => {
-  it.effect("never: is active before it is clear, or is asked about twice", () => {
+  it.effect("never is active before it is clear, or is asked about twice", () => {
     const one = source({ others: ["nothing-yet", "none"] })
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()
@@ -108,7 +108,7 @@ describe("a holder of a venue that screens", () => {
   })
 
   it.effect(
-    "never: is let through while a possible hit is judged, or stays out once it is none",
+    "never is let through while a possible hit is judged, or stays out once it is none",
     () => {
       const named = [
         { who: "h1", answers: ["possible", "possible", "none"] as const, reason: "same name" }
@@ -176,31 +176,28 @@ describe("a holder of a venue that screens", () => {
     }
   )
 
-  it.effect(
-    "never: stays clear for ever where the deployment lets no screening be that old",
-    () => {
-      const one = source()
-      return Effect.gen(function* () {
-        const stage = yield* Stage.opened()
-        yield* ready(stage)
-        const screening = (yield* holder()).screening
-        assert.strictEqual(
-          screening?.validUntil,
-          Instant.add(screening?.screenedAt ?? Instant.fromNanos(0n), Duration.of("P30D"))
-        )
-        yield* TestClock.adjust("29 days")
-        assert.strictEqual(yield* screened, "clear")
-        yield* TestClock.adjust("1 day")
-        assert.strictEqual(yield* screened, "stale")
-        assert.strictEqual((yield* offering).why, "rule-refused screening screening-clear")
-        yield* turn
-        assert.strictEqual(yield* screened, "clear")
-      }).pipe(under(one, { rescreenAfter: Duration.of("P30D") }))
-    }
-  )
+  it.effect("never stays clear for ever where the deployment lets no screening be that old", () => {
+    const one = source()
+    return Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* ready(stage)
+      const screening = (yield* holder()).screening
+      assert.strictEqual(
+        screening?.validUntil,
+        Instant.add(screening?.screenedAt ?? Instant.fromNanos(0n), Duration.of("P30D"))
+      )
+      yield* TestClock.adjust("29 days")
+      assert.strictEqual(yield* screened, "clear")
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* screened, "stale")
+      assert.strictEqual((yield* offering).why, "rule-refused screening screening-clear")
+      yield* turn
+      assert.strictEqual(yield* screened, "clear")
+    }).pipe(under(one, { rescreenAfter: Duration.of("P30D") }))
+  })
 
   it.effect(
-    "never: stays clear longer than an instrument's policy says, or than it says since",
+    "never stays clear longer than an instrument's policy says, or than it says since",
     () => {
       const one = source()
       return Effect.gen(function* () {
@@ -231,7 +228,7 @@ describe("a holder of a venue that screens", () => {
   )
 
   it.effect(
-    "never: is forgotten by a source that was away, or moved by an answer that is none",
+    "never is forgotten by a source that was away, or moved by an answer that is none",
     () => {
       const answers: Array<
         Effect.Effect<ScreeningSource.Answer, ScreeningSource.SourceUnavailable>
@@ -295,7 +292,7 @@ describe("a holder of a venue that screens", () => {
 })
 
 describe("a successor", () => {
-  it.effect("never: is active without a screening of its own", () => {
+  it.effect("never is active without a screening of its own", () => {
     const one = source()
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()
@@ -343,7 +340,7 @@ describe("a venue that began to screen", () => {
 })
 
 describe("what a holder is shown of it", () => {
-  it.effect("never: moves with its screening, in any of its states", () => {
+  it.effect("never moves with its screening, in any of its states", () => {
     const one = source({ others: ["nothing-yet", "possible", "none"] })
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()

@@ -144,7 +144,7 @@ describe("an order paid on the ledger", () => {
       return { stage, h1 }
     })
 
-  it.effect("never: settles on what its holder locked for less time, or is said to", () =>
+  it.effect("never settles on what its holder locked for less time, or is said to", () =>
     Effect.gen(function* () {
       yield* standing({ cash: soon, units: soon })
       assert.deepStrictEqual(yield* refusing("subscription.settle", { subscriptionId: "s1" }), [])
@@ -155,7 +155,7 @@ describe("an order paid on the ledger", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: does not settle on what its holder locked anew", () =>
+  it.effect("never does not settle on what its holder locked anew", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* standing({ cash: soon, units: soon })
       yield* Cycles.at(soon)
@@ -168,7 +168,7 @@ describe("an order paid on the ledger", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: settles once its own time is past, or is said to", () =>
+  it.effect("never settles once its own time is past, or is said to", () =>
     Effect.gen(function* () {
       yield* standing({ cash: long, units: long })
       yield* Cycles.at(settleBy)
@@ -177,7 +177,7 @@ describe("an order paid on the ledger", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: is refused before that time is past", () =>
+  it.effect("never is refused before that time is past", () =>
     Effect.gen(function* () {
       yield* standing({ cash: long, units: long })
       yield* Cycles.at("2026-08-08T19:59:59Z")
@@ -189,7 +189,7 @@ describe("an order paid on the ledger", () => {
 
 describe("an order to be paid an amount", () => {
   it.effect(
-    "never: takes units of its holder that are not locked, or is not shown as waiting for them",
+    "never takes units of its holder that are not locked, or is not shown as waiting for them",
     () =>
       Effect.gen(function* () {
         const { stage, h1 } = yield* priced
@@ -233,7 +233,7 @@ describe("an order to be paid an amount", () => {
 
 describe("a dealing cycle", () => {
   it.effect(
-    "never: settles on what a holder locked for less time than the cycle has, or is said to",
+    "never settles on what a holder locked for less time than the cycle has, or is said to",
     () =>
       Effect.gen(function* () {
         const { stage, holders } = yield* Cycles.opened(["h1"])
@@ -256,7 +256,7 @@ describe("a dealing cycle", () => {
 
 describe("a fund", () => {
   it.effect(
-    "never: pays for a cycle with cash that it set aside for less time than the cycle has",
+    "never pays for a cycle with cash that it set aside for less time than the cycle has",
     () =>
       Effect.gen(function* () {
         const { stage, h1 } = yield* priced

@@ -213,7 +213,7 @@ describe("a standing settlement", () => {
   )
 
   it.effect(
-    "never: gives units to a holder whose registration ran out, or keeps those it gives back",
+    "never gives units to a holder whose registration ran out, or keeps those it gives back",
     () =>
       Effect.gen(function* () {
         const stage = yield* opened
@@ -275,7 +275,7 @@ describe("a standing settlement", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: settles an order whose own time is past", () =>
+  it.effect("never settles an order whose own time is past", () =>
     Effect.gen(function* () {
       const stage = yield* opened
       yield* ordered(stage, { amount: "1000", bought: "1000" })

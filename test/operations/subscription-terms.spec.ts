@@ -76,7 +76,7 @@ describe("the policy's terms", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: let an order through outside the window, or below and above the limits", () =>
+  it.effect("never let an order through outside the window, or below and above the limits", () =>
     Effect.gen(function* () {
       const { stage } = yield* oneHolder({ minimumSubscription: 100 })
       const why = (of: Readonly<Record<string, Stage.Json>>) =>
@@ -105,7 +105,7 @@ describe("the policy's terms", () => {
   )
 
   it.effect(
-    "never: let units out before their cash where they forbid it, or close the order unpaid",
+    "never let units out before their cash where they forbid it, or close the order unpaid",
     () =>
       Effect.gen(function* () {
         const { stage } = yield* oneHolder()
@@ -143,7 +143,7 @@ describe("an order in units paid on the ledger", () => {
     )
 
   it.effect(
-    "never: takes other cash than its lot is worth, asks for it early, or mints unpaid",
+    "never takes other cash than its lot is worth, asks for it early, or mints unpaid",
     () =>
       Effect.gen(function* () {
         const { stage, holder } = yield* oneHolder({ fees: { subscription: 0.005, redemption: 0 } })
@@ -194,7 +194,7 @@ describe("an order in units paid on the ledger", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: follows the fee of the day it settles instead of the day it was claimed", () =>
+  it.effect("never follows the fee of the day it settles instead of the day it was claimed", () =>
     Effect.gen(function* () {
       const { stage, holder } = yield* oneHolder({ fees: { subscription: 0.005, redemption: 0 } })
       yield* Cycles.paysIn(stage, holder, "5000")
@@ -234,7 +234,7 @@ describe("the price of a day", () => {
     return stage
   })
 
-  it.effect("never: is the point's though the day's orders swing it", () =>
+  it.effect("never is the point's though the day's orders swing it", () =>
     Effect.gen(function* () {
       const stage = yield* swinging
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
@@ -298,7 +298,7 @@ describe("an order that is not settled in time", () => {
   })
 
   it.effect(
-    "never: keeps its holder's cash locked, or is let go by somebody, twice or too early",
+    "never keeps its holder's cash locked, or is let go by somebody, twice or too early",
     () =>
       Effect.gen(function* () {
         const { stage, holder } = yield* oneHolder()

@@ -738,7 +738,7 @@ describe("an order paid on the ledger", () => {
 })
 
 describe("the gates of a claim", () => {
-  it.effect("never: let through what is not a plain order", () =>
+  it.effect("never let through what is not a plain order", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket({ minimumSubscription: 1000 })
       const why = (of: Readonly<Record<string, Stage.Json>>) =>
@@ -820,7 +820,7 @@ describe("the gates of a claim", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: let an unregistered, unadmitted or unconfigured order through", () =>
+  it.effect("never let an unregistered, unadmitted or unconfigured order through", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* Stage.write(
@@ -853,7 +853,7 @@ describe("the gates of a claim", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: let an order through that nobody could price, or that rebases", () =>
+  it.effect("never let an order through that nobody could price, or that rebases", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened({ oracle: null })
       yield* Stage.admitted(stage)
@@ -861,7 +861,7 @@ describe("the gates of a claim", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: let an order of a rebasing instrument through", () =>
+  it.effect("never let an order of a rebasing instrument through", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened({ valuation: "rebasing" })
       yield* Stage.admitted(stage)

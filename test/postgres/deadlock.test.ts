@@ -9,7 +9,7 @@ import { world } from "../engine/world.ts"
 
 // Switched off to see it red: `isDeadlock` in Faults.ts, or its reading in records/layer.ts.
 it.live(
-  "never: are told that the store is away, though it is not",
+  "never are told that the store is away, though it is not",
   () =>
     Effect.gen(function* () {
       const url = Redacted.make(yield* TestDatabase.url)

@@ -8,7 +8,7 @@ import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 
 // Switched off to see it red: `statement_timeout` in Sessions.ts.
 it.live(
-  "never: waits for ever behind a slow store, or leaves something of its transaction",
+  "never waits for ever behind a slow store, or leaves something of its transaction",
   () =>
     Effect.gen(function* () {
       const url = Redacted.make(yield* TestDatabase.url)

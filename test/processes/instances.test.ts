@@ -52,7 +52,7 @@ const host = (n: number) => {
 }
 
 describe("three hosts on one database", () => {
-  it("never: give a subject one budget each, so that it has three", async () => {
+  it("never give a subject one budget each, so that it has three", async () => {
     const as = await venue.token("anna", ["auditor"])
     const from = Date.now()
     const answers = await Promise.all(
@@ -70,7 +70,7 @@ describe("three hosts on one database", () => {
     )
   })
 
-  it("never: take a signed request that another of them has taken", async () => {
+  it("never take a signed request that another of them has taken", async () => {
     const as = await venue.token("signer", ["operator"])
     const path = "/v1/operations"
     for (let round = 0; round < 3; round++) {
@@ -92,7 +92,7 @@ describe("three hosts on one database", () => {
     expect(copies.map((copy) => copy?.status).toSorted()).toEqual([200, ...Array(11).fill(401)])
   })
 
-  it("never: lose, repeat or refuse a page when each page is asked of another of them", async () => {
+  it("never lose, repeat or refuse a page when each page is asked of another of them", async () => {
     const holderIds = Array.from({ length: 9 }, (_, n) => `page-${n}`)
     for (const holderId of holderIds) {
       const answer = await insist(
@@ -121,7 +121,7 @@ describe("three hosts on one database", () => {
     expect(found.length).toBe(holderIds.length)
   })
 
-  it("never: lose a write, do one twice, or show a reader a gap when one of them is killed at work", async () => {
+  it("never lose a write, do one twice, or show a reader a gap when one of them is killed at work", async () => {
     const shared = Array.from({ length: 6 * times }, (_, n) => `shared-${n}`)
     const single = Array.from({ length: 40 * times }, (_, n) => `single-${n}`)
     // Four callers each want the same record; every other record is wanted once.
@@ -209,7 +209,7 @@ describe("three hosts on one database", () => {
     }
   })
 
-  it("never: let a host that slept past its lease write what another has done for it", async () => {
+  it("never let a host that slept past its lease write what another has done for it", async () => {
     const [sleeper, ...others] = venue.hosts.filter((_, n) => n !== 1)
     if (sleeper === undefined) throw new Error("no host is up")
     for (let round = 0; round < times; round++) {

@@ -109,7 +109,7 @@ const allDelivered = (): Promise<void> =>
   })
 
 describe("a webhook of three hosts", () => {
-  it("never: misses an event when the host that posts is killed before it is answered", async () => {
+  it("never misses an event when the host that posts is killed before it is answered", async () => {
     const [victim] = venue.hosts
     if (victim === undefined) throw new Error("no host is up")
     const from = got.length
@@ -122,7 +122,7 @@ describe("a webhook of three hosts", () => {
     await allDelivered()
   })
 
-  it("never: misses one when the only host is killed while its post is not answered, and gets it again", async () => {
+  it("never misses one when the only host is killed while its post is not answered, and gets it again", async () => {
     for (const host of venue.hosts) host.kill()
     await Promise.all(venue.hosts.map(({ ended }) => ended))
     venue.hosts.length = 0

@@ -103,7 +103,7 @@ const inWorld = Effect.provide(
 
 describe("a record with an action that awaits", () => {
   // Switched off to see it red: `shown`, its role, that only awaiting actions are looked for.
-  it.effect("never: does not say so, says it to all, or says it once the action is decided", () =>
+  it.effect("never does not say so, says it to all, or says it once the action is decided", () =>
     Effect.gen(function* () {
       for (const counterId of ["c1", "c2"]) {
         yield* Calls.submit(Toys.single, olga, { params: { counterId }, body: '{"by":1}' })

@@ -47,7 +47,7 @@ const ordered = (keys: ReadonlyArray<string>, direction: "asc" | "desc") =>
   keys.toSorted((a, b) => (a < b === (direction === "asc") ? -1 : 1))
 
 describe("records of several collections", () => {
-  it("never: come twice, not at all or out of order in pages of any size", async () => {
+  it("never come twice, not at all or out of order in pages of any size", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4 }), { maxLength: 40 }),
@@ -75,7 +75,7 @@ describe("records of several collections", () => {
     )
   })
 
-  it("never: come twice, not at all or all at once in a stream of any length", async () => {
+  it("never come twice, not at all or all at once in a stream of any length", async () => {
     for (const length of [0, 1, 499, 500, 501, 1_000, 1_203]) {
       const keys = Array.from({ length }, (_, n) => String(n).padStart(5, "0"))
       const { records, asked } = storeOf(keys)

@@ -53,7 +53,7 @@ const count = (counterId: string) =>
   })
 
 describe("what was read ahead", () => {
-  it.effect("never: is looked for again, or hides what the transaction itself has written", () =>
+  it.effect("never is looked for again, or hides what the transaction itself has written", () =>
     Effect.gen(function* () {
       const store = yield* stored
       const { seen, layer } = over(store)
@@ -73,7 +73,7 @@ describe("what was read ahead", () => {
     })
   )
 
-  it.effect("never: is still found after something else was read ahead", () =>
+  it.effect("never is still found after something else was read ahead", () =>
     Effect.gen(function* () {
       const store = yield* stored
       const { seen, layer } = over(store)
@@ -88,7 +88,7 @@ describe("what was read ahead", () => {
     })
   )
 
-  it.effect("never: lets another writer's opening go unnoticed", () =>
+  it.effect("never lets another writer's opening go unnoticed", () =>
     Effect.gen(function* () {
       const store = yield* stored
       yield* Effect.provide(within(count("c1")), over(store).layer)

@@ -45,7 +45,7 @@ const within = <A, E>(effect: Effect.Effect<A, E, Records>) =>
   Effect.flatMap(Records, (records) => records.transact(effect))
 
 describe("a record that another writer opened since this transaction looked", () => {
-  it.effect("never: is refused as taken, though the transaction would have added to it", () =>
+  it.effect("never is refused as taken, though the transaction would have added to it", () =>
     Effect.gen(function* () {
       const memory = yield* Layer.build(Memory.layer)
       const store = Layer.succeedContext(memory)
@@ -65,7 +65,7 @@ describe("a record that another writer opened since this transaction looked", ()
     })
   )
 
-  it.effect("never: is not refused, though nobody looked whether it was there", () =>
+  it.effect("never is not refused, though nobody looked whether it was there", () =>
     Effect.gen(function* () {
       const open = Effect.gen(function* () {
         const records = yield* Records

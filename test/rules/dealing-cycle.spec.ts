@@ -153,7 +153,7 @@ describe("a gate", () => {
     expect(settle({ ...orders, capacity: d("8") })).toEqual(settle(orders))
   })
 
-  test("never: takes units of an order too small to be filled, or pays it", () => {
+  test("never takes units of an order too small to be filled, or pays it", () => {
     const cycle = settle({
       sold: [sold("a", "1", "1.04"), sold("b", "1", "1.04"), sold("c", "1", "1.04")],
       capacity: d("2"),

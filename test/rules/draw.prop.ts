@@ -12,7 +12,7 @@ const holdings = fc
 const sum = (all: ReadonlyArray<{ readonly units: number }>) =>
   all.reduce((total, { units }) => total + units, 0)
 
-it("never: brings too little, takes more than it needs, or depends on the order in which they are seen", () => {
+it("never brings too little, takes more than it needs, or depends on the order in which they are seen", () => {
   fc.assert(
     fc.property(
       holdings,

@@ -35,7 +35,7 @@ describe("figures", () => {
     )
   })
 
-  it("never: may move by more, or may not move by as much, as the tolerance of what was signed", () => {
+  it("never may move by more, or may not move by as much, as the tolerance of what was signed", () => {
     fc.assert(
       fc.property(number, number, tolerance, (before, after, tolerance) => {
         const signed = Figures.shown({ figures: { a: before }, tolerance })
@@ -64,7 +64,7 @@ describe("figures", () => {
     expect(Figures.moved(signed, now)).toEqual(moved)
   })
 
-  it("never: are hashed by another text than the one written down", () => {
+  it("never are hashed by another text than the one written down", () => {
     const kept = Figures.shown(derived({ units: 1000n, cash: "1.50", "a b": 0n }))
     const text = 'bursar-figures-v1\n{"a b":"0","cash":"1.50","units":"1000"}'
     expect(Figures.hashText(kept)).toBe(text)

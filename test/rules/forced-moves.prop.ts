@@ -35,7 +35,7 @@ const total = (all: ReadonlyArray<{ readonly amount: Decimal.Decimal }>) =>
   Decimal.sum(all.map(({ amount: one }) => one))
 
 describe("a forced act", () => {
-  it("never: moves more than a person can look at, or nothing at all", () => {
+  it("never moves more than a person can look at, or nothing at all", () => {
     const refused = (asked: number, left: number) =>
       ofAct({ asked, left }).flatMap(([holds, , { gate, check }]) =>
         holds ? [`${gate} ${check}`] : []
@@ -47,7 +47,7 @@ describe("a forced act", () => {
 })
 
 describe("the holdings of a forced move", () => {
-  it("never: come to more or less than was asked, or to a holding twice or beyond what it holds", () => {
+  it("never come to more or less than was asked, or to a holding twice or beyond what it holds", () => {
     fc.assert(
       fc.property(positions, fc.option(amount), (held, asked) => {
         const { portions, short, stuck } = pick(held, asked ?? "all")
@@ -69,7 +69,7 @@ describe("the holdings of a forced move", () => {
     )
   })
 
-  it("never: end a lock while free units are left, or hide one that ends", () => {
+  it("never end a lock while free units are left, or hide one that ends", () => {
     fc.assert(
       fc.property(positions, fc.option(amount), (held, asked) => {
         const picked = pick(held, asked ?? "all")
@@ -90,7 +90,7 @@ describe("the holdings of a forced move", () => {
     )
   })
 
-  it("never: move in steps something else than at once, or more than a transaction may use", () => {
+  it("never move in steps something else than at once, or more than a transaction may use", () => {
     const inputs = (all: ReadonlyArray<{ readonly portions: ReadonlyArray<Portion> }>) =>
       all.reduce(
         (sum, { portions }) =>

@@ -66,7 +66,7 @@ describe.each(acts)("$name", (act) => {
     checks.slice(index + 1).map((other) => [one, other] as const)
   )
 
-  test("never: has a row that no table names, misses one, or keeps them in another order", () => {
+  test("never has a row that no table names, misses one, or keeps them in another order", () => {
     const rows = broken([])
     expect(all(rows)).toEqual(checks)
     expect(refusing(rows)).toEqual([])

@@ -45,7 +45,7 @@ describe("holds that are open on an instrument", () => {
     }
   )
 
-  it("never: stop anything but the union of what each stops, or name one that does not", () => {
+  it("never stop anything but the union of what each stops, or name one that does not", () => {
     fc.assert(
       fc.property(holds, fc.constantFrom(...acts), (open, act) => {
         const naming = open.find(({ source }) => stopped[source].includes(act))
@@ -60,7 +60,7 @@ describe("holds that are open on an instrument", () => {
     )
   })
 
-  it("never: let more pass when one opens, or stop more when one is released", () => {
+  it("never let more pass when one opens, or stop more when one is released", () => {
     fc.assert(
       fc.property(holds, fc.nat(5), (open, nth) => {
         const less = open.filter((_, index) => index !== nth)
@@ -141,7 +141,7 @@ describe("a hold's release", () => {
       all.map((one, nth) => ({ ...one, findingId: id<"FindingId">(`f${nth}`), check: "c" }))
     )
 
-  it("never: leaves a blocking finding behind that nobody named, or is refused without one", () => {
+  it("never leaves a blocking finding behind that nobody named, or is refused without one", () => {
     fc.assert(
       fc.property(behind, fc.boolean(), (findings, isStrange) => {
         const named = findings.filter(({ isNamed }) => isNamed).map(({ findingId }) => findingId)
@@ -170,7 +170,7 @@ describe("a hold's release", () => {
     )
   })
 
-  it("never: is signed by the same figures though more of a finding is accepted, or by others for the same", () => {
+  it("never is signed by the same figures though more of a finding is accepted, or by others for the same", () => {
     const sizes = fc.array(fc.integer({ min: -900, max: 900 }), { minLength: 1, maxLength: 60 })
     const shown = (all: ReadonlyArray<number>, order: 1 | -1 = 1) => {
       const accepted = all.map((size, nth) => ({
@@ -196,7 +196,7 @@ describe("a hold's release", () => {
 })
 
 describe("findings of later runs", () => {
-  it("never: hold an instrument that nothing new stops, or let a difference grow unseen", () => {
+  it("never hold an instrument that nothing new stops, or let a difference grow unseen", () => {
     // What a run sees of one difference: its amount in cents; null: it is gone. Or it is accepted.
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.integer({ min: -5, max: 5 }).filter((one) => one !== 0) },

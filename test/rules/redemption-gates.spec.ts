@@ -164,7 +164,7 @@ describe("what a redemption comes to", () => {
     })
   )
 
-  test("never: is better the day it deals than what it was shown before, at a price that is no better", () => {
+  test("never is better the day it deals than what it was shown before, at a price that is no better", () => {
     fc.assert(
       fc.property(orders, fc.bigInt({ min: 0n, max: 10n ** 6n }), (order, fall) => {
         const { price, ...given } = order
@@ -181,7 +181,7 @@ describe("what a redemption comes to", () => {
     )
   })
 
-  test("never: pays more than the units are worth, or takes fewer units than the amount costs", () => {
+  test("never pays more than the units are worth, or takes fewer units than the amount costs", () => {
     fc.assert(
       fc.property(orders, ({ price, units, ...terms }) => {
         const paid = figuresAt({ ...terms, units, amount: null, orderedAs: "units" }, price)

@@ -49,7 +49,7 @@ describe("restrictions", () => {
     expect(passed).toEqual(through)
   })
 
-  it("never: let pass what one of them stops, or stop what each lets pass", () => {
+  it("never let pass what one of them stops, or stop what each lets pass", () => {
     fc.assert(
       fc.property(several, asked, (all, question) => {
         expect(lets(all, question)).toBe(all.every((one) => lets([one], question)))
@@ -57,7 +57,7 @@ describe("restrictions", () => {
     )
   })
 
-  it("never: let more pass once there is one more", () => {
+  it("never let more pass once there is one more", () => {
     fc.assert(
       fc.property(several, restricting, asked, (all, more, question) => {
         if (lets([...all, more], question)) expect(lets(all, question)).toBe(true)
@@ -65,7 +65,7 @@ describe("restrictions", () => {
     )
   })
 
-  it("never: depend on the order they were set in", () => {
+  it("never depend on the order they were set in", () => {
     fc.assert(
       fc.property(several, asked, (all, question) => {
         expect(lets(all.toReversed(), question)).toBe(lets(all, question))
@@ -73,7 +73,7 @@ describe("restrictions", () => {
     )
   })
 
-  it("never: reach another holder, or another instrument than the one they name", () => {
+  it("never reach another holder, or another instrument than the one they name", () => {
     fc.assert(
       fc.property(several, asked, (all, question) => {
         const near = all.filter(
@@ -87,7 +87,7 @@ describe("restrictions", () => {
     )
   })
 
-  it("never: refuse at another gate than they say, or when they let it pass", () => {
+  it("never refuse at another gate than they say, or when they let it pass", () => {
     fc.assert(
       fc.property(several, asked, (all, question) => {
         const [holds, slug, told] = against(all, question, party("h1"))

@@ -57,7 +57,7 @@ describe("how long an answer counts", () => {
       found({ found: "none", ...of }),
       rescreenAfter.map(Duration.of)
     )?.validUntil
-  it("never: is longer than the source or the venue says", () => {
+  it("never is longer than the source or the venue says", () => {
     expect(until({})).toBeNull()
     expect(until({ validUntil: at(9) })).toBe(at(9))
     expect(until({}, "P2D")).toBe(at(7))
@@ -67,7 +67,7 @@ describe("how long an answer counts", () => {
     expect(until({ found: "possible", validUntil: at(9) }, "P2D")).toBeNull()
   })
 
-  it("never: is asked about again later than the shortest age has it, or though no age is set", () => {
+  it("never is asked about again later than the shortest age has it, or though no age is set", () => {
     expect(ScreeningRules.tooOldBefore(at(9), [])).toBeUndefined()
     const ages = ["P3D", "P2D", "P30D"].map(Duration.of)
     expect(ScreeningRules.tooOldBefore(at(9), ages)).toBe(at(7))

@@ -108,7 +108,7 @@ describe("a dealing cycle", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would fill a part without leaving the rest to be claimed again", () =>
+  it.effect("never would fill a part without leaving the rest to be claimed again", () =>
     Effect.gen(function* () {
       const { of, whole, settle, cash, instrument } = yield* G11
       const [redemption] = whole.redemptions
@@ -155,7 +155,7 @@ describe("a dealing cycle", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be stopped by cash that another provider keeps", () =>
+  it.effect("never would be stopped by cash that another provider keeps", () =>
     Effect.gen(function* () {
       const at = yield* G11
       const { of, cash, whole, settle } = at
@@ -191,7 +191,7 @@ describe("a dealing cycle", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would show a holder what the fund has left, or another holder's order", () =>
+  it.effect("never would show a holder what the fund has left, or another holder's order", () =>
     Effect.gen(function* () {
       const { of, settle } = yield* G11
       const receipt = yield* settle()

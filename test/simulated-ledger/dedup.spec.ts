@@ -99,7 +99,7 @@ describe("a second submission of a commandId", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be taken for new since an offset whose commits are forgotten", () =>
+  it.effect("never would be taken for new since an offset whose commits are forgotten", () =>
     Effect.gen(function* () {
       const { submit } = yield* scene
       const first = yield* submit()
@@ -112,7 +112,7 @@ describe("a second submission of a commandId", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would not tell where the first one lies", () =>
+  it.effect("never would not tell where the first one lies", () =>
     Effect.gen(function* () {
       const { submit } = yield* scene
       const first = yield* submit()

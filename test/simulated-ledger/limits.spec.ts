@@ -63,7 +63,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("the ledger", () => {
-  it.effect("never: would run a choice that calls itself for ever", () =>
+  it.effect("never would run a choice that calls itself for ever", () =>
     Effect.gen(function* () {
       const { owner, first } = yield* scene
       const again = Templates.exercise(Loop, first, "Again", {})
@@ -75,7 +75,7 @@ describe("the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would use more input contracts than it may", () =>
+  it.effect("never would use more input contracts than it may", () =>
     Effect.gen(function* () {
       const { owner, made, first } = yield* scene
       const others = [yield* made, yield* made, yield* made]
@@ -86,7 +86,7 @@ describe("the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would stop for everybody because one body throws", () =>
+  it.effect("never would stop for everybody because one body throws", () =>
     Effect.gen(function* () {
       const { owner, made, first } = yield* scene
       const broken = World.act(owner, Templates.exercise(Loop, first, "Break", {}))
@@ -97,7 +97,7 @@ describe("the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would record a time before one it has recorded", () =>
+  it.effect("never would record a time before one it has recorded", () =>
     Effect.gen(function* () {
       const { owner } = yield* scene
       const create = Templates.create(Loop, { owner: owner.party })
@@ -110,7 +110,7 @@ describe("the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would have no gaps by default, or gaps although told to have none", () =>
+  it.effect("never would have no gaps by default, or gaps although told to have none", () =>
     Effect.gen(function* () {
       const offsets = (layer: Layer.Layer<SimulatedLedger.Participant, unknown>) =>
         Effect.gen(function* () {

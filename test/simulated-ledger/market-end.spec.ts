@@ -17,7 +17,7 @@ const ends = ({ of }: Dealing.Floor, market: string) =>
   )
 
 describe("a market that its fund has ended", () => {
-  it.effect("never: takes an order, opens a cycle, or ends again", () =>
+  it.effect("never takes an order, opens a cycle, or ends again", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const market = yield* ends(floor, floor.market)
@@ -73,7 +73,7 @@ describe("a market that its fund has ended", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: is ended by anybody but its fund", () =>
+  it.effect("never is ended by anybody but its fund", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       for (const hint of ["venue", "registrar", "oracle"] as const) {

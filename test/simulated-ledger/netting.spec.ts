@@ -129,7 +129,7 @@ describe("nine legs in one transaction", () => {
   /** The batch, and of each leg its allocation and the holding that this locks. */
   const inputs = 1 + 2 * legs.length
 
-  it.effect("never: would use one contract more than a transaction may", () =>
+  it.effect("never would use one contract more than a transaction may", () =>
     Effect.gen(function* () {
       const { allocations, settle } = yield* nineLegs
       expect(yield* Effect.flip(settle(allocations))).toMatchObject({ code: "INVALID_ARGUMENT" })

@@ -56,7 +56,7 @@ describe("issuer powers", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be accepted twice by one, by somebody else, or when they are past", () =>
+  it.effect("never would be accepted twice by one, by somebody else, or when they are past", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const proposal = yield* Powers.propose(floor, { until: noon })
@@ -77,7 +77,7 @@ describe("issuer powers", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be declined or ended by the venue", () =>
+  it.effect("never would be declined or ended by the venue", () =>
     Effect.gen(function* () {
       const { of, floor, agreement } = yield* Powers.scene
       const proposal = yield* Powers.propose(floor)
@@ -106,7 +106,7 @@ describe("issuer powers", () => {
     ["twice the same", () => ({ powers: ["recover", "recover"] })],
     ["by another register's registrar", ({ of }) => ({ registrar: of("bank").party })]
   ]
-  it.effect.each(unfits)("never: would be proposed %s", ([, terms]) =>
+  it.effect.each(unfits)("never would be proposed %s", ([, terms]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       expect(yield* Effect.flip(Powers.propose(floor, terms(floor)))).toMatchObject(unfit)
@@ -119,7 +119,7 @@ describe("issuer powers", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be proposed as accepted by a stranger", () =>
+  it.effect("never would be proposed as accepted by a stranger", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const say = yield* Powers.together(floor.of)
@@ -173,7 +173,7 @@ describe("a holder's consent", () => {
     ["its offer ran out", { expiresAt: noon }, "the offer is past its time"],
     ["it would allow nothing", { validUntil: noon }, "the consent would already be past"]
   ]
-  it.effect.each(late)("never: would be granted when %s", ([, terms, message]) =>
+  it.effect.each(late)("never would be granted when %s", ([, terms, message]) =>
     Effect.gen(function* () {
       const { floor, of } = yield* Powers.scene
       const contractId = yield* Powers.offer(floor, "bob", terms)
@@ -185,7 +185,7 @@ describe("a holder's consent", () => {
   )
 
   it.effect(
-    "never: would be taken back by the holder although the agreement does not allow it",
+    "never would be taken back by the holder although the agreement does not allow it",
     () =>
       Effect.gen(function* () {
         const { floor, of } = yield* Powers.scene
@@ -218,7 +218,7 @@ describe("a holder's consent", () => {
       ({ of }) => ({ registrars: [of("registrar").party, of("bank").party] })
     ]
   ]
-  it.effect.each(unfits)("never: would be asked for and given %s", ([, terms]) =>
+  it.effect.each(unfits)("never would be asked for and given %s", ([, terms]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const say = yield* Powers.together(floor.of)

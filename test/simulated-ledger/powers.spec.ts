@@ -201,7 +201,7 @@ describe("a forced move", () => {
     ]
   ]
   it.effect.each(deadlines)(
-    "never: is made until its %s ends, and would be made at that instant",
+    "never is made until its %s ends, and would be made at that instant",
     ([, message, arrange]) =>
       Effect.gen(function* () {
         const scene = yield* Powers.scene
@@ -216,7 +216,7 @@ describe("a forced move", () => {
       }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be made by a credential that is not in force yet", () =>
+  it.effect("never would be made by a credential that is not in force yet", () =>
     Effect.gen(function* () {
       const scene = yield* Powers.scene
       const receiverCredentialCid = yield* credential(scene, { validFrom: noon })

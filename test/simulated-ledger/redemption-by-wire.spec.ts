@@ -85,7 +85,7 @@ describe("a redemption paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would move something on the ledger, or be gated there", () =>
+  it.effect("never would move something on the ledger, or be gated there", () =>
     Effect.gen(function* () {
       const { of, floor, holding, redemption } = yield* priced
       const unitsAllocationCid = yield* Dealing.allocate(floor, {

@@ -135,7 +135,7 @@ describe("a redemption paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be released with another order's request, units or cash", () =>
+  it.effect("never would be released with another order's request, units or cash", () =>
     Effect.gen(function* () {
       const at = yield* scene
       const release = (

@@ -89,7 +89,7 @@ describe("the end of a standing settlement", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: lets a party that is not the fund end it as the fund does", () =>
+  it.effect("never lets a party that is not the fund end it as the fund does", () =>
     Effect.gen(function* () {
       const { of, standing, alice, bob, fund } = yield* Standing.committed
       const end = Templates.exercise(Templates.StandingSettlement, standing, "End", {

@@ -36,7 +36,7 @@ describe("a standing settlement", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would pay more than its payer committed", () =>
+  it.effect("never would pay more than its payer committed", () =>
     Effect.gen(function* () {
       const { first, settle, lot } = yield* committed
       const lots = [...first.lots, yield* lot("sub-3", "20000", "19162.594615")]
@@ -46,7 +46,7 @@ describe("a standing settlement", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would settle while it is paused, and by hands other than the venue's", () =>
+  it.effect("never would settle while it is paused, and by hands other than the venue's", () =>
     Effect.gen(function* () {
       const { of, first, settle, standing } = yield* committed
       const iteration = Templates.exercise(Templates.StandingSettlement, standing, "Settle", first)
@@ -77,7 +77,7 @@ describe("a standing settlement", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would let the venue alone take what a party committed", () =>
+  it.effect("never would let the venue alone take what a party committed", () =>
     Effect.gen(function* () {
       const { of, alice } = yield* committed
       const use = Templates.exercise(Templates.StandingCommitment, alice, "Use", {
@@ -90,7 +90,7 @@ describe("a standing settlement", () => {
   )
 
   it.effect(
-    "never: would keep what is committed after it is closed, or from a party that takes it back",
+    "never would keep what is committed after it is closed, or from a party that takes it back",
     () =>
       Effect.gen(function* () {
         const { of, cash, alice, bob, fund, standing } = yield* committed
@@ -109,7 +109,7 @@ describe("a standing settlement", () => {
       }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: takes funding that nobody asked for, or more of it", () =>
+  it.effect("never takes funding that nobody asked for, or more of it", () =>
     Effect.gen(function* () {
       const { floor, commit } = yield* committed
       const stranger = commit("carol", yield* Dealing.give(floor, "carol", "10"), "10")
@@ -174,7 +174,7 @@ describe("a provision settlement", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be drawn on beyond its limit, its time, or in another's cash", () =>
+  it.effect("never would be drawn on beyond its limit, its time, or in another's cash", () =>
     Effect.gen(function* () {
       const { floor, draw } = yield* provided({ limit: "100", until: "1970-01-02T00:00:00Z" })
       const own = yield* Dealing.give(floor, "fund", "500")

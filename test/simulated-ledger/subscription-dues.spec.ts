@@ -61,7 +61,7 @@ describe("a lot ordered in units", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be paid for where nobody said in which places its cash is counted", () =>
+  it.effect("never would be paid for where nobody said in which places its cash is counted", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const claim = yield* Dealing.subscribe(
@@ -90,7 +90,7 @@ describe("a lot ordered in units", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it("never: would cost less than it is worth, or a whole cent more, for some number of units", () =>
+  it("never would cost less than it is worth, or a whole cent more, for some number of units", () =>
     fc.assert(
       fc.asyncProperty(fc.bigInt(1n, 10n ** 13n), (atoms) =>
         Effect.runPromise(
@@ -114,7 +114,7 @@ describe("a lot ordered in units", () => {
     [{ feeRate: decimal("1.01"), cashDecimals: 2 }],
     [{ feeRate: decimal("-0.01"), cashDecimals: 2 }],
     [{ feeRate: null, cashDecimals: 11 }]
-  ])("never: would be claimed on terms that no figure follows from", ([dues]) =>
+  ])("never would be claimed on terms that no figure follows from", ([dues]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       const by = { holder: "alice", id: "sub-1", units: "1" } as const

@@ -700,7 +700,7 @@ describe("units", () => {
     return { ...world, holding: sole(delivered, "Holding") }
   })
 
-  it.effect("never: would move to somebody who is not admitted", () =>
+  it.effect("never would move to somebody who is not admitted", () =>
     Effect.gen(function* () {
       const { holder, fund, holding, credential } = yield* minted
       const offer = yield* World.make(
@@ -724,7 +724,7 @@ describe("units", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be more after a split than before", () =>
+  it.effect("never would be more after a split than before", () =>
     Effect.gen(function* () {
       const { holder, holding } = yield* minted
       const lock = (amount: string) =>

@@ -37,7 +37,7 @@ const submission = (party: string, commandId: string) => ({
 })
 
 describe("a ledger's database", () => {
-  it.effect("never: would be run by two processes at once", () =>
+  it.effect("never would be run by two processes at once", () =>
     Effect.gen(function* () {
       yield* SimulatedLedger.Participant
       const second = yield* Effect.flip(
@@ -49,7 +49,7 @@ describe("a ledger's database", () => {
     }).pipe(Effect.provide(onPostgres.freshParticipant))
   )
 
-  it.effect("never: would be written by a process that has lost it", () =>
+  it.effect("never would be written by a process that has lost it", () =>
     Effect.gen(function* () {
       const { port, participant, party } = yield* venue
       const { offset } = yield* port.submit(submission(party, "c1"))
@@ -74,7 +74,7 @@ describe("a ledger's database", () => {
     }).pipe(Effect.provide(onPostgres.freshParticipant))
   )
 
-  it.effect("never: would answer as done what the database did not take, and remember it", () =>
+  it.effect("never would answer as done what the database did not take, and remember it", () =>
     Effect.gen(function* () {
       const { port, party } = yield* venue
       const alter = (statement: string) =>
@@ -93,7 +93,7 @@ describe("a ledger's database", () => {
     }).pipe(Effect.provide(onPostgres.freshParticipant))
   )
 
-  it.effect("never: would forget a commit, a token or the horizon when its process ends", () =>
+  it.effect("never would forget a commit, a token or the horizon when its process ends", () =>
     Effect.gen(function* () {
       const before = yield* Effect.gen(function* () {
         const { port, participant, party, token } = yield* venue
@@ -113,7 +113,7 @@ describe("a ledger's database", () => {
     })
   )
 
-  it.effect("never: would keep other names than those it was made with", () =>
+  it.effect("never would keep other names than those it was made with", () =>
     Effect.gen(function* () {
       const participant = yield* SimulatedLedger.Participant
       expect(participant.ledgerId).toBe(options.ledgerId)

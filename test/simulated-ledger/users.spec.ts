@@ -104,7 +104,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("a token", () => {
-  it.effect("never: would work although it is unknown, revoked or past its time", () =>
+  it.effect("never would work although it is unknown, revoked or past its time", () =>
     Effect.gen(function* () {
       const { participant, venue } = yield* scene
       expect(yield* code(participant.authenticate(undefined))).toBe("UNAUTHENTICATED")
@@ -121,7 +121,7 @@ describe("a token", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would be kept in clear", () =>
+  it.effect("never would be kept in clear", () =>
     Effect.gen(function* () {
       const { participant, venue } = yield* scene
       const users = JSON.stringify(yield* participant.admin.users)
@@ -130,7 +130,7 @@ describe("a token", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would open the venue's port with more than the venue's right", () =>
+  it.effect("never would open the venue's port with more than the venue's right", () =>
     Effect.gen(function* () {
       const { participant, venue, wallet } = yield* scene
       const more = yield* participant.admin.addParty({
@@ -146,7 +146,7 @@ describe("a token", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would read what is another's", () =>
+  it.effect("never would read what is another's", () =>
     Effect.gen(function* () {
       const { participant, venue, user } = yield* scene
       const reading = {
@@ -167,7 +167,7 @@ describe("a token", () => {
 })
 
 describe("an external party", () => {
-  it.effect("never: would be acted for by its token alone", () =>
+  it.effect("never would be acted for by its token alone", () =>
     Effect.gen(function* () {
       const { participant, venue, wallet, user } = yield* scene
       expect(yield* code(participant.submit(user, attempt(wallet.party, venue.party)))).toBe(
@@ -196,7 +196,7 @@ describe("an external party", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would have signed with another key, or other bytes, or too long ago", () =>
+  it.effect("never would have signed with another key, or other bytes, or too long ago", () =>
     Effect.gen(function* () {
       const { venue, prepare, execute, participant } = yield* scene
       const { bytes } = yield* prepare()
@@ -222,7 +222,7 @@ describe("an external party", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: would run what is no longer what it signed", () =>
+  it.effect("never would run what is no longer what it signed", () =>
     Effect.gen(function* () {
       const { participant, venue, wallet, user, execute } = yield* scene
       const port = yield* SimulatedLedger.Venue.make({ token: venue.token })

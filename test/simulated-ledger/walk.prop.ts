@@ -21,7 +21,7 @@ const run = <A, E>(
 const memory = SimulatedLedger.layerMemory(options)
 
 describe("a random walk", () => {
-  it("never: would leave active contracts that are not the fold of the updates", () =>
+  it("never would leave active contracts that are not the fold of the updates", () =>
     fc.assert(
       fc.asyncProperty(Script.steps, (steps) =>
         run(
@@ -45,7 +45,7 @@ describe("a random walk", () => {
       { numRuns: 40 }
     ))
 
-  it("never: would prove nothing, for hardly any step succeeds", async () => {
+  it("never would prove nothing, for hardly any step succeeds", async () => {
     const scripts = fc.sample(Script.steps, { numRuns: 40, seed: 7 })
     const tags = new Map<string, number>()
     for (const steps of scripts) {
@@ -73,7 +73,7 @@ describe("a random walk", () => {
       { numRuns: 15 }
     ))
 
-  it("never: would be forgotten, in part, by a process that takes the ledger over", () =>
+  it("never would be forgotten, in part, by a process that takes the ledger over", () =>
     fc.assert(
       fc.asyncProperty(Script.steps, async (steps) => {
         const before = await run(

@@ -86,7 +86,7 @@ describe("a town by chance", () => {
     expect(often("answers repeated")).toBeGreaterThan(4_000)
   })
 
-  it("never: goes another way the second time it is walked by the same seed", async () => {
+  it("never goes another way the second time it is walked by the same seed", async () => {
     const [once, again] = [await play({ seed: 7, steps: 300 }), await play({ seed: 7, steps: 300 })]
     expect(again.transcript).toBe(once.transcript)
     expect(again).toEqual(once)

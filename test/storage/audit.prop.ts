@@ -124,10 +124,10 @@ const seed = process.env["SEED"] === undefined ? undefined : Number(process.env[
 const runs = Number(process.env["RUNS"] ?? 1)
 
 describe("an audit log that is appended to, taken back and pruned in any order, also at once", () => {
-  it("never: has a gap, a fork, or a start that is no checkpoint, in memory", () =>
+  it("never has a gap, a fork, or a start that is no checkpoint, in memory", () =>
     holds(Memory.layer, { runs: 150 * runs, seed }))
   it(
-    "never: has a gap, a fork, or a start that is no checkpoint, in PostgreSQL",
+    "never has a gap, a fork, or a start that is no checkpoint, in PostgreSQL",
     () => holds(TestDatabase.layer, { runs: 8 * runs, seed }),
     60_000
   )

@@ -97,7 +97,7 @@ const tried = (connection: PgConnection.PgConnection) =>
   )
 
 describe("the audit log", () => {
-  it.live("never: is changed by a superuser (the trigger switched off: all seven succeed)", () =>
+  it.live("never is changed by a superuser (the trigger switched off: all seven succeed)", () =>
     Effect.gen(function* () {
       const url = yield* TestDatabase.url
       const superuser = yield* PgConnection.make({ url: Redacted.make(url) })
@@ -109,7 +109,7 @@ describe("the audit log", () => {
   )
 
   it.live(
-    "never: is changed by the application, which owns it (no revoke: BU002 instead of 42501)",
+    "never is changed by the application, which owns it (no revoke: BU002 instead of 42501)",
     () =>
       Effect.gen(function* () {
         const { role, url } = yield* ofARole
@@ -124,7 +124,7 @@ describe("the audit log", () => {
       })
   )
 
-  it.live("never: takes a number, or what a record follows, twice", () =>
+  it.live("never takes a number, or what a record follows, twice", () =>
     Effect.gen(function* () {
       const url = yield* TestDatabase.url
       const superuser = yield* PgConnection.make({ url: Redacted.make(url) })
@@ -149,7 +149,7 @@ describe("the audit log", () => {
   )
 
   it.live(
-    "never: is opened again by a host that does not own it, or such a host cannot work",
+    "never is opened again by a host that does not own it, or such a host cannot work",
     () =>
       Effect.gen(function* () {
         const { admin, role, url } = yield* ofARole
@@ -193,7 +193,7 @@ describe("the audit log", () => {
     60_000
   )
 
-  it.live("never: is pruned by an application that nobody let", () =>
+  it.live("never is pruned by an application that nobody let", () =>
     Effect.gen(function* () {
       const { url } = yield* ofARole
       const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
@@ -212,7 +212,7 @@ describe("the audit log", () => {
     })
   )
 
-  it.live("never: keeps its front although the application may become the pruning role", () =>
+  it.live("never keeps its front although the application may become the pruning role", () =>
     Effect.gen(function* () {
       const { admin, role, url } = yield* ofARole
       yield* admin.query(`grant ${PRUNER} to ${role}`, [], false)

@@ -51,13 +51,13 @@ describe("hosts whose clocks are an hour fast and an hour slow", () => {
   afterAll(() => Promise.all([postgres.dispose(), memory.dispose()]))
 
   for (const check of timed) {
-    it(`never: break a promise of ${check.port}: it ${check.name}`, () =>
+    it(`never break a promise of ${check.port}: it ${check.name}`, () =>
       postgres.runPromise(Effect.scoped(check.run)))
   }
 
   // The guard of the others: a store that does count by its caller's clock is noticed.
   for (const beginning of ["gives an item to another when its lease", "does not lease an item"]) {
-    it(`never: are not noticed where the store counts by the caller's clock: ${beginning}`, async () => {
+    it(`never are not noticed where the store counts by the caller's clock: ${beginning}`, async () => {
       const checks = timed.filter(({ name }) => name.startsWith(beginning))
       expect(checks).toHaveLength(1)
       for (const check of checks) {

@@ -202,7 +202,7 @@ const stormed = (seed: number): Effect.Effect<Story, unknown, Scope.Scope> =>
 
 describe("what a statement answers", () => {
   it.live(
-    "never: is another's, or in another's columns, when statements are interrupted, fail and are prepared again",
+    "never is another's, or in another's columns, when statements are interrupted, fail and are prepared again",
     () =>
       Effect.scoped(
         Effect.gen(function* () {
@@ -216,7 +216,7 @@ describe("what a statement answers", () => {
   )
 
   for (const position of ["0/1", "0/174B5E0"]) {
-    it.live(`never: is a log position taken for a text (${position})`, () =>
+    it.live(`never is a log position taken for a text (${position})`, () =>
       Effect.scoped(
         Effect.gen(function* () {
           const sessions = yield* sessionsAt(yield* TestDatabase.url)

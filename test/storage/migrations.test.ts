@@ -70,7 +70,7 @@ const earlier = Effect.gen(function* () {
 
 describe("a database of the first version", () => {
   it.live(
-    "never: loses a row, or cannot be written to, when a host of this version starts on it",
+    "never loses a row, or cannot be written to, when a host of this version starts on it",
     () =>
       Effect.gen(function* () {
         const { url, connection } = yield* earlier

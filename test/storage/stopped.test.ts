@@ -26,7 +26,7 @@ const write = (key: string, between: Effect.Effect<void>) =>
 
 describe("a host that holds the head of the feed and sends nothing more", () => {
   it.live(
-    "never: holds everybody up, or writes when it wakes (without a limit: it never ends)",
+    "never holds everybody up, or writes when it wakes (without a limit: it never ends)",
     () =>
       Effect.gen(function* () {
         const url = Redacted.make(yield* TestDatabase.url)

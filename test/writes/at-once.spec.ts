@@ -17,7 +17,7 @@ const declared = { operations: Notes.operations, readings: Notes.readings }
 describe("twenty operations on twenty records, on a ledger that does not answer", () => {
   // Switched off to see it red: `free` in `run` of writes/OperationRunner.ts.
   it.effect(
-    "never: are more than eight at a time on one instance, or wait for a second one in vain",
+    "never are more than eight at a time on one instance, or wait for a second one in vain",
     () =>
       Effect.gen(function* () {
         const slow = yield* Deferred.make<void>()

@@ -112,7 +112,7 @@ describe("a clock state", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: is announced twice because a command came between it and its notice", () =>
+  it.effect("never is announced twice because a command came between it and its notice", () =>
     Effect.gen(function* () {
       yield* turns
       yield* set("t", 1, 90)
@@ -125,7 +125,7 @@ describe("a clock state", () => {
   )
 
   // Switched off to see it red: `waitMax`.
-  it.effect("never: is forgotten where it lies further ahead than one wait", () =>
+  it.effect("never is forgotten where it lies further ahead than one wait", () =>
     Effect.gen(function* () {
       yield* begun
       yield* set("t", 100 * 24 * 60, 101 * 24 * 60)
@@ -142,7 +142,7 @@ describe("a clock state", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: waits for another turn behind hundreds of others", () =>
+  it.effect("never waits for another turn behind hundreds of others", () =>
     Effect.gen(function* () {
       yield* turns
       for (let at = 0; at < 350; at++) yield* set(`t${at}`, 1, 9_000)
@@ -174,7 +174,7 @@ describe("a clock state", () => {
   })
 
   // Switched off to see it red: that an item of an unknown kind is left in the queue.
-  it.effect("never: is lost once a version that does not know the kind of record has looked", () =>
+  it.effect("never is lost once a version that does not know the kind of record has looked", () =>
     Effect.gen(function* () {
       const version = (clocked: ReadonlyArray<Collection.Collection>) =>
         Killable.make({ operations: Toys.toys, readings: [], clocked }).engine
@@ -201,7 +201,7 @@ describe("an upgrade", () => {
     )
 
   // Switched off to see it red: `adopted`; that it is had again for another kind.
-  it.effect("never: leaves what was written before it without its clock states", () =>
+  it.effect("never leaves what was written before it without its clock states", () =>
     Effect.gen(function* () {
       const version = (of: Pick<WorldOptions, "clocked" | "timely">) =>
         Killable.make({ operations: Toys.toys, readings: [], ...of }).engine
@@ -250,7 +250,7 @@ describe("a clock state of a record that the ledger keeps", () => {
   })
 
   // Switched off to see it red: `unprojected`, each of its two conditions.
-  it.effect("never: is announced before every update that could precede it has been read", () =>
+  it.effect("never is announced before every update that could precede it has been read", () =>
     Effect.gen(function* () {
       yield* turns
       yield* Calls.catchUp
@@ -273,7 +273,7 @@ describe("a clock state of a record that the ledger keeps", () => {
     }).pipe(ledgered)
   )
 
-  it.effect("never: is held back on a ledger that nothing happens on", () =>
+  it.effect("never is held back on a ledger that nothing happens on", () =>
     Effect.gen(function* () {
       yield* turns
       yield* Calls.catchUp
@@ -290,7 +290,7 @@ describe("a clock state of a record that the ledger keeps", () => {
 describe("a write that nobody asks for", () => {
   const timely = { timely: [counting] }
 
-  it.effect("never: is opened early, twice, for whom it does not concern, or by somebody", () =>
+  it.effect("never is opened early, twice, for whom it does not concern, or by somebody", () =>
     Effect.gen(function* () {
       yield* turns
       yield* set("t", 1, 10)
@@ -324,7 +324,7 @@ describe("a write that nobody asks for", () => {
 
   // Switched off to see it red: `times` in the key; that it is asked whether the operation failed.
   it.effect(
-    "never: is never tried again once it was refused, or is tried again and again at once",
+    "never is never tried again once it was refused, or is tried again and again at once",
     () =>
       Effect.gen(function* () {
         yield* begun

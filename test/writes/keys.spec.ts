@@ -37,7 +37,7 @@ const holding = (gate: Deferred.Deferred<void>) =>
   ).pipe(Layer.provideMerge(Memory.layer))
 
 describe("a rejection whose key another call holds", () => {
-  it.effect("never: waits longer than five seconds, or less, or is told anything but that", () =>
+  it.effect("never waits longer than five seconds, or less, or is told anything but that", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function* () {
@@ -167,7 +167,7 @@ describe("the engine's own write", () => {
     Effect.flatMap(FourEyes, (door) => door.open(Toys.single, of, key))
 
   // Switched off to see it red: the claim in `openOwn`.
-  it.effect("never: is opened twice for one occasion, by however many at once", () =>
+  it.effect("never is opened twice for one occasion, by however many at once", () =>
     Effect.gen(function* () {
       const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => open("monday"), {
         concurrency: "unbounded"
@@ -183,14 +183,14 @@ describe("the engine's own write", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: says another thing under the key of an occasion", () =>
+  it.effect("never says another thing under the key of an occasion", () =>
     Effect.gen(function* () {
       yield* open("monday")
       assert.strictEqual(yield* Calls.slug(open("monday", other)), "idempotency-key-reused")
     }).pipe(engine())
   )
 
-  it.effect("never: shares its keys with a person who is called like the engine", () =>
+  it.effect("never shares its keys with a person who is called like the engine", () =>
     Effect.gen(function* () {
       const mine = yield* open("monday")
       for (const sub of ["engine", "engine:venue-1", ""]) {
@@ -205,7 +205,7 @@ describe("the engine's own write", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: has an actor's name, role or e-mail, or none at all", () =>
+  it.effect("never has an actor's name, role or e-mail, or none at all", () =>
     Effect.gen(function* () {
       const opened = yield* open("monday")
       const shown = ["actor", "actorName", "actorEmail", "role"].map((name) =>

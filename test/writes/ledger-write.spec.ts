@@ -129,7 +129,7 @@ describe("a ledger write, whatever is known and answered", () => {
     ).toEqual([])
   })
 
-  it("never: is sent again where its commit is known", () => {
+  it("never is sent again where its commit is known", () => {
     expect(
       breaking(
         ({ answer, move, progress }) =>

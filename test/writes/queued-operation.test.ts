@@ -29,7 +29,7 @@ describe("the payload of a queued operation", () => {
     expect(QueuedOperation.encode({ kind, answeredAttempt: 3 })).toBe("holder.onboard answered 3")
   })
 
-  it("never: is taken for another where it says nothing that was written", () => {
+  it("never is taken for another where it says nothing that was written", () => {
     for (const payload of ["", "holder", "holder.onboard answered", "holder.onboard answered x"]) {
       expect(() => read(payload)).toThrow("op1")
     }

@@ -39,7 +39,7 @@ describe("another's key and body on an ordinary write", () => {
     expect(read.status).toBe(404)
   })
 
-  it("never: tell by a refusal that the key is in use", async () => {
+  it("never tell by a refusal that the key is in use", async () => {
     await post(alice, "used-by-alice")
     const other = body.replace("stolen", "mine")
     const theirs = await write(venue, {
@@ -51,7 +51,7 @@ describe("another's key and body on an ordinary write", () => {
     expect([theirs.status, theirs.slug]).toEqual([202, null])
   })
 
-  it("never: are kept apart by no more than a slash that both subs can have", async () => {
+  it("never are kept apart by no more than a slash that both subs can have", async () => {
     const one = await bearer(["app"], { sub: "a/b" })
     const two = await bearer(["app"], { sub: "a" })
     const first = await post(one, "k")
@@ -60,7 +60,7 @@ describe("another's key and body on an ordinary write", () => {
     expect(second.location).not.toBe(first.location)
   })
 
-  it("never: reach the engine's own writes by a sub that is called like the engine", async () => {
+  it("never reach the engine's own writes by a sub that is called like the engine", async () => {
     for (const sub of ["engine", "engine:venue-1", "venue-1"]) {
       const theirs = await post(await bearer(["app"], { sub }), "k-engine")
       expect([sub, theirs.status]).toEqual([sub, 202])
@@ -72,14 +72,14 @@ describe("another's key on a four-eyes write", () => {
   const release = (as: string, key: string) =>
     write(venue, { path: "/v1/holds/h-9:release", as, body: '{"reason":"x"}', key })
 
-  it("never: answers another maker with the first one's action", async () => {
+  it("never answers another maker with the first one's action", async () => {
     const hers = await release(await bearer(["operator"], { sub: "olga" }), "o-key")
     const theirs = await release(await bearer(["risk"], { sub: "rick" }), "o-key")
     expect([hers.status, theirs.status]).toEqual([202, 202])
     expect(actionOf(theirs)).not.toBe(actionOf(hers))
   })
 
-  it("never: lets who only rejects read by its key what another's rejection was", async () => {
+  it("never lets who only rejects read by its key what another's rejection was", async () => {
     const made = await release(await bearer(["operator"], { sub: "oona" }), "oona-key")
     const action = actionOf(made)
     const ann = await bearer(["approver"], { sub: "ann" })

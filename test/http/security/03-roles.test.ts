@@ -212,7 +212,7 @@ describe.each([
 })
 
 describe("a page of another origin that may ask", () => {
-  it("never: is told more than the methods before it shows who it is", async () => {
+  it("never is told more than the methods before it shows who it is", async () => {
     const venue = await open({ origins: ["https://app.test"] })
     const headers = { origin: "https://app.test", "access-control-request-method": "POST" }
     for (const { path } of table(tables)) {

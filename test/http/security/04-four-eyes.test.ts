@@ -36,7 +36,7 @@ const ran = async (id: string) => {
 // Each switched off in a copy and seen red: the maker in `mayApprove`; the auditor in `mayApprove` and
 // in row d of the door; `signedBy` in `sign`; the state in `decided`; the fingerprint of a used key.
 describe("its maker", () => {
-  it("never: approves by the action's key, whatever roles it holds", async () => {
+  it("never approves by the action's key, whatever roles it holds", async () => {
     const id = fresh()
     const both = await as("both", "operator", "approver")
     const action = actionOf(await setPolicy(id, both))
@@ -45,7 +45,7 @@ describe("its maker", () => {
     expect(await ran(id)).toEqual([])
   })
 
-  it("never: approves by sending the call again", async () => {
+  it("never approves by sending the call again", async () => {
     const id = fresh()
     const both = await as("both", "operator", "approver")
     await setPolicy(id, both)
@@ -58,7 +58,7 @@ describe("its maker", () => {
     expect(await ran(id)).toEqual([])
   })
 
-  it("never: approves under a second role, signed in anew without the first", async () => {
+  it("never approves under a second role, signed in anew without the first", async () => {
     const id = fresh()
     const action = actionOf(await setPolicy(id, await as("two-hats", "operator")))
     const hat = await as("two-hats", "approver")
@@ -69,7 +69,7 @@ describe("its maker", () => {
     expect(await ran(id)).toEqual([])
   })
 
-  it("never: slips another body under its key", async () => {
+  it("never slips another body under its key", async () => {
     const id = fresh()
     const maker = await as("slipper", "operator")
     await release(id, { as: maker, key: `slip-${id}` })
@@ -77,7 +77,7 @@ describe("its maker", () => {
     expect([other.status, other.slug]).toEqual([422, "idempotency-key-reused"])
   })
 
-  it("never: lets the body under an approver's call differ from the one that awaits", async () => {
+  it("never lets the body under an approver's call differ from the one that awaits", async () => {
     const id = fresh()
     await release(id, { as: await as("olga", "operator"), key: `same-${id}` })
     const other = await release(id, {
@@ -91,7 +91,7 @@ describe("its maker", () => {
 })
 
 describe("an auditor", () => {
-  it("never: approves because it is an approver as well, by key or by repeating", async () => {
+  it("never approves because it is an approver as well, by key or by repeating", async () => {
     const id = fresh()
     const action = actionOf(await setPolicy(id, await as("olga", "operator")))
     for (const roles of [
@@ -110,7 +110,7 @@ describe("an auditor", () => {
 })
 
 describe("one approver", () => {
-  it("never: signs twice where two have to, by key, by repeating, or under two roles", async () => {
+  it("never signs twice where two have to, by key, by repeating, or under two roles", async () => {
     const id = fresh()
     const action = actionOf(await release(id, { as: await as("olga", "operator") }))
     const ann = await as("ann", "approver")
@@ -131,7 +131,7 @@ describe("one approver", () => {
     expect(await ran(id)).toEqual([])
   })
 
-  it("never: approves what was rejected", async () => {
+  it("never approves what was rejected", async () => {
     const id = fresh()
     const action = actionOf(await setPolicy(id, await as("olga", "operator")))
     const reject = { verb: "reject", action, as: await as("bob", "approver") } as const

@@ -59,7 +59,7 @@ describe("a figure over the wire and in PostgreSQL", () => {
   }
   const text = async (path: string) => (await send(venue, { path, as: operator })).text()
 
-  it("never: has lost a digit on its way through the store, a record, a list or an operation", async () => {
+  it("never has lost a digit on its way through the store, a record, a list or an operation", async () => {
     for (const amount of exact) {
       const { holderId, answer } = await note(amount)
       expect([amount, answer.status]).toEqual([amount, 202])
@@ -73,7 +73,7 @@ describe("a figure over the wire and in PostgreSQL", () => {
     }
   })
 
-  it("never: has lost a digit in the feed", async () => {
+  it("never has lost a digit in the feed", async () => {
     for (const amount of exact) {
       const { type, payload } = events.make("holder.recovered", {
         operationId: "op_1",
@@ -100,7 +100,7 @@ describe("a figure over the wire and in PostgreSQL", () => {
     }
   })
 
-  it("never: adds up to another sum than whole numbers do", async () => {
+  it("never adds up to another sum than whole numbers do", async () => {
     const parts = fc.bigInt({ min: -(10n ** 36n), max: 10n ** 36n })
     const [figures = []] = fc.sample(fc.array(parts, { minLength: 40, maxLength: 40 }), {
       numRuns: 1,

@@ -158,8 +158,8 @@ describe("a hold's release", () => {
           ["findings-of-hold", isStrange],
           ["findings-cleared", left.length > 0]
         ])
-        expect(rows[0]?.[2].errors).toHaveLength(isStrange ? 1 : 0)
-        expect(rows[1]?.[2].errors).toHaveLength(left.length)
+        expect(rows[0]?.[2].errors ?? []).toHaveLength(isStrange ? 1 : 0)
+        expect(rows[1]?.[2].errors ?? []).toHaveLength(left.length)
         const taken = Release.overridden(findings, accept)
         expect(taken.map(({ findingId }) => findingId)).toEqual(
           findings

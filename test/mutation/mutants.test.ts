@@ -39,7 +39,8 @@ describe("the faults of a source", () => {
     'import { a } from "b"',
     'export { a } from "b"',
     'const a = { "open": b, shut: c }',
-    'throw new Error("what a person reads")'
+    'throw new Error("what a person reads")',
+    "const a = b.toString()"
   ])("%s has none: nothing that runs would change", (text) => {
     expect(becoming(text)).toEqual([])
   })

@@ -42,30 +42,32 @@ const operators: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** Functions of one shape that mean the opposite, or the neighbour. */
-const neighbours: Readonly<Record<string, string>> = {
-  some: "every",
-  every: "some",
-  min: "max",
-  max: "min",
-  isAfter: "isBefore",
-  isBefore: "isAfter",
-  atOrAfter: "isAfter",
-  atOrBefore: "isBefore",
-  atMost: "greaterThan",
-  greaterThan: "atMost",
-  isPositive: "isZero",
-  isZero: "isPositive",
-  add: "subtract",
-  subtract: "add",
-  startsWith: "endsWith",
-  endsWith: "startsWith",
-  isSome: "isNone",
-  isNone: "isSome",
-  isSuccess: "isFailure",
-  isFailure: "isSuccess",
-  at: "slice",
-  find: "findLast"
-}
+const neighbours: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    some: "every",
+    every: "some",
+    min: "max",
+    max: "min",
+    isAfter: "isBefore",
+    isBefore: "isAfter",
+    atOrAfter: "isAfter",
+    atOrBefore: "isBefore",
+    atMost: "greaterThan",
+    greaterThan: "atMost",
+    isPositive: "isZero",
+    isZero: "isPositive",
+    add: "subtract",
+    subtract: "add",
+    startsWith: "endsWith",
+    endsWith: "startsWith",
+    isSome: "isNone",
+    isNone: "isSome",
+    isSuccess: "isFailure",
+    isFailure: "isSuccess",
+    at: "slice",
+    find: "findLast"
+  })
+)
 
 /** A word that code means something by, as against a sentence that a person reads. */
 const word = /^[a-z][A-Za-z0-9.-]*$/u
@@ -178,7 +180,7 @@ export const mutantsOf = (path: string, text: string): ReadonlyArray<Mutant> => 
       case "CallExpression": {
         const property = isNode(callee) ? callee["property"] : undefined
         if (!isNode(property) || typeof property["name"] !== "string") return []
-        const neighbour = neighbours[property["name"]]
+        const neighbour = neighbours.get(property["name"])
         return neighbour === undefined ? [] : [swapped(property, neighbour)]
       }
       default:

@@ -4,6 +4,7 @@
  */
 import { type Caller, Engine, FourEyes, type Operation, Records } from "@bursar/engine-core"
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
+import { Feed } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -266,6 +267,28 @@ describe("a four-eyes write", () => {
       const made = yield* call(Toys.double, maker)
       assert.strictEqual(yield* slug(reject(keyOf(made), other)), "permission-denied")
       assert.strictEqual(field(yield* reject(keyOf(made), maker), "state"), "rejected")
+    }).pipe(engine())
+  )
+
+  it.effect("is logged as rejected by an approver and as withdrawn by its maker", () =>
+    Effect.gen(function* () {
+      for (const [key, by] of [
+        ["k1", ann],
+        ["k2", maker]
+      ] as const) {
+        yield* reject(keyOf(yield* call(Toys.double, maker, { key })), by)
+      }
+      const feed = yield* Feed
+      const { records } = yield* feed.readAudit({ order: "asc", limit: 100 })
+      assert.deepStrictEqual(
+        records
+          .map(
+            ({ text }) => JSON.parse(text) as { readonly stage: string; readonly detail: unknown }
+          )
+          .filter(({ stage }) => stage === "rejected")
+          .map(({ detail }) => detail),
+        [{ how: "reject" }, { how: "withdraw" }]
+      )
     }).pipe(engine())
   )
 

@@ -242,6 +242,8 @@ describe("what is shown", () => {
     const listed = await venue.read("/v1/external-accounts?holderId=h1&kind=cash")
     expect(listed.value).toMatchObject([{ externalAccountId: "a1", masked: "****2957" }])
     expect((await venue.read("/v1/external-accounts?kind=custody")).value).toEqual([])
+    expect((await venue.read("/v1/external-accounts?holderId=h2")).value).toEqual([])
+    expect((await venue.read("/v1/external-accounts?instrumentId=fund-a")).value).toEqual([])
     const { value } = await venue.read("/v1/holders/h1")
     expect(value).toMatchObject({ externalAccounts: ["a1"] })
     for (const path of [

@@ -272,6 +272,15 @@ describe("lists", () => {
     expect(new Set(ids).size).toBe(240)
   })
 
+  it("a page that holds the last active contract names no next page, also when it is full", async () => {
+    const { json } = await other.ask(many.token, "/v2/state/active-contracts-page", {
+      eventFormat: Wire.eventFormat(many.party),
+      maxPageSize: 240
+    })
+    expect(length(dig(json, "activeContracts"))).toBe(240)
+    expect(dig(json, "nextPageToken")).toBeUndefined()
+  })
+
   it("pages of updates meet without a gap, upwards and downwards; an open end is never reached", async () => {
     const pages = async (more: object) => {
       const found: Array<unknown> = []

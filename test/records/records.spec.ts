@@ -5,6 +5,7 @@ import { Documents, FactLog, Feed, VersionMoved, WorkQueue } from "@bursar/engin
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as Columns from "#core/records/Columns.ts"
 import * as RecordsLayer from "#core/records/layer.ts"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -130,6 +131,25 @@ describe("a transaction", () => {
         ["old", "t0", "t3"]
       )
     }).pipe(store())
+  )
+
+  it.effect(
+    "finds what it is about to write by a filter's value, and nothing of another value",
+    () =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        const [filter = ""] = Object.keys(timers.filters)
+        const found = yield* records.transact(
+          Effect.gen(function* () {
+            yield* records.open(timers, timer("t1", 1_000, 2_000), yield* act)
+            const of = (value: string) => records.uncommitted(timers, { column: filter, value })
+            const value = Columns.of(timers, timer("t1", 1_000, 2_000))[filter]
+            assert.isString(value)
+            return [yield* of(value as string), yield* of(`${value}-other`)]
+          })
+        )
+        assert.deepStrictEqual(found, [["t1"], []])
+      }).pipe(store())
   )
 
   it.effect("that is only rehearsed is judged alike and leaves nothing", () =>

@@ -9,7 +9,11 @@ import { judge, shown } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Gates from "#core/orders/dealing-cycle/DealingCycleGates.ts"
 import { nothing } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
-import { inputsOf } from "#core/orders/dealing-cycle/TransactionSize.ts"
+import {
+  beyondRoom,
+  inputsOf,
+  inputsOfIteration
+} from "#core/orders/dealing-cycle/TransactionSize.ts"
 import { opened, settleBy } from "../machines/dealing-cycles.ts"
 import * as redeemed from "../machines/redemptions.ts"
 import { claimed, id, party } from "../machines/subscriptions.ts"
@@ -210,5 +214,23 @@ describe("of two faults the earlier gate answers", () => {
   test.each(pairs)("$first before $second", ({ first, second, one, two }) => {
     const expected = rank(first) < rank(second) ? first : second
     expect(outcome({ ...sound, ...one, ...two })).toBe(expected)
+  })
+})
+
+describe("the contracts that one settling transaction uses at most", () => {
+  test.each([
+    // What every cycle uses, five a subscription and six a redemption.
+    [inputsOf({ subscriptions: 0, redemptions: 0 }), 48],
+    [inputsOf({ subscriptions: 1, redemptions: 0 }), 53],
+    [inputsOf({ subscriptions: 0, redemptions: 1 }), 54],
+    // An iteration: four an order and three a commitment that it draws on.
+    [inputsOfIteration({ orders: 0, commitments: 0 }), 48],
+    [inputsOfIteration({ orders: 1, commitments: 0 }), 52],
+    [inputsOfIteration({ orders: 0, commitments: 1 }), 51],
+    // Sixteen holdings of a fund that is drawn on have room among what every cycle uses.
+    [beyondRoom(16), 0],
+    [beyondRoom(17), 1]
+  ])("%i are %i", (counted, expected) => {
+    expect(counted).toBe(expected)
   })
 })

@@ -347,7 +347,7 @@ const reading = <P>(declared: Readable<P>, params: Told<P>, standard: Call.Texts
     return { path, params: inPath, query: { ...texts(rest), ...standard } }
   })
 
-/** Encodes an input; members that the declaration lacks are refused. */
+/** Encodes an input; a value that the declaration does not take is `InputInvalid`, and is not sent. */
 const encode = <A>(
   schema: Schema.Codec<A, unknown>,
   value: Told<A>

@@ -5,7 +5,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { getWebhook, listWebhooks } from "#core/feeds/webhook/WebhookReads.ts"
-import { webhooks } from "#core/records/webhook/Webhook.ts"
+import { isRefused } from "#core/kernel/Refusal.ts"
+import { activeMax, webhooks } from "#core/records/webhook/Webhook.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as W from "./webhooks.ts"
@@ -79,6 +80,23 @@ describe("a webhook", () => {
       }).pipe(Effect.provide(W.posting(receivers)))
     }
   )
+
+  it.effect("never are more than a venue may have", () => {
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      yield* Effect.forEach(
+        Array.from({ length: activeMax }, (_, nth) => `wh-${nth}`),
+        (webhookId) => W.register(bodyOf(webhookId)),
+        { discard: true }
+      )
+      const refused = yield* Effect.result(W.register(bodyOf("wh-more")))
+      const told = Result.isFailure(refused) && isRefused(refused.failure) && refused.failure.told
+      expect(told).toEqual({
+        check: "webhooks-max",
+        detail: `There are ${activeMax} webhooks, which is the most.`
+      })
+    }).pipe(Effect.provide(W.posting(receivers)))
+  })
 
   it.effect("shows its six fields, the configured ones first, and is gone when removed", () => {
     const receivers = new W.Receivers()

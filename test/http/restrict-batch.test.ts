@@ -39,6 +39,7 @@ describe("holder.restrict-batch", () => {
       422,
       "3 of 4 entries cannot be; nobody was restricted."
     ])
+    expect(problem).toMatchObject({ gate: "policy", check: "entries" })
     expect(problem.errors).toEqual([
       { pointer: "/body/entries/1/holderId", detail: "There is no such holder." },
       {

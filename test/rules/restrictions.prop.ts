@@ -1,6 +1,8 @@
 /** What restrictions let pass: the strictest answer wins, and one more never lets more pass. */
+import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { judge } from "#core/kernel/Gates.ts"
 import {
   against,
   type Asked,
@@ -85,6 +87,22 @@ describe("restrictions", () => {
         expect(isRestricted(all, question)).toBe(near.length > 0)
       })
     )
+  })
+
+  it("refuse each thing that passes by a check of its own", () => {
+    const of = { restrictionId: "r1", holderId: "h1", instrumentId: null, mode: "freeze" } as const
+    const checked = passings.map((passing) => {
+      const asked = { holderId: "h1", instrumentId: "fund-a", passing }
+      const judged = judge([against([of], asked, party("h1"))])
+      return Result.isFailure(judged) ? `${passing}: ${judged.failure.told.check}` : passing
+    })
+    expect(checked).toEqual([
+      "order-in: may-subscribe",
+      "units-in: may-receive",
+      "units-out: may-send",
+      "units-back: may-redeem",
+      "cash-in: may-be-paid"
+    ])
   })
 
   it("never refuse at another gate than they say, or when they let it pass", () => {

@@ -1,5 +1,6 @@
 /** A town by chance: hundreds of acts of staff, holders and outside parties, with faults, against books of its own. */
 import { describe, expect, it } from "vitest"
+import { checks } from "#core/kernel/Checks.ts"
 import { pinned } from "./town/repeats.ts"
 import { play, type Summary } from "./town/run.ts"
 
@@ -75,6 +76,15 @@ describe("a town by chance", () => {
     const undealt = Object.entries(dealt).filter(([what, times]) => (dealing[what] ?? 0) < times)
     expect(undealt.map(([what, times]) => `${what}: ${dealing[what]} of ${times}`)).toEqual([])
     expect((first?.kills ?? 0) + (second?.kills ?? 0)).toBeGreaterThan(5)
+  })
+
+  it("never is refused by a check that the table of checks lacks", () => {
+    const refused = summaries
+      .flatMap(({ seen }) => Object.keys(seen))
+      .filter((what) => what.startsWith("refused rule-refused "))
+      .map((what) => what.split(" ").at(-1) ?? "")
+    expect(refused.length).toBeGreaterThan(20)
+    expect(refused.filter((check) => !(check in checks))).toEqual([])
   })
 
   it("answers every pinned read, and says the same again as of each answer's instant", () => {

@@ -19,6 +19,7 @@ import { activated } from "../holder/HolderReadings.ts"
 import { again, queue } from "./AskRunner.ts"
 import { screenings } from "./Screening.ts"
 import { ages } from "./ScreeningAgeLookups.ts"
+import { ScreeningMachine } from "./ScreeningMachine.ts"
 import * as ScreeningRules from "./ScreeningRules.ts"
 
 /** Requests that one instance has under way at a time. */
@@ -236,7 +237,7 @@ const make = Effect.gen(function* () {
           if (after.version === holder.version) {
             return yield* Effect.fail(
               refused("state-conflict", {
-                check: "ScreeningState",
+                check: ScreeningMachine.name,
                 detail: `A screening in state ${before.state} is not asked for again.`
               })
             )

@@ -1,0 +1,75 @@
+/** The table of checks is whole: each row is used and tested, and no check is named outside it. */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { checks } from "#core/kernel/Checks.ts"
+import { gates } from "#core/kernel/Refusal.ts"
+import { root, sources } from "./sources.ts"
+
+const names = Object.keys(checks)
+const table = "packages/engine-core/src/kernel/Checks.ts"
+const core = sources.filter(
+  ({ path }) => path.startsWith("packages/engine-core/src/") && path !== table
+)
+const tests = globSync("test/**/*.ts", { cwd: root })
+  .filter((path) => !path.endsWith("architecture/checks.test.ts"))
+  .map((path) => readFileSync(join(root, path), "utf8"))
+
+/** Checks of the tests' own toy operations and of findings, and words that follow a gate's name. */
+const others: ReadonlySet<string> = new Set([
+  "c",
+  "carried",
+  "guests",
+  "lock",
+  "open",
+  "precondition",
+  "register-supply",
+  "something-to-add",
+  "stale-contract",
+  "versions"
+])
+
+const literal = /\bcheck: "(?<name>[^"]+)"/gu
+const atGate = new RegExp(`["\`](?:${gates.join("|")}) (?<name>[a-z-]+)["\`]`, "gu")
+const namedIn = (text: string): ReadonlyArray<string> =>
+  [literal, atGate].flatMap((pattern) =>
+    text
+      .matchAll(pattern)
+      .map(({ groups }) => groups?.["name"] ?? "")
+      .toArray()
+  )
+
+/** A name of two words stands for itself; one of a single word beside its gate, slug or `check`. */
+const isNamed = (name: string, text: string): boolean =>
+  name.includes("-")
+    ? new RegExp(`(?<![\\w-])${name}(?![\\w-])`, "u").test(text)
+    : new RegExp(`(?:check: "|already-exists |(?:${gates.join("|")}) )${name}"`, "u").test(text)
+
+describe("the table of checks", () => {
+  it("has no row that the engine never uses", () => {
+    const unused = names.filter((name) => !core.some(({ text }) => text.includes(`"${name}"`)))
+    expect(unused).toEqual([])
+  })
+
+  it("has no row that no test names", () => {
+    expect(names.filter((name) => !tests.some((text) => isNamed(name, text)))).toEqual([])
+  })
+
+  // A state-conflict names the set of states, which is a table of its own.
+  it("has every check that a test names", () => {
+    const strangers = tests
+      .flatMap(namedIn)
+      .filter((name) => !(name in checks) && !others.has(name) && !/^[A-Z]\w+State$/u.test(name))
+    expect([...new Set(strangers)]).toEqual([])
+  })
+
+  it("never is passed by with a check that is written where it is used", () => {
+    const written = core.flatMap(({ path, text }) =>
+      text
+        .matchAll(literal)
+        .map(({ groups }) => `${path}: ${groups?.["name"] ?? ""}`)
+        .toArray()
+    )
+    expect(written).toEqual([])
+  })
+})

@@ -1,4 +1,5 @@
 /** Every page that is drawn from the tables of the core. */
+import { checkPage } from "./checks.ts"
 import { eventPage } from "./events.ts"
 import { machinePages } from "./machines.ts"
 import { operationPage } from "./operations.ts"
@@ -10,6 +11,7 @@ export const pages = (): ReadonlyArray<Page> => [
   ...machinePages(),
   operationPage(),
   refusalPage(),
+  checkPage(),
   eventPage(),
   rolePage()
 ]

@@ -29,7 +29,7 @@ export const checks = {
   "no-restriction": { gate: "restriction", sentence: "No restriction of the holder is in force.", recovery: "Have the restriction lifted, or wait until it lapses." },
   "successor-unrestricted": { gate: "restriction", sentence: "The successor has no restriction of its own on the instrument.", recovery: "Have the successor's own restriction lifted." },
 
-  standing: { gate: "admission", sentence: "Nothing that the caller may not learn of stops the act, or what the caller may learn of stops it as well.", recovery: "Ask the venue." },
+  standing: { gate: "admission", sentence: "Nothing that only the venue may know stops the act.", recovery: "Ask the venue." },
   "holder-active": { gate: "admission", sentence: "The holder is active: its registration and its terms are accepted. A redemption and its settlement also pass with a registration that lapsed.", recovery: "Have the holder's registration and terms accepted." },
   "not-admitted-yet": { gate: "admission", sentence: "No admission of the holder to the instrument is offered or in force.", recovery: "Withdraw the admission that stands before another is offered." },
   "instrument-repeated": { gate: "admission", sentence: "The registration names each instrument once.", recovery: "Name each instrument once." },
@@ -141,3 +141,6 @@ export const checks = {
 
 /** The name of a check: what `check` of a problem and of a precheck says. */
 export type CheckName = keyof typeof checks
+
+/** What the document of the API says of a member that names a check. */
+export const checksDoc = `The name of a check. An open set: a client must expect more. A state-conflict names a set of states, such as HolderState. Else one of: ${Object.keys(checks).toSorted().join(", ")}.`

@@ -2,7 +2,7 @@
  * Checks of an act, one row each, sorted by gate: the judge of writes and the answer of prechecks.
  */
 import { Predicate, Result, Schema } from "effect"
-import { type CheckName, checks } from "./Checks.ts"
+import { type CheckName, checks, checksDoc } from "./Checks.ts"
 import { type Gate, gates, type Refused, refused, type Told } from "./Refusal.ts"
 
 /** One check of one gate: whether it refuses, and the refusal. */
@@ -82,7 +82,7 @@ export const judge = (
 /** One check as a precheck shows it; detail and recovery only where it refuses. */
 export const Shown = Schema.Struct({
   gate: Schema.Literals(gates),
-  check: Schema.String,
+  check: Schema.String.annotate({ description: checksDoc }),
   ok: Schema.Boolean,
   detail: Schema.NullOr(Schema.String),
   recovery: Schema.NullOr(Schema.String)

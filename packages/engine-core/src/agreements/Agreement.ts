@@ -14,7 +14,7 @@ import type { EventType } from "../vocabulary/EventType.ts"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import type { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
-/** The sentences that differ from one agreement to the next. */
+/** Sentences on the states, as they differ from one agreement to the next. */
 type Means = Readonly<Record<"proposed" | "agreed" | "declined" | "ended", string>>
 
 /** Declares the state set of an agreement: its states and moves are the same for every agreement. */
@@ -66,8 +66,8 @@ export type States = ReturnType<typeof declareStates>
 export type State = Machine.State<States>
 
 /**
- * What every agreement's record has. The member that holds the contract agreed upon, and the one that
- * says since when, are named by the agreement (`Names`), as they are stored.
+ * Members that the record of every agreement has. Two more have names that differ (`Names`): the
+ * contract of the agreement, and the time at which it was agreed.
  */
 export interface Life {
   readonly instrumentId: string
@@ -83,9 +83,9 @@ export interface Life {
   readonly proposalCid: string | null
 }
 
-/** How an agreement's record names what it stores under a name of its own. */
+/** Names of the members that each agreement stores under names of its own. */
 export interface Names<C extends string, A extends string> {
-  /** The contract that the agreement stands on; kept once it has ended. */
+  /** The contract of the agreement; kept once the agreement has ended. */
   readonly cid: C
   /** When it was agreed. */
   readonly agreedAt: A
@@ -98,7 +98,7 @@ export type Of<C extends string, A extends string> = Life &
 
 const at = Instant.schema
 
-/** The facts of an agreement. Each is stored with its contract under the agreement's own name. */
+/** Facts of an agreement, stored with the contract under the name that the agreement gives it. */
 const factsOf = (cid: string) =>
   Schema.Union([
     /** One of two accepted: the proposal is made anew with that signature, and the state stays. */
@@ -118,7 +118,7 @@ const factsOf = (cid: string) =>
     Schema.Struct({ on: Schema.Literal("replace"), at }),
     Schema.Struct({
       on: Schema.Literal("end"),
-      /** The contract that goes on in its place, where its end leaves one. */
+      /** The contract that replaces the agreement's, where its end creates one. */
       cid: Schema.optionalKey(Schema.NullOr(Field.contractId)),
       at
     }).pipe(Schema.encodeKeys({ cid }))
@@ -158,14 +158,17 @@ const evolveOf =
 const signed = ({ acceptedBy }: Pick<Life, "acceptedBy">, party: Party.Party | undefined) =>
   acceptedBy === undefined || party === undefined ? {} : { acceptedBy: [...acceptedBy, party] }
 
-/** An agreement's collection, and what its readings and its proposal need besides. */
+/** A declared agreement: its collection, its states and the names of its members. */
 export interface Agreement<R extends Of<C, A>, C extends string, A extends string> {
   readonly collection: Collection.Collection<R, Fact>
   readonly machine: States
   readonly names: Names<C, A>
 }
 
-/** Declares the collection of an agreement: facts, lists, clock move, whom it waits for, invariants. */
+/**
+ * Declares the collection of an agreement: facts and their fold, list filters, the clock's move at
+ * `until`, the parties that it waits for, and its invariants. Gates and figures belong to its area.
+ */
 export const declare = <R extends Of<C, A>, const C extends string, const A extends string>(
   name: string,
   of: {
@@ -174,7 +177,7 @@ export const declare = <R extends Of<C, A>, const C extends string, const A exte
     readonly record: Schema.Codec<R, unknown>
     readonly names: Names<C, A>
     id(self: R): string
-    /** Whom the proposal asks; the same party is asked once. */
+    /** Parties that the proposal asks; one that is named twice is asked once. */
     signers(self: R): ReadonlyArray<Party.Party>
     /** The choice by which each of them signs. */
     readonly accept: WaitingAction

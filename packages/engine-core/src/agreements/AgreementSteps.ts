@@ -10,7 +10,7 @@ import { Records } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Agreement, Life, Of } from "./Agreement.ts"
 
-/** What a record opens with that its contract's terms do not say. */
+/** Members that a record opens with and that the terms in its contract do not hold. */
 export type Opening<C extends string, A extends string> = Pick<
   Life,
   "state" | "proposedAt" | "offset" | "endedAt" | "proposalCid"
@@ -18,15 +18,15 @@ export type Opening<C extends string, A extends string> = Pick<
   Readonly<Record<C, string | null>> &
   Readonly<Record<A, Instant.Instant | null>>
 
-interface Read<P> {
+interface Exercise<P> {
   readonly payload: P
 }
 
 /**
- * The readings of an agreement, to be put under its templates' own names. Where the ledger names more
- * choices, the agreement's area reads those beside them.
+ * Handlers for the typed readings of an agreement: its area binds them to the creations and choices
+ * of its own two templates, and adds handlers for choices that only its templates have.
  *
- * `record` makes the record that a proposal or a contract opens, of its payload and the opening.
+ * `record` makes the record that a proposal or a contract opens, from the payload and the opening.
  */
 export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
   { collection, machine, names }: Agreement<R, C, A>,
@@ -40,7 +40,7 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
   const follow = Follow.of({ collection, machine, resourceKind: area.resourceKind })
   const { initial } = machine
 
-  /** The proposal came into sight. */
+  /** Opens the record when its proposal is created. */
   const proposed = Effect.fnUntraced(function* (payload: P, node: Node) {
     const records = yield* Records
     const self = area.record(payload, {
@@ -52,14 +52,17 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
       ...Record.singleton(names.cid, null),
       ...Record.singleton(names.agreedAt, null)
     })
-    // Of two signatures the first makes the proposal anew, and was read before what it made.
+    // The first of two signatures creates the proposal again: the record is open by then.
     const isKnown =
       self.acceptedBy !== undefined && Option.isSome(yield* records.find(collection, idOf(payload)))
     if (!isKnown) yield* Once.open(collection, self, node)
   })
 
-  /** The contract stands where a projection begins. Elsewhere the last signature has agreed it. */
-  const found = Effect.fnUntraced(function* (payload: P, node: Node) {
+  /**
+   * Opens the record as agreed when a projection begins from a snapshot that holds its contract. Outside
+   * a snapshot the last signature has moved the record, and the contract's creation changes nothing.
+   */
+  const fromSnapshot = Effect.fnUntraced(function* (payload: P, node: Node) {
     if (!Snapshot.isOf(node)) return
     const self = area.record(payload, {
       state: "agreed",
@@ -73,7 +76,7 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
     yield* Once.open(collection, self, node)
   })
 
-  /** A party signed: what its signature made is the agreement, or the proposal anew. */
+  /** Records a party's signature: the last one made the contract, an earlier one a new proposal. */
   const accepted = (
     payload: P,
     node: Node,
@@ -101,20 +104,20 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
     return follow.moved(idOf(payload), node, "agree", () => ({ on: "accept", party, proposalCid }))
   }
 
-  const declined = ({ payload }: Read<P>, node: Node): Follow.Reads =>
+  const declined = ({ payload }: Exercise<P>, node: Node): Follow.Reads =>
     follow.stepped(idOf(payload), node, { on: "decline", at: node.effectiveAt })
 
-  /** The venue took its proposal back, to make a newer one. */
-  const withdrawn = ({ payload }: Read<P>, node: Node): Follow.Reads =>
+  /** Records that the venue withdrew its proposal to replace it with a newer one. */
+  const withdrawn = ({ payload }: Exercise<P>, node: Node): Follow.Reads =>
     follow.stepped(idOf(payload), node, { on: "replace", at: node.effectiveAt })
 
-  /** A party ended it. What is only put away past its date has been ended by the clock. */
-  const ended = ({ payload }: Read<P>, node: Node): Follow.Reads =>
+  /** Ends the agreement; one that the clock has ended before stays as it is. */
+  const ended = ({ payload }: Exercise<P>, node: Node): Follow.Reads =>
     follow.ended(idOf(payload), node, { on: "end", at: node.effectiveAt }, "ended")
 
-  /** A party ended it, and another contract goes on for what was begun under it. */
+  /** Ends the agreement and names the contract under which orders opened before its end settle. */
   const succeeded = (payload: P, node: Node, cid: string): Follow.Reads =>
     follow.stepped(idOf(payload), node, { on: "end", cid, at: node.effectiveAt })
 
-  return { accepted, declined, ended, found, proposed, succeeded, withdrawn }
+  return { accepted, declined, ended, fromSnapshot, proposed, succeeded, withdrawn }
 }

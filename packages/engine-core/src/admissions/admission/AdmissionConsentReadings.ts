@@ -27,7 +27,7 @@ const proposal = TypedReading.of(AdmissionConsentProposal, {
 })
 
 const agreed = TypedReading.of(AdmissionConsentTemplate, {
-  created: consent.found,
+  created: consent.fromSnapshot,
   exercised: { Revoke: consent.ended }
 })
 

@@ -41,7 +41,7 @@ const proposal = TypedReading.of(PrimaryMarketProposal, {
 })
 
 const agreed = TypedReading.of(PrimaryMarketTemplate, {
-  created: market.found,
+  created: market.fromSnapshot,
   exercised: {
     // What was ordered while it was agreed settles under the contract that its end leaves.
     End: ({ payload, result: { contractId } }, node) => market.succeeded(payload, node, contractId)

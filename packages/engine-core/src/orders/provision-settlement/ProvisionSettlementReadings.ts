@@ -44,7 +44,7 @@ const proposal = TypedReading.of(ProvisionSettlementProposal, {
 })
 
 const agreed = TypedReading.of(ProvisionSettlementTemplate, {
-  created: provision.found,
+  created: provision.fromSnapshot,
   exercised: { End: provision.ended }
 })
 

@@ -41,7 +41,7 @@ const proposal = TypedReading.of(IssuerPowersAgreementProposal, {
 })
 
 const agreed = TypedReading.of(IssuerPowersAgreementTemplate, {
-  created: agreement.found,
+  created: agreement.fromSnapshot,
   exercised: { End: agreement.ended }
 })
 

@@ -217,7 +217,7 @@ describe("the route called again (4.3)", () => {
     expect([told(chosen), chosen.written?.maker]).toEqual([[202, "awaiting"], "rick"])
   })
 
-  // Switched off to see it red: `finished` in writes/SubmitWrite.ts, once for each of the two keys.
+  // Switched off to see it red: `finished` in writes/ActionWrite.ts and writes/SignWrite.ts, once for each of the two keys.
   it.each([
     ["no key", undefined],
     ["the maker's key", "rm"]

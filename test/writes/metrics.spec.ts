@@ -29,7 +29,7 @@ const add = Effect.fnUntraced(function* (key: string) {
 })
 
 describe("the engine's metrics", () => {
-  // Red without the count in Door, in `taken`, in `fail` or in onRecords: one of the figures is short.
+  // Red without the count in OpenWrite, in `Claim.begin` or in OperationTransitions: a figure is short.
   it.effect(
     "count an operation at each state it comes to, once, also when the call is repeated",
     () =>

@@ -1,7 +1,13 @@
 /** The operation runner step by step: crashes, doubt, stale input, order, giving up and stopping. */
 import { Engine, OperationRunner, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
-import { Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
+import {
+  Ledger,
+  type Lease,
+  ProjectionLog,
+  StorageUnavailable,
+  WorkQueue
+} from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
@@ -259,6 +265,68 @@ describe("a write whose outcome is unknown", () => {
     }).pipe(
       Effect.provide(
         Layer.fresh(Engine.layerOf(declared)).pipe(
+          Layer.provideMerge(ports({ tamper: ledger.tamper }))
+        )
+      )
+    )
+  })
+})
+
+describe("a write whose doubt could not be recorded", () => {
+  it.effect("because the store was away then is doubted by the next claim", () => {
+    const ledger = watched()
+    let isAway = false
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.propose, "a", party)
+      const late = yield* Deferred.make<void>()
+      ledger.answer((submission, port) => {
+        if (ledger.said.length > 1)
+          return Effect.fail(new Ledger.Refused({ ...stale, cause: "no", code: "NO" }))
+        isAway = true
+        return Effect.andThen(
+          Effect.forkDetach(
+            Effect.andThen(Deferred.await(late), Effect.ignore(port.submit(submission)))
+          ),
+          Effect.fail(
+            new Ledger.OutcomeUnknown({
+              commandId: submission.commandId,
+              why: "no answer",
+              retryAfter: Duration.seconds(1)
+            })
+          )
+        )
+      })
+      yield* restless(30)
+      assert.isAbove(ledger.said.length, 1)
+      assert.strictEqual(yield* stateOf(id), "running")
+      yield* Deferred.succeed(late, undefined)
+      yield* Passing.seconds(20)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(yield* commitsOf(id), 1)
+    }).pipe(
+      Effect.provide(
+        Layer.fresh(Engine.layerOf(declared)).pipe(
+          Layer.provide(
+            Layer.effect(
+              WorkQueue,
+              Effect.map(WorkQueue, (work) => ({
+                ...work,
+                lease: (of: Parameters<typeof work.lease>[0]) =>
+                  Effect.tap(work.lease(of), (leases) =>
+                    Effect.sync(() => {
+                      isAway &&= of.queue !== "operations" || leases.length === 0
+                    })
+                  ),
+                hold: (lease: Lease) =>
+                  Effect.suspend(() =>
+                    isAway
+                      ? Effect.fail(new StorageUnavailable({ detail: "away", retryAfter: 1 }))
+                      : work.hold(lease)
+                  )
+              }))
+            )
+          ),
           Layer.provideMerge(ports({ tamper: ledger.tamper }))
         )
       )

@@ -1,7 +1,7 @@
 /** Reads of open orders of every kind in one list: who must act next, and by when. */
 import { Effect, Schema } from "effect"
+import * as OrderList from "../orders/order/OrderList.ts"
 import { HolderId } from "../holders/holder/Holder.ts"
-import * as Sight from "../holders/holder/Sight.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -45,24 +45,14 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   name: "open-orders.list",
   doc: "Lists the orders that still wait for something, of every kind.",
   route: "GET /v1/open-orders",
-  audience: {
-    operator: "all",
-    approver: "all",
-    risk: "all",
-    compliance: "all",
-    auditor: "all",
-    app: "all",
-    investor: "own",
-    registrar: "near"
-  },
+  audience: OrderList.audience,
   pinned: true,
   collection: Subscription.subscriptions,
   beside: [Redemption.redemptions],
   params: Schema.Struct({
     kind: Schema.optionalKey(Schema.Array(OpenOrderKind.schema)),
     state: Schema.optionalKey(Schema.Array(OpenOrderState.schema)),
-    instrumentId: Schema.optionalKey(InstrumentId),
-    holderId: Schema.optionalKey(HolderId)
+    ...OrderList.params
   }),
   item: OpenOrderView,
   direction: "asc",
@@ -70,12 +60,10 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   changes: false,
   where: ({ kind = OpenOrderKind.members, state = OpenOrderState.members, ...of }) => ({
     open: kind.flatMap((kind) => state.map((state) => OpenOrder.openAs({ kind, state }))),
-    ...(of.instrumentId === undefined ? {} : { instrumentId: [of.instrumentId] }),
-    ...(of.holderId === undefined ? {} : { holderId: [of.holderId] })
+    ...OrderList.columns(of)
   }),
   judged: (judgedAt) => ({ openUntil: OpenOrder.stillOpenAt(judgedAt) }),
-  scope: (asking, { holderId }) =>
-    Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
+  scope: OrderList.scope,
   view: (records, { pin }) => Effect.succeed(records.map((record) => viewOf(record, pin.judgedAt)))
 })
 

@@ -1,8 +1,6 @@
 /** Reads of proposals: ledger contracts that wait for a party's consent. */
 import { Effect, Schema, Struct } from "effect"
-import { HolderId } from "../holders/holder/Holder.ts"
-import * as Sight from "../holders/holder/Sight.ts"
-import { InstrumentId } from "../instruments/instrument/Instrument.ts"
+import * as OrderList from "../orders/order/OrderList.ts"
 import * as Read from "../reads/Read.ts"
 import * as RecordView from "../records/RecordView.ts"
 import { ProposalKind } from "../vocabulary/sets.ts"
@@ -33,35 +31,23 @@ export const list = Read.list({
   name: "proposals.list",
   doc: "Lists the proposals on the ledger that wait for a party's consent.",
   route: "GET /v1/proposals",
-  audience: {
-    operator: "all",
-    approver: "all",
-    risk: "all",
-    compliance: "all",
-    auditor: "all",
-    app: "all",
-    investor: "own",
-    registrar: "near"
-  },
+  audience: OrderList.audience,
   pinned: true,
   collection: proposals,
   params: Schema.Struct({
     kind: Schema.optionalKey(Schema.Array(ProposalKind.schema)),
-    instrumentId: Schema.optionalKey(InstrumentId),
-    holderId: Schema.optionalKey(HolderId)
+    ...OrderList.params
   }),
   item: ProposalView,
   direction: "asc",
   order: "by the instant they were made, then by id",
   changes: false,
-  where: ({ kind = ProposalKind.members, instrumentId, holderId }) => ({
+  where: ({ kind = ProposalKind.members, ...of }) => ({
     live: kind,
-    ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] }),
-    ...(holderId === undefined ? {} : { holderId: [holderId] })
+    ...OrderList.columns(of)
   }),
   judged: (judgedAt) => ({ until: OpenOrder.stillOpenAt(judgedAt) }),
-  scope: (asking, { holderId }) =>
-    Sight.scopeNaming(asking, holderId === undefined ? undefined : [holderId]),
+  scope: OrderList.scope,
   view: (records) =>
     Effect.succeed(records.map((record) => RecordView.of(proposals, shown, record)))
 })

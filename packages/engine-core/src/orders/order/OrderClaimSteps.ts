@@ -50,8 +50,7 @@ interface Placing<I extends Input, R, F, V, J extends Judged> {
   /** Loads what this kind is judged by beside the rest, and judges all of it: one row a check. */
   judged(
     input: I,
-    loaded: Loaded,
-    act: OperationAct
+    loaded: Loaded
   ): Effect.Effect<J, Refused<"not-found" | "rule-refused"> | Unavailable, Records>
   /** The claim of an order paid by wire, which the venue makes itself; `fields` are both kinds'. */
   byWire(judged: J, orderId: string, fields: WireFields): Command
@@ -75,7 +74,7 @@ export const declaration = <I extends Input, R, F, V, J extends Judged>(
     return id
   }
   const judged = Effect.fnUntraced(function* (input: I, subject: Subject, act: OperationAct) {
-    return yield* of.judged(input, yield* load(kind, input, subject, act), act)
+    return yield* of.judged(input, yield* load(kind, input, subject, act))
   })
   return {
     makers: ["operator", "app"],

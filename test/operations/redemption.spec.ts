@@ -235,6 +235,20 @@ describe("a redemption paid by wire", () => {
     }).pipe(engine())
   )
 
+  it.effect("keeps a request to burn other units than its own as a surprise, and still waits", () =>
+    Effect.gen(function* () {
+      const stage = yield* held()
+      yield* claims({ units: 600 })
+      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* prices(stage, { units: "600", proceeds: "626.22" })
+      yield* requestsBurn(stage, "500")
+      includes(yield* order(), { state: "priced", burnRequestCid: null })
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "redemption fund: The request to burn is for another holder, instrument or number of units."
+      ])
+    }).pipe(engine())
+  )
+
   it.effect("keeps a price that is not what the rules say as a surprise", () =>
     Effect.gen(function* () {
       const stage = yield* held()

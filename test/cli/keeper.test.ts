@@ -151,16 +151,12 @@ describe("bursar webhooks replay", () => {
       "--from-seq"
     ],
     ["no webhook", ["--from-seq", "1", "--to-seq", "1"], 2, "--webhook"]
-  ])(
-    "tells %s in one line",
-    async (_what, words, code, said) => {
-      const ran = await run(["webhooks", "replay", ...words], env)
-      const told = ran.err.split("\n").filter((line) => line.startsWith("bursar: "))
-      expect([ran.code, ran.out, told.length]).toEqual([code, "", 1])
-      expect(told[0]).toContain(said)
-    },
-    30_000
-  )
+  ])("tells %s in one line", async (_what, words, code, said) => {
+    const ran = await run(["webhooks", "replay", ...words], env)
+    const told = ran.err.split("\n").filter((line) => line.startsWith("bursar: "))
+    expect([ran.code, ran.out, told.length]).toEqual([code, "", 1])
+    expect(told[0]).toContain(said)
+  })
 })
 
 describe("bursar audit verify", () => {

@@ -156,6 +156,6 @@ describe("the replay of all ten series (needs shared/data/buidl)", () => {
         }
         assert.deepStrictEqual(yield* Stage.surprises, [])
       }).pipe(Effect.provide(world()))
-    it.effect(told, played, 120_000)
+    it.effect(told, played)
   }
 })

@@ -113,7 +113,6 @@ describe("a recovery in several steps", () => {
           who = next
         }
         assert.isAtLeast(calls, 12)
-      }).pipe(Effect.provide(ports({ settings: { inputsMax: 9 } }))),
-    120_000
+      }).pipe(Effect.provide(ports({ settings: { inputsMax: 9 } })))
   )
 })

@@ -201,40 +201,37 @@ describe("a restriction", () => {
 describe("a restriction in the moment of a recovery", () => {
   // Switched off to see it red: `inTurn` of RestrictionLookups.ts, in either of the two. In memory one
   // transaction runs at a time, so that this takes a database.
-  it.live(
-    "never stays on a holder that has ended by it, and nobody else has it",
-    () =>
-      Effect.gen(function* () {
-        const records = yield* Records
-        yield* foundedNow(3)
-        const from = yield* records.get(holders, "h1")
-        const to = yield* records.get(holders, "h2")
-        const at = yield* Instant.now
-        const operationId = "op-1"
-        const act = { cause: { by: "operation" as const, operationId }, now: at }
-        const carrying = { from, to, instrumentId: "fund-a", left: "nothing" as const, operationId }
-        const carried = yield* Deferred.make<void>()
-        const tried = yield* Deferred.make<string>()
-        const recovering = records.transactAlone(
-          Effect.gen(function* () {
-            yield* carry({ ...carrying, by: "olga" }, act)
-            yield* Deferred.succeed(carried, undefined)
-            // The other has all the time it needs, unless it waits for this very transaction.
-            yield* Effect.timeoutOption(Deferred.await(tried), "1 second")
-            // These holders are pending, and a pending one ends by closing only.
-            yield* records.record(holders, from, { on: "close", at }, act)
-          })
-        )
-        const restricting = Effect.gen(function* () {
-          yield* Deferred.await(carried)
-          const { why } = yield* restricts("h1", "late")
-          yield* Deferred.succeed(tried, why)
+  it.live("never stays on a holder that has ended by it, and nobody else has it", () =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      yield* foundedNow(3)
+      const from = yield* records.get(holders, "h1")
+      const to = yield* records.get(holders, "h2")
+      const at = yield* Instant.now
+      const operationId = "op-1"
+      const act = { cause: { by: "operation" as const, operationId }, now: at }
+      const carrying = { from, to, instrumentId: "fund-a", left: "nothing" as const, operationId }
+      const carried = yield* Deferred.make<void>()
+      const tried = yield* Deferred.make<string>()
+      const recovering = records.transactAlone(
+        Effect.gen(function* () {
+          yield* carry({ ...carrying, by: "olga" }, act)
+          yield* Deferred.succeed(carried, undefined)
+          // The other has all the time it needs, unless it waits for this very transaction.
+          yield* Effect.timeoutOption(Deferred.await(tried), "1 second")
+          // These holders are pending, and a pending one ends by closing only.
+          yield* records.record(holders, from, { on: "close", at }, act)
         })
-        yield* Effect.all([recovering, restricting], { concurrency: 2 })
-        assert.strictEqual(yield* Deferred.await(tried), "state-conflict HolderState")
-        assert.deepStrictEqual(yield* activeOf("h1"), [])
-      }).pipe(Effect.provide(world({ storage: TestDatabase.layer as typeof Memory.layer }))),
-    60_000
+      )
+      const restricting = Effect.gen(function* () {
+        yield* Deferred.await(carried)
+        const { why } = yield* restricts("h1", "late")
+        yield* Deferred.succeed(tried, why)
+      })
+      yield* Effect.all([recovering, restricting], { concurrency: 2 })
+      assert.strictEqual(yield* Deferred.await(tried), "state-conflict HolderState")
+      assert.deepStrictEqual(yield* activeOf("h1"), [])
+    }).pipe(Effect.provide(world({ storage: TestDatabase.layer as typeof Memory.layer })))
   )
 })
 
@@ -260,54 +257,51 @@ const recovery = fc.record({
 })
 
 describe("whatever is restricted, in whichever order it moves", () => {
-  it.effect(
-    "never: units get loose by being moved, or by staying behind",
-    () =>
-      Effect.gen(function* () {
-        yield* founded(61)
-        const runs = fc.sample(recovery, { numRuns: 30, seed: 5 })
-        const through = (holderId: string, instrumentId: string) =>
-          Effect.map(inForce({ holderIds: [holderId] }), (found) =>
-            passings.filter((passing) => lets(found, { holderId, instrumentId, passing }))
-          )
-        let stopped = 0
-        for (const [nth, { set, order, inTwo, lifted }] of runs.entries()) {
-          const [from, to] = [`h${2 * nth + 1}`, `h${2 * nth + 2}`]
-          for (const [index, of] of set.entries()) {
-            yield* restricts(from, `r-${nth}-${index}`, of)
-          }
-          const before = new Map<string, ReadonlyArray<Passing>>()
-          for (const instrumentId of instrumentIds) {
-            before.set(instrumentId, yield* through(from, instrumentId))
-          }
-          for (const [index, instrumentId] of order.entries()) {
-            const last = index === order.length - 1
-            const rest = last ? "nothing" : "other-instruments"
-            const of = (part: number) => `op-${nth}-${index}-${part}`
-            if (inTwo) {
-              yield* carries({ from, to, instrumentId, left: "units", operationId: of(0) })
-              assert.deepStrictEqual(yield* through(from, instrumentId), before.get(instrumentId))
-            }
-            yield* carries({ from, to, instrumentId, left: rest, operationId: of(1) })
-            const now = yield* through(to, instrumentId)
-            const then = before.get(instrumentId) ?? []
-            stopped += passings.length - now.length
-            assert.deepStrictEqual(
-              now.filter((passing) => !then.includes(passing)),
-              [],
-              JSON.stringify({ set, order, inTwo, lifted })
-            )
-            if (!last) {
-              const behind = order[1] ?? ""
-              assert.deepStrictEqual(yield* through(from, behind), before.get(behind))
-              const [carried] = lifted === undefined ? [] : yield* activeOf(to)
-              if (carried !== undefined) yield* lifts(carried)
-            }
-          }
-          assert.deepStrictEqual(yield* activeOf(from), [])
+  it.effect("never: units get loose by being moved, or by staying behind", () =>
+    Effect.gen(function* () {
+      yield* founded(61)
+      const runs = fc.sample(recovery, { numRuns: 30, seed: 5 })
+      const through = (holderId: string, instrumentId: string) =>
+        Effect.map(inForce({ holderIds: [holderId] }), (found) =>
+          passings.filter((passing) => lets(found, { holderId, instrumentId, passing }))
+        )
+      let stopped = 0
+      for (const [nth, { set, order, inTwo, lifted }] of runs.entries()) {
+        const [from, to] = [`h${2 * nth + 1}`, `h${2 * nth + 2}`]
+        for (const [index, of] of set.entries()) {
+          yield* restricts(from, `r-${nth}-${index}`, of)
         }
-        assert.isAbove(stopped, 50)
-      }).pipe(Effect.provide(world())),
-    30_000
+        const before = new Map<string, ReadonlyArray<Passing>>()
+        for (const instrumentId of instrumentIds) {
+          before.set(instrumentId, yield* through(from, instrumentId))
+        }
+        for (const [index, instrumentId] of order.entries()) {
+          const last = index === order.length - 1
+          const rest = last ? "nothing" : "other-instruments"
+          const of = (part: number) => `op-${nth}-${index}-${part}`
+          if (inTwo) {
+            yield* carries({ from, to, instrumentId, left: "units", operationId: of(0) })
+            assert.deepStrictEqual(yield* through(from, instrumentId), before.get(instrumentId))
+          }
+          yield* carries({ from, to, instrumentId, left: rest, operationId: of(1) })
+          const now = yield* through(to, instrumentId)
+          const then = before.get(instrumentId) ?? []
+          stopped += passings.length - now.length
+          assert.deepStrictEqual(
+            now.filter((passing) => !then.includes(passing)),
+            [],
+            JSON.stringify({ set, order, inTwo, lifted })
+          )
+          if (!last) {
+            const behind = order[1] ?? ""
+            assert.deepStrictEqual(yield* through(from, behind), before.get(behind))
+            const [carried] = lifted === undefined ? [] : yield* activeOf(to)
+            if (carried !== undefined) yield* lifts(carried)
+          }
+        }
+        assert.deepStrictEqual(yield* activeOf(from), [])
+      }
+      assert.isAbove(stopped, 50)
+    }).pipe(Effect.provide(world()))
   )
 })

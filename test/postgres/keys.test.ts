@@ -69,6 +69,5 @@ it.live(
         const records = yield* Records
         expect((yield* records.get(approvals, action)).rejectedBy).toBe("ann")
       }).pipe(Effect.provide(here))
-    }).pipe(Effect.scoped),
-  60_000
+    }).pipe(Effect.scoped)
 )

@@ -58,45 +58,41 @@ const ride = Effect.fnUntraced(function* (one: Rider) {
 })
 
 describe("a convoy", () => {
-  it(
-    "carries everybody to their own end, whoever else is aboard, however fibers take turns",
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(rider, { minLength: 1, maxLength: 20, size: "max" }),
-          fc.integer({ min: 7, max: 40 }),
-          (riders, turn) =>
-            Effect.runPromise(
-              Effect.gen(function* () {
-                const exits = yield* Effect.forEach(riders, (one) => Effect.exit(ride(one)), {
-                  concurrency: "unbounded"
-                }).pipe(Effect.timeout(pollLimit))
-                expect(exits.map(Exit.isSuccess)).toEqual(riders.map(({ ends }) => ends === "well"))
-                const records = yield* Records
-                for (const counter of ["a", "b", "c"]) {
-                  const sum = riders
-                    .filter((one) => one.counter === counter && one.ends === "well")
-                    .reduce((total, { by }) => total + by, 0)
-                  const found = yield* records.find(Toys.counters, counter)
-                  expect(found._tag === "Some" ? found.value.count : 0).toBe(sum)
-                }
-                const feed = yield* Feed
-                expect((yield* feed.head).seq).toBe(
-                  riders.filter(({ ends }) => ends === "well").length
-                )
-              }).pipe(
-                Effect.provide(
-                  RecordsLayer.layer.pipe(
-                    Layer.provide(NodeCrypto.layerCrypto),
-                    Layer.provideMerge(Memory.layer)
-                  )
-                ),
-                Effect.provideService(Scheduler.MaxOpsBeforeYield, turn)
+  it("carries everybody to their own end, whoever else is aboard, however fibers take turns", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(rider, { minLength: 1, maxLength: 20, size: "max" }),
+        fc.integer({ min: 7, max: 40 }),
+        (riders, turn) =>
+          Effect.runPromise(
+            Effect.gen(function* () {
+              const exits = yield* Effect.forEach(riders, (one) => Effect.exit(ride(one)), {
+                concurrency: "unbounded"
+              }).pipe(Effect.timeout(pollLimit))
+              expect(exits.map(Exit.isSuccess)).toEqual(riders.map(({ ends }) => ends === "well"))
+              const records = yield* Records
+              for (const counter of ["a", "b", "c"]) {
+                const sum = riders
+                  .filter((one) => one.counter === counter && one.ends === "well")
+                  .reduce((total, { by }) => total + by, 0)
+                const found = yield* records.find(Toys.counters, counter)
+                expect(found._tag === "Some" ? found.value.count : 0).toBe(sum)
+              }
+              const feed = yield* Feed
+              expect((yield* feed.head).seq).toBe(
+                riders.filter(({ ends }) => ends === "well").length
               )
+            }).pipe(
+              Effect.provide(
+                RecordsLayer.layer.pipe(
+                  Layer.provide(NodeCrypto.layerCrypto),
+                  Layer.provideMerge(Memory.layer)
+                )
+              ),
+              Effect.provideService(Scheduler.MaxOpsBeforeYield, turn)
             )
-        ),
-        { numRuns: runs, endOnFailure: true }
+          )
       ),
-    60_000
-  )
+      { numRuns: runs, endOnFailure: true }
+    ))
 })

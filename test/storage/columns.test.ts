@@ -211,8 +211,7 @@ describe("what a statement answers", () => {
           expect(story.answered).toBeGreaterThan((FIBERS * ROUNDS) / 2)
           expect(story.interrupted).toBeGreaterThan(FIBERS)
         })
-      ),
-    60_000
+      )
   )
 
   for (const position of ["0/1", "0/174B5E0"]) {

@@ -179,24 +179,20 @@ const story = Effect.fnUntraced(function* (
 })
 
 describe("ledger writes under faults and crashes", () => {
-  it(
-    "have at most one effect each, end each, and say truly whether they took effect",
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(happening, { minLength: 4, maxLength: 24, size: "max" }),
-          plan,
-          (happenings, first) => {
-            const faults = SimulatedLedger.Faults.make()
-            return Calls.runCase(
-              story([{ what: "faults", plan: first }, ...happenings], faults).pipe(
-                Effect.provide(ports({ faults, settings: { lease: 9_000 } }))
-              )
+  it("have at most one effect each, end each, and say truly whether they took effect", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(happening, { minLength: 4, maxLength: 24, size: "max" }),
+        plan,
+        (happenings, first) => {
+          const faults = SimulatedLedger.Faults.make()
+          return Calls.runCase(
+            story([{ what: "faults", plan: first }, ...happenings], faults).pipe(
+              Effect.provide(ports({ faults, settings: { lease: 9_000 } }))
             )
-          }
-        ),
-        { numRuns: runs, endOnFailure: true }
+          )
+        }
       ),
-    120_000
-  )
+      { numRuns: runs, endOnFailure: true }
+    ))
 })

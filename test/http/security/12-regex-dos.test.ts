@@ -90,7 +90,7 @@ describe.skipIf(!installed)("every expression of the packages, by recheck", () =
         : [`${file.slice(packages.length)}: ${text} is ${status} ${JSON.stringify(error ?? "")}`]
     })
     expect(unsafe).toEqual([])
-  }, 120_000)
+  })
 })
 
 /** Texts that make a backtracking reader go back: nearly right, wrong at the very end. */

@@ -7,7 +7,7 @@ import { type Gate, gates, type Refused, refused, type Told } from "./Refusal.ts
 
 /** One check of one gate: whether it refuses, and the refusal. */
 export type Objection = readonly [
-  holds: boolean,
+  refuses: boolean,
   slug: "rule-refused",
   told: Told & { readonly gate: Gate; readonly check: string }
 ]
@@ -70,7 +70,7 @@ export const discreet: ReadonlySet<string> = new Set<Gate>(["restriction", "scre
 export const judge = (
   objections: ReadonlyArray<Objection>
 ): Result.Result<void, Refused<"rule-refused">> => {
-  const refusing = inOrder(objections).filter(([holds]) => holds)
+  const refusing = inOrder(objections).filter(([refuses]) => refuses)
   const [first] = refusing
   if (first === undefined) return Result.void
   const [, slug, told] = first
@@ -94,10 +94,10 @@ export type Shown = typeof Shown.Type
 
 /** Every check in the order of the gates, as a precheck shows the rows that judge the act. */
 export const shown = (objections: ReadonlyArray<Objection>): ReadonlyArray<Shown> =>
-  inOrder(objections).map(([holds, , { gate, check, detail, recovery }]) => ({
+  inOrder(objections).map(([refuses, , { gate, check, detail, recovery }]) => ({
     gate,
     check,
-    ok: !holds,
-    detail: holds ? (detail ?? null) : null,
-    recovery: holds ? (recovery ?? null) : null
+    ok: !refuses,
+    detail: refuses ? (detail ?? null) : null,
+    recovery: refuses ? (recovery ?? null) : null
   }))

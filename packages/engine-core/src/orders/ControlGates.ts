@@ -56,10 +56,10 @@ export const againstEach = (
   const shown = stopped ?? orders[0]
   if (shown === undefined) return []
   const { holderId, orderId, party } = shown
-  const [holds, slug, told] = RestrictionRules.against(restrictions, { holderId, ...of }, party)
+  const [refuses, slug, told] = RestrictionRules.against(restrictions, { holderId, ...of }, party)
   return [
     [
-      holds,
+      refuses,
       slug,
       {
         ...told,

@@ -19,7 +19,7 @@ export const Waiting = Schema.Struct({
 })
 export type Waiting = typeof Waiting.Type
 
-/** The fields that stand beside a record's own in every view. */
+/** Members that every view has besides the public members of its record. */
 export const fields = {
   createdAt: Instant.schema,
   updatedAt: Instant.schema,
@@ -28,40 +28,40 @@ export const fields = {
 } as const
 
 /**
- * The schema of a view, as reads and the results of operations answer it. `shown` lists the record's
- * public members. Stored members that it does not list are withheld: within `/v1` a view can only grow.
+ * Schema of a view, as reads and the results of operations answer it. `members` lists the record's
+ * public members; stored members that it does not list are withheld, since `/v1` can only grow.
  */
 export const schemaOf = <F extends Schema.Struct.Fields>(
-  shown: F,
+  members: F,
   of: { readonly identifier: string; readonly description: string }
-) => Schema.Struct({ ...shown, ...fields }).annotate(of)
+) => Schema.Struct({ ...members, ...fields }).annotate(of)
 
-/** The moves that a record waits for, as every view shows them. */
+/** Who must act next on a record, as every view shows it. */
 export const waitingOn = <R, F>(
   collection: Collection<R, F>,
   record: Stored<R>
 ): ReadonlyArray<Waiting> => collection.waitingOn(record).map(shown)
 
-interface Beside extends Kept {
+interface Common extends Kept {
   readonly waitingOn: ReadonlyArray<Waiting>
 }
 
-/** The values of `fields`, which stand beside a record's own in every view. */
-export const beside = <R, F>(collection: Collection<R, F>, record: Stored<R>): Beside => ({
+/** Values of `fields`: the members that every view has. */
+export const commonOf = <R, F>(collection: Collection<R, F>, record: Stored<R>): Common => ({
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
   version: record.version,
   waitingOn: waitingOn(collection, record)
 })
 
-/** The view of a record: the members that `shown` lists, and those that stand beside them. */
+/** View of a record: the public members that `members` lists, and those that every view has. */
 export const of = <R extends object, F, K extends keyof R & string>(
   collection: Collection<R, F>,
-  shown: Readonly<Record<K, unknown>>,
+  members: Readonly<Record<K, unknown>>,
   record: Stored<R>
-): Pick<Stored<R>, K> & Beside => ({
-  ...Struct.pick(record, Struct.keys(shown)),
-  ...beside(collection, record)
+): Pick<Stored<R>, K> & Common => ({
+  ...Struct.pick(record, Struct.keys(members)),
+  ...commonOf(collection, record)
 })
 
 export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({

@@ -1,4 +1,4 @@
-/** A registrar's consent to admissions as the result of its proposal shows it: what the proposal said, its id and its state. */
+/** View of a registrar's consent to admissions: what its proposal said, its id and its state. */
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"

@@ -127,5 +127,5 @@ export const of = (self: Instrument): Shown => ({
 /** The same with what the store keeps beside the record, and the moves it waits for. */
 export const recorded = (self: Stored<Instrument>): Recorded => ({
   ...of(self),
-  ...RecordView.beside(instruments, self)
+  ...RecordView.commonOf(instruments, self)
 })

@@ -37,5 +37,5 @@ export const membersOf = (market: PrimaryMarket) => ({
 
 export const of = (market: Stored<PrimaryMarket>): PrimaryMarketView => ({
   ...membersOf(market),
-  ...RecordView.beside(primaryMarkets, market)
+  ...RecordView.commonOf(primaryMarkets, market)
 })

@@ -1,4 +1,4 @@
-/** A fund's consent to provisions as the result of its proposal shows it: what the proposal said, its id and its state. */
+/** View of a fund's consent to provisions: what its proposal said, its id and its state. */
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"

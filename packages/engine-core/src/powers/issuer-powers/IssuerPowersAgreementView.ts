@@ -42,5 +42,5 @@ export const membersOf = (agreement: IssuerPowersAgreement) => ({
 
 export const of = (agreement: Stored<IssuerPowersAgreement>): IssuerPowersAgreementView => ({
   ...membersOf(agreement),
-  ...RecordView.beside(issuerPowersAgreements, agreement)
+  ...RecordView.commonOf(issuerPowersAgreements, agreement)
 })

@@ -1,4 +1,4 @@
-/** A holder's consent to forced acts as the result of its offer shows it: what the offer said, its id, its state and its contract. */
+/** View of a holder's consent to forced acts: what its offer said, its id, state and contract. */
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"

@@ -11,7 +11,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [1, /^vocabulary\//u],
   [6, /^testing\//u],
   // What a record shows and what follows from its change, as data.
-  [2, /^records\/(webhook\/\w+|Audit|Event|RecordView|Timely)\.ts$/u],
+  [2, /^records\/(webhook\/\w+|Audit|Event|EventDeclaration|RecordView|Timely)\.ts$/u],
   [3, /^(ports|records)\//u],
   [2, /^templates\//u],
   [5, /^(Engine|catalogue|index)\.ts$/u],

@@ -1,8 +1,7 @@
 /** What is declared is listed, and what is listed is declared or known to come: in both directions. */
 import { describe, expect, it } from "vitest"
 import { asked, writes } from "../../packages/engine-core/scripts/pages/declared.ts"
-import { machines } from "#core/catalogue.ts"
-import { events } from "#core/feeds/events.ts"
+import { events, machines } from "#core/catalogue.ts"
 import { refusals } from "#core/kernel/Refusal.ts"
 import { askedOperationKinds, EventType, OperationKind } from "#core/vocabulary/index.ts"
 import * as given from "../vocabulary/given.ts"

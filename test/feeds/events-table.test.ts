@@ -1,7 +1,7 @@
 /** What events carry, and what a monitor never sees of them. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Events from "#core/feeds/events.ts"
+import { events } from "#core/catalogue.ts"
 import {
   hiddenMembers,
   hiddenResources,
@@ -12,7 +12,11 @@ import {
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import * as PlainJson from "#core/kernel/PlainJson.ts"
+import * as powers from "#core/powers/events.ts"
+import * as restraints from "#core/restraints/events.ts"
+import { kindOf } from "#core/vocabulary/EventType.ts"
 import { EventType, ResourceKind } from "#core/vocabulary/index.ts"
+import * as writes from "#core/writes/events.ts"
 
 /** The record an event is about, where its type does not begin with that record's name. */
 const aboutOthers: Readonly<Partial<Record<EventType, ResourceKind | "any">>> = {
@@ -39,7 +43,7 @@ describe("an event", () => {
       const named = type.slice(0, type.indexOf("."))
       const expected =
         aboutOthers[type] ?? (aboutAny.some((area) => type.startsWith(area)) ? "any" : named)
-      expect(Events.events[type].resourceKind).toBe(expected)
+      expect(events[type].resourceKind).toBe(expected)
     }
   )
 })
@@ -61,11 +65,11 @@ describe("payloads", () => {
     ["operation.failed", ["kind", "role", "operationId"]],
     ["retention.pruned", ["counts", "before"]]
   ])("%s carries exactly what is given for it", (type, members) => {
-    expect(Events.events[type].members).toEqual(members)
+    expect(events[type].members).toEqual(members)
   })
 
   it("a payload is written as the wire writes it: all places of a figure, instants in UTC", () => {
-    const { payload, type } = Events.make("holder.recovered", {
+    const { payload, type } = powers.make("holder.recovered", {
       operationId: "op_1",
       from: { holderId: "h-1" },
       to: { holderId: "h-2" },
@@ -75,7 +79,7 @@ describe("payloads", () => {
     expect(PlainJson.stringify(payload)).toBe(
       '{"operationId":"op_1","from":{"holderId":"h-1"},"to":{"holderId":"h-2"},"quantity":95812.9730760000}'
     )
-    const restricted = Events.make("holder.restricted", {
+    const restricted = restraints.make("holder.restricted", {
       mode: "freeze",
       reason: "other",
       holderId: "h-1",
@@ -91,7 +95,7 @@ describe("payloads", () => {
 
   it("a word outside its set is a bug and throws", () => {
     expect(() =>
-      Events.make("approval.requested", {
+      writes.make("approval.requested", {
         // @ts-expect-error no action is ever in this state
         state: "priced",
         kind: "reserve.propose",
@@ -169,7 +173,7 @@ describe("a monitor", () => {
   it("sees no journal event", () => {
     fc.assert(fc.property(event({ kind: "journal" }), (whole) => redact(whole) === null))
     for (const type of EventType.members) {
-      expect(sight(type) === null).toBe(Events.kindOf(type) === "journal")
+      expect(sight(type, events[type]) === null).toBe(kindOf(type) === "journal")
     }
   })
 

@@ -10,8 +10,8 @@ import {
 import {
   type IssuerPowersConsent,
   issuerPowersConsents
-} from "#core/powers/issuer-powers/IssuerPowersConsent.ts"
-import * as Consent from "#core/powers/issuer-powers/IssuerPowersConsentMachine.ts"
+} from "#core/holders/issuer-powers-consent/IssuerPowersConsent.ts"
+import * as Consent from "#core/holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 import { ripen } from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Machine from "#core/kernel/Machine.ts"

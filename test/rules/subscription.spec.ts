@@ -5,6 +5,7 @@
 import { Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import * as PriceRules from "#core/instruments/price/PriceRules.ts"
 import * as Rules from "#core/orders/subscription/SubscriptionRules.ts"
 
 const dealing = (of: Partial<Rules.Dealing> = {}): Rules.Dealing => ({
@@ -242,7 +243,7 @@ describe("which point prices an order", () => {
     ["historic", ["10", "11", "12", "13"], "11"],
     ["historic", ["12"], undefined]
   ] as const)("%s: of points at %j another prices it", (pricing, hours, chosen) => {
-    expect(Rules.choosePoint(hours.map(at), { ...ordered, pricing })).toEqual(
+    expect(PriceRules.choosePoint(hours.map(at), { ...ordered, pricing })).toEqual(
       chosen === undefined ? undefined : at(chosen)
     )
   })

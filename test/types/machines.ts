@@ -2,7 +2,7 @@
 import type { DealingCycleMachine } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
 import type { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
 import type { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.ts"
-import * as Events from "#core/feeds/events.ts"
+import * as Events from "#core/writes/events.ts"
 import * as Judged from "#core/kernel/Judged.ts"
 import * as Machine from "#core/kernel/Machine.ts"
 import type { EventType, OperationKind } from "#core/vocabulary/index.ts"

@@ -4,6 +4,7 @@
  */
 import * as admissions from "./admissions/index.ts"
 import * as distributions from "./distributions/index.ts"
+import * as CloseOperations from "./holders/holder/CloseOperations.ts"
 import * as feeds from "./feeds/index.ts"
 import * as findings from "./findings/index.ts"
 import * as holders from "./holders/index.ts"
@@ -14,6 +15,8 @@ import * as powers from "./powers/index.ts"
 import * as readsRoom from "./reads/index.ts"
 import * as reserves from "./reserves/index.ts"
 import * as restraints from "./restraints/index.ts"
+import type { Declared } from "./records/EventDeclaration.ts"
+import type { EventType } from "./vocabulary/EventType.ts"
 import * as vocabulary from "./vocabulary/index.ts"
 import * as writes from "./writes/index.ts"
 import * as Basis from "./kernel/Basis.ts"
@@ -72,8 +75,35 @@ export const valueSets: ReadonlyArray<ValueSet> = Object.values(vocabulary)
   .filter((value) => isValueSet(value))
   .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
+const table = {
+  ...writes.events,
+  ...feeds.events,
+  ...findings.events,
+  ...instruments.events,
+  ...admissions.events,
+  ...restraints.events,
+  ...orders.events,
+  ...powers.events,
+  ...distributions.events,
+  ...reserves.events
+} as const satisfies { readonly [T in EventType]: Declared<unknown> }
+
+/** Every type of event, each declared by the room that announces it. */
+export const events: { readonly [T in EventType]: Declared<(typeof table)[T]["payload"]["Type"]> } =
+  table
+
+/** Closing a holder asks every room that may still bind it, so it is declared where all are there. */
+const close = CloseOperations.closing({
+  ...admissions.holderTies,
+  ...restraints.holderTies,
+  ...orders.holderTies
+})
+
 /** Every write, in the order of the rooms. */
-export const operations: ReadonlyArray<Operation> = rooms.flatMap((room) => room.operations ?? [])
+export const operations: ReadonlyArray<Operation> = [
+  ...rooms.flatMap((room) => room.operations ?? []),
+  close
+]
 
 /** Every read that is generated from its declaration; the feeds are paged by hand. */
 export const reads: ReadonlyArray<Read> = rooms.flatMap((room) => room.reads ?? [])
@@ -82,7 +112,7 @@ type OperationsOf<C> = C extends { readonly operations: ReadonlyArray<infer O> }
 type ReadsOf<C> = C extends { readonly reads: ReadonlyArray<infer R> } ? R : never
 
 /** Every declared write with its own types, for whoever finds one by its kind. */
-export type DeclaredOperation = OperationsOf<(typeof declaring)[number]>
+export type DeclaredOperation = OperationsOf<(typeof declaring)[number]> | typeof close
 
 /** Every declared read with its own types, for whoever finds one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>

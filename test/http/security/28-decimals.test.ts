@@ -5,7 +5,7 @@ import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as events from "#core/feeds/events.ts"
+import * as events from "#core/powers/events.ts"
 import { tables } from "../tables.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
 

@@ -1,11 +1,11 @@
 /** Every type of event: what it announces, what it carries, and what a monitor sees of it. */
-import { events, sentenceOf } from "../../src/feeds/events.ts"
+import { events } from "../../src/catalogue.ts"
 import { hiddenMembers, hiddenResources, sight } from "../../src/feeds/Redaction.ts"
-import { EventType, isControl } from "../../src/vocabulary/EventType.ts"
+import { EventType, isControl, sentenceOf } from "../../src/vocabulary/EventType.ts"
 import { code, codes, type Page, page } from "./page.ts"
 
 const monitor = (type: EventType): string => {
-  const seen = sight(type)
+  const seen = sight(type, events[type])
   if (seen === null) return "nothing"
   const id = {
     shown: "the record's id",

@@ -9,6 +9,8 @@ import * as AdmissionConsentReadings from "./admission/AdmissionConsentReadings.
 import { admissionPlaces } from "./admission/AdmissionPlaces.ts"
 import { AdmissionMachine } from "./admission/AdmissionMachine.ts"
 import * as AdmissionOperations from "./admission/AdmissionOperations.ts"
+import * as OnboardOperations from "./admission/OnboardOperations.ts"
+import { endingsOf } from "./admission/AdmissionLookups.ts"
 import * as AdmissionReadings from "./admission/AdmissionReadings.ts"
 import * as AdmissionReads from "./admission/AdmissionReads.ts"
 
@@ -17,10 +19,14 @@ export const collections = [admissionConsents, admissions, admissionPlaces] as c
 export const operations = [
   AdmissionConsentOperations.propose,
   AdmissionOperations.offerAdmission,
-  AdmissionOperations.withdraw
+  AdmissionOperations.withdraw,
+  OnboardOperations.onboard
 ] as const
 export const reads = AdmissionReads.reads
 export const readings = [
   ...AdmissionConsentReadings.readings,
   ...AdmissionReadings.readings
 ] as const
+/** What of a holder ends with it. */
+export const holderTies = { endings: endingsOf } as const
+export { events } from "./events.ts"

@@ -7,3 +7,4 @@ import { StandingApprovalState } from "./standing-approval/StandingApprovalState
 
 export const machines = [DistributionMachine, DistributionLineMachine] as const
 export const judged = [DistributionPeriod, DistributionRoll, StandingApprovalState] as const
+export { events } from "./events.ts"

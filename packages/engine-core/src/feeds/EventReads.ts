@@ -1,6 +1,6 @@
 /** Reads of the event feed: filters, a cursor that never ends, and the redaction for monitors. */
 import { Context, Effect, Layer } from "effect"
-import * as Discreet from "../restraints/restriction/Discreet.ts"
+import * as Discretion from "../writes/Discretion.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
           })
       }
     )
-    const events = rows.map(ofRow).filter((event) => Discreet.isShownTo(seen.role, event))
+    const events = rows.map(ofRow).filter((event) => Discretion.isShownTo(seen.role, event))
     const value = redacted
       ? events.flatMap((event) => {
           const shown = redact(event)

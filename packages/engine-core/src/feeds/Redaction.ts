@@ -4,7 +4,7 @@ import type { Plain } from "../kernel/PlainJson.ts"
 import type { EventKind } from "../vocabulary/EventKind.ts"
 import { type EventType, isControl } from "../vocabulary/EventType.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
-import { events } from "./events.ts"
+import type { Declared } from "../records/EventDeclaration.ts"
 
 /** Members of a payload that a monitor never sees, at any depth. */
 export const hiddenMembers: ReadonlySet<string> = new Set([
@@ -68,13 +68,13 @@ const isList = (value: Plain): value is ReadonlyArray<Plain> => Array.isArray(va
 
 /** What a monitor reads of one type of event, for the generated page; null: nothing. */
 export const sight = (
-  type: EventType
+  type: EventType,
+  { members, resourceKind }: Pick<Declared<unknown>, "members" | "resourceKind">
 ): {
   readonly resourceId: "shown" | "hidden" | "by kind"
   readonly hidden: ReadonlyArray<string>
 } | null => {
   if (!isControl(type)) return null
-  const { members, resourceKind } = events[type]
   return {
     resourceId:
       resourceKind === "any" ? "by kind" : hiddenResources.has(resourceKind) ? "hidden" : "shown",

@@ -11,3 +11,4 @@ export const machines = [DeliveryMachine] as const
 export const operations = [register, remove, test]
 export const collections = [webhooks, deliveries] as const
 export const reads = [listWebhooks, getWebhook]
+export { events } from "./events.ts"

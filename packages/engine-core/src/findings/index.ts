@@ -2,3 +2,4 @@
 import { findings } from "./Finding.ts"
 
 export const collections = [findings] as const
+export { events } from "./events.ts"

@@ -4,7 +4,6 @@ import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperatio
 import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"
 import * as AttributeOperations from "./attribute/AttributeOperations.ts"
 import { AttributeMachine } from "./attribute/AttributeMachine.ts"
-import * as CloseOperations from "./holder/CloseOperations.ts"
 import { externalAccounts } from "./external-account/ExternalAccount.ts"
 import * as ExternalAccountOperations from "./external-account/ExternalAccountOperations.ts"
 import * as ExternalAccountReads from "./external-account/ExternalAccountReads.ts"
@@ -31,7 +30,6 @@ export const operations = [
   ...HolderOperations.operations,
   ...AttributeOperations.operations,
   ...SuccessorOperations.operations,
-  ...CloseOperations.operations,
   ...ExternalAccountOperations.operations,
   ...AcceptedTermsOperations.operations
 ] as const

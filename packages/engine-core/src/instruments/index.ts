@@ -41,3 +41,4 @@ export const readings = [
   ...RegisterReadings.readings,
   ...MovementReadings.readings
 ] as const
+export { events } from "./events.ts"

@@ -12,6 +12,7 @@ import * as SettleCycle from "./dealing-cycle/SettleOperations.ts"
 import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
+import { openOrderOf } from "./OpenOrderLookups.ts"
 import * as OrderFormulas from "./OrderFormulas.ts"
 import * as AllocationReadings from "./order/AllocationReadings.ts"
 import { proposals } from "./proposal/Proposal.ts"
@@ -107,3 +108,6 @@ export const timely = [
   ...RedemptionOperations.timely,
   ...ReleaseCycle.timely
 ] as const
+/** What of a holder stands in the way of its end. */
+export const holderTies = { openOrder: openOrderOf } as const
+export { events } from "./events.ts"

@@ -8,8 +8,8 @@ import {
 } from "./issuer-powers/IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementOperations from "./issuer-powers/IssuerPowersAgreementOperations.ts"
 import * as IssuerPowersAgreementReadings from "./issuer-powers/IssuerPowersAgreementReadings.ts"
-import { issuerPowersConsents } from "./issuer-powers/IssuerPowersConsent.ts"
-import { IssuerPowersConsentMachine } from "./issuer-powers/IssuerPowersConsentMachine.ts"
+import { issuerPowersConsents } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
+import { IssuerPowersConsentMachine } from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 import * as IssuerPowersConsentOperations from "./issuer-powers/IssuerPowersConsentOperations.ts"
 import * as IssuerPowersConsentReadings from "./issuer-powers/IssuerPowersConsentReadings.ts"
 import { recoveries } from "./issuer-powers/Recovery.ts"
@@ -33,3 +33,4 @@ export const readings = [
   ...IssuerPowersConsentReadings.readings,
   ...ForcedMoveReadings.readings
 ] as const
+export { events } from "./events.ts"

@@ -10,3 +10,4 @@ export const machines = [
   LockAgreementMachine,
   ReserveOrderMachine
 ] as const
+export { events } from "./events.ts"

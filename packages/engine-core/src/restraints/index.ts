@@ -6,6 +6,7 @@ import * as HoldReads from "./hold/HoldReads.ts"
 import { holdSlots } from "./hold/HoldSlot.ts"
 import { restrictions } from "./restriction/Restriction.ts"
 import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
+import { restrictionOf } from "./restriction/RestrictionLookups.ts"
 import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
 import * as RestrictionReads from "./restriction/RestrictionReads.ts"
 
@@ -16,3 +17,6 @@ export const operations = [
   ...HoldOperations.operations
 ] as const
 export const reads = [...RestrictionReads.reads, ...HoldReads.reads] as const
+/** What of a holder stands in the way of its end. */
+export const holderTies = { restriction: restrictionOf } as const
+export { events } from "./events.ts"

@@ -1,5 +1,6 @@
 /** Types of event, each with a sentence that says what happened. */
 import * as ValueSet from "../kernel/ValueSet.ts"
+import type { EventKind } from "./EventKind.ts"
 
 /** The engine's own acts: on the feed and posted to webhooks. */
 export const controlEvents = {
@@ -88,3 +89,10 @@ export const EventType: ValueSet.ValueSet<EventType> = ValueSet.extensible(
 
 export const isControl = (type: EventType): type is ControlEventType =>
   Object.hasOwn(controlEvents, type)
+
+export const kindOf = (type: EventType): EventKind => (isControl(type) ? "control" : "journal")
+
+/** The sentence that says what an event announces. */
+export const sentenceOf = (type: EventType): string => sentences[type]
+
+const sentences = { ...controlEvents, ...journalEvents }

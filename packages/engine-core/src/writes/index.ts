@@ -3,3 +3,4 @@ import { ApprovalMachine } from "./ApprovalMachine.ts"
 import { OperationMachine } from "./OperationMachine.ts"
 
 export const machines = [OperationMachine, ApprovalMachine] as const
+export { events } from "./events.ts"

@@ -1,6 +1,6 @@
 /** Readings of the ledger about an admission: offered, answered, ended. */
 import { Effect, Option } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Once from "../../projection/Once.ts"

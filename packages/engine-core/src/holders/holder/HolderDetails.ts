@@ -1,7 +1,7 @@
 /** Members of a holder's record: legal data, attributes, screening, terms. */
 import { Effect, Schema } from "effect"
 import { isLei } from "../../instruments/instrument/InstrumentRules.ts"
-import { IssuerPowersConsentMachine } from "../../powers/issuer-powers/IssuerPowersConsentMachine.ts"
+import { IssuerPowersConsentMachine } from "../issuer-powers-consent/IssuerPowersConsentMachine.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
 import { HolderClassification } from "../../vocabulary/sets.ts"

@@ -1,14 +1,5 @@
-/** Writes of a holder: register, and onboard (register with attributes and first admissions). */
+/** Writes of a holder: register; and the steps that onboarding shares with it. */
 import { Effect, Schema } from "effect"
-import {
-  idOf as idOfAdmission,
-  offer,
-  offerCommand,
-  offeringOf
-} from "../../admissions/admission/AdmissionOperations.ts"
-import { reserve } from "../../admissions/admission/PlaceSteps.ts"
-import { againstAtOnboarding } from "../../admissions/admission/AdmissionRules.ts"
-import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { check, judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -23,11 +14,11 @@ import * as AttributeRules from "../attribute/AttributeRules.ts"
 import { AttributeMachine } from "../attribute/AttributeMachine.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { HolderId, holders } from "./Holder.ts"
-import { type Attribute, Details, type Stated, StatedList } from "./HolderDetails.ts"
+import { type Attribute, Details, type Stated } from "./HolderDetails.ts"
 import * as HolderView from "./HolderView.ts"
 import { judgeNew } from "./NewHolderSteps.ts"
 
-const Registering = Schema.Struct({
+export const Registering = Schema.Struct({
   /** Made by the engine when the caller names none. */
   holderId: Field.optional(HolderId),
   party: Party.schema,
@@ -36,9 +27,9 @@ const Registering = Schema.Struct({
   validUntil: Field.optional(Instant.schema),
   ...Details.fields
 })
-type Registering = typeof Registering.Type
+export type Registering = typeof Registering.Type
 
-const resource = {
+export const resource = {
   kind: "holder",
   id: (input: Named) => holderIdOf(input),
   href: (input: Named) => `/v1/holders/${holderIdOf(input)}`,
@@ -63,80 +54,27 @@ export const register = Operation.defineOnLedger("holder.register", {
   finish: (input, act) => described(input, [], act)
 })
 
-/** The admissions a holder is offered with its registration; each instrument once. */
-const admissionsMax = 32
-const Onboarding = Schema.Struct({
-  ...Registering.fields,
-  attributes: StatedList.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  admissions: Schema.Array(Schema.Struct({ instrumentId: InstrumentId, ...offer }))
-    .check(Schema.isMaxLength(admissionsMax))
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-})
-
-export const onboard = Operation.defineOnLedger("holder.onboard", {
-  doc: "Registers a holder with its attributes, and offers it its first admissions, all in one.",
-  route: "POST /v1/holders:onboard",
-  makers: ["operator", "app"],
-  approvers: 0,
-  resource,
-  input: Onboarding,
-  complete: (input, makeId) => completed(input, makeId),
-  result: HolderView.HolderView,
-  refuses: ["already-exists", "not-found", "rule-refused"],
-  plan: Effect.fn("holder.onboard.plan")(function* (input, act) {
-    yield* judge(input, act)
-    // The invitation comes first: the ledger's reader must know the holder before its offers.
-    const invitation = yield* invite(input, input.attributes, act)
-    const offers = yield* offersOf(input, act)
-    return { commands: [invitation, ...offers], last: true }
-  }),
-  finish: (input, act) => described(input, input.attributes, act)
-})
-
-/** Admissions that can be offered at onboarding under the registrars' consents. */
-const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
-  Effect.forEach(input.admissions, ({ instrumentId, ...terms }, nth) =>
-    Effect.gen(function* () {
-      const records = yield* Records
-      const instrument = yield* records.get(instruments, instrumentId)
-      const first = input.admissions.findIndex((one) => one.instrumentId === instrumentId)
-      yield* Effect.fromResult(judgeGates([check("instrument-repeated", first === nth)]))
-      const { offering, taken, consentCid } = yield* offeringOf({
-        holderId: holderIdOf(input),
-        holder: { attributes: [], screening: null },
-        instrument,
-        terms,
-        act
-      })
-      yield* Effect.fromResult(judgeGates(againstAtOnboarding(offering)))
-      if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
-      const admissionId = idOfAdmission(act.operationId, nth)
-      yield* reserve(taken, admissionId, act)
-      return [...taken.clears, offerCommand({ consentCid, admissionId, party: input.party, terms })]
-    })
-  ).pipe(Effect.map((all) => all.flat()))
-
-const completed = <I extends { readonly holderId: HolderId | null }>(
+export const completed = <I extends { readonly holderId: HolderId | null }>(
   input: I,
   makeId: () => string
 ): I => (input.holderId === null ? { ...input, holderId: idOf(makeId()) } : input)
 
 export const idOf = Schema.decodeSync(HolderId)
 
-const holderIdOf = ({ holderId }: Named): HolderId => {
+export const holderIdOf = ({ holderId }: Named): HolderId => {
   if (holderId === null) throw new Error("a holder is registered under an id")
   return holderId
 }
 
 /** Beside that a registration ends after it begins. */
-const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
+export const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
   yield* judgeNew({ holderId: holderIdOf(input), party: input.party }, act)
   const isInTime = input.validUntil === null || Instant.isAfter(input.validUntil, act.now)
   yield* Effect.fromResult(judgeGates([check("valid-until", isInTime)]))
 })
 
 /** The ledger keeps a digest of the attributes, never the attributes. */
-const invite = Effect.fnUntraced(function* (
+export const invite = Effect.fnUntraced(function* (
   input: Registering,
   attributes: ReadonlyArray<Stated>,
   act: OperationAct
@@ -158,7 +96,7 @@ const invite = Effect.fnUntraced(function* (
 })
 
 /** Adds to the record what the caller stated and the ledger does not hold. */
-const described = Effect.fnUntraced(function* (
+export const described = Effect.fnUntraced(function* (
   input: Registering,
   attributes: ReadonlyArray<Stated>,
   act: OperationAct
@@ -197,4 +135,4 @@ const pending = (stated: Stated, act: OperationAct): Attribute => ({
   setBy: act.actor
 })
 
-export const operations = [register, onboard] as const
+export const operations = [register] as const

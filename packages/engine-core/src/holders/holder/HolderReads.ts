@@ -1,6 +1,6 @@
 /** Reads of holders: all of them, or one. */
 import { Effect, Schema } from "effect"
-import { isTold } from "../../restraints/restriction/RestrictionSight.ts"
+import { isTold } from "../../writes/Discretion.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Read from "../../reads/Read.ts"
 import { type Holder, HolderId, holders } from "./Holder.ts"

@@ -4,7 +4,7 @@ import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { InstrumentId, isRecorded } from "../instrument/Instrument.ts"
-import { seen } from "../../overviews/instrument/InstrumentReads.ts"
+import { instrumentInSight } from "../instrument/InstrumentLookups.ts"
 import { idOf, policyVersions } from "./PolicyVersion.ts"
 import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
 import * as PolicyView from "./PolicyView.ts"
@@ -30,7 +30,7 @@ export const get = Read.one({
   value: PolicyView.PolicyVersionView,
   refuses: ["not-found"],
   run: Effect.fn("instruments.policy")(function* ({ instrumentId }, asking) {
-    const instrument = yield* seen(instrumentId, asking)
+    const instrument = yield* instrumentInSight(instrumentId, asking)
     if (!isRecorded(instrument)) {
       return yield* Effect.fail(
         refused("not-found", { detail: "The manifest does not hold this instrument." })
@@ -57,7 +57,7 @@ export const list = Read.list({
   order: "newest first",
   changes: false,
   acted: "never",
-  parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
+  parent: ({ instrumentId }, asking) => Effect.asVoid(instrumentInSight(instrumentId, asking)),
   where: ({ instrumentId, state }) => ({
     instrumentId: [instrumentId],
     ...(state === undefined ? {} : { state })

@@ -1,6 +1,6 @@
 /** Readings of price points: published, corrected, taken back by the oracle. */
 import { Effect, Option, Result } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Once from "../../projection/Once.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"

@@ -5,7 +5,7 @@ import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { InstrumentId, instruments } from "../instrument/Instrument.ts"
-import { seen } from "../../overviews/instrument/InstrumentReads.ts"
+import { instrumentInSight } from "../instrument/InstrumentLookups.ts"
 import { policyVersions } from "../policy/PolicyVersion.ts"
 import { PricePoint, pricePoints } from "./PricePoint.ts"
 import { official } from "./PriceRules.ts"
@@ -68,7 +68,7 @@ export const list = Read.list({
   order: "by offset",
   changes: false,
   acted: "never",
-  parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
+  parent: ({ instrumentId }, asking) => Effect.asVoid(instrumentInSight(instrumentId, asking)),
   where: ({ instrumentId }) => ({ instrumentId: [instrumentId] }),
   ranges: ({ from, to }) => ({
     valuationTime: {

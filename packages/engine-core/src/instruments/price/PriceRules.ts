@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import type * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { choosePoint, type Ordered } from "../../orders/subscription/SubscriptionRules.ts"
+import type { PricingRule } from "../../vocabulary/sets.ts"
 import type { PricePoint } from "./PricePoint.ts"
 
 type Choosable = Pick<PricePoint, "valuationTime" | "source" | "correctedBy" | "isLive">
@@ -41,3 +41,34 @@ export const choose = <P extends Choosable>(
   if (point === undefined) return Result.fail("missing")
   return isStale(point, choosing) ? Result.fail("stale") : Result.succeed(point)
 }
+
+/** What the choice of a price depends on in an order. */
+export interface Ordered {
+  readonly pricing: PricingRule
+  readonly cutOffAt: Instant.Instant
+  readonly claimedAt: Instant.Instant
+}
+
+interface Valued {
+  readonly valuationTime: Instant.Instant
+}
+
+/**
+ * The point that prices an order: forward the first valued at the cut-off or later, historic the
+ * last one valued before the claim; undefined while there is none.
+ */
+export const choosePoint = <P extends Valued>(
+  points: ReadonlyArray<P>,
+  ordered: Ordered
+): P | undefined => {
+  const eligible = points
+    .filter((point) => isEligible(point, ordered))
+    .toSorted((a, b) => Instant.compare(a.valuationTime, b.valuationTime))
+  return ordered.pricing === "forward" ? eligible[0] : eligible.at(-1)
+}
+
+/** Whether a point valued then may price the order at all. */
+export const isEligible = ({ valuationTime }: Valued, ordered: Ordered): boolean =>
+  ordered.pricing === "forward"
+    ? Instant.atOrAfter(valuationTime, ordered.cutOffAt)
+    : Instant.isBefore(valuationTime, ordered.claimedAt)

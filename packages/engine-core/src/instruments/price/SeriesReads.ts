@@ -13,7 +13,7 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { MovementKind, SeriesInterval, SeriesMetric } from "../../vocabulary/sets.ts"
 import { type Instrument, InstrumentId } from "../instrument/Instrument.ts"
-import { seen } from "../../overviews/instrument/InstrumentReads.ts"
+import { instrumentInSight } from "../instrument/InstrumentLookups.ts"
 import { assetKeyOf } from "../register/Holding.ts"
 import { lockings, type Movement, movements } from "../register/Movement.ts"
 import { supplies } from "../register/Supply.ts"
@@ -78,7 +78,7 @@ export const get = Read.one({
   refuses: ["not-found", "invalid-request"],
   run: Effect.fn("instruments.series")(function* (params, asking) {
     const { instrumentId, metric, interval = "day", zone = Zone.utc } = params
-    const instrument = yield* seen(instrumentId, asking)
+    const instrument = yield* instrumentInSight(instrumentId, asking)
     const asked = { metric, interval, zone, from: params.from, to: params.to }
     const points = yield* pointsOf(instrument, asked, asking.pin)
     return { instrumentId: instrument.instrumentId, metric, interval, zone, points }

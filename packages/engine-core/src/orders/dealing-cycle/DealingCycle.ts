@@ -1,6 +1,6 @@
 /** A dealing cycle: the orders of one instrument and cut-off, dealt at one price in one transaction. */
 import { Schema } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"

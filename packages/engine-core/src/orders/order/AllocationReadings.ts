@@ -4,7 +4,7 @@
  * two, the holder's units and the fund's cash.
  */
 import { Effect, Option } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"

@@ -6,7 +6,7 @@ import * as PriceRules from "../../instruments/price/PriceRules.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type * as Party from "../../kernel/Party.ts"
-import type { Ordered } from "../subscription/SubscriptionRules.ts"
+import type { Ordered } from "../../instruments/price/PriceRules.ts"
 
 /** An order as its price is judged; the oracle is null where its claim names none. */
 export interface Priced extends Ordered {

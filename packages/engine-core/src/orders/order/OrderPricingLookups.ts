@@ -6,7 +6,7 @@ import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import { dayPriceOf } from "../DayPriceLookups.ts"
-import { isEligible, type Ordered } from "../subscription/SubscriptionRules.ts"
+import { isEligible, type Ordered } from "../../instruments/price/PriceRules.ts"
 import type { Priced, Pricing } from "./OrderPricing.ts"
 
 /** Loads the prices that could be an order's, where it was priced by this point. */

@@ -1,7 +1,7 @@
 /** Readings of provision settlements: the fund's answer, and the consent's end. */
 import { Effect, Schema } from "effect"
 import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"

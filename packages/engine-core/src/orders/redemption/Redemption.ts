@@ -1,6 +1,6 @@
 /** A redemption: an order that gives units back for cash, from its claim to its settlement. */
 import { Schema } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,6 +1,6 @@
 /** A settlement that the same parties repeat: what each committed once, and what iterations took of it. */
 import { Schema } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"

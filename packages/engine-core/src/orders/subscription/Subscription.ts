@@ -1,6 +1,6 @@
 /** A subscription: an order for units, from its claim to its close. */
 import { Effect, Schema } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

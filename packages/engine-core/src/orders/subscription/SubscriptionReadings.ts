@@ -1,6 +1,6 @@
 /** Readings of the ledger about a subscription: claimed, attested, priced, delivered, ended. */
 import { Effect, Option, Schema } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Follow from "../../projection/Follow.ts"

@@ -8,7 +8,7 @@ import * as Rational from "../../kernel/Rational.ts"
 import type * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Formulas from "../OrderFormulas.ts"
-import type { PricingRule, ResidualRule } from "../../vocabulary/sets.ts"
+import type { ResidualRule } from "../../vocabulary/sets.ts"
 
 /** What the figures of an order depend on besides what was ordered. */
 export interface Dealing {
@@ -113,34 +113,3 @@ const settleWithin = Duration.days(5)
  */
 export const settleBy = (cutOffAt: Instant.Instant): Instant.Instant =>
   Instant.add(cutOffAt, settleWithin)
-
-/** What the choice of a price depends on in an order. */
-export interface Ordered {
-  readonly pricing: PricingRule
-  readonly cutOffAt: Instant.Instant
-  readonly claimedAt: Instant.Instant
-}
-
-interface Valued {
-  readonly valuationTime: Instant.Instant
-}
-
-/**
- * The point that prices an order: forward the first valued at the cut-off or later, historic the
- * last one valued before the claim; undefined while there is none.
- */
-export const choosePoint = <P extends Valued>(
-  points: ReadonlyArray<P>,
-  ordered: Ordered
-): P | undefined => {
-  const eligible = points
-    .filter((point) => isEligible(point, ordered))
-    .toSorted((a, b) => Instant.compare(a.valuationTime, b.valuationTime))
-  return ordered.pricing === "forward" ? eligible[0] : eligible.at(-1)
-}
-
-/** Whether a point valued then may price the order at all. */
-export const isEligible = ({ valuationTime }: Valued, ordered: Ordered): boolean =>
-  ordered.pricing === "forward"
-    ? Instant.atOrAfter(valuationTime, ordered.cutOffAt)
-    : Instant.isBefore(valuationTime, ordered.claimedAt)

@@ -29,7 +29,7 @@ import {
   InstrumentId,
   instruments
 } from "../../instruments/instrument/Instrument.ts"
-import { demand } from "../../instruments/instrument/InstrumentSight.ts"
+import { instrumentInSight } from "../../instruments/instrument/InstrumentLookups.ts"
 import * as InstrumentView from "../../instruments/instrument/InstrumentView.ts"
 
 const { waitingOn } = RecordView.fields
@@ -221,14 +221,6 @@ export const list = Read.list({
   view: (found, { pin }) => views(found, pin)
 })
 
-/** The instrument at the read's point, where it is there and in the caller's sight. */
-export const seen = Effect.fnUntraced(function* (instrumentId: string, asking: Read.Asking) {
-  const records = yield* Records
-  const instrument = yield* records.get(instruments, instrumentId, asking.pin)
-  yield* demand(instrument, asking)
-  return instrument
-})
-
 export const get = Read.one({
   name: "instruments.get",
   doc: "Answers one instrument.",
@@ -239,7 +231,7 @@ export const get = Read.one({
   value: View,
   refuses: ["not-found"],
   run: Effect.fn("instruments.get")(function* ({ instrumentId }, asking) {
-    const instrument = yield* seen(instrumentId, asking)
+    const instrument = yield* instrumentInSight(instrumentId, asking)
     const [view] = yield* views([instrument], asking.pin)
     if (view === undefined) throw new Error("an instrument that was found has no view")
     return view

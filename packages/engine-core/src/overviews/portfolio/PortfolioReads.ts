@@ -2,7 +2,7 @@
 import { Effect, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
-import { isTold } from "../../restraints/restriction/RestrictionSight.ts"
+import { isTold } from "../../writes/Discretion.ts"
 import {
   type Instrument,
   InstrumentId,

@@ -9,7 +9,7 @@ import * as RecordView from "../../records/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { MovementKind } from "../../vocabulary/sets.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
-import { seen } from "../instrument/InstrumentReads.ts"
+import { instrumentInSight } from "../../instruments/instrument/InstrumentLookups.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import {
   type Movement,
@@ -96,7 +96,7 @@ export const ofInstrument = Read.list({
   order: "by offset",
   changes: false,
   acted: "never",
-  parent: ({ instrumentId }, asking) => Effect.asVoid(seen(instrumentId, asking)),
+  parent: ({ instrumentId }, asking) => Effect.asVoid(instrumentInSight(instrumentId, asking)),
   where: ({ instrumentId, kind }) => ({
     instrumentId: [instrumentId],
     ...(kind === undefined ? {} : { kind })

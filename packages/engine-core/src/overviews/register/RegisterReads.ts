@@ -2,7 +2,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
-import { isTold } from "../../restraints/restriction/RestrictionSight.ts"
+import { isTold } from "../../writes/Discretion.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -22,7 +22,7 @@ import {
   InstrumentId,
   isRecorded
 } from "../../instruments/instrument/Instrument.ts"
-import { seen } from "../instrument/InstrumentReads.ts"
+import { instrumentInSight } from "../../instruments/instrument/InstrumentLookups.ts"
 import { quotes } from "../../instruments/price/PricePoint.ts"
 import { priceOf, quoteIdsOf } from "../../instruments/price/QuoteRules.ts"
 import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
@@ -178,7 +178,7 @@ export const register = Read.one({
   run: Effect.fn("instruments.register")(function* ({ instrumentId }, asking) {
     const records = yield* Records
     const { pin } = asking
-    const instrument = yield* seen(instrumentId, asking)
+    const instrument = yield* instrumentInSight(instrumentId, asking)
     const asset = assetKeyOf(instrument)
     const where = { instrumentId: [instrumentId] }
     const { entries, admitted, pending, supply, show, restrictions } = yield* Effect.all(

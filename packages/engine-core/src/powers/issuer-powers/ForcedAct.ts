@@ -1,7 +1,7 @@
 /** Record of a forced act: moves, units, released locks. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

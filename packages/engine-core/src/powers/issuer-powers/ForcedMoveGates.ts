@@ -10,7 +10,7 @@ import * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import * as RestrictionRules from "../../restraints/restriction/RestrictionRules.ts"
 import { movesMax, type Picked } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
-import type { IssuerPowersConsent } from "./IssuerPowersConsent.ts"
+import type { IssuerPowersConsent } from "../../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 
 type Receiver = Pick<Holder, "holderId" | "party" | "state" | "screening">
 

@@ -24,7 +24,7 @@ import {
   type IssuerPowersConsent,
   issuerPowersConsents,
   isTo
-} from "./IssuerPowersConsent.ts"
+} from "../../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import { grouped, lineOf, positionsOf } from "./PositionLookups.ts"
 
 /** One holder's units of one instrument; without a receiver they go to the holder's successor. */

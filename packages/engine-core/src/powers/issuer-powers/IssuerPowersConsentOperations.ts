@@ -19,9 +19,9 @@ import {
   type IssuerPowersConsent,
   issuerPowersConsents,
   isTo
-} from "./IssuerPowersConsent.ts"
+} from "../../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import * as IssuerPowersConsentView from "./IssuerPowersConsentView.ts"
-import { IssuerPowersConsentMachine } from "./IssuerPowersConsentMachine.ts"
+import { IssuerPowersConsentMachine } from "../../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 
 const standing = {
   machine: IssuerPowersConsentMachine,

@@ -14,8 +14,15 @@ import {
   IssuerPowersConsentOffer
 } from "../../templates/Powers.ts"
 import type { Payload } from "../../templates/Template.ts"
-import { endsAt, type IssuerPowersConsent, issuerPowersConsents } from "./IssuerPowersConsent.ts"
-import { type Fact, IssuerPowersConsentMachine } from "./IssuerPowersConsentMachine.ts"
+import {
+  endsAt,
+  type IssuerPowersConsent,
+  issuerPowersConsents
+} from "../../holders/issuer-powers-consent/IssuerPowersConsent.ts"
+import {
+  type Fact,
+  IssuerPowersConsentMachine
+} from "../../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 
 const consent = Follow.of({
   collection: issuerPowersConsents,

@@ -2,7 +2,10 @@
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
-import { IssuerPowersConsent, issuerPowersConsents } from "./IssuerPowersConsent.ts"
+import {
+  IssuerPowersConsent,
+  issuerPowersConsents
+} from "../../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 
 const shown = Struct.pick(IssuerPowersConsent.fields, [
   "issuerPowersConsentId",

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Party from "../../kernel/Party.ts"

@@ -1,6 +1,6 @@
 /** A hold on an instrument: what it blocks, why, since when, and how it ended. */
 import { Schema } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"

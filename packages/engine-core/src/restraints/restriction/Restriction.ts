@@ -1,6 +1,6 @@
 /** A restriction of a holder: what it lets pass, why, since when, and how it ended. */
 import { Schema } from "effect"
-import * as events from "../../feeds/events.ts"
+import * as events from "../events.ts"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"

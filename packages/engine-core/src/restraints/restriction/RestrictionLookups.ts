@@ -57,3 +57,7 @@ export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pi
  * anything is read.
  */
 export const inTurn = Effect.flatMap(Records, (records) => records.lock("restrictions"))
+
+/** A restriction of the holder in force, of any mode and on anything; null: there is none. */
+export const restrictionOf = (holderId: string) =>
+  Effect.map(inForce({ holderIds: [holderId] }), ([first]) => first?.restrictionId ?? null)

@@ -1,6 +1,6 @@
 /** A holder's consent that its units are moved by an issuer's powers: on one instrument, or on all. */
 import { Schema } from "effect"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../holder/Holder.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"

@@ -2,7 +2,7 @@
  * Runner of screening requests: asks the source at least once for each, and records its answers.
  */
 import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
-import { restrict } from "../../restraints/restriction/RestrictionOperations.ts"
+import { restrict } from "../restriction/RestrictionOperations.ts"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
@@ -14,13 +14,13 @@ import { stored } from "../../records/Away.ts"
 import * as Leased from "../../records/Leased.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
-import { type Holder, holders, isEnded } from "../holder/Holder.ts"
-import { activated } from "../holder/HolderReadings.ts"
-import { again, queue } from "./AskRunner.ts"
-import { screenings } from "./Screening.ts"
-import { ages } from "./ScreeningAgeLookups.ts"
-import { ScreeningMachine } from "./ScreeningMachine.ts"
-import * as ScreeningRules from "./ScreeningRules.ts"
+import { type Holder, holders, isEnded } from "../../holders/holder/Holder.ts"
+import { activated } from "../../holders/holder/HolderReadings.ts"
+import { again, queue } from "../../holders/screening/AskRunner.ts"
+import { screenings } from "../../holders/screening/Screening.ts"
+import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
+import { ScreeningMachine } from "../../holders/screening/ScreeningMachine.ts"
+import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
 
 /** Requests that one instance has under way at a time. */
 const atOnce = 8
@@ -119,7 +119,7 @@ export class ScreeningRunner extends Context.Service<
       holderId: string
     ) => Effect.Effect<void, Refused<"not-found" | "state-conflict"> | Unavailable>
   }
->()("@bursar/engine-core/holders/screening/ScreeningRunner") {}
+>()("@bursar/engine-core/restraints/screening/ScreeningRunner") {}
 
 const make = Effect.gen(function* () {
   const records = yield* Records

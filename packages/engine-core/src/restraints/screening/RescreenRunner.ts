@@ -6,10 +6,10 @@ import type { Task } from "../../feeds/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { ScreeningSource } from "../../ports/ScreeningSource.ts"
 import { type Query, Records } from "../../records/Records.ts"
-import { holders } from "../holder/Holder.ts"
-import { again } from "./AskRunner.ts"
-import { ages } from "./ScreeningAgeLookups.ts"
-import * as ScreeningRules from "./ScreeningRules.ts"
+import { holders } from "../../holders/holder/Holder.ts"
+import { again } from "../../holders/screening/AskRunner.ts"
+import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
+import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
 
 /** Milliseconds after which a source that does not answer counts as away. */
 const answerWithin = 30_000

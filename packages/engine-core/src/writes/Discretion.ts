@@ -1,13 +1,19 @@
 /** Neutral refusals for callers who must not learn of restrictions and screening. */
-import { checks } from "../../kernel/Checks.ts"
-import { check, discreet, failed, type Shown, shown } from "../../kernel/Gates.ts"
-import * as Problem from "../../kernel/Problem.ts"
-import { gates, isRefused, type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
-import type { OperationKind } from "../../vocabulary/OperationKind.ts"
-import type { EventType } from "../../vocabulary/EventType.ts"
-import type { ResourceKind } from "../../vocabulary/ResourceKind.ts"
-import type { Role } from "../../vocabulary/Role.ts"
-import { isTold } from "./RestrictionSight.ts"
+import { checks } from "../kernel/Checks.ts"
+import { check, discreet, failed, type Shown, shown } from "../kernel/Gates.ts"
+import * as Problem from "../kernel/Problem.ts"
+import { gates, isRefused, type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
+import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import type { EventType } from "../vocabulary/EventType.ts"
+import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import type { Role } from "../vocabulary/Role.ts"
+
+/**
+ * Whether a caller of this role may learn that a restriction exists. An investor never does
+ * (docs/domain/holders.md#concealment), and neither does an app, which speaks for investors. A
+ * registrar reads of its own instruments' lines whether they are restricted, and no more.
+ */
+export const isTold = (role: Role): boolean => role !== "investor" && role !== "app"
 
 const neutral = refused("rule-refused", failed("standing"))
 

@@ -1,0 +1,25 @@
+/** Loads instruments that a caller may see: a registrar sees only those it keeps the register of. */
+import { Effect } from "effect"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import type { Asking } from "../../reads/Read.ts"
+import { type Instrument, instruments } from "./Instrument.ts"
+
+/**
+ * The instrument at the pin of the read. Refuses `not-found` where there is none, and where the
+ * caller may not see it: the two are answered alike.
+ */
+export const instrumentInSight = Effect.fnUntraced(function* (
+  instrumentId: string,
+  asking: Asking
+) {
+  const records = yield* Records
+  const instrument = yield* records.get(instruments, instrumentId, asking.pin)
+  yield* demandSight(instrument, asking)
+  return instrument
+})
+
+const demandSight = (instrument: Pick<Instrument, "registrar">, { sight, caller }: Asking) =>
+  sight === "near" && caller.party !== instrument.registrar
+    ? Effect.fail(refused("not-found", { detail: "There is no such instrument." }))
+    : Effect.void

@@ -1,0 +1,41 @@
+/** How a room declares the events that it announces: the kind of record, and the payload. */
+import { Schema } from "effect"
+import type { Plain } from "../kernel/PlainJson.ts"
+import type { EventType } from "../vocabulary/EventType.ts"
+import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
+
+/** One type of event. Payloads are thin: ids, states, counts; no names, no text of cited orders. */
+export interface Declared<P> {
+  /** The kind of record the event is about; `any`: whichever one the write acts on. */
+  readonly resourceKind: ResourceKind | "any"
+  /** The members of its payload, in order. */
+  readonly members: ReadonlyArray<string>
+  readonly payload: Schema.Codec<P, Plain>
+  /** The payload as it is stored and sent; throws on one that is not of this type, a bug. */
+  encode(payload: P): Plain
+}
+
+/**
+ * Declares one type of event. A figure that belongs to one holder is called quantity or amount, so
+ * that redaction hides it from monitors.
+ */
+export const about = <P>(
+  resourceKind: ResourceKind | "any",
+  payload: Schema.Codec<P, Plain> & { readonly fields: object }
+): Declared<P> => ({
+  resourceKind,
+  members: Object.keys(payload.fields),
+  payload,
+  encode: Schema.encodeSync(payload)
+})
+
+/** Makes events of a room's table: the type, and the payload as it is stored and sent. */
+export const announcing =
+  <P>(events: { readonly [T in keyof P]: Declared<P[T]> }) =>
+  <T extends keyof P & EventType>(
+    type: T,
+    payload: P[T]
+  ): { readonly type: T; readonly payload: Plain } => ({
+    type,
+    payload: events[type].encode(payload)
+  })

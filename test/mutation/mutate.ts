@@ -216,10 +216,15 @@ const shortly = (text: string): string =>
 const said = ({ becomes, line, path, was }: Mutant): string =>
   `${path}:${line}  ${shortly(was)} -> ${shortly(becomes)}`
 
-/** What only suites over a database ask is asked last, so that a run that is stopped has got further. */
+/**
+ * What only suites over a database ask is asked late, and what was undecided before last of all, so
+ * that a run that is stopped has got further.
+ */
 const slow = /\/src\/(conformance|embedded|postgres)\//u
+const lateness = (nth: number, { path }: Mutant): number =>
+  ended.get(nth)?.how === "undecided" ? 2 : Number(slow.test(path))
 const inTurn = [...mutants.entries()].toSorted(
-  ([, a], [, b]) => Number(slow.test(a.path)) - Number(slow.test(b.path))
+  ([nth, a], [other, b]) => lateness(nth, a) - lateness(other, b)
 )
 for (const [nth, mutant] of inTurn) {
   const before = ended.get(nth)

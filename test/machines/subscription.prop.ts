@@ -192,19 +192,26 @@ const walked = (
     return after
   }, start)
 
+const walks = fc.tuple(
+  fc.array(step, { maxLength: 25 }),
+  fc.constantFrom("wire" as const, "ledger" as const),
+  fc.constantFrom("market" as const, "registrar" as const)
+)
+
+const endOf = ([steps, payment, mints]: typeof walks extends fc.Arbitrary<infer W> ? W : never) =>
+  walked(claimed({ payment, attesting }), steps, mints)
+
 test("never: a walk breaks an invariant, leaves an end, or lets units go unpaid", () => {
-  const reached = new Set<string>()
   fc.assert(
-    fc.property(
-      fc.array(step, { maxLength: 25 }),
-      fc.constantFrom("wire" as const, "ledger" as const),
-      fc.constantFrom("market" as const, "registrar" as const),
-      (steps, payment, mints) => {
-        reached.add(walked(claimed({ payment, attesting }), steps, mints).state)
-      }
-    ),
+    fc.property(walks, (walk) => void endOf(walk)),
     { numRuns: 3_000 }
   )
-  // A walk that never gets anywhere would prove nothing.
-  expect([...reached].toSorted()).toEqual(Object.keys(SubscriptionMachine.states).toSorted())
+})
+
+test("the walks reach every state, so that they prove something", () => {
+  // By a seed: whether chance comes by a rare state differs from run to run.
+  const reached = fc.sample(walks, { seed: 1, numRuns: 3_000 }).map((walk) => endOf(walk).state)
+  expect([...new Set(reached)].toSorted()).toEqual(
+    Object.keys(SubscriptionMachine.states).toSorted()
+  )
 })

@@ -111,9 +111,18 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
   const withdrawn = ({ payload }: Exercise<P>, node: Node): Follow.Reads =>
     follow.stepped(idOf(payload), node, { on: "replace", at: node.effectiveAt })
 
-  /** Ends the agreement; one that the clock has ended before stays as it is. */
-  const ended = ({ payload }: Exercise<P>, node: Node): Follow.Reads =>
-    follow.ended(idOf(payload), node, { on: "end", at: node.effectiveAt }, "ended")
+  const isEndedByClock = machine.triggers.end.by.includes("clock")
+
+  /**
+   * Ends the agreement. One that has ended stays as it is where the clock may have ended it before;
+   * where only the ledger ends it, a second end is kept as a breach.
+   */
+  const ended = ({ payload }: Exercise<P>, node: Node): Follow.Reads => {
+    const fact = { on: "end", at: node.effectiveAt } as const
+    return isEndedByClock
+      ? follow.ended(idOf(payload), node, fact, "ended")
+      : follow.stepped(idOf(payload), node, fact)
+  }
 
   /** Ends the agreement and names the contract under which orders opened before its end settle. */
   const succeeded = (payload: P, node: Node, cid: string): Follow.Reads =>

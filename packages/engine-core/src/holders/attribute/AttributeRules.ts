@@ -44,7 +44,7 @@ export const judge = (
 ): Result.Result<void, Refused<"state-conflict" | "rule-refused">> => {
   const names = changes.map(({ name }) => name)
   const revoking = changes.find(
-    (one) => one.state === "revoked" && standing(attributes, one)?.state !== "valid"
+    (one) => one.state === "revoked" && verifiedOf(attributes, one)?.state !== "valid"
   )
   if (revoking !== undefined) {
     return refuse("state-conflict", {
@@ -74,8 +74,8 @@ export const judge = (
 const endOf = (attributes: Attributes, to: Change): Instant.Instant | null =>
   to.validUntil ?? statedOf(attributes, to)?.validUntil ?? null
 
-/** What counts of a name and a value, valid or not any more. */
-const standing = (attributes: Attributes, { name, value }: Change): Attribute | undefined =>
+/** The verified attribute of a name and value, valid or expired. */
+const verifiedOf = (attributes: Attributes, { name, value }: Change): Attribute | undefined =>
   attributes.find((one) => one.name === name && one.value === value && !isStated(one))
 
 /**
@@ -124,7 +124,7 @@ const decided = (stated: Attribute | undefined, to: Change, { now, setBy }: Sett
 }
 
 const revoked = (attributes: Attributes, to: Change, { setBy }: Setting): Attributes => {
-  const counting = standing(attributes, to)
+  const counting = verifiedOf(attributes, to)
   return attributes.map((one) =>
     one === counting && Machine.allows(AttributeMachine, one.state, "revoke")
       ? {

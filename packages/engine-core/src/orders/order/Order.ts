@@ -18,7 +18,7 @@ import type { Kind } from "../subscription/HolderOrder.ts"
 
 const { NullOr } = Schema
 
-/** Whose order of what it is. */
+/** The instrument and its registrar, the holder and its party. */
 export const parties = {
   instrumentId: InstrumentId,
   registrar: Party.schema,
@@ -41,7 +41,7 @@ export const ordered = {
   pointCid: NullOr(Field.contractId)
 } as const
 
-/** When it deals, by which version of the policy, and with which cycle. */
+/** The cut-off and the day that it deals at, the version of the policy, and the dealing cycle. */
 export const dealing = {
   policyVersion: Integer.schema,
   cutOffAt: Instant.schema,
@@ -51,7 +51,7 @@ export const dealing = {
   formerCycle: Field.optional(FormerCycle)
 } as const
 
-/** The cash that bank lines paid of what is expected, and the instants of its life. */
+/** The expected cash and the bank lines that paid of it; by when it settles, and when it was claimed and priced. */
 export const settling = {
   cash: Schema.Struct({
     expected: NullOr(Decimal.schema),

@@ -8,7 +8,6 @@ import * as Instant from "../kernel/Instant.ts"
 import * as Trace from "../kernel/Trace.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
-import * as PlainJson from "../kernel/PlainJson.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
@@ -587,8 +586,5 @@ const make = Effect.gen(function* () {
 
   return Follower.of({ catchUp, run })
 })
-
-/** The text of an update as it was stored, for whoever audits the projection. */
-export const parseRaw = (raw: string): Plain => PlainJson.parseTrusted(raw)
 
 export const layer = Layer.effect(Follower, make)

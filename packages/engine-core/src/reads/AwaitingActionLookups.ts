@@ -1,4 +1,4 @@
-/** Records that an action of four eyes awaits: whoever reads one now is shown the action's key. */
+/** Look-up of the four-eyes actions that await a decision about records, for the views of those records. */
 import { Effect } from "effect"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"

@@ -31,6 +31,6 @@ export const define = <R, F>(
 
 /** All scheduled writes; asked at every write of a record for its next one. */
 export const Declared = Context.Reference<ReadonlyArray<Timely>>(
-  "@bursar/engine-core/writes/Timely",
+  "@bursar/engine-core/records/Timely",
   { defaultValue: () => [] }
 )

@@ -22,7 +22,7 @@ export const replansMax = 3
 export const certainAfter = 120_000
 
 /** Milliseconds a committed step waits for the projection before it is looked at again. */
-export const projectedWithin = 500
+const projectedWithin = 500
 
 /** Milliseconds until a refused step that may have committed is looked at again. */
 const refusedInDoubt = 5_000

@@ -323,43 +323,41 @@ describe("a write that nobody asks for", () => {
   )
 
   // Switched off to see it red: `times` in the key; that it is asked whether the operation failed.
-  it.effect(
-    "never is never tried again once it was refused, or is tried again and again at once",
-    () =>
-      Effect.gen(function* () {
-        yield* begun
-        yield* set("zero", 1, 10)
-        yield* minutes(2)
+  it.effect("is tried again after a refusal, and never again and again at once", () =>
+    Effect.gen(function* () {
+      yield* begun
+      yield* set("zero", 1, 10)
+      yield* minutes(2)
+      yield* turns
+      // From now on its stop and the write wait for the same instant.
+      yield* minutes(8)
+      const counts: Array<number> = []
+      for (let at = 0; at < 60; at++) {
         yield* turns
-        // From now on its stop and the write wait for the same instant.
-        yield* minutes(8)
-        const counts: Array<number> = []
-        for (let at = 0; at < 60; at++) {
-          yield* turns
-          yield* Calls.settle
-          counts.push((yield* opened).length)
-          yield* minutes(1)
-        }
-        const first = counts.map((count) => counts.indexOf(count))
-        // After one minute it is seen to have failed; then after 2, 4, 8 and 16 more.
-        assert.deepStrictEqual([...new Set(first)].length, counts.at(-1), "one at a time")
-        assert.isAtLeast(counts.at(-1) ?? 0, 4)
-        assert.isAtMost(counts.at(-1) ?? 0, 6)
-        for (const { problem, state } of yield* opened) {
-          assert.strictEqual(state, "failed")
-          assert.strictEqual(problem?.check, "something-to-add")
-        }
-        // Somebody sees it and does what there is to do.
-        yield* touch("zero")
-        const before = (yield* opened).length
-        for (let at = 0; at < 30; at++) {
-          yield* minutes(60)
-          yield* turns
-          yield* Calls.settle
-        }
-        assert.strictEqual((yield* opened).length, before)
-        assert.strictEqual(yield* waiting, 0)
-      }).pipe(engine(timely))
+        yield* Calls.settle
+        counts.push((yield* opened).length)
+        yield* minutes(1)
+      }
+      const first = counts.map((count) => counts.indexOf(count))
+      // After one minute it is seen to have failed; then after 2, 4, 8 and 16 more.
+      assert.deepStrictEqual([...new Set(first)].length, counts.at(-1), "one at a time")
+      assert.isAtLeast(counts.at(-1) ?? 0, 4)
+      assert.isAtMost(counts.at(-1) ?? 0, 6)
+      for (const { problem, state } of yield* opened) {
+        assert.strictEqual(state, "failed")
+        assert.strictEqual(problem?.check, "something-to-add")
+      }
+      // Somebody sees it and does what there is to do.
+      yield* touch("zero")
+      const before = (yield* opened).length
+      for (let at = 0; at < 30; at++) {
+        yield* minutes(60)
+        yield* turns
+        yield* Calls.settle
+      }
+      assert.strictEqual((yield* opened).length, before)
+      assert.strictEqual(yield* waiting, 0)
+    }).pipe(engine(timely))
   )
 })
 
@@ -404,7 +402,7 @@ describe("whatever call an instance dies at", () => {
     }).pipe(Effect.provide(ports()))
 
   it.effect.each(["before", "after"] as const)(
-    "a notice is lost or told twice, a write forgotten or opened twice (%s the call)",
+    "never loses a notice or notes it twice, nor forgets a write or opens it twice (%s the call)",
     (side) =>
       Effect.gen(function* () {
         const calls = yield* lives({ at: Number.POSITIVE_INFINITY, side })

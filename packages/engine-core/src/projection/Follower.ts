@@ -214,8 +214,8 @@ const make = Effect.gen(function* () {
 
   const whole = Effect.fnUntraced(function* (update: Whole) {
     for (const one of all) {
-      const told = one.whole?.(update) ?? Effect.void
-      yield* Effect.provideService(told, JudgedAt, update.effectiveAt)
+      const read = one.whole?.(update) ?? Effect.void
+      yield* Effect.provideService(read, JudgedAt, update.effectiveAt)
     }
   })
 

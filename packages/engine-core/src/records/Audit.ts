@@ -107,8 +107,8 @@ export const chain = (
   entries: ReadonlyArray<Entry | Late>
 ): ReadonlyArray<AuditRow> => {
   let { seq, hash: prevHash, checkpoint } = of.head
-  return entries.flatMap((told) => {
-    const entry = typeof told === "function" ? told({ seq, hash: prevHash, checkpoint }) : told
+  return entries.flatMap((given) => {
+    const entry = typeof given === "function" ? given({ seq, hash: prevHash, checkpoint }) : given
     if (entry === null) return []
     seq += 1
     if (entry.action === "audit.checkpoint") checkpoint = seq

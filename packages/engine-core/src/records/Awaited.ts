@@ -21,9 +21,9 @@ export const stamped = (
   at: Instant.Instant
 ): ((text: string) => string) => {
   const placeholders = new Set([...awaited].map(Instant.format))
-  const known = Instant.format(at)
+  const stamp = Instant.format(at)
   return (text) =>
     text.includes("999Z")
-      ? text.replace(placeholder, (found) => (placeholders.has(found) ? known : found))
+      ? text.replace(placeholder, (found) => (placeholders.has(found) ? stamp : found))
       : text
 }

@@ -147,14 +147,14 @@ const make = Effect.gen(function* () {
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
   // These alone: the current span is that of whoever runs an operation, not that of the start.
   const services = Context.pick(...needs)(yield* Effect.context<Needs>())
-  const one = (lease: Lease) => Effect.provideContext(workOn(lease), services)
+  const runLease = (lease: Lease) => Effect.provideContext(workOn(lease), services)
 
   const lease = (limit: number) =>
     stored(work.lease({ queue: QueuedOperation.queue, worker, limit, leaseMillis: settings.lease }))
 
   const once = Effect.gen(function* () {
     const leases = yield* lease(settings.operationsAtOnce)
-    yield* Effect.forEach(leases, one, { concurrency: "unbounded", discard: true })
+    yield* Effect.forEach(leases, runLease, { concurrency: "unbounded", discard: true })
     return leases.length
   })
 
@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
       const cycle = Effect.gen(function* () {
         const free = settings.operationsAtOnce - (yield* FiberSet.size(running))
         const leases = free > 0 ? yield* lease(free) : []
-        for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(one(it), ring))
+        for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(runLease(it), ring))
         if (leases.length === 0) yield* pause
       })
       const round = Leased.round(cycle, { failed: "the queue could not be read", pause })

@@ -47,6 +47,11 @@ describe("a refusal of the ledger", () => {
     }
   )
 
+  it("names the ledger's code in its reason, cut to 128 characters", () => {
+    expect(of({ code: "A_CODE" })).toMatchObject({ told: { reason: "a-code" } })
+    expect(of({ code: "C".repeat(200) })).toMatchObject({ told: { reason: "c".repeat(128) } })
+  })
+
   it("of a category that may tell what an outsider should not read has no words of the ledger", () => {
     for (const category of [4, 5, 6, 7]) {
       expect(JSON.stringify(of({ category }))).not.toContain("the ledger's words")

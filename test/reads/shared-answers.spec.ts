@@ -116,21 +116,24 @@ describe("the instant that reads of the latest share", () => {
     })
   )
 
-  it.effect("reads that wait when the engine stops are interrupted and do not hang", () =>
-    Effect.gen(function* () {
-      const waiting = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { answer, idle } = yield* scene
-          const running = yield* Effect.forkDetach(answer(second(1)))
-          yield* idle
-          const queued = yield* Effect.forkDetach(answer(second(2)))
-          yield* idle
-          return [running, queued]
-        })
-      )
-      for (const one of waiting) {
-        assert.strictEqual((yield* Fiber.await(one))._tag, "Failure")
-      }
-    })
+  it.effect(
+    "reads that wait when the engine stops, or come after, are interrupted and do not hang",
+    () =>
+      Effect.gen(function* () {
+        const stopped = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const { answer, idle } = yield* scene
+            const running = yield* Effect.forkDetach(answer(second(1)))
+            yield* idle
+            const queued = yield* Effect.forkDetach(answer(second(2)))
+            yield* idle
+            return { running, queued, answer }
+          })
+        )
+        const late = yield* Effect.forkDetach(stopped.answer(second(3)))
+        for (const one of [stopped.running, stopped.queued, late]) {
+          assert.strictEqual((yield* Fiber.await(one))._tag, "Failure")
+        }
+      })
   )
 })

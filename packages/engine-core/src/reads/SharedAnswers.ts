@@ -33,7 +33,9 @@ export const make = Effect.fnUntraced(function* (
   )
   yield* Effect.forkScoped(Effect.forever(answerNext))
   yield* Effect.addFinalizer(() =>
-    Effect.flatMap(Queue.clear(queue), (reads) => end(reads, Exit.interrupt()))
+    Effect.flatMap(Queue.clear(queue), (reads) => end(reads, Exit.interrupt())).pipe(
+      Effect.andThen(Queue.shutdown(queue))
+    )
   )
 
   return (now: Instant.Instant): Effect.Effect<FeedHead, Unavailable> =>
@@ -43,8 +45,8 @@ export const make = Effect.fnUntraced(function* (
         ? give(now)
         : Effect.gen(function* () {
             const answer = yield* Deferred.make<FeedHead, Unavailable>()
-            yield* Queue.offer(queue, { now, answer })
-            return yield* Deferred.await(answer)
+            const isRunning = yield* Queue.offer(queue, { now, answer })
+            return yield* isRunning ? Deferred.await(answer) : Effect.interrupt
           })
     )
 })

@@ -11,7 +11,7 @@ const table = "packages/engine-core/src/kernel/Checks.ts"
 const core = sources.filter(
   ({ path }) => path.startsWith("packages/engine-core/src/") && path !== table
 )
-const tests = globSync("test/**/*.ts", { cwd: root })
+const tests = globSync("test/**/*.ts", { cwd: root, exclude: ["**/node_modules/**"] })
   .filter((path) => !path.endsWith("architecture/checks.test.ts"))
   .map((path) => readFileSync(join(root, path), "utf8"))
 

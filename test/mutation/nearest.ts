@@ -5,7 +5,7 @@ import { fileOf, importsOf, root } from "../architecture/sources.ts"
 
 const tests = globSync("test/**/*.{test,spec,prop,model,suite}.ts", {
   cwd: root,
-  exclude: ["test/package/consumer/**"]
+  exclude: ["**/node_modules/**", "test/package/consumer/**"]
 }).toSorted()
 const isTest = new Set(tests)
 

@@ -85,7 +85,7 @@ const parts: ReadonlyArray<Part> = [
     counted: testsOf("tests")
   },
   {
-    // Its default seed and count: what is found here is found again.
+    // Requests by a fixed seed; the town's seed is the day's and stands in its test's name.
     name: "the long run of tests",
     command: [
       "vitest",
@@ -96,7 +96,7 @@ const parts: ReadonlyArray<Part> = [
       "--reporter=json",
       `--outputFile.json=${reportOf("long")}`
     ],
-    // Ten seconds of a processor for each of a hundred times 2,000 requests; a busy machine takes longer.
+    // Most of it 200,000 requests, ten seconds of a processor for each 2,000; a busy machine takes longer.
     minutes: 30,
     counted: testsOf("long")
   },

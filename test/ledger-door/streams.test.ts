@@ -351,7 +351,7 @@ describe("a door that closes", () => {
     door.faults.replace({ wire: { slowBodyMillis: 400 } })
     const underWay = door.ask(venue.token, "/v2/state/ledger-end")
     await new Promise((resolve) => setTimeout(resolve, 100))
-    // Hangs where it waits for the open socket.
+    // A socket that it waits for in vain is cut, and has no last frame.
     await door.close()
     expect((await underWay).status).toBe(200)
     await opened.closed()

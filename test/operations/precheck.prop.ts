@@ -715,23 +715,18 @@ const askedIn = ({ otherwise: [first] }: Chance): ReadonlyArray<Asking> => {
 const seeds = [1, Math.floor(Date.now() / 86_400_000)]
 const numRuns = Number(process.env["RUNS"] ?? 12)
 /** Thousands of acts: seconds alone, more beside others. */
-const slow = 120_000
-
 describe("a precheck", () => {
-  it.effect(
-    "never lets what the act is refused, or refuses it otherwise than the act is",
-    () =>
-      Effect.gen(function* () {
-        const { agree, seen } = yield* comparing
-        yield* Effect.forEach(oneByOne, (chance) => agree(chance, askedIn(chance)), {
-          discard: true
-        })
-        const missed = Object.entries(reached).flatMap(([act, all]) =>
-          all.map((one) => `${act}: ${one}`).filter((one) => !seen.has(one))
-        )
-        assert.deepStrictEqual(missed, [], "no world reaches these")
-      }).pipe(Effect.provide(world())),
-    slow
+  it.effect("never lets what the act is refused, or refuses it otherwise than the act is", () =>
+    Effect.gen(function* () {
+      const { agree, seen } = yield* comparing
+      yield* Effect.forEach(oneByOne, (chance) => agree(chance, askedIn(chance)), {
+        discard: true
+      })
+      const missed = Object.entries(reached).flatMap(([act, all]) =>
+        all.map((one) => `${act}: ${one}`).filter((one) => !seen.has(one))
+      )
+      assert.deepStrictEqual(missed, [], "no world reaches these")
+    }).pipe(Effect.provide(world()))
   )
 
   it.effect.each(seeds)(
@@ -742,7 +737,6 @@ describe("a precheck", () => {
         const run = Effect.runPromiseWith(yield* Effect.context<Records | Crypto>())
         const property = fc.asyncProperty(chances, (chance) => run(agree(chance)))
         yield* Effect.promise(() => fc.assert(property, { seed, numRuns }))
-      }).pipe(Effect.provide(world())),
-    slow
+      }).pipe(Effect.provide(world()))
   )
 })

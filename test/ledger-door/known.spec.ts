@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Commands from "#adapters/simulated-ledger/actors/Commands.ts"
 import * as Flags from "#adapters/simulated-ledger/actors/Flags.ts"
 import * as Known from "#adapters/simulated-ledger/actors/Known.ts"
 
@@ -74,4 +75,17 @@ describe("the terms of a policy file", () => {
       redemptionFeeRate: Decimal.of("0.01")
     })
   })
+})
+
+describe("a registrar's command about one contract", () => {
+  it.each(["accept-burn", "reject-burn", "accept-powers", "decline-powers", "end-powers"])(
+    "%s names it by its reference, or by its contract id",
+    (command) => {
+      const read = Commands.commands.registrar[command]
+      if (read === undefined) throw new Error(`there is no ${command}`)
+      expect(Result.isSuccess(read(flagsOf("--reference", "r1")))).toBe(true)
+      expect(Result.isSuccess(read(flagsOf("--contract-id", "00aa")))).toBe(true)
+      expect(Result.isFailure(read(flagsOf("--order-id", "o1")))).toBe(true)
+    }
+  )
 })

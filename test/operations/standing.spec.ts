@@ -192,13 +192,13 @@ describe("a standing settlement", () => {
         (yield* acts("settle", both)).why,
         "state-conflict StandingSettlementState"
       )
-      const awaiting = yield* Stage.made(
-        "standing-settlement.resume",
-        { standingSettlementId: "st1" },
-        {}
-      )
+      const resuming = Stage.made("standing-settlement.resume", { standingSettlementId: "st1" }, {})
+      const awaiting = yield* resuming
       includes(yield* standing, { state: "paused" })
       assert.strictEqual((yield* Stage.approved(awaiting)).why, "")
+      // What is open is not resumed, and the ledger is not asked.
+      const again = yield* Effect.flip(resuming)
+      assert.deepInclude(again, { _tag: "Refused", slug: "state-conflict" })
       assert.strictEqual((yield* acts("settle", both)).why, "")
     }).pipe(engine())
   )

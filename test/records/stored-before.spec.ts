@@ -1,5 +1,5 @@
 /** Documents, facts and ledger exercises that were written before a member or a check came stay readable. */
-import type { Collection } from "@bursar/engine-core"
+import { Catalogue, type Collection } from "@bursar/engine-core"
 import { Instant, Party, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
@@ -13,7 +13,10 @@ import { provisionSettlements } from "#core/orders/provision-settlement/Provisio
 import { Redemption } from "#core/orders/redemption/Redemption.ts"
 import { Subscription } from "#core/orders/subscription/Subscription.ts"
 import { issuerPowersAgreements } from "#core/powers/issuer-powers/IssuerPowersAgreement.ts"
+import { contracts } from "#core/projection/Contract.ts"
 import * as Codecs from "#core/records/Codecs.ts"
+import { approvals } from "#core/writes/Approval.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const registrar = Party.of("registrar::1220aa")
@@ -226,5 +229,73 @@ describe("a ledger exercise", () => {
       Templates.decodeArgument(Templates.DeliveredLot, "Redeliver", {})
     ]
     expect(decoded.map(Result.isSuccess)).toEqual([true, true])
+  })
+})
+
+describe("a collection", () => {
+  it("is stored under a name that never changes: another one would lose every record of it", () => {
+    // A new collection adds its name; none is renamed or goes.
+    const names = [...Catalogue.collections, contracts, operations, approvals].map(
+      ({ name }) => name
+    )
+    expect(names.toSorted()).toEqual(
+      [
+        "accepted-terms",
+        "admission",
+        "admission-consent",
+        "admission-places",
+        "cash-line",
+        "configuration",
+        "contract",
+        "operation",
+        "approval",
+        "cycle-slot",
+        "dealing-cycle",
+        "dealing-day",
+        "delivery",
+        "external-account",
+        "finding",
+        "forced-act",
+        "hold",
+        "hold-slot",
+        "holder",
+        "holder-claim",
+        "holder-order",
+        "holder-party",
+        "holding",
+        "instrument",
+        "issuer-powers-agreement",
+        "issuer-powers-consent",
+        "movement",
+        "party-movement",
+        "policy-version",
+        "price-point",
+        "primary-market",
+        "proposal",
+        "provision-settlement",
+        "quote",
+        "recovery",
+        "redemption",
+        "register-entry",
+        "restriction",
+        "screening",
+        "standing-party",
+        "standing-settlement",
+        "subscription",
+        "supply",
+        "webhook"
+      ].toSorted()
+    )
+  })
+})
+
+describe("what an operation that has not ended waits on", () => {
+  it.each([
+    ["queued", [{ role: "engine", action: "hold.release", by: null }]],
+    ["running", [{ role: "engine", action: "hold.release", by: null }]],
+    ["succeeded", []],
+    ["failed", []]
+  ] as const)("%s is the engine, and nobody once it has", (state, waits) => {
+    expect(operations.waitingOn({ state, kind: "hold.release" } as never)).toEqual(waits)
   })
 })

@@ -52,25 +52,15 @@ export const breaches = (older: Json, newer: Json): ReadonlyArray<string> => {
 }
 
 /** Members of a document that `breaches` does not read: words for people, and names for generators. */
-const unread = [
-  "description",
-  "example",
-  "examples",
-  "operationId",
-  "security",
-  "summary",
-  "tags",
-  "title",
-  "x-approvers",
-  "x-order",
-  "x-problems",
-  "x-slow"
-]
+const unread = ["example", "examples", "title", "x-approvers", "x-order", "x-problems", "x-slow"]
 
-/** The document without what `breaches` does not read: the baseline that a release leaves behind. */
+/**
+ * The document without what `breaches` does not read: the baseline that a release leaves behind. It
+ * stays whole enough for a generator of types: descriptions that OpenAPI asks for are empty.
+ */
 export const promised = (document: Json): Json => {
-  const { components = {}, paths = {}, webhooks = {} } = objectOf(document)
-  return read({ components, paths, webhooks })
+  const { components = {}, paths = {}, webhooks = {}, ...head } = objectOf(document)
+  return { ...head, ...objectOf(read({ components, paths, webhooks })) }
 }
 
 const read = (json: Json): Json => {
@@ -80,7 +70,9 @@ const read = (json: Json): Json => {
     Object.entries(json)
       // A member of a record may be called so too; it is described by an object.
       .filter(([name, value]) => !unread.includes(name) || isObject(value))
-      .map(([name, value]) => [name, read(value)])
+      .map(([name, value]) =>
+        name === "description" && typeof value === "string" ? [name, ""] : [name, read(value)]
+      )
   )
 }
 

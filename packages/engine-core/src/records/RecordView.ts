@@ -42,7 +42,7 @@ export const waitingOn = <R, F>(
   record: Stored<R>
 ): ReadonlyArray<Waiting> => collection.waitingOn(record).map(shown)
 
-interface Common extends Kept {
+export interface Common extends Kept {
   readonly waitingOn: ReadonlyArray<Waiting>
 }
 

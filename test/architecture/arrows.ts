@@ -3,8 +3,8 @@ import { order, roomOf } from "../../packages/engine-core/scripts/rooms.ts"
 import { fileOf, placeOf, type Source } from "./sources.ts"
 
 /**
- * What a file of the core may ask of its surroundings, by rank: what is pure lies below the ports,
- * and what needs them above. A file has the first rank whose pattern its path meets.
+ * Ranks of the core's files by the path: pure files lie below the ports, files that need a port lie
+ * above. A file has the first rank whose pattern its path meets.
  */
 const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [0, /^kernel\//u],

@@ -1,5 +1,5 @@
 /**
- * What counts as a figure that has moved, and what is signed of it
+ * Figures of a four-eyes write: which difference counts as a move, and which text is hashed and signed
  * (docs/contract/four-eyes.md#figures).
  */
 import { createHash } from "node:crypto"

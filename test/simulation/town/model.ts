@@ -21,8 +21,8 @@ export type Mode = "freeze" | "receive-only" | "redeem-only"
 export type Passing = "order-in" | "units-in" | "units-out" | "units-back" | "cash-in"
 
 /**
- * What a mode lets pass (docs/domain/restraints.md#restriction-modes); none lets its holder order
- * more.
+ * Table of the directions that each mode of a restriction lets pass
+ * (docs/domain/restraints.md#restriction-modes); no mode lets the holder order more.
  */
 const lets: Readonly<Record<Mode, ReadonlyArray<Passing>>> = {
   freeze: [],

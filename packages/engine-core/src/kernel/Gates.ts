@@ -23,7 +23,7 @@ type Details = {
 }
 
 /**
- * What a refusal says where this check fails: the gate and the recovery of its row in the table, and
+ * Members of the refusal of a failed check: the gate and the recovery of its row in the table, and
  * the details of the use, which win over the row's.
  */
 export const failed = (

@@ -12,7 +12,7 @@ import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
 import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.ts"
 
 /**
- * What an order of the day is to be priced at, given its point's price. The first order priced
+ * Looks up the price of an order of a dealing day, given its point's price. The first order priced
  * fixes the day: what the sums and the policy were then swings the price for all of them
  * (docs/domain/orders.md#day-price), so that a policy that changes within a day does not part its
  * orders.

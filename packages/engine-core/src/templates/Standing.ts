@@ -109,8 +109,8 @@ export const StandingSettlement = define({
 })
 
 /**
- * What a party has committed to a standing settlement, behind an allocation. Without it the venue
- * could neither split a committed allocation between orders nor give it back, since both take the
+ * Commitment of a party's cash or units to a standing settlement, behind an allocation. Without this
+ * contract the venue could neither split a committed allocation between orders nor give it back, since both take the
  * party's own authority (docs/domain/standing-settlements.md#commitments).
  */
 export const StandingCommitment = define({

@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (of: {
 })
 
 /**
- * What a maker that repeats its call is answered: row b of
+ * Answers a maker that repeats its call on a four-eyes route: row b of
  * docs/contract/four-eyes.md#a-call-on-a-four-eyes-route.
  */
 export const answerTo = Effect.fnUntraced(function* (

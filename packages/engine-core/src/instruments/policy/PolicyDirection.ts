@@ -105,8 +105,8 @@ const turnsOf = (now: Instant.Instant, courses: ReadonlyArray<Course>) => [
 ]
 
 /**
- * What changes when one course of terms takes the place of another, at whatever instant from `now`
- * on: bringing a looser version forward loosens, and so does putting a tighter one off. A term that
+ * Compares two courses of policy terms and lists each term that differs at an instant from `now`
+ * on, with the direction of its change: bringing a looser version forward loosens, and so does putting a tighter one off. A term that
  * changes both against the terms in force and against the scheduled ones is listed twice.
  */
 export const changesOf = (

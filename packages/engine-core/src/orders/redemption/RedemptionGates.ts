@@ -154,8 +154,8 @@ export const againstExchange = (
 ): ReadonlyArray<Objection> => inOrder([...ofStanding(standing), ...own])
 
 /**
- * What is burned is owed, whatever became of its holder's registration and screening: paying it
- * asks for no more than that nothing is held, and that its holder may be paid
+ * Gates of paying a burned redemption. The fund owes it whatever became of the holder's registration
+ * and screening, so they ask only that no hold is open and that the holder may be paid
  * (docs/domain/orders.md#redemptions).
  */
 export const againstPayment = (

@@ -122,9 +122,9 @@ const offer = TypedReading.of(IssuerPowersConsentOffer, {
 })
 
 /**
- * Nobody can keep a holder from revoking what its contract lets it revoke. While it is restricted,
- * or an order against it is open, we expect that it does not: the consent ends all the same, and
- * the breach is kept until a reconciliation reports it (docs/domain/powers.md#consent).
+ * Expectation of a holder's revocation, not a gate: the contract lets the holder revoke its consent
+ * at any time. Where the holder is restricted, or an order against it is open, the consent ends all
+ * the same, and the breach is kept until a reconciliation reports it (docs/domain/powers.md#consent).
  */
 const expected = Effect.fnUntraced(function* (self: Stored<IssuerPowersConsent>, node: Node) {
   const { holderId, instrumentId, issuerPowersConsentId } = self

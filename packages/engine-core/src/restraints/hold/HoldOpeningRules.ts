@@ -7,7 +7,7 @@ import type { HoldBlock, HoldSource } from "../../vocabulary/sets.ts"
 export type RunSource = Exclude<HoldSource, "manual">
 
 /**
- * What a hold of each source blocks (docs/domain/restraints.md#what-a-hold-blocks). Every hold
+ * Table of the acts that a hold blocks, by its source (docs/domain/restraints.md#what-a-hold-blocks). Every hold
  * blocks distribution, whether it names it or not; redemptions go on under a cover hold.
  */
 export const blocksOf: Readonly<Record<HoldSource, ReadonlyArray<HoldBlock>>> = {

@@ -14,7 +14,7 @@ export interface Restricting {
 }
 
 /**
- * What an act moves for a holder: an order for more is placed, units come in (a subscription that
+ * Directions in which an act moves a holder's units or cash: an order for more is placed, units come in (a subscription that
  * stands, the receiving end of a move), units go out to anybody, units go back to the fund (a
  * redemption up to its burn), cash comes in for what is already gone (the payment of a burned
  * redemption).

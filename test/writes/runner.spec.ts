@@ -272,6 +272,23 @@ describe("a write whose outcome is unknown", () => {
   })
 })
 
+/** An answer that leaves the outcome unknown; the ledger takes the submission once `late` is done. */
+const committedLate = (
+  late: Deferred.Deferred<void>,
+  submission: Ledger.Submission,
+  port: Ledger.Ledger["Service"]
+) =>
+  Effect.andThen(
+    Effect.forkDetach(Effect.andThen(Deferred.await(late), Effect.ignore(port.submit(submission)))),
+    Effect.fail(
+      new Ledger.OutcomeUnknown({
+        commandId: submission.commandId,
+        why: "no answer",
+        retryAfter: Duration.seconds(1)
+      })
+    )
+  )
+
 describe("a write whose doubt could not be recorded", () => {
   it.effect("because the store was away then is doubted by the next claim", () => {
     const ledger = watched()
@@ -284,18 +301,7 @@ describe("a write whose doubt could not be recorded", () => {
         if (ledger.said.length > 1)
           return Effect.fail(new Ledger.Refused({ ...stale, cause: "no", code: "NO" }))
         isAway = true
-        return Effect.andThen(
-          Effect.forkDetach(
-            Effect.andThen(Deferred.await(late), Effect.ignore(port.submit(submission)))
-          ),
-          Effect.fail(
-            new Ledger.OutcomeUnknown({
-              commandId: submission.commandId,
-              why: "no answer",
-              retryAfter: Duration.seconds(1)
-            })
-          )
-        )
+        return committedLate(late, submission, port)
       })
       yield* restless(30)
       assert.isAbove(ledger.said.length, 1)
@@ -869,20 +875,7 @@ describe("a write that cannot be done", () => {
           const id = yield* ask(Notes.propose, "a", party)
           const late = yield* Deferred.make<void>()
           ledger.answer((submission, port) =>
-            ledger.said.length > 1
-              ? Effect.fail(busy)
-              : Effect.andThen(
-                  Effect.forkDetach(
-                    Effect.andThen(Deferred.await(late), Effect.ignore(port.submit(submission)))
-                  ),
-                  Effect.fail(
-                    new Ledger.OutcomeUnknown({
-                      commandId: submission.commandId,
-                      why: "no answer",
-                      retryAfter: Duration.seconds(1)
-                    })
-                  )
-                )
+            ledger.said.length > 1 ? Effect.fail(busy) : committedLate(late, submission, port)
           )
           yield* restless(100)
           assert.strictEqual(yield* stateOf(id), "running")

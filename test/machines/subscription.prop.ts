@@ -6,7 +6,7 @@ import { expect, test } from "vitest"
 import { judge } from "#core/kernel/Gates.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Machine from "#core/kernel/Machine.ts"
-import { againstSettling, nameOf, unrefunded } from "#core/orders/subscription/CashLine.ts"
+import { againstSettling, nameOf, unrefunded } from "#core/orders/order/CashLine.ts"
 import {
   owesRefund,
   type Subscription,

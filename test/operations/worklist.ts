@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import type { Machine } from "#core/kernel/Machine.ts"
 import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import { figuresAt } from "#core/orders/redemption/RedemptionPricing.ts"
-import { unrefunded } from "#core/orders/subscription/CashLine.ts"
+import { unrefunded } from "#core/orders/order/CashLine.ts"
 import {
   owesRefund,
   type Subscription,

@@ -2,7 +2,7 @@
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Offers from "#core/admissions/admission/AdmissionRules.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
-import { openingOf } from "#core/orders/dealing-cycle/CutOffRules.ts"
+import { openingOf } from "#core/orders/dealing-cycle/OpeningRules.ts"
 import * as Cycles from "#core/orders/dealing-cycle/DealingCycleGates.ts"
 import { nothing } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
 import * as Iterations from "#core/orders/standing-settlement/IterationGates.ts"

@@ -7,7 +7,7 @@ import { Body } from "#core/instruments/instrument/Manifest.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
 import { untold } from "#core/instruments/policy/PolicyTerms.ts"
 import type { Objection } from "#core/kernel/Gates.ts"
-import type { HolderOrder } from "#core/orders/subscription/HolderOrder.ts"
+import type { HolderOrder } from "#core/orders/order/HolderOrder.ts"
 import { id, party } from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 

@@ -4,8 +4,8 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { judge } from "#core/kernel/Gates.ts"
-import { openingOf } from "#core/orders/dealing-cycle/CutOffRules.ts"
-import { nextCutOff } from "#core/orders/subscription/SubscriptionRules.ts"
+import { openingOf } from "#core/orders/dealing-cycle/OpeningRules.ts"
+import { nextCutOff } from "#core/orders/order/CutOffRules.ts"
 
 const everyDay = [...Date.weekdays]
 const rule = (zone: string, time: string, days: ReadonlyArray<Date.Weekday> = everyDay) => ({

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import type { CutOff } from "#core/instruments/instrument/Manifest.ts"
 import { NavFeed } from "#core/instruments/price/NavFeed.ts"
 import { feedOf, lastCutOff, moveOf, type Stated } from "#core/instruments/price/NavFeedRules.ts"
-import { nextCutOff } from "#core/orders/subscription/SubscriptionRules.ts"
+import { nextCutOff } from "#core/orders/order/CutOffRules.ts"
 
 const guardrail = { up: Decimal.of("0.02"), down: Decimal.of("0.01") }
 

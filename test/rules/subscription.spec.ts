@@ -6,6 +6,7 @@ import { Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import * as PriceRules from "#core/instruments/price/PriceRules.ts"
+import * as CutOffRules from "#core/orders/order/CutOffRules.ts"
 import * as Rules from "#core/orders/subscription/SubscriptionRules.ts"
 
 const dealing = (of: Partial<Rules.Dealing> = {}): Rules.Dealing => ({
@@ -179,7 +180,7 @@ describe("laws, for every price, fee and number of places: no round trip gains",
 })
 
 describe("cut-offs", () => {
-  const rule = (zone: string): Rules.CutOffRule => ({
+  const rule = (zone: string): CutOffRules.CutOffRule => ({
     time: TimeOfDay.of("16:00"),
     days: ["monday", "tuesday", "wednesday", "thursday", "friday"],
     zone: Zone.of(zone)
@@ -195,7 +196,7 @@ describe("cut-offs", () => {
     // The clock goes forward on Sunday 2026-03-29: the Monday cut-off is an hour earlier in UTC.
     ["Europe/Zurich", "2026-03-27T15:00:00Z", "2026-03-30T14:00:00Z", "2026-03-30"]
   ])("in %s a claim at %s deals at another cut-off", (zone, claimedAt, at, date) => {
-    expect(Rules.nextCutOff(rule(zone), Instant.of(claimedAt))).toEqual({
+    expect(CutOffRules.nextCutOff(rule(zone), Instant.of(claimedAt))).toEqual({
       at: Instant.of(at),
       date
     })
@@ -221,8 +222,8 @@ describe("cut-offs", () => {
           const claimedAt = Instant.fromNanos(second * 1_000_000_000n)
           const time = TimeOfDay.of(`${String(hour).padStart(2, "0")}:30`)
           const of = { time, days: named, zone: Zone.of(zone) }
-          const { at } = Rules.nextCutOff(of, claimedAt)
-          const again = Rules.nextCutOff(of, Instant.fromNanos(at - 1n))
+          const { at } = CutOffRules.nextCutOff(of, claimedAt)
+          const again = CutOffRules.nextCutOff(of, Instant.fromNanos(at - 1n))
           return at > claimedAt && at - claimedAt < 8n * 86_400n * 10n ** 9n && again.at === at
         }
       )

@@ -13,7 +13,7 @@ import { Allocation, Holding } from "../templates/Registry.ts"
 import { SettlementIntent } from "../templates/Settlement.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
 import { redemptions } from "./redemption/Redemption.ts"
-import { holderOrders, type Kind, nameOf } from "./subscription/HolderOrder.ts"
+import { holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
 import { subscriptions } from "./subscription/Subscription.ts"
 
 /** A field's text; what is not text names no record. */

@@ -10,7 +10,7 @@ import type * as Field from "../templates/Field.ts"
 import type { Asked } from "./OrderClaim.ts"
 import { isSized } from "./OrderSize.ts"
 import type { PrimaryMarket } from "./primary-market/PrimaryMarket.ts"
-import { type HolderOrder, holderOrders, type Kind, nameOf } from "./subscription/HolderOrder.ts"
+import { type HolderOrder, holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
 
 /** The holder's own order, as it stands on the ledger; null while none is signed. */
 export const signedOrder = Effect.fnUntraced(function* (

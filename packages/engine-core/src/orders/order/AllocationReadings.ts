@@ -14,7 +14,7 @@ import { SettlementIntent } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { asServed } from "../AllocationRules.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
-import { holderOrders, type Kind, nameOf } from "../subscription/HolderOrder.ts"
+import { holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 
 type Intent = Payload<typeof SettlementIntent>

@@ -13,8 +13,8 @@ import * as Field from "../../templates/Field.ts"
 import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { cycleNamedBy, FormerCycle } from "../dealing-cycle/FormerCycle.ts"
-import { CashLine } from "../subscription/CashLine.ts"
-import type { Kind } from "../subscription/HolderOrder.ts"
+import { CashLine } from "./CashLine.ts"
+import type { Kind } from "./HolderOrder.ts"
 
 const { NullOr } = Schema
 

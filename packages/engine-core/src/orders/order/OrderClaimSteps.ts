@@ -28,8 +28,8 @@ import type { Asked } from "../OrderClaim.ts"
 import { isSized } from "../OrderSize.ts"
 import { standing as latestMarket } from "../primary-market/PrimaryMarketOperations.ts"
 import { againstSigned, signedOrder } from "../SignedOrderLookups.ts"
-import type { Kind } from "../subscription/HolderOrder.ts"
-import { nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
+import type { Kind } from "./HolderOrder.ts"
+import { nextCutOff, settleBy } from "./CutOffRules.ts"
 import { shownAfter } from "./OrderSteps.ts"
 
 /** The input of a claim, whichever kind of order it places. */

@@ -6,7 +6,7 @@ import * as PlainJson from "../../kernel/PlainJson.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import * as Cash from "../subscription/CashLine.ts"
+import * as Cash from "./CashLine.ts"
 
 /** The refusals of every operation on an order that exists. */
 export const refuses = ["not-found", "state-conflict", "rule-refused"] as const

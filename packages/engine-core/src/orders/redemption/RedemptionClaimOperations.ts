@@ -9,7 +9,8 @@ import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { RedemptionId, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
-import { lastPriceOf, unitsOf } from "./RedemptionLookups.ts"
+import { lastPriceOf } from "../order/LastPriceLookups.ts"
+import { unitsOf } from "./RedemptionLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
 const Claim = Schema.Struct({

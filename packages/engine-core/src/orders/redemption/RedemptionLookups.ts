@@ -1,12 +1,9 @@
-/** Look-ups of the units that a holder may give back, and of the last price. */
-import { Effect, Option, Stream } from "effect"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
-import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
+/** Look-up of the units that a holder may redeem. */
+import { Effect, Stream } from "effect"
 import { heldBy } from "../../instruments/register/HoldingLookups.ts"
 import { freeUnits } from "../../instruments/register/RegisterRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import type * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import { standingParties, standingSettlements } from "../standing-settlement/StandingSettlement.ts"
@@ -70,15 +67,4 @@ const committedOf = Effect.fnUntraced(function* (of: Holding) {
       .filter(({ state }) => !Machine.isTerminal(StandingSettlementMachine, state))
       .map((self) => committedBy(self, whose)?.amount ?? Decimal.zero)
   )
-})
-
-/** The last official price of the instrument's own oracle; null while there is none. */
-export const lastPriceOf = Effect.fnUntraced(function* (
-  { instrumentId }: Pick<Recorded, "instrumentId">,
-  oracle: Party.Party | null
-) {
-  if (oracle === null) return null
-  const records = yield* Records
-  const quote = yield* records.find(quotes, quoteIdOf({ source: oracle, instrumentId }))
-  return Option.isSome(quote) && quote.value.isLive ? quote.value.price : null
 })

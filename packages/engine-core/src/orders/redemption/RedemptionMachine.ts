@@ -8,7 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Field from "../../templates/Field.ts"
 import { FormerCycle } from "../dealing-cycle/FormerCycle.ts"
-import { againstLines, CashLine, matchedWith, unpaid } from "../subscription/CashLine.ts"
+import { againstLines, CashLine, matchedWith, unpaid } from "../order/CashLine.ts"
 import type { Redemption } from "./Redemption.ts"
 
 export const RedemptionMachine = Machine.declare("RedemptionState", {

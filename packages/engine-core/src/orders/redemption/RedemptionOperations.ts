@@ -15,8 +15,8 @@ import {
   reload,
   shownAfter
 } from "../order/OrderSteps.ts"
-import type * as Cash from "../subscription/CashLine.ts"
-import { take } from "../subscription/CashSteps.ts"
+import type * as Cash from "../order/CashLine.ts"
+import { take } from "../order/CashSteps.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
 import { decide } from "./RedemptionMachine.ts"

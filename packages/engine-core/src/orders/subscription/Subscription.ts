@@ -14,7 +14,7 @@ import type { ControlEventType } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as OpenOrder from "../OpenOrder.ts"
 import * as Order from "../order/Order.ts"
-import { CashLine } from "./CashLine.ts"
+import { CashLine } from "../order/CashLine.ts"
 import { evolve, Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as SubscriptionOrder from "./SubscriptionOrder.ts"
 

@@ -16,7 +16,7 @@ import {
   matchedWith,
   type Named,
   unpaid
-} from "./CashLine.ts"
+} from "../order/CashLine.ts"
 import type { Subscription } from "./Subscription.ts"
 
 export const SubscriptionMachine = Machine.declare("SubscriptionState", {

@@ -17,7 +17,7 @@ import {
   reload,
   shownAfter
 } from "../order/OrderSteps.ts"
-import * as Cash from "./CashLine.ts"
+import * as Cash from "../order/CashLine.ts"
 import {
   owesRefund,
   type Subscription,
@@ -25,8 +25,8 @@ import {
   subscriptions,
   toPayBack
 } from "./Subscription.ts"
-import { take } from "./CashSteps.ts"
-import { claim } from "./ClaimOperations.ts"
+import { take } from "../order/CashSteps.ts"
+import { claim } from "./SubscriptionClaimOperations.ts"
 import { decide } from "./SubscriptionMachine.ts"
 import {
   type Closing,

@@ -12,6 +12,7 @@ import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../template
 import { MintRequest } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
 import * as Currency from "../../kernel/Currency.ts"
+import { nextCutOff, settleBy } from "../order/CutOffRules.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
 import { type Subscription, SubscriptionId, subscriptions, tell } from "./Subscription.ts"
@@ -153,7 +154,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
     })
   }
   const { members, terms } = opening
-  const cutOff = Rules.nextCutOff(terms.cutOff, node.effectiveAt)
+  const cutOff = nextCutOff(terms.cutOff, node.effectiveAt)
   const cashDecimals = payload.cashDecimals ?? Currency.decimals(payload.currency)
   // The ledger holds an order in units to the rate that its claim names.
   const feeRate = payload.feeRate ?? terms.fees.subscription
@@ -169,7 +170,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       cutOffAt: cutOff.at,
       dealingDate: cutOff.date,
       cash: { expected: payload.cash, matched: Decimal.zero, lines: [] },
-      settleBy: payload.mode === "ledger" ? Rules.settleBy(cutOff.at) : null,
+      settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
       pricing: terms.manifest.pricing,
       feeRate,
       cashDecimals,

@@ -1,12 +1,7 @@
-/** The figures of a subscription: fee, units, cash due and residual, and the cut-off it deals at. */
-import * as Date from "../../kernel/Date.ts"
+/** Pure formulas of a subscription: fee, units, cash due, residual and refund. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import * as Duration from "../../kernel/Duration.ts"
 import * as Formula from "../../kernel/Formula.ts"
-import * as Instant from "../../kernel/Instant.ts"
 import * as Rational from "../../kernel/Rational.ts"
-import type * as TimeOfDay from "../../kernel/TimeOfDay.ts"
-import * as Zone from "../../kernel/Zone.ts"
 import * as Formulas from "../OrderFormulas.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
 
@@ -80,36 +75,3 @@ export const feeOf = (
 
 const cost = (units: Decimal.Decimal, price: Decimal.Decimal): Rational.Rational =>
   Rational.multiply(Rational.of(units), Rational.of(price))
-
-export interface CutOffRule {
-  readonly time: TimeOfDay.TimeOfDay
-  readonly days: ReadonlyArray<Date.Weekday>
-  readonly zone: Zone.Zone
-}
-
-/** A week, and a day on either side for zones whose clock jumps over a midnight. */
-const daysLookedAt = 9
-
-/** The next cut-off strictly after the claim, and the day it falls on in its zone. */
-export const nextCutOff = (
-  rule: CutOffRule,
-  claimedAt: Instant.Instant
-): { readonly at: Instant.Instant; readonly date: Date.Date } => {
-  let date = Date.previous(Zone.dateAt(rule.zone, claimedAt))
-  for (let looked = 0; looked < daysLookedAt; looked++, date = Date.next(date)) {
-    if (!rule.days.includes(Date.weekday(date))) continue
-    const at = Zone.instantAt(rule.zone, { date, time: rule.time })
-    if (Instant.isAfter(at, claimedAt)) return { at, date }
-  }
-  throw new Error("a cut-off names at least one day of the week")
-}
-
-/** How long after its cut-off a ledger-paid order's cash is waited for. */
-const settleWithin = Duration.days(5)
-
-/**
- * Until when a ledger-paid order must settle. Cash that is allocated on the ledger is locked, so the
- * wait has an end; a bank's has none, and a wire-paid order is released by the venue alone.
- */
-export const settleBy = (cutOffAt: Instant.Instant): Instant.Instant =>
-  Instant.add(cutOffAt, settleWithin)

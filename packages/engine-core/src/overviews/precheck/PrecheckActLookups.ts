@@ -13,7 +13,7 @@ import { settle as settleCycle } from "../../orders/dealing-cycle/SettleOperatio
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { claim as claimRedemption } from "../../orders/redemption/RedemptionClaimOperations.ts"
 import * as Redemption from "../../orders/redemption/RedemptionOperations.ts"
-import { claim as claimSubscription } from "../../orders/subscription/ClaimOperations.ts"
+import { claim as claimSubscription } from "../../orders/subscription/SubscriptionClaimOperations.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as Subscription from "../../orders/subscription/SubscriptionOperations.ts"
 import type { Asking } from "../../reads/Read.ts"

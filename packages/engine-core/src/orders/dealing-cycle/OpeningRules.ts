@@ -3,7 +3,7 @@ import type * as Date from "../../kernel/Date.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import { check, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { type CutOffRule, nextCutOff, settleBy } from "../subscription/SubscriptionRules.ts"
+import { type CutOffRule, nextCutOff, settleBy } from "../order/CutOffRules.ts"
 
 export interface Opening {
   readonly cutOff: CutOffRule

@@ -7,8 +7,8 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
 import { RedemptionMachine } from "../redemption/RedemptionMachine.ts"
 import * as Cash from "./CashLine.ts"
-import { owesRefund, type Subscription, subscriptions } from "./Subscription.ts"
-import { SubscriptionMachine } from "./SubscriptionMachine.ts"
+import { owesRefund, type Subscription, subscriptions } from "../subscription/Subscription.ts"
+import { SubscriptionMachine } from "../subscription/SubscriptionMachine.ts"
 
 type Order = Pick<Cash.Paying, "kind" | "orderId">
 

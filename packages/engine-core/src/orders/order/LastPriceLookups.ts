@@ -1,0 +1,17 @@
+/** Look-up of the latest official price of an instrument. */
+import { Effect, Option } from "effect"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { Records } from "../../records/Records.ts"
+
+/** Finds the latest official price that the oracle published for the instrument; null where it has none. */
+export const lastPriceOf = Effect.fnUntraced(function* (
+  { instrumentId }: Pick<Recorded, "instrumentId">,
+  oracle: Party.Party | null
+) {
+  if (oracle === null) return null
+  const records = yield* Records
+  const quote = yield* records.find(quotes, quoteIdOf({ source: oracle, instrumentId }))
+  return Option.isSome(quote) && quote.value.isLive ? quote.value.price : null
+})

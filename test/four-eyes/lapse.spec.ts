@@ -7,7 +7,7 @@ import { WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Alarms from "#core/records/Alarms.ts"
+import * as ClockQueue from "#core/records/ClockQueue.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Toys from "../engine/toys.ts"
@@ -79,7 +79,7 @@ describe("an action whose time is over", () => {
       yield* turns
       assert.deepStrictEqual(yield* told, [])
       // Nor does it stay in the queue, to be looked at again for ever.
-      const { waiting, leased } = yield* (yield* WorkQueue).depth(Alarms.queue)
+      const { waiting, leased } = yield* (yield* WorkQueue).depth(ClockQueue.queue)
       assert.deepStrictEqual([waiting, leased], [0, 0])
     }).pipe(engine())
   )
@@ -90,9 +90,9 @@ describe("an action whose time is over", () => {
       yield* turns
       const action = yield* make("1")
       const work = yield* WorkQueue
-      const itemId = Alarms.itemId("approval", action, 1)
-      yield* work.settle({ queue: Alarms.queue, itemIds: [itemId] })
-      const item = { queue: Alarms.queue, itemId, resource: itemId, payload: "", delay: 0 }
+      const itemId = ClockQueue.itemId("approval", action, 1)
+      yield* work.settle({ queue: ClockQueue.queue, itemIds: [itemId] })
+      const item = { queue: ClockQueue.queue, itemId, resource: itemId, payload: "", delay: 0 }
       yield* work.enqueue([item])
       yield* TestClock.adjust("59 minutes")
       yield* turns

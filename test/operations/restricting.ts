@@ -25,7 +25,7 @@ const withHolders = (count: number) => (stage: Stage.Stage) =>
     const others = Array.from({ length: count - 1 }, (_, nth) => `h${nth + 2}`)
     yield* records.transact(
       Effect.gen(function* () {
-        yield* records.ahead(others.map((id) => ({ collection: holders, id })))
+        yield* records.prefetch(others.map((id) => ({ collection: holders, id })))
         for (const holderId of others) {
           const other = { ...first, holderId: holderId as typeof first.holderId }
           yield* records.open(holders, other, act)

@@ -24,7 +24,7 @@ const count = (counterId: string, told: () => void, end: Effect.Effect<void, str
   })
 
 describe("what waits for a commit", () => {
-  // Red when Convoy tells the riders of a convoy that came to nothing, or `merge` forgets them.
+  // Red when GroupCommit runs them for a group that was rolled back, or `merge` omits them.
   it("is done once for each write that stays, however they travelled, and never for another", () =>
     Effect.gen(function* () {
       const records = yield* Records

@@ -5,7 +5,7 @@ import { Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Alarms from "#core/records/Alarms.ts"
+import * as ClockQueue from "#core/records/ClockQueue.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
@@ -69,7 +69,7 @@ const told = Effect.gen(function* () {
 })
 
 const waiting = Effect.flatMap(WorkQueue, (work) =>
-  Effect.map(work.depth(Alarms.queue), ({ leased, waiting }) => leased + waiting)
+  Effect.map(work.depth(ClockQueue.queue), ({ leased, waiting }) => leased + waiting)
 )
 
 const opened = Effect.flatMap(Records, (records) =>
@@ -197,7 +197,7 @@ describe("a clock state", () => {
 describe("an upgrade", () => {
   const forgotten = (version: number) =>
     Effect.flatMap(WorkQueue, (work) =>
-      work.settle({ queue: Alarms.queue, itemIds: [Alarms.itemId("timer", "t", version)] })
+      work.settle({ queue: ClockQueue.queue, itemIds: [ClockQueue.itemId("timer", "t", version)] })
     )
 
   // Switched off to see it red: `adopted`; that it is had again for another kind.

@@ -7,7 +7,7 @@ import * as Offset from "../kernel/Offset.ts"
 import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import { type AuditQuery, Feed } from "../ports/storage/Feed.ts"
 import { cursorsOf, sightOf } from "../reads/layer.ts"
-import { away } from "../records/Away.ts"
+import { storeUnavailable } from "../records/PortFailure.ts"
 import { AuditAction, AuditStage } from "../vocabulary/AuditAction.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { Role } from "../vocabulary/Role.ts"
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
         scan: (scan) =>
           Effect.mapBoth(feed.readAudit({ ...scan, ...filters }), {
             onSuccess: ({ records, ...where }) => ({ rows: records, ...where }),
-            onFailure: away
+            onFailure: storeUnavailable
           })
       }
     )

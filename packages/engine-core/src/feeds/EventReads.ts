@@ -7,7 +7,7 @@ import * as Offset from "../kernel/Offset.ts"
 import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Feed, type FeedQuery } from "../ports/storage/Feed.ts"
 import { cursorsOf, sightOf } from "../reads/layer.ts"
-import { away } from "../records/Away.ts"
+import { storeUnavailable } from "../records/PortFailure.ts"
 import type { Caller } from "../writes/Caller.ts"
 import { type Event, ofRow } from "../records/Event.ts"
 import type { EventParams } from "./EventParams.ts"
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
         scan: (scan) =>
           Effect.mapBoth(feed.read({ ...scan, ...filtersOf(params, kind) }), {
             onSuccess: ({ events, ...where }) => ({ rows: events, ...where }),
-            onFailure: away
+            onFailure: storeUnavailable
           })
       }
     )

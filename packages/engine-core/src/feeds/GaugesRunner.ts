@@ -6,7 +6,7 @@ import * as Ledger from "../ports/Ledger.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored, unread } from "../records/Away.ts"
+import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import { approvals } from "../writes/Approval.ts"
 import { queue as operationQueue } from "../writes/QueuedOperation.ts"
@@ -41,7 +41,7 @@ const awaiting = Effect.gen(function* () {
 
 const lag = Effect.gen(function* () {
   const head = yield* stored((yield* ProjectionLog).head)
-  const end = yield* Effect.mapError((yield* Ledger.Ledger).ledgerEnd, unread)
+  const end = yield* Effect.mapError((yield* Ledger.Ledger).ledgerEnd, ledgerUnavailable)
   return Math.max(0, end - head.offset)
 })
 

@@ -12,7 +12,7 @@ import { Feed } from "../ports/storage/Feed.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { RateWindow } from "../ports/storage/RateWindow.ts"
-import { stored, unread } from "../records/Away.ts"
+import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as Approval from "../writes/Approval.ts"
 import * as Idempotency from "../writes/Idempotency.ts"
@@ -181,7 +181,7 @@ const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {
 const historySteps = (collections: ReadonlyArray<Collection>): ReadonlyArray<Step> => {
   const pruned = Effect.gen(function* () {
     const ledger = yield* Ledger
-    return yield* Effect.mapError(ledger.horizon, unread)
+    return yield* Effect.mapError(ledger.horizon, ledgerUnavailable)
   }).pipe(
     Effect.catch((away) =>
       Effect.as(Effect.logWarning("the ledger is away: history stays for now", away.detail), 0)

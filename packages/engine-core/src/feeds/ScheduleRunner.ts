@@ -5,8 +5,8 @@ import * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored } from "../records/Away.ts"
-import * as Leased from "../records/Leased.ts"
+import { stored } from "../records/PortFailure.ts"
+import * as LeasedWork from "../records/LeasedWork.ts"
 import { Records } from "../records/Records.ts"
 import type { Task, Turn } from "./Schedule.ts"
 
@@ -93,7 +93,7 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
     const task = byName.get(lease.itemId)
     const turn =
       task === undefined ? stored(work.release(lease, { delay: unknownFor })) : take(task, lease)
-    return Leased.under(
+    return LeasedWork.under(
       {
         work,
         lease,
@@ -115,7 +115,7 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
   })
 
   const pause = Effect.sleep(Duration.millis(settings.poll))
-  const round = Leased.round(
+  const round = LeasedWork.round(
     Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)),
     { failed: "the schedules could not be read", pause }
   )

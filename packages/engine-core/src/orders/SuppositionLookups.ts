@@ -15,7 +15,7 @@ import type * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused } from "../kernel/Refusal.ts"
-import * as Pinned from "../records/Pinned.ts"
+import * as PinnedRecords from "../records/PinnedRecords.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
 import { dealingDays, idOf as dayOf } from "./dealing-cycle/DealingDay.ts"
@@ -68,7 +68,7 @@ export const versionAsked = Effect.fnUntraced(function* (
 })
 
 const underTerms = (instrumentId: string, { manifest, policyVersion }: Terms) =>
-  Pinned.suppose(instruments, {
+  PinnedRecords.suppose(instruments, {
     become: (self) =>
       self.instrumentId === instrumentId && isRecorded(self)
         ? { ...self, manifest, policyVersion, termsSince: null, next: null }
@@ -79,11 +79,11 @@ const underTerms = (instrumentId: string, { manifest, policyVersion }: Terms) =>
 const atPrice = (instrumentId: string, price: Decimal.Decimal, at: Instant.Instant) => {
   const isOf = (quoteId: string) => quoteId.endsWith(`/${instrumentId}`)
   return [
-    Pinned.suppose(quotes, {
+    PinnedRecords.suppose(quotes, {
       become: (self) => (isOf(self.quoteId) ? { ...self, price, isLive: true } : self),
       absent: (quoteId) => (isOf(quoteId) ? unpublished({ quoteId, price, at }) : undefined)
     }),
-    Pinned.suppose(pricePoints, {
+    PinnedRecords.suppose(pricePoints, {
       become: (self): Stored<PricePoint> =>
         self.instrumentId === instrumentId ? { ...self, price } : self
     })
@@ -127,10 +127,10 @@ const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms 
     self.instrumentId === instrumentId &&
     Instant.compare(self.cutOffAt, cutOffAt) === 0
   return [
-    Pinned.suppose(subscriptions, {
+    PinnedRecords.suppose(subscriptions, {
       become: (self) => (isOf(self) ? { ...self, ...boughtAt(self, price, terms) } : self)
     }),
-    Pinned.suppose(redemptions, {
+    PinnedRecords.suppose(redemptions, {
       become: (self) => (isOf(self) ? { ...self, ...soldAt(self, price, terms) } : self)
     })
   ]

@@ -20,7 +20,7 @@ import {
 import { WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "../records/Act.ts"
-import { stored, unread } from "../records/Away.ts"
+import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import { queue as operationQueue } from "../writes/QueuedOperation.ts"
@@ -79,7 +79,8 @@ const make = Effect.gen(function* () {
   const readings = Map.groupBy(all, (one) => nameOf(one.template))
   const readingsOf = (template: Ledger.TypeRef) => readings.get(nameOf(template)) ?? []
 
-  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) => Effect.mapError(effect, unread)
+  const reading = <A>(effect: Effect.Effect<A, Ledger.ReadError>) =>
+    Effect.mapError(effect, ledgerUnavailable)
 
   /** The filter of a tail: what the readings know, or everything when they know nothing. */
   const filter: Ledger.Filter = { templates: [], interfaces: [] }
@@ -224,7 +225,7 @@ const make = Effect.gen(function* () {
     events: Ledger.Transaction["events"],
     payloads: ReadonlyMap<string, Ledger.LfRecord>
   ) {
-    if (events.length < worthwhile) return yield* records.ahead([])
+    if (events.length < worthwhile) return yield* records.prefetch([])
     const ids = [...new Set(events.map(({ contractId }) => contractId))]
     const known = new Map(
       (yield* records.many(contracts, ids)).map(({ contractId, payload }) => [
@@ -242,7 +243,7 @@ const make = Effect.gen(function* () {
         (one) => one.looks?.(payload, event.contractId) ?? []
       )
     })
-    yield* records.ahead([...ids.map((id) => ({ collection: contracts, id })), ...looks])
+    yield* records.prefetch([...ids.map((id) => ({ collection: contracts, id })), ...looks])
   })
 
   const apply = Effect.fnUntraced(function* (
@@ -507,7 +508,7 @@ const make = Effect.gen(function* () {
     const through = yield* reading(ledger.ledgerEnd)
     if (through <= head.offset) return head
     yield* ledger.updates({ after: Offset.of(head.offset), through, filter }).pipe(
-      Stream.mapError(unread),
+      Stream.mapError(ledgerUnavailable),
       Stream.grouped(settings.batchMax),
       Stream.runForEach((batch) =>
         Effect.map(fenced(fold(head, batch)), (next) => {

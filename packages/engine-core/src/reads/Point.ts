@@ -8,7 +8,7 @@ import type { Ledger } from "../ports/Ledger.ts"
 import type { Feed } from "../ports/storage/Feed.ts"
 import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
-import { away } from "../records/Away.ts"
+import { storeUnavailable } from "../records/PortFailure.ts"
 import type { PointAsked } from "./Reads.ts"
 import * as SharedAnswers from "./SharedAnswers.ts"
 
@@ -61,7 +61,8 @@ export const make = Effect.fnUntraced(function* (ports: {
   readonly feed: Feed["Service"]
   readonly ledger: Ledger["Service"]
 }): Effect.fn.Return<Points, never, Scope.Scope> {
-  const stored = <A>(effect: Effect.Effect<A, StorageUnavailable>) => Effect.mapError(effect, away)
+  const stored = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
+    Effect.mapError(effect, storeUnavailable)
 
   /** The ledger's end as far as it can be asked; null when it is away, since the answer stands anyway. */
   const end = Effect.map(

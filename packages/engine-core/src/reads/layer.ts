@@ -12,12 +12,12 @@ import { Ledger } from "../ports/Ledger.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { Records, type Stored } from "../records/Records.ts"
-import * as Remembered from "../records/Remembered.ts"
+import * as FindMemo from "../records/FindMemo.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
 import * as Cursor from "./Cursor.ts"
-import * as Merged from "./Merged.ts"
+import * as MergedPages from "./MergedPages.ts"
 import * as Point from "./Point.ts"
 import type { Asking, Audience, List, One, Ranges, Scope, Sight, Who } from "./Read.ts"
 import { type Around, type PageAsked, type PointAsked, Reads } from "./Reads.ts"
@@ -189,7 +189,7 @@ const make = Effect.gen(function* () {
     const bound = boundOf(read, { where, ranges }, of)
     const { parent } = read
     // The record that the path names is looked at twice, and asked for once.
-    const once = Remembered.of(records)
+    const once = FindMemo.of(records)
     const looked = <A, E>(effect: Effect.Effect<A, E, Records>) =>
       Effect.provideService(effect, Records, once)
     const look = (pin: Pin.Resolved) =>
@@ -320,7 +320,7 @@ const make = Effect.gen(function* () {
     const rows =
       read.beside === undefined
         ? yield* records.list(read.collection, query)
-        : yield* Merged.page(records, [read.collection, ...read.beside], query)
+        : yield* MergedPages.page(records, [read.collection, ...read.beside], query)
     const shown = rows.slice(0, of.page.limit)
     const value = yield* viewed(
       read,
@@ -349,7 +349,7 @@ const make = Effect.gen(function* () {
     const rows =
       read.beside === undefined
         ? records.stream(read.collection, query)
-        : Merged.stream(records, [read.collection, ...read.beside], query)
+        : MergedPages.stream(records, [read.collection, ...read.beside], query)
     const { pin } = prepared.who
     const awaits =
       mayAwait(read, pin) &&

@@ -80,7 +80,7 @@ export class Records extends Context.Service<
      * next call: for whoever knows what a long transaction will ask for one by one. What another
      * writer does meanwhile is found out when the record is written. Only inside `transact`.
      */
-    readonly ahead: (
+    readonly prefetch: (
       records: ReadonlyArray<{
         readonly collection: { readonly name: string }
         readonly id: string

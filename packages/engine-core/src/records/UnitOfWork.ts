@@ -38,7 +38,7 @@ export interface UnitOfWork {
   /** Keys this transaction looked for and did not find, on which its decision may rest. */
   readonly absent: Set<string>
   /** Prefetched versions; null: the record does not exist. */
-  readonly ahead: Map<string, StoredVersion | null>
+  readonly prefetched: Map<string, StoredVersion | null>
   readonly announcements: Array<Announcement>
   readonly work: Array<WorkItem>
   /** Audit records of this transaction. */
@@ -58,7 +58,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   drafts: [],
   written: new Map(),
   absent: new Set(),
-  ahead: new Map(),
+  prefetched: new Map(),
   announcements: [],
   work: [],
   audit: [],

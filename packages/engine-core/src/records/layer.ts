@@ -23,14 +23,14 @@ import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageE
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import * as Timely from "./Timely.ts"
 import type { Act } from "./Act.ts"
-import * as Alarms from "./Alarms.ts"
-import { away, isDeadlock, stored } from "./Away.ts"
+import * as ClockQueue from "./ClockQueue.ts"
+import { storeUnavailable, isDeadlock, stored } from "./PortFailure.ts"
 import * as RecordView from "./RecordView.ts"
-import * as Awaited from "./Awaited.ts"
+import * as StampPlaceholder from "./StampPlaceholder.ts"
 import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
-import * as Convoy from "./Convoy.ts"
+import * as GroupCommit from "./GroupCommit.ts"
 import * as JudgedAt from "./JudgedAt.ts"
 import * as Outbox from "./Outbox.ts"
 import { type Query, Records, type Stored } from "./Records.ts"
@@ -148,7 +148,7 @@ const make = Effect.gen(function* () {
     )
     const traces = untold.map(({ trace }) => trace ?? null)
     const owed = yield* outbox.owed({ work, head, events, traces })
-    const stamped = Awaited.stamped(work.awaited, stamp)
+    const stamped = StampPlaceholder.stamped(work.awaited, stamp)
     const drafts = [...work.drafts, ...owed.drafts].map((draft) => ({
       ...draft,
       fact: stamped(draft.fact),
@@ -210,7 +210,7 @@ const make = Effect.gen(function* () {
           (error): error is Exclude<typeof error, E> =>
             isMoved(error) || isAway(error) || isDeadlock(error),
           (error): Effect.Effect<A, E | Unavailable, R> => {
-            if (isAway(error) && !isDeadlock(error)) return Effect.fail(away(error))
+            if (isAway(error) && !isDeadlock(error)) return Effect.fail(storeUnavailable(error))
             return left > 0
               ? again(left - 1)
               : Effect.fail(
@@ -222,21 +222,21 @@ const make = Effect.gen(function* () {
     return again(attemptsMax - 1)
   }
 
-  const convoy = Convoy.make({ scope: yield* Effect.scope, atomically, flush, alone })
+  const groupCommit = GroupCommit.make({ scope: yield* Effect.scope, atomically, flush, alone })
 
   const joining =
     (by: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
       Effect.flatMap(current, (outer) => (outer === undefined ? by(effect) : effect))
 
-  const transact = joining(convoy.ride)
+  const transact = joining(groupCommit.join)
   const transactAlone = joining(alone)
 
   const lock = Effect.fnUntraced(function* (name: string) {
     const work = yield* within
     if (work.locks.has(name)) return
     const whole = UnitOfWork.wholeOf(work)
-    if (whole.locks.has(name)) return yield* Effect.die(new Convoy.Crowded(name))
+    if (whole.locks.has(name)) return yield* Effect.die(new GroupCommit.LockHeldInGroup(name))
     work.locks.add(name)
     whole.locks.add(name)
     yield* atomically.lock(name)
@@ -303,7 +303,7 @@ const make = Effect.gen(function* () {
       const key = UnitOfWork.keyOf(collection, id)
       const own = UnitOfWork.writtenAt(work, key)
       if (own === undefined) {
-        const ahead = work?.ahead.get(key)
+        const ahead = work?.prefetched.get(key)
         if (ahead === undefined) missing.push(id)
         else if (ahead === null) work?.absent.add(key)
         else found.push(fromRow(collection, ahead, at))
@@ -333,14 +333,14 @@ const make = Effect.gen(function* () {
     return found
   }, stored)
 
-  const ahead: Records["Service"]["ahead"] = Effect.fnUntraced(function* (asked) {
+  const prefetch: Records["Service"]["prefetch"] = Effect.fnUntraced(function* (asked) {
     const work = yield* within
-    work.ahead.clear()
+    work.prefetched.clear()
     for (const [collection, of] of Map.groupBy(asked, ({ collection }) => collection.name)) {
       const recordIds = [...new Set(of.map(({ id }) => id))]
       const rows = yield* documents.get({ collection, recordIds, pin: { by: "latest" } })
-      for (const id of recordIds) work.ahead.set(`${collection}/${id}`, null)
-      for (const row of rows) work.ahead.set(`${collection}/${row.recordId}`, row)
+      for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
+      for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
     }
   }, stored)
 
@@ -406,7 +406,7 @@ const make = Effect.gen(function* () {
             // A whole collection passes here once: it would only push out what pages need.
             record: ripened(collection, decode(collection, row), at)
           })),
-          Stream.mapError(away)
+          Stream.mapError(storeUnavailable)
         )
       )
     )
@@ -426,7 +426,7 @@ const make = Effect.gen(function* () {
 
   /** The stamp of a transaction, which its flush puts in the place of this. */
   const awaited = (work: UnitOfWork.UnitOfWork | undefined, now: Instant.Instant) => {
-    const stamp = Awaited.stamp(now)
+    const stamp = StampPlaceholder.stamp(now)
     work?.awaited.add(stamp)
     return stamp
   }
@@ -470,12 +470,12 @@ const make = Effect.gen(function* () {
     collection: Collection.Collection<R, F>,
     of: { readonly before: R | undefined; readonly after: R; readonly version: number }
   ) {
-    const next = Alarms.next(collection, of.after, timely)
+    const next = ClockQueue.next(collection, of.after, timely)
     if (next === undefined) return
-    if (of.before !== undefined && Alarms.next(collection, of.before, timely) === next) return
+    if (of.before !== undefined && ClockQueue.next(collection, of.before, timely) === next) return
     const at = { collection: collection.name, recordId: collection.id(of.after), next }
     // The act's own now may be of long ago: what an update says is judged at its effective time.
-    work.work.push(Alarms.itemOf({ ...at, version: of.version }, yield* Instant.now))
+    work.work.push(ClockQueue.itemOf({ ...at, version: of.version }, yield* Instant.now))
   })
 
   const open = Effect.fnUntraced(function* <R, F>(
@@ -564,7 +564,7 @@ const make = Effect.gen(function* () {
     get,
     find,
     many,
-    ahead,
+    prefetch,
     list,
     stream,
     countBy,

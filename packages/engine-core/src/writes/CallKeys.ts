@@ -6,7 +6,7 @@ import { refused } from "../kernel/Refusal.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
-import { stored } from "../records/Away.ts"
+import { stored } from "../records/PortFailure.ts"
 import type { Caller } from "./Caller.ts"
 import * as Idempotency from "./Idempotency.ts"
 

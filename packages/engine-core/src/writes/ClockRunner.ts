@@ -9,8 +9,8 @@ import { Ledger } from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import * as Alarms from "../records/Alarms.ts"
-import { stored, unread } from "../records/Away.ts"
+import * as ClockQueue from "../records/ClockQueue.ts"
+import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as Approval from "./Approval.ts"
@@ -62,11 +62,11 @@ const unprojected = Effect.fnUntraced(function* (
   of: { readonly due: Instant.Instant; readonly now: Instant.Instant }
 ) {
   const settled = Instant.fromEpochMillis(Instant.toEpochMillis(of.due) + tolerance)
-  if (settled > of.now) return { delay: Math.max(1, Alarms.until(of.now, settled)) }
+  if (settled > of.now) return { delay: Math.max(1, ClockQueue.until(of.now, settled)) }
   const ledger = yield* Ledger
   const { head } = yield* ProjectionLog
   const seen = endOf(lease.payload)
-  const end = seen ?? (yield* Effect.mapError(ledger.ledgerEnd, unread))
+  const end = seen ?? (yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable))
   return (yield* stored(head)).offset >= end
     ? undefined
     : { delay: projectedFor, payload: `end:${end}` }
@@ -136,7 +136,7 @@ const look = Effect.fnUntraced(function* (
   const work = yield* WorkQueue
   const timely = yield* Timely.Declared
   yield* stored(work.hold(lease))
-  const about = Alarms.recordOf(lease.itemId)
+  const about = ClockQueue.recordOf(lease.itemId)
   const collection = collections.get(about.collection)
   const release = (of: { readonly delay: number; readonly payload?: string }) =>
     stored(work.release(lease, of))
@@ -145,10 +145,10 @@ const look = Effect.fnUntraced(function* (
   const kept = yield* keptOf(collection, about.recordId)
   if (Option.isNone(kept)) return yield* stored(work.finish(lease))
   const now = yield* Instant.now
-  const before = Alarms.next(collection, kept.value, timely)
+  const before = ClockQueue.next(collection, kept.value, timely)
   if (before === undefined) return yield* stored(work.finish(lease))
   // The queue uses the store's clock, a record the engine's.
-  if (before > now) return yield* release({ delay: Math.max(1, Alarms.until(now, before)) })
+  if (before > now) return yield* release({ delay: Math.max(1, ClockQueue.until(now, before)) })
   const due = collection.due(kept.value)
   if (collection.keptBy === "ledger" && due !== undefined && due.at <= now) {
     const wait = yield* unprojected(lease, { due: due.at, now })
@@ -156,11 +156,11 @@ const look = Effect.fnUntraced(function* (
   }
   const after = yield* noted(collection, kept.value, now)
   const again = yield* opened(collection, after, { now, times: timesOf(lease.payload) })
-  const next = Alarms.next(collection, after, timely)
+  const next = ClockQueue.next(collection, after, timely)
   // The written version has an item of its own, unless it waits for the same instant.
   const waits = next !== undefined && (after.version === kept.value.version || next === before)
   if (!waits) return yield* stored(work.finish(lease))
-  yield* release(again ?? { delay: Math.max(1, Alarms.until(now, next)), payload: "" })
+  yield* release(again ?? { delay: Math.max(1, ClockQueue.until(now, next)), payload: "" })
 })
 
 /** Takes the lock that signatures take, so that an action is decided or lapses, never both. */
@@ -224,11 +224,11 @@ const adopted = Effect.fnUntraced(
         records.transact(
           records.enqueue(
             rows.flatMap(({ record }) => {
-              const next = Alarms.next(collection, record, timely)
+              const next = ClockQueue.next(collection, record, timely)
               if (next === undefined) return []
               const recordId = collection.id(record)
               const of = { collection: collection.name, recordId, version: record.version, next }
-              return [Alarms.itemOf(of, now)]
+              return [ClockQueue.itemOf(of, now)]
             })
           )
         )
@@ -257,7 +257,7 @@ export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
     const work = yield* WorkQueue
     const { lease: leaseMillis } = yield* Settings
     const leases = yield* stored(
-      work.lease({ queue: Alarms.queue, worker: "clock", limit: batchMax, leaseMillis })
+      work.lease({ queue: ClockQueue.queue, worker: "clock", limit: batchMax, leaseMillis })
     )
     yield* Effect.forEach(leases, (lease) => one(lease, byName), {
       concurrency: "unbounded",

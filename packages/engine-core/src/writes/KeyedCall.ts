@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { KeyRow, Keys } from "../ports/storage/Keys.ts"
-import { stored } from "../records/Away.ts"
+import { stored } from "../records/PortFailure.ts"
 import type { Records } from "../records/Records.ts"
 
 /** How long a call waits for another that was sent under its key at the same time. */

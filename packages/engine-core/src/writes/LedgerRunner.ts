@@ -10,7 +10,7 @@ import * as Ledger from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored, unread } from "../records/Away.ts"
+import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import * as Claim from "./Claim.ts"
 import * as Rules from "./LedgerWriteRules.ts"
@@ -23,7 +23,7 @@ import * as SignedFigures from "./SignedFigures.ts"
 type Needs = Records | WorkQueue | ProjectionLog | Ledger.Ledger | Crypto | Ids
 
 const reading = <A, R>(effect: Effect.Effect<A, Ledger.ReadError, R>) =>
-  Effect.mapError(effect, unread)
+  Effect.mapError(effect, ledgerUnavailable)
 
 const millisSince = (then: Instant.Instant, now: Instant.Instant): number =>
   Instant.toEpochMillis(now) - Instant.toEpochMillis(then)

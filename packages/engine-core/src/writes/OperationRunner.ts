@@ -14,8 +14,8 @@ import { WebhookSender } from "../ports/WebhookSender.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored } from "../records/Away.ts"
-import * as Leased from "../records/Leased.ts"
+import { stored } from "../records/PortFailure.ts"
+import * as LeasedWork from "../records/LeasedWork.ts"
 import { Records } from "../records/Records.ts"
 import * as Claim from "./Claim.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
@@ -118,7 +118,7 @@ const workOn = Effect.fnUntraced(function* (lease: Lease) {
   const work = yield* WorkQueue
   const { lease: leaseMillis } = yield* Settings
   const claim = Claim.make(lease)
-  yield* Effect.raceFirst(perform(claim), Leased.kept({ work, lease, leaseMillis })).pipe(
+  yield* Effect.raceFirst(perform(claim), LeasedWork.kept({ work, lease, leaseMillis })).pipe(
     Effect.catchTag("LeaseLost", () =>
       Effect.logDebug(`the lease of ${lease.itemId} is somebody else's`)
     ),
@@ -177,7 +177,7 @@ const make = Effect.gen(function* () {
         for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(runLease(it), ring))
         if (leases.length === 0) yield* pause
       })
-      const round = Leased.round(cycle, { failed: "the queue could not be read", pause })
+      const round = LeasedWork.round(cycle, { failed: "the queue could not be read", pause })
       return yield* Effect.forever(round).pipe(
         Effect.onInterrupt(() =>
           FiberSet.awaitEmpty(running).pipe(Effect.timeoutOption(Duration.millis(stopWithin)))

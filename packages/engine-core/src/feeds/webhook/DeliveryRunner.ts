@@ -13,8 +13,8 @@ import { Feed } from "../../ports/storage/Feed.ts"
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
-import { stored } from "../../records/Away.ts"
-import * as Leased from "../../records/Leased.ts"
+import { stored } from "../../records/PortFailure.ts"
+import * as LeasedWork from "../../records/LeasedWork.ts"
 import { drains } from "../../records/Outbox.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Secrets from "../../writes/Secrets.ts"
@@ -244,7 +244,7 @@ const make = Effect.gen(function* () {
   })
 
   const under = <R>(lease: Lease, doing: Effect.Effect<void, Unavailable | LeaseLost, R>) =>
-    Leased.under(
+    LeasedWork.under(
       {
         work,
         lease,
@@ -336,7 +336,7 @@ const make = Effect.gen(function* () {
         }
         if (began === 0) yield* pause
       })
-      const round = Leased.round(cycle, { failed: "deliveries could not be read", pause })
+      const round = LeasedWork.round(cycle, { failed: "deliveries could not be read", pause })
       return yield* Effect.forever(round).pipe(
         Effect.onInterrupt(() =>
           FiberSet.awaitEmpty(running).pipe(Effect.timeoutOption(Duration.millis(stopWithin)))

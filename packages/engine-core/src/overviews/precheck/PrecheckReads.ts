@@ -10,7 +10,7 @@ import { Crypto } from "../../ports/Crypto.ts"
 import * as Read from "../../reads/Read.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import * as JudgedAt from "../../records/JudgedAt.ts"
-import * as Pinned from "../../records/Pinned.ts"
+import * as PinnedRecords from "../../records/PinnedRecords.ts"
 import { Records } from "../../records/Records.ts"
 import { PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Figures from "../../writes/Figures.ts"
@@ -62,7 +62,7 @@ export const get = Read.one({
     const input = yield* Effect.fromResult(inputOf(act, given, instrumentId))
     const subject = yield* subjectOf(act, given, { instrumentId, asking })
     const supposed = yield* suppositionsOf({ ...subject, asked: given, pin })
-    const records = Pinned.at(yield* Records, pin, supposed)
+    const records = PinnedRecords.at(yield* Records, pin, supposed)
     const then = actOf(asking)
     const judged = yield* Effect.gen(function* () {
       const rows = yield* rowsOf(operation, input, then)

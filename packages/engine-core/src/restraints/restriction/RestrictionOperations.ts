@@ -157,7 +157,9 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
       restricted(entry, { restrictionId: idOf(Request.idOfEntry(first, nth)), holder, act })
     )
     // Read in one go, or each would be looked for before it is opened.
-    yield* records.ahead(drafts.map(({ restrictionId: id }) => ({ collection: restrictions, id })))
+    yield* records.prefetch(
+      drafts.map(({ restrictionId: id }) => ({ collection: restrictions, id }))
+    )
     const opened = yield* Effect.forEach(drafts, (draft) => records.open(restrictions, draft, act))
     return {
       restrictions: opened.map(({ restrictionId, holderId, instrumentId }) => ({

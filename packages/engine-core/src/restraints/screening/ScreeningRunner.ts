@@ -10,8 +10,8 @@ import { Answer, type Found, ScreeningSource } from "../../ports/ScreeningSource
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import type { Act } from "../../records/Act.ts"
-import { stored } from "../../records/Away.ts"
-import * as Leased from "../../records/Leased.ts"
+import { stored } from "../../records/PortFailure.ts"
+import * as LeasedWork from "../../records/LeasedWork.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
 import { type Holder, holders, isEnded } from "../../holders/holder/Holder.ts"
@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
   })
 
   const under = (lease: Lease, doing: Effect.Effect<void, LeaseLost | Unavailable>) =>
-    Leased.under(
+    LeasedWork.under(
       {
         work,
         lease,
@@ -218,7 +218,7 @@ const make = Effect.gen(function* () {
               Queue.take(bell),
               Effect.sleep(Duration.millis(settings.poll))
             )
-            const round = Leased.round(
+            const round = LeasedWork.round(
               Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)),
               { failed: "screenings could not be read", pause }
             )

@@ -10,7 +10,7 @@ import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
 const deadlocks = new WeakSet<object>()
 
 /** Maps an unavailable store to `not-ready`. */
-export const away = (error: StorageUnavailable): Unavailable => {
+export const storeUnavailable = (error: StorageUnavailable): Unavailable => {
   const made = unavailable("not-ready", "The engine's store is not available.", error.retryAfter)
   if (error.isDeadlock === true) deadlocks.add(made)
   return made
@@ -29,9 +29,9 @@ export const stored = <A, E, R>(
   Effect.catchTag(
     effect as Effect.Effect<A, StorageUnavailable, R>,
     "StorageUnavailable",
-    (error) => Effect.fail(away(error))
+    (error) => Effect.fail(storeUnavailable(error))
   ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
 
 /** Maps any failed read of the ledger to `ledger-unavailable`. */
-export const unread = (error: ReadError): Unavailable =>
+export const ledgerUnavailable = (error: ReadError): Unavailable =>
   unavailable("ledger-unavailable", `The ledger could not be read (${error._tag}).`, 5)

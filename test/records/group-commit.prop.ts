@@ -1,4 +1,4 @@
-/** Transactions that travel together are as if each had been alone, and none is left behind. */
+/** Group commit: each transaction of a group ends as if it had run alone, and every one is answered. */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
@@ -13,7 +13,7 @@ import { pollLimit } from "../waiting.ts"
 
 const runs = Number(process.env["RUNS"] ?? 200)
 
-const rider = fc.record({
+const members = fc.record({
   counter: fc.constantFrom("a", "b", "c"),
   by: fc.integer({ min: 1, max: 5 }),
   lock: fc.constantFrom(null, null, "l", "m"),
@@ -22,65 +22,65 @@ const rider = fc.record({
   late: fc.nat(6),
   long: fc.nat(3)
 })
-type Rider = typeof rider extends fc.Arbitrary<infer A> ? A : never
+type Member = typeof members extends fc.Arbitrary<infer A> ? A : never
 
 const turns = (count: number) => Effect.repeat(Effect.yieldNow, { times: count })
 
-const ride = Effect.fnUntraced(function* (one: Rider) {
+const run = Effect.fnUntraced(function* (member: Member) {
   const records = yield* Records
-  yield* turns(one.late)
+  yield* turns(member.late)
   yield* records.transact(
     Effect.gen(function* () {
-      if (one.lock !== null) yield* records.lock(one.lock)
+      if (member.lock !== null) yield* records.lock(member.lock)
       const now = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
-      const before = yield* records.find(Toys.counters, one.counter)
-      yield* turns(one.long)
+      const before = yield* records.find(Toys.counters, member.counter)
+      yield* turns(member.long)
       if (before._tag === "None") {
-        yield* records.open(Toys.counters, { counterId: one.counter, count: one.by }, now)
+        yield* records.open(Toys.counters, { counterId: member.counter, count: member.by }, now)
       } else {
-        yield* records.record(Toys.counters, before.value, { on: "add", by: one.by }, now)
+        yield* records.record(Toys.counters, before.value, { on: "add", by: member.by }, now)
       }
       yield* records.announce([
         {
           type: "hold.released",
           resourceKind: "hold",
-          resourceId: one.counter,
+          resourceId: member.counter,
           instrumentId: null,
           party: null,
           holderIds: [],
           payload: {}
         }
       ])
-      if (one.ends === "badly") return yield* Effect.fail("badly")
-      if (one.ends === "by a bug") return yield* Effect.die("a bug")
+      if (member.ends === "badly") return yield* Effect.fail("badly")
+      if (member.ends === "by a bug") return yield* Effect.die("a bug")
     })
   )
 })
 
-describe("a convoy", () => {
-  it("carries everybody to their own end, whoever else is aboard, however fibers take turns", () =>
+describe("a group commit", () => {
+  it("ends each member as if it had run alone, whatever the others do, however fibers take turns", () =>
     fc.assert(
       fc.asyncProperty(
-        fc.array(rider, { minLength: 1, maxLength: 20, size: "max" }),
+        fc.array(members, { minLength: 1, maxLength: 20, size: "max" }),
         fc.integer({ min: 7, max: 40 }),
-        (riders, turn) =>
+        (members, turn) =>
           Effect.runPromise(
             Effect.gen(function* () {
-              const exits = yield* Effect.forEach(riders, (one) => Effect.exit(ride(one)), {
+              const exits = yield* Effect.forEach(members, (member) => Effect.exit(run(member)), {
                 concurrency: "unbounded"
               }).pipe(Effect.timeout(pollLimit))
-              expect(exits.map(Exit.isSuccess)).toEqual(riders.map(({ ends }) => ends === "well"))
+              expect(exits.map(Exit.isSuccess)).toEqual(members.map(({ ends }) => ends === "well"))
               const records = yield* Records
               for (const counter of ["a", "b", "c"]) {
-                const sum = riders
-                  .filter((one) => one.counter === counter && one.ends === "well")
+                const sum = members
+                  .filter((member) => member.counter === counter && member.ends === "well")
                   .reduce((total, { by }) => total + by, 0)
                 const found = yield* records.find(Toys.counters, counter)
                 expect(found._tag === "Some" ? found.value.count : 0).toBe(sum)
               }
               const feed = yield* Feed
               expect((yield* feed.head).seq).toBe(
-                riders.filter(({ ends }) => ends === "well").length
+                members.filter(({ ends }) => ends === "well").length
               )
             }).pipe(
               Effect.provide(

@@ -88,7 +88,7 @@ export const at = (
     uncommitted: () => Effect.succeed([]),
     // Locks are no-ops: the past does not change.
     lock: () => Effect.void,
-    ahead: () => Effect.void,
+    prefetch: () => Effect.void,
     whenCommitted: () => Effect.void,
     transact: unwritable,
     transactAlone: unwritable,

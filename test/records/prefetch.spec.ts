@@ -1,4 +1,4 @@
-/** Records that are read ahead for a long transaction: found without another look, and never older than they may be. */
+/** Records prefetched for a long transaction: found without another look-up, and never stale when written. */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Documents } from "@bursar/engine-core/ports"
@@ -35,9 +35,9 @@ const act = Effect.map(Instant.now, (now) => ({
 }))
 const within = <A, E>(effect: Effect.Effect<A, E, Records>) =>
   Effect.flatMap(Records, (records) => records.transactAlone(effect))
-const ahead = (...ids: ReadonlyArray<string>) =>
+const prefetch = (...ids: ReadonlyArray<string>) =>
   Effect.flatMap(Records, (records) =>
-    records.ahead(ids.map((id) => ({ collection: Toys.counters, id })))
+    records.prefetch(ids.map((id) => ({ collection: Toys.counters, id })))
   )
 
 /** Opens the counter, or adds to the one that is there; answers what it stands at. */
@@ -52,7 +52,7 @@ const count = (counterId: string) =>
     return after.count
   })
 
-describe("what was read ahead", () => {
+describe("a prefetched record", () => {
   it.effect("never is looked for again, or hides what the transaction itself has written", () =>
     Effect.gen(function* () {
       const store = yield* stored
@@ -62,7 +62,7 @@ describe("what was read ahead", () => {
       const counts = yield* Effect.provide(
         within(
           Effect.gen(function* () {
-            yield* ahead("c1", "c2")
+            yield* prefetch("c1", "c2")
             return [yield* count("c1"), yield* count("c2"), yield* count("c1"), yield* count("c2")]
           })
         ),
@@ -80,7 +80,7 @@ describe("what was read ahead", () => {
       yield* Effect.provide(within(count("c1")), layer)
       const before = seen.looks
       yield* Effect.provide(
-        within(Effect.andThen(ahead("c1"), Effect.andThen(ahead("c2"), count("c1")))),
+        within(Effect.andThen(prefetch("c1"), Effect.andThen(prefetch("c2"), count("c1")))),
         layer
       )
       // One for each reading ahead, and one for what had been forgotten.
@@ -95,7 +95,7 @@ describe("what was read ahead", () => {
       // It looked before the other had committed; the second time it sees.
       const late = over(store, 1)
       const after = yield* Effect.provide(
-        within(Effect.andThen(ahead("c1"), count("c1"))),
+        within(Effect.andThen(prefetch("c1"), count("c1"))),
         late.layer
       )
       assert.strictEqual(after, 2)

@@ -4,7 +4,7 @@ import type { Records } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import * as fc from "fast-check"
-import * as Merged from "#core/reads/Merged.ts"
+import * as MergedPages from "#core/reads/MergedPages.ts"
 
 interface Item {
   readonly key: string
@@ -59,7 +59,7 @@ describe("records of several collections", () => {
           for (let page = 0; page <= keys.length; page++) {
             const after = seen.at(-1)
             const rows = await Effect.runPromise(
-              Merged.page(records, collections, {
+              MergedPages.page(records, collections, {
                 direction,
                 limit,
                 ...(after === undefined ? {} : { after })
@@ -80,7 +80,7 @@ describe("records of several collections", () => {
       const keys = Array.from({ length }, (_, n) => String(n).padStart(5, "0"))
       const { records, asked } = storeOf(keys)
       const rows = await Effect.runPromise(
-        Stream.runCollect(Merged.stream(records, collections, { direction: "asc" }))
+        Stream.runCollect(MergedPages.stream(records, collections, { direction: "asc" }))
       )
       assert.deepStrictEqual(
         rows.map(({ sortKey }) => sortKey),

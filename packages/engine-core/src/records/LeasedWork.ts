@@ -3,7 +3,7 @@ import { Cause, Duration, Effect } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import type { Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored } from "./Away.ts"
+import { stored } from "./PortFailure.ts"
 
 export interface Held {
   readonly work: WorkQueue["Service"]

@@ -2,8 +2,7 @@
 import { Effect, Option, Record } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
-import * as Follow from "../projection/Follow.ts"
-import * as Once from "../projection/Once.ts"
+import * as LedgerRecord from "../projection/LedgerRecord.ts"
 import type { Node } from "../projection/Reading.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import { Records } from "../records/Records.ts"
@@ -37,7 +36,11 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
   }
 ) => {
   const { idOf } = area
-  const follow = Follow.of({ collection, machine, resourceKind: area.resourceKind })
+  const follow = LedgerRecord.transitionsOf({
+    collection,
+    machine,
+    resourceKind: area.resourceKind
+  })
   const { initial } = machine
 
   /** Opens the record when its proposal is created. */
@@ -55,7 +58,7 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
     // The first of two signatures creates the proposal again: the record is open by then.
     const isKnown =
       self.acceptedBy !== undefined && Option.isSome(yield* records.find(collection, idOf(payload)))
-    if (!isKnown) yield* Once.open(collection, self, node)
+    if (!isKnown) yield* LedgerRecord.open(collection, self, node)
   })
 
   /**
@@ -73,7 +76,7 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
       ...Record.singleton(names.cid, node.contractId),
       ...Record.singleton(names.agreedAt, node.effectiveAt)
     })
-    yield* Once.open(collection, self, node)
+    yield* LedgerRecord.open(collection, self, node)
   })
 
   /** Records a party's signature: the last one made the contract, an earlier one a new proposal. */
@@ -85,11 +88,11 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
       /** Absent where only one party is asked. */
       readonly by?: { readonly party: Party.Party; readonly proposal: string | null }
     }
-  ): Follow.Reads => {
+  ): LedgerRecord.Reads => {
     const { by, contract: cid } = made
     if (cid !== null) {
       const party = by === undefined ? {} : { party: by.party }
-      return follow.stepped(idOf(payload), node, {
+      return follow.moveBy(idOf(payload), node, {
         on: "agree",
         ...party,
         cid,
@@ -101,15 +104,15 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
     }
     // A step towards agreement: what may be agreed may be accepted.
     const { party, proposal: proposalCid } = by
-    return follow.moved(idOf(payload), node, "agree", () => ({ on: "accept", party, proposalCid }))
+    return follow.move(idOf(payload), node, "agree", () => ({ on: "accept", party, proposalCid }))
   }
 
-  const declined = ({ payload }: Exercise<P>, node: Node): Follow.Reads =>
-    follow.stepped(idOf(payload), node, { on: "decline", at: node.effectiveAt })
+  const declined = ({ payload }: Exercise<P>, node: Node): LedgerRecord.Reads =>
+    follow.moveBy(idOf(payload), node, { on: "decline", at: node.effectiveAt })
 
   /** Records that the venue withdrew its proposal to replace it with a newer one. */
-  const withdrawn = ({ payload }: Exercise<P>, node: Node): Follow.Reads =>
-    follow.stepped(idOf(payload), node, { on: "replace", at: node.effectiveAt })
+  const withdrawn = ({ payload }: Exercise<P>, node: Node): LedgerRecord.Reads =>
+    follow.moveBy(idOf(payload), node, { on: "replace", at: node.effectiveAt })
 
   const isEndedByClock = machine.triggers.end.by.includes("clock")
 
@@ -117,16 +120,16 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
    * Ends the agreement. One that has ended stays as it is where the clock may have ended it before;
    * where only the ledger ends it, a second end is kept as a breach.
    */
-  const ended = ({ payload }: Exercise<P>, node: Node): Follow.Reads => {
+  const ended = ({ payload }: Exercise<P>, node: Node): LedgerRecord.Reads => {
     const fact = { on: "end", at: node.effectiveAt } as const
     return isEndedByClock
-      ? follow.ended(idOf(payload), node, fact, "ended")
-      : follow.stepped(idOf(payload), node, fact)
+      ? follow.end(idOf(payload), node, fact, "ended")
+      : follow.moveBy(idOf(payload), node, fact)
   }
 
   /** Ends the agreement and names the contract under which orders opened before its end settle. */
-  const succeeded = (payload: P, node: Node, cid: string): Follow.Reads =>
-    follow.stepped(idOf(payload), node, { on: "end", cid, at: node.effectiveAt })
+  const succeeded = (payload: P, node: Node, cid: string): LedgerRecord.Reads =>
+    follow.moveBy(idOf(payload), node, { on: "end", cid, at: node.effectiveAt })
 
   return { accepted, declined, ended, fromSnapshot, proposed, succeeded, withdrawn }
 }

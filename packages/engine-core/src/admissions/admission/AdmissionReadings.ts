@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import * as events from "../events.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
@@ -28,7 +28,7 @@ const offer = TypedReading.of(AdmissionOffer, {
     }
     const { holderId } = holder.value
     const { instrumentId, registrar, expiresAt, validFrom, validUntil } = payload
-    const admission = yield* Once.open(
+    const admission = yield* LedgerRecord.open(
       admissions,
       {
         admissionId: payload.credentialId,
@@ -121,7 +121,7 @@ const standing = Effect.fnUntraced(function* (payload: Payload<typeof Credential
     })
   }
   const { instrumentId, registrar, validFrom, validUntil } = payload
-  const admission = yield* Once.open(
+  const admission = yield* LedgerRecord.open(
     admissions,
     {
       admissionId: payload.credentialId,

@@ -2,7 +2,7 @@
  * Readings of the ledger about a holder's terms: signed by its wallet, taken back, countersigned.
  */
 import { Effect, Option } from "effect"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -44,7 +44,7 @@ const signs = Effect.fnUntraced(function* (
   node: Node
 ) {
   const records = yield* Records
-  yield* Once.open(
+  yield* LedgerRecord.open(
     acceptedTerms,
     {
       signedCid: node.contractId,

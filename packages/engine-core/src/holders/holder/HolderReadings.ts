@@ -1,7 +1,7 @@
 /** Readings of the ledger about a holder: invited, registered, gone. */
 import { Effect, Option, Schema } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
@@ -17,7 +17,7 @@ const invitation = TypedReading.of(HolderInvitation, {
     const records = yield* Records
     const there = yield* records.find(holders, payload.holderId)
     if (Option.isSome(there)) return yield* invitedAgain(there.value, payload, node)
-    yield* Once.open(holders, opened(payload, node), node)
+    yield* LedgerRecord.open(holders, opened(payload, node), node)
     const known = yield* records.find(holderParties, payload.holder)
     if (Option.isNone(known)) return yield* namesParty(payload, node)
     yield* surprise(node, payload.holderId, {
@@ -35,7 +35,7 @@ const registering = TypedReading.of(HolderRegistration, {
   created: Effect.fn("HolderRegistration.created")(function* (payload, node) {
     if (Snapshot.isOf(node)) {
       // Its invitation is gone, and with it nothing but what the venue alone knew of the holder.
-      yield* Once.open(holders, { ...opened(payload, node), invitationCid: null }, node)
+      yield* LedgerRecord.open(holders, { ...opened(payload, node), invitationCid: null }, node)
       yield* namesParty(payload, node)
     }
     yield* known(payload.holderId, node, "accept", (holder) => registered(holder, payload, node))
@@ -98,7 +98,7 @@ const invitedAgain = Effect.fnUntraced(function* (
 })
 
 const namesParty = (payload: Payload<typeof HolderInvitation>, node: Node) =>
-  Once.open(
+  LedgerRecord.open(
     holderParties,
     { party: payload.holder, holderId: Schema.decodeSync(HolderId)(payload.holderId) },
     node

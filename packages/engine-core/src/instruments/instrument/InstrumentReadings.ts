@@ -1,6 +1,6 @@
 /** Readings of instruments: configured, changed, retired in a registry. */
 import { Effect, Option, Result, Schema } from "effect"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -30,14 +30,14 @@ const typed = TypedReading.of(InstrumentConfiguration, {
     }
     const { contractId } = node
     const { registrar } = payload
-    yield* Once.open(
+    yield* LedgerRecord.open(
       configurations,
       { contractId, instrumentId: instrumentId.value, registrar, isLive: true },
       node
     )
     const known = yield* records.find(instruments, instrumentId.value)
     if (Option.isSome(known)) return yield* configured(known.value, payload, node)
-    yield* Once.open(
+    yield* LedgerRecord.open(
       instruments,
       {
         instrumentId: instrumentId.value,

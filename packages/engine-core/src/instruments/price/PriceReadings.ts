@@ -2,7 +2,7 @@
 import { Effect, Option, Result } from "effect"
 import * as events from "../events.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -21,7 +21,7 @@ const typed = TypedReading.of(OraclePoint, {
     if (Result.isFailure(figures)) {
       return yield* surprise(payload, node, { on: "price", detail: figures.failure })
     }
-    const point = yield* Once.open(
+    const point = yield* LedgerRecord.open(
       pricePoints,
       {
         contractId: node.contractId,
@@ -99,7 +99,11 @@ const quoted = Effect.fnUntraced(function* (point: PricePoint, node: Node) {
   const quoteId = quoteIdOf(point)
   const known = Option.getOrUndefined(yield* records.find(quotes, quoteId))
   if (known === undefined) {
-    yield* Once.open(quotes, { quoteId, contractId, price, valuationTime, isLive: true }, node)
+    yield* LedgerRecord.open(
+      quotes,
+      { quoteId, contractId, price, valuationTime, isLive: true },
+      node
+    )
     return
   }
   const isNext =

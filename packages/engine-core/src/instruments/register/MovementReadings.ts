@@ -4,7 +4,7 @@
 import { Effect, Option, Result, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Reading, Whole } from "../../projection/Reading.ts"
 import { Records } from "../../records/Records.ts"
 import { Holding as HoldingTemplate } from "../../templates/Registry.ts"
@@ -143,7 +143,7 @@ const told = Effect.fnUntraced(function* (update: Whole, of: Share) {
       reference,
       ledgerTime: update.ledgerTime
     }
-    yield* Once.open(
+    yield* LedgerRecord.open(
       movements,
       { ...movement, balanceAfter: supply, holdersAfter: holders },
       update
@@ -151,12 +151,17 @@ const told = Effect.fnUntraced(function* (update: Whole, of: Share) {
     for (const party of new Set([from, to])) {
       if (party === null) continue
       const balanceAfter = balances.get(party) ?? Decimal.zero
-      yield* Once.open(partyMovements, { ...movement, party, balanceAfter }, update)
+      yield* LedgerRecord.open(partyMovements, { ...movement, party, balanceAfter }, update)
     }
   }
   const fact = { on: "move" as const, units: supply, holders, seq }
   if (known !== undefined) yield* records.record(supplies, known, fact, update.act)
-  else yield* Once.open(supplies, { registrar, instrumentId, units: supply, holders, seq }, update)
+  else
+    yield* LedgerRecord.open(
+      supplies,
+      { registrar, instrumentId, units: supply, holders, seq },
+      update
+    )
 })
 
 const move = (

@@ -1,7 +1,7 @@
 /** Readings of the register: every holding that was created or archived. */
 import { Effect, Option, Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
@@ -21,7 +21,7 @@ const holding: Reading = {
     const decoded = decodePayload(HoldingTemplate, payload)
     if (Result.isFailure(decoded)) return yield* unread(node, decoded.failure.message)
     if (decoded.success.provider !== node.venue) return
-    const opened = yield* Once.open(holdings, shown(decoded.success, node), node)
+    const opened = yield* LedgerRecord.open(holdings, shown(decoded.success, node), node)
     yield* counted(opened, node, "add")
   }),
   exercised: Effect.fn("Holding.exercised")(function* (_choice, _payload, node, event) {
@@ -73,7 +73,7 @@ const counted = Effect.fnUntraced(function* (
     yield* records.record(registerEntries, known.value, fact, node.act)
     return
   }
-  yield* Once.open(
+  yield* LedgerRecord.open(
     registerEntries,
     {
       ...line,

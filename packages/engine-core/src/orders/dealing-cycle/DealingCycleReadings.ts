@@ -8,8 +8,7 @@ import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { contracts } from "../../projection/Contract.ts"
-import * as Follow from "../../projection/Follow.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -28,7 +27,7 @@ import { leftIn } from "./CycleOrderLookups.ts"
 
 type Created = Payload<typeof DealingCycleTemplate>
 
-const dealing = Follow.of({
+const dealing = LedgerRecord.transitionsOf({
   collection: dealingCycles,
   machine: Cycle.DealingCycleMachine,
   resourceKind: "dealing-cycle"
@@ -38,7 +37,7 @@ const cycle = TypedReading.of(DealingCycleTemplate, {
   created: Effect.fn("DealingCycle.created")(function* (payload, node) {
     const records = yield* Records
     if (Option.isSome(yield* records.find(dealingCycles, payload.cycleId))) {
-      return yield* dealing.surprise(node, payload.cycleId, {
+      return yield* dealing.keepBreach(node, payload.cycleId, {
         on: "open",
         detail: "A cycle of this id exists."
       })
@@ -51,7 +50,7 @@ const cycle = TypedReading.of(DealingCycleTemplate, {
     Release: ({ payload }, node) =>
       standingOn(payload.cycleId, node, "release", (self) =>
         Effect.andThen(
-          dealing.noted(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId }),
+          dealing.record(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId }),
           outlived({ cycleId: self.cycleId, endedAs: "released" }, node)
         )
       )
@@ -64,9 +63,9 @@ const allocation = TypedReading.of(Allocation, {
     if (self === null) return
     const misfit = misfitOf(self, payload)
     if (misfit !== null) {
-      return yield* dealing.surprise(node, self.cycleId, { on: "allocate", detail: misfit })
+      return yield* dealing.keepBreach(node, self.cycleId, { on: "allocate", detail: misfit })
     }
-    yield* dealing.noted(self, node, {
+    yield* dealing.record(self, node, {
       on: "allocate",
       cid: node.contractId,
       amount: payload.amount,
@@ -89,13 +88,13 @@ const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
   const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrument.id))
   const cycleId = Schema.decodeUnknownOption(CycleId)(payload.cycleId)
   if (instrument === null || !isRecorded(instrument) || Option.isNone(cycleId)) {
-    return yield* dealing.surprise(node, payload.cycleId, {
+    return yield* dealing.keepBreach(node, payload.cycleId, {
       on: "open",
       detail: "Its instrument is not known, or its id is not one."
     })
   }
   const { instrumentId, manifest } = instrument
-  yield* Once.open(
+  yield* LedgerRecord.open(
     dealingCycles,
     {
       cycleId: cycleId.value,
@@ -158,7 +157,7 @@ const settled = Effect.fnUntraced(function* (
   })
   const [first] = [...lots, ...sold]
   if (first === undefined) {
-    return yield* dealing.surprise(node, self.cycleId, {
+    return yield* dealing.keepBreach(node, self.cycleId, {
       on: "settle",
       detail: "It settled nothing."
     })
@@ -173,7 +172,7 @@ const settled = Effect.fnUntraced(function* (
     minted: Decimal.sum(lots.map(({ units }) => units)),
     burned: Decimal.sum(sold.map(({ filled }) => filled.units))
   }
-  yield* dealing.noted(self, node, {
+  yield* dealing.record(self, node, {
     on: "settle",
     at: node.effectiveAt,
     uid: node.updateId,
@@ -270,7 +269,7 @@ const misfitOf = (self: DealingCycle, payload: Payload<typeof Allocation>): stri
 const unallocated = Effect.fnUntraced(function* (payload: Payload<typeof Allocation>, node: Node) {
   const self = yield* funded(payload, node)
   if (self?.allocations.some(({ cid }) => cid === node.contractId) !== true) return
-  yield* dealing.noted(self, node, { on: "unallocate", cid: node.contractId })
+  yield* dealing.record(self, node, { on: "unallocate", cid: node.contractId })
 })
 
 /** The open cycle of this contract; one of the same id on another contract does not count. */
@@ -278,11 +277,14 @@ const standingOn = (
   cycleId: string,
   node: Node,
   on: "settle" | "release",
-  read: (self: Stored<DealingCycle>) => Follow.Reads
+  read: (self: Stored<DealingCycle>) => LedgerRecord.Reads
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
     const self = Option.getOrNull(yield* records.find(dealingCycles, cycleId))
     if (self?.cycleCid === node.contractId) return yield* read(self)
-    yield* dealing.surprise(node, cycleId, { on, detail: "No open cycle stands on this contract." })
+    yield* dealing.keepBreach(node, cycleId, {
+      on,
+      detail: "No open cycle stands on this contract."
+    })
   })

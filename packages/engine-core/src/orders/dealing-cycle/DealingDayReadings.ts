@@ -8,7 +8,7 @@ import type { Collection } from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -216,7 +216,7 @@ const countInDay = Effect.fnUntraced(function* (
   const known = yield* records.find(dealingDays, Day.idOf({ instrumentId, cutOffAt }))
   const day = Option.isSome(known)
     ? known.value
-    : yield* Once.open(
+    : yield* LedgerRecord.open(
         dealingDays,
         {
           instrumentId,

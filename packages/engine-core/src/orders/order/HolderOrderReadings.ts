@@ -1,6 +1,6 @@
 /** Readings of the ledger about the orders that holders sign: signed, claimed, withdrawn. */
 import { Effect, Option } from "effect"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -44,7 +44,11 @@ const signed = Effect.fnUntraced(function* (kind: Kind, payload: Order, node: No
   const said = signedAs(payload, node)
   if (Option.isNone(known)) {
     const state = "signed" as const
-    yield* Once.open(holderOrders, { kind, orderId, party, state, claimedAs: null, ...said }, node)
+    yield* LedgerRecord.open(
+      holderOrders,
+      { kind, orderId, party, state, claimedAs: null, ...said },
+      node
+    )
   } else if (known.value.state === "withdrawn") {
     yield* records.record(holderOrders, known.value, { on: "sign", ...said }, node.act)
   } else {

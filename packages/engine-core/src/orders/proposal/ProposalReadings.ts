@@ -7,7 +7,7 @@ import { instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records } from "../../records/Records.ts"
@@ -107,7 +107,7 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
     at: node.effectiveAt,
     ended: null
   }
-  yield* Once.open(proposals, proposal, node)
+  yield* LedgerRecord.open(proposals, proposal, node)
 })
 
 /**

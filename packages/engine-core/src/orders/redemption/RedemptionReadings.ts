@@ -2,8 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
-import * as Follow from "../../projection/Follow.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -22,7 +21,7 @@ import * as Pricing from "./RedemptionPricing.ts"
 type Claim = Payload<typeof RedemptionClaim>
 type Priced = Payload<typeof PricedRedemption>
 
-const order = Follow.of({
+const order = LedgerRecord.transitionsOf({
   collection: redemptions,
   machine: RedemptionMachine,
   resourceKind: "redemption"
@@ -35,29 +34,29 @@ const claim = TypedReading.of(RedemptionClaim, {
     if (Option.isNone(known)) return yield* opened(payload, node)
     if (isJoining(known.value, payload)) {
       const { cycleId } = payload
-      return yield* order.noted(known.value, node, {
+      return yield* order.record(known.value, node, {
         on: "join",
         claimCid: node.contractId,
         cycleId
       })
     }
-    yield* order.surprise(node, payload.redemptionId, {
+    yield* order.keepBreach(node, payload.redemptionId, {
       on: "claim",
       detail: "A redemption of this id exists."
     })
   }),
   exercised: {
     Withdraw: ({ payload }, node) =>
-      order.stepped(payload.redemptionId, node, { on: "withdraw", at: node.effectiveAt })
+      order.moveBy(payload.redemptionId, node, { on: "withdraw", at: node.effectiveAt })
   }
 })
 
 const priced = TypedReading.of(PricedRedemption, {
   created: (payload, node) =>
-    order.found(payload.redemptionId, node, "price", (self) =>
+    order.withRecord(payload.redemptionId, node, "price", (self) =>
       order.allows(self, "price")
         ? isPriced(self, payload, node)
-        : order.surprise(node, payload.redemptionId, {
+        : order.keepBreach(node, payload.redemptionId, {
             on: "price",
             detail: `A redemption in state ${self.state} waits for no price.`
           })
@@ -66,15 +65,15 @@ const priced = TypedReading.of(PricedRedemption, {
     Settle: ({ payload, argument }, node) =>
       // Without units to burn they were gone before, and this is the payment alone.
       argument.unitsAllocationCid === null
-        ? order.moved(payload.redemptionId, node, "settle", (self) => ({
+        ? order.move(payload.redemptionId, node, "settle", (self) => ({
             on: "settle",
             ...valued(self, node)
           }))
-        : order.moved(payload.redemptionId, node, "exchange", (self) =>
+        : order.move(payload.redemptionId, node, "exchange", (self) =>
             exchanged(self, payload, argument, node)
           ),
     Release: ({ payload, argument: { withdrawn } }, node) =>
-      order.stepped(payload.redemptionId, node, {
+      order.moveBy(payload.redemptionId, node, {
         on: withdrawn === true ? "withdraw" : "release",
         at: node.effectiveAt
       })
@@ -84,15 +83,15 @@ const priced = TypedReading.of(PricedRedemption, {
 const burnRequest = TypedReading.of(BurnRequest, {
   created: (payload, node) =>
     burning(payload, ({ id }) =>
-      order.found(id, node, "fund", (self) => funded(self, payload, node))
+      order.withRecord(id, node, "fund", (self) => funded(self, payload, node))
     ),
   exercised: {
     Accept: ({ payload }, node) =>
       burning(payload, ({ id }) =>
-        order.found(id, node, "burn", (self) =>
+        order.withRecord(id, node, "burn", (self) =>
           self.burnRequestCid === node.contractId && order.allows(self, "burn")
-            ? order.noted(self, node, { on: "burn", at: node.effectiveAt })
-            : order.surprise(node, id, {
+            ? order.record(self, node, { on: "burn", at: node.effectiveAt })
+            : order.keepBreach(node, id, {
                 on: "burn",
                 detail: "The redemption does not wait for this burn."
               })
@@ -110,14 +109,14 @@ export const readings = [claim, priced, burnRequest] as const
 const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   const opening = yield* openingOf(payload, node)
   if (opening === null) {
-    return yield* order.surprise(node, payload.redemptionId, {
+    return yield* order.keepBreach(node, payload.redemptionId, {
       on: "claim",
       detail: "Its instrument or its holder is not known."
     })
   }
   const { members, terms } = opening
   const cutOff = yield* cutOffOf(payload, terms.cutOff, node)
-  yield* Once.open(
+  yield* LedgerRecord.open(
     redemptions,
     {
       ...members,
@@ -189,11 +188,11 @@ const isPriced = Effect.fnUntraced(function* (
     yield* pricingOf(self, payload.pointCid, node.effectiveAt)
   )
   if (breaches.length > 0) {
-    yield* order.surprise(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
+    yield* order.keepBreach(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
   }
   const { pointCid, price, units, proceeds } = payload
   const fee = Pricing.feeOf(self, { units, price })
-  yield* order.noted(self, node, {
+  yield* order.record(self, node, {
     on: "price",
     pricedCid: node.contractId,
     pointCid,
@@ -210,14 +209,14 @@ const isPriced = Effect.fnUntraced(function* (
 /** A request to burn is an order's by its reference; another's is not read here. */
 const burning = (
   { reference }: Payload<typeof BurnRequest>,
-  read: (reference: { readonly id: string }) => Follow.Reads
-): Follow.Reads => (reference.kind === "redemption" ? read(reference) : Effect.void)
+  read: (reference: { readonly id: string }) => LedgerRecord.Reads
+): LedgerRecord.Reads => (reference.kind === "redemption" ? read(reference) : Effect.void)
 
 const funded = (
   self: Stored<Redemption>,
   { holder, instrument, amount }: Payload<typeof BurnRequest>,
   node: Node
-): Follow.Reads => {
+): LedgerRecord.Reads => {
   const { redemptionId } = self
   if (
     holder !== self.party ||
@@ -225,34 +224,34 @@ const funded = (
     instrument.admin !== self.registrar ||
     amount !== self.units
   ) {
-    return order.surprise(node, redemptionId, {
+    return order.keepBreach(node, redemptionId, {
       on: "fund",
       detail: "The request to burn is for another holder, instrument or number of units."
     })
   }
   if (self.burnRequestCid !== null) {
-    return order.surprise(node, redemptionId, {
+    return order.keepBreach(node, redemptionId, {
       on: "fund",
       detail: "Its units are requested already."
     })
   }
   const burnRequestCid = node.contractId
   if (self.state === "funded")
-    return order.noted(self, node, { on: "request-burn", burnRequestCid })
+    return order.record(self, node, { on: "request-burn", burnRequestCid })
   return order.allows(self, "fund")
-    ? order.noted(self, node, { on: "fund", burnRequestCid, at: node.effectiveAt })
-    : order.surprise(node, redemptionId, {
+    ? order.record(self, node, { on: "fund", burnRequestCid, at: node.effectiveAt })
+    : order.keepBreach(node, redemptionId, {
         on: "fund",
         detail: `A redemption in state ${self.state} gives no units to burn.`
       })
 }
 
 /** The registrar would not burn, or the request was taken back: another one has to come. */
-const unburned = (payload: Payload<typeof BurnRequest>, node: Node): Follow.Reads =>
+const unburned = (payload: Payload<typeof BurnRequest>, node: Node): LedgerRecord.Reads =>
   burning(payload, ({ id }) =>
-    order.found(id, node, "request-burn", (self) =>
+    order.withRecord(id, node, "request-burn", (self) =>
       self.burnRequestCid === node.contractId
-        ? order.noted(self, node, { on: "request-burn", burnRequestCid: null })
+        ? order.record(self, node, { on: "request-burn", burnRequestCid: null })
         : Effect.void
     )
   )

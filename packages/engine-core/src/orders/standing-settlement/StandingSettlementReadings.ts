@@ -5,8 +5,7 @@
 import { Effect, Option, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
-import * as Follow from "../../projection/Follow.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -32,7 +31,7 @@ import {
 type Standing = Payload<typeof StandingSettlementTemplate>
 type Committed = Payload<typeof StandingCommitment>
 
-const settlement = Follow.of({
+const settlement = LedgerRecord.transitionsOf({
   collection: standingSettlements,
   machine: StandingSettlementMachine,
   resourceKind: "standing-settlement"
@@ -47,25 +46,25 @@ const standing = TypedReading.of(StandingSettlementTemplate, {
   }),
   exercised: {
     Settle: ({ payload }, node) =>
-      settlement.stepped(payload.standingSettlementId, node, {
+      settlement.moveBy(payload.standingSettlementId, node, {
         on: "settle",
         at: node.effectiveAt
       }),
     Pause: ({ payload, result }, node) =>
-      settlement.stepped(payload.standingSettlementId, node, {
+      settlement.moveBy(payload.standingSettlementId, node, {
         on: "pause",
         standingCid: result.contractId
       }),
     Resume: ({ payload, result }, node) =>
-      settlement.stepped(payload.standingSettlementId, node, {
+      settlement.moveBy(payload.standingSettlementId, node, {
         on: "resume",
         standingCid: result.contractId
       }),
     Close: ({ payload }, node) =>
-      settlement.stepped(payload.standingSettlementId, node, { on: "close", at: node.effectiveAt }),
+      settlement.moveBy(payload.standingSettlementId, node, { on: "close", at: node.effectiveAt }),
     // Past its time the fund only puts the contract away: the clock has ended it.
     End: ({ payload }, node) =>
-      settlement.ended(
+      settlement.end(
         payload.standingSettlementId,
         node,
         { on: "close", at: node.effectiveAt },
@@ -76,7 +75,7 @@ const standing = TypedReading.of(StandingSettlementTemplate, {
 
 const commitment = TypedReading.of(StandingCommitment, {
   created: (payload, node) =>
-    settlement.found(payload.standingSettlementId, node, "commit", (self) =>
+    settlement.withRecord(payload.standingSettlementId, node, "commit", (self) =>
       held(self, payload, node)
     ),
   exercised: {
@@ -92,7 +91,7 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
   const records = yield* Records
   const parties = [...new Set(payload.funding.map(({ party }) => party))]
   const standingSettlementId = Schema.decodeSync(StandingSettlementId)(payload.standingSettlementId)
-  const self = yield* Once.open(
+  const self = yield* LedgerRecord.open(
     standingSettlements,
     {
       standingSettlementId,
@@ -118,7 +117,7 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
   )
   const known = yield* records.many(holderParties, parties)
   for (const { holderId } of known) {
-    yield* Once.open(standingParties, { standingSettlementId, holderId }, node)
+    yield* LedgerRecord.open(standingParties, { standingSettlementId, holderId }, node)
   }
   yield* records.announce([
     {
@@ -134,31 +133,35 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
 })
 
 /** A party's first commitment of an asset, or what an iteration left of it. */
-const held = (self: Stored<StandingSettlement>, payload: Committed, node: Node): Follow.Reads => {
+const held = (
+  self: Stored<StandingSettlement>,
+  payload: Committed,
+  node: Node
+): LedgerRecord.Reads => {
   const { party, asset, amount, allocationCid } = payload
   const held = { party, asset, amount, allocationCid, commitmentCid: node.contractId }
   if (!self.funding.some((asked) => isOf(asked, held))) {
-    return settlement.surprise(node, self.standingSettlementId, {
+    return settlement.keepBreach(node, self.standingSettlementId, {
       on: "commit",
       detail: "Nobody asked for this funding."
     })
   }
   if (committedBy(self, held) !== undefined) {
-    return settlement.surprise(node, self.standingSettlementId, {
+    return settlement.keepBreach(node, self.standingSettlementId, {
       on: "commit",
       detail: "The party has committed this asset already."
     })
   }
   if (self.state !== "proposed" || missing(self).some((asked) => !isOf(asked, held))) {
-    return settlement.noted(self, node, { on: "hold", commitment: held })
+    return settlement.record(self, node, { on: "hold", commitment: held })
   }
-  return settlement.noted(self, node, { on: "commit", commitment: held, at: node.effectiveAt })
+  return settlement.record(self, node, { on: "commit", commitment: held, at: node.effectiveAt })
 }
 
 /** An iteration frees what it draws on more than once: what it made and used up was never held. */
-const freed = (payload: Committed, node: Node): Follow.Reads =>
-  settlement.found(payload.standingSettlementId, node, "free", (self) =>
+const freed = (payload: Committed, node: Node): LedgerRecord.Reads =>
+  settlement.withRecord(payload.standingSettlementId, node, "free", (self) =>
     committedBy(self, payload)?.commitmentCid !== node.contractId
       ? Effect.void
-      : settlement.noted(self, node, { on: "free", party: payload.party, asset: payload.asset })
+      : settlement.record(self, node, { on: "free", party: payload.party, asset: payload.asset })
   )

@@ -3,8 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import * as events from "../events.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
-import * as Follow from "../../projection/Follow.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -23,7 +22,7 @@ import * as Rules from "./SubscriptionRules.ts"
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>
 
-const order = Follow.of({
+const order = LedgerRecord.transitionsOf({
   collection: subscriptions,
   machine: SubscriptionMachine,
   resourceKind: "subscription"
@@ -36,21 +35,21 @@ const claim = TypedReading.of(SubscriptionClaim, {
     if (Option.isNone(known)) return yield* opened(payload, node)
     // Every attestation but the last makes the claim anew.
     if (known.value.state === "claimed" && payload.attested.length > 0) {
-      return yield* order.noted(known.value, node, {
+      return yield* order.record(known.value, node, {
         on: "attest",
         claimCid: node.contractId,
         attestors: payload.attested,
         at: node.effectiveAt
       })
     }
-    yield* order.surprise(node, payload.subscriptionId, {
+    yield* order.keepBreach(node, payload.subscriptionId, {
       on: "claim",
       detail: "A subscription of this id exists."
     })
   }),
   exercised: {
     Withdraw: ({ payload }, node) =>
-      order.stepped(payload.subscriptionId, node, { on: "withdraw", at: node.effectiveAt })
+      order.moveBy(payload.subscriptionId, node, { on: "withdraw", at: node.effectiveAt })
   }
 })
 
@@ -59,7 +58,7 @@ const lot = TypedReading.of(Lot, {
     const records = yield* Records
     const known = yield* records.find(subscriptions, payload.subscriptionId)
     if (Option.isNone(known) || !order.allows(known.value, "price")) {
-      return yield* order.surprise(node, payload.subscriptionId, {
+      return yield* order.keepBreach(node, payload.subscriptionId, {
         on: "price",
         detail: "No claimed subscription of this id waits for a price."
       })
@@ -69,7 +68,7 @@ const lot = TypedReading.of(Lot, {
   exercised: {
     Deliver: ({ payload, result }, node) =>
       result.mintRequest === null
-        ? order.moved(payload.subscriptionId, node, "deliver", (self) =>
+        ? order.move(payload.subscriptionId, node, "deliver", (self) =>
             delivered(self, result.deliveredLot, node)
           )
         : requested(payload.subscriptionId, node, {
@@ -77,20 +76,20 @@ const lot = TypedReading.of(Lot, {
             mintRequestCid: result.mintRequest
           }),
     Settle: ({ payload, argument }, node) =>
-      order.moved(payload.subscriptionId, node, "exchange", (self) => ({
+      order.move(payload.subscriptionId, node, "exchange", (self) => ({
         on: "exchange",
         refunded: argument.refund ?? Decimal.zero,
         ...valued(self, node)
       })),
     Release: ({ payload }, node) =>
-      order.stepped(payload.subscriptionId, node, { on: "release", at: node.effectiveAt })
+      order.moveBy(payload.subscriptionId, node, { on: "release", at: node.effectiveAt })
   }
 })
 
 const deliveredLot = TypedReading.of(DeliveredLot, {
   exercised: {
     Settle: ({ payload, argument, result }, node) =>
-      order.stepped(payload.subscriptionId, node, {
+      order.moveBy(payload.subscriptionId, node, {
         on: "settle",
         refunded: argument.refunded?.amount ?? Decimal.zero,
         owedRefundCid: result.owedRefund,
@@ -102,7 +101,7 @@ const deliveredLot = TypedReading.of(DeliveredLot, {
         mintRequestCid: result.mintRequest
       }),
     Release: ({ payload }, node) =>
-      order.stepped(payload.subscriptionId, node, { on: "release", at: node.effectiveAt })
+      order.moveBy(payload.subscriptionId, node, { on: "release", at: node.effectiveAt })
   }
 })
 
@@ -110,14 +109,14 @@ const deliveredLot = TypedReading.of(DeliveredLot, {
 const owedRefund = TypedReading.of(OwedRefund, {
   exercised: {
     Pay: ({ payload, argument, result }, node) =>
-      order.found(payload.subscriptionId, node, "refund", (self) =>
+      order.withRecord(payload.subscriptionId, node, "refund", (self) =>
         self.owedRefundCid === node.contractId
-          ? order.noted(self, node, {
+          ? order.record(self, node, {
               on: "refund",
               amount: argument.amount,
               owedRefundCid: result.owedRefund
             })
-          : order.surprise(node, payload.subscriptionId, {
+          : order.keepBreach(node, payload.subscriptionId, {
               on: "refund",
               detail: "The subscription does not owe by this contract."
             })
@@ -129,7 +128,7 @@ const mintRequest = TypedReading.of(MintRequest, {
   exercised: {
     Accept: ({ payload }, node) =>
       asked(payload, node, ({ subscriptionId }) =>
-        order.moved(subscriptionId, node, "deliver", (self) =>
+        order.move(subscriptionId, node, "deliver", (self) =>
           delivered(self, self.deliveredLotCid, node)
         )
       ),
@@ -148,7 +147,7 @@ export const readings = [claim, lot, deliveredLot, owedRefund, mintRequest] as c
 const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   const opening = yield* openingOf(payload, node)
   if (opening === null) {
-    return yield* order.surprise(node, payload.subscriptionId, {
+    return yield* order.keepBreach(node, payload.subscriptionId, {
       on: "claim",
       detail: "Its instrument or its holder is not known."
     })
@@ -159,7 +158,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   // The ledger holds an order in units to the rate that its claim names.
   const feeRate = payload.feeRate ?? terms.fees.subscription
   const amount = payload.orderedUnits === null ? payload.cash : null
-  yield* Once.open(
+  yield* LedgerRecord.open(
     subscriptions,
     {
       ...members,
@@ -215,7 +214,7 @@ const priced = Effect.fnUntraced(function* (
     yield* pricingOf({ ...self, oracle: self.attesting.oracle }, payload.pointCid, node.effectiveAt)
   )
   if (breaches.length > 0) {
-    yield* order.surprise(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
+    yield* order.keepBreach(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
   }
   const figures = Pricing.figuresOf(self, payload)
   yield* records.announce([created(self, payload, node)])
@@ -276,17 +275,17 @@ const requested = (
   node: Node,
   of: { readonly deliveredLotCid: string; readonly mintRequestCid: string }
 ) =>
-  order.found(subscriptionId, node, "deliver", (self) =>
+  order.withRecord(subscriptionId, node, "deliver", (self) =>
     order.allows(self, "deliver")
-      ? order.noted(self, node, { on: "request-mint", ...of })
-      : order.surprise(node, subscriptionId, {
+      ? order.record(self, node, { on: "request-mint", ...of })
+      : order.keepBreach(node, subscriptionId, {
           on: "deliver",
           detail: `A subscription in state ${self.state} asked for units.`
         })
   )
 
 const unminted = (payload: Payload<typeof MintRequest>, node: Node) =>
-  asked(payload, node, (self) => order.noted(self, node, { on: "reject-mint" }))
+  asked(payload, node, (self) => order.record(self, node, { on: "reject-mint" }))
 
 /** The venue takes a request back with the order that it lets go, and the order is read first. */
 const isReleased = ({ reference }: Payload<typeof MintRequest>) =>
@@ -301,13 +300,13 @@ const isReleased = ({ reference }: Payload<typeof MintRequest>) =>
 const asked = (
   { requester, reference }: Payload<typeof MintRequest>,
   node: Node,
-  read: (self: Stored<Subscription>) => Follow.Reads
-): Follow.Reads => {
+  read: (self: Stored<Subscription>) => LedgerRecord.Reads
+): LedgerRecord.Reads => {
   if (requester !== node.venue || reference.kind !== "subscription") return Effect.void
-  return order.found(reference.id, node, "mint", (self) =>
+  return order.withRecord(reference.id, node, "mint", (self) =>
     self.mintRequestCid === node.contractId
       ? read(self)
-      : order.surprise(node, reference.id, {
+      : order.keepBreach(node, reference.id, {
           on: "mint",
           detail: "The subscription does not wait for this mint request."
         })

@@ -11,7 +11,7 @@ import { idOf as lineOf, registerEntries } from "../../instruments/register/Regi
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -99,7 +99,7 @@ const noted = Effect.fnUntraced(function* (move: Forced, node: Node) {
   const known = yield* records.find(forcedActs, operationId)
   const act = Option.isSome(known)
     ? known.value
-    : yield* Once.open(
+    : yield* LedgerRecord.open(
         forcedActs,
         { operationId, cause: cause.kind, orderRef: cause.orderRef, moves: [] },
         node
@@ -139,7 +139,7 @@ const recovered = Effect.fnUntraced(function* (move: Forced, node: Node) {
   const known = yield* records.find(recoveries, idOf({ holderId, instrumentId }))
   const before = Option.isSome(known)
     ? known.value
-    : yield* Once.open(
+    : yield* LedgerRecord.open(
         recoveries,
         {
           holderId,

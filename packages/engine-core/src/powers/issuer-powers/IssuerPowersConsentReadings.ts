@@ -3,8 +3,7 @@ import { Effect, Option } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isUnderOrder } from "./CitedOrderLookups.ts"
 import { holders } from "../../holders/holder/Holder.ts"
-import * as Follow from "../../projection/Follow.ts"
-import * as Once from "../../projection/Once.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
@@ -24,7 +23,7 @@ import {
   IssuerPowersConsentMachine
 } from "../../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 
-const consent = Follow.of({
+const consent = LedgerRecord.transitionsOf({
   collection: issuerPowersConsents,
   machine: IssuerPowersConsentMachine,
   resourceKind: "issuer-powers-consent"
@@ -63,12 +62,12 @@ const opened = Effect.fnUntraced(function* (
   const { holderId, issuerPowersConsentId } = payload
   const holder = yield* records.find(holders, holderId)
   if (Option.isNone(holder) || holder.value.party !== payload.holder) {
-    return yield* consent.surprise(node, issuerPowersConsentId, {
+    return yield* consent.keepBreach(node, issuerPowersConsentId, {
       on: "offer",
       detail: "There is no such holder."
     })
   }
-  const self = yield* Once.open(
+  const self = yield* LedgerRecord.open(
     issuerPowersConsents,
     {
       issuerPowersConsentId,
@@ -93,7 +92,7 @@ const opened = Effect.fnUntraced(function* (
 const moved = (id: string, node: Node, fact: Fact) =>
   Effect.gen(function* () {
     const records = yield* Records
-    yield* consent.moved(id, node, fact.on, () => fact)
+    yield* consent.move(id, node, fact.on, () => fact)
     const after = yield* records.find(issuerPowersConsents, id)
     if (Option.isSome(after)) yield* shownOf(after.value, node, "again")
   })
@@ -104,7 +103,7 @@ const putAway = (
   node: Node,
   on: "decline" | "replace"
 ) =>
-  consent.found(issuerPowersConsentId, node, on, (self) =>
+  consent.withRecord(issuerPowersConsentId, node, on, (self) =>
     self.state === "expired"
       ? Effect.void
       : moved(issuerPowersConsentId, node, { on, at: node.effectiveAt })
@@ -139,7 +138,7 @@ const expected = Effect.fnUntraced(function* (self: Stored<IssuerPowersConsent>,
         ? "an order against it is open"
         : null
   if (why === null) return
-  yield* consent.surprise(node, issuerPowersConsentId, {
+  yield* consent.keepBreach(node, issuerPowersConsentId, {
     on: "revoke",
     detail: `The holder revoked its consent while ${why}.`
   })
@@ -157,7 +156,7 @@ const granted = TypedReading.of(IssuerPowersConsentTemplate, {
       : Effect.void,
   exercised: {
     Withdraw: ({ payload: { issuerPowersConsentId: id } }, node) =>
-      consent.found(id, node, "revoke", (self) =>
+      consent.withRecord(id, node, "revoke", (self) =>
         self.state === "expired"
           ? Effect.void
           : Effect.andThen(

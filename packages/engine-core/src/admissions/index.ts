@@ -10,7 +10,7 @@ import { admissionPlaces } from "./admission/AdmissionPlaces.ts"
 import { AdmissionMachine } from "./admission/AdmissionMachine.ts"
 import * as AdmissionOperations from "./admission/AdmissionOperations.ts"
 import * as OnboardOperations from "./admission/OnboardOperations.ts"
-import { endingsOf } from "./admission/AdmissionLookups.ts"
+import { endingsOf } from "./admission/AdmissionSteps.ts"
 import * as AdmissionReadings from "./admission/AdmissionReadings.ts"
 import * as AdmissionReads from "./admission/AdmissionReads.ts"
 
@@ -27,6 +27,6 @@ export const readings = [
   ...AdmissionConsentReadings.readings,
   ...AdmissionReadings.readings
 ] as const
-/** What of a holder ends with it. */
+/** Commands that end the admissions of a holder that is closed. */
 export const holderTies = { endings: endingsOf } as const
 export { events } from "./events.ts"

@@ -1,122 +1,22 @@
 /** Writes of admissions: offer, withdraw. */
-import { Effect, Option, Result, Schema, Stream } from "effect"
+import { Effect, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../../holders/holder/HolderMachine.ts"
+import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { judge } from "../../kernel/Gates.ts"
-import * as Instant from "../../kernel/Instant.ts"
-import type { Party } from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
-import { contracts } from "../../projection/Contract.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { AdmissionConsent, AdmissionOffer } from "../../templates/Admission.ts"
-import * as Field from "../../templates/Field.ts"
-import { Credential, InstrumentConfiguration } from "../../templates/Registry.ts"
-import { decodePayload, exercise, type LfRecord } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import {
-  configurationOf,
-  InstrumentId,
-  type Instrument,
-  instruments
-} from "../../instruments/instrument/Instrument.ts"
-import { type Admission, admissions, pairOf } from "./Admission.ts"
-import * as AdmissionView from "./AdmissionView.ts"
-import { standing } from "./AdmissionConsentOperations.ts"
+import { type Admission, admissions } from "./Admission.ts"
+import { latest } from "./AdmissionLookups.ts"
 import { decide } from "./AdmissionMachine.ts"
-import { against, type Offering } from "./AdmissionRules.ts"
-import { reserve, takenOf } from "./PlaceSteps.ts"
+import { against } from "./AdmissionRules.ts"
+import { ending, idOf, offer, offerCommand, offeringOf, type Terms } from "./AdmissionSteps.ts"
+import * as AdmissionView from "./AdmissionView.ts"
+import { reserve } from "./PlaceSteps.ts"
 
-const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
-
-/** Members of an offer; the claims answer the registry's holder requirements. */
-export const offer = {
-  validFrom: Field.optional(Instant.schema),
-  validUntil: Field.optional(Instant.schema),
-  expiresAt: Field.optional(Instant.schema),
-  claims: Schema.Array(Schema.Struct({ property: word, value: word }))
-    .check(Schema.isMaxLength(32))
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
-} as const
-const Terms = Schema.Struct(offer)
-export type Terms = typeof Terms.Type
-
-/** The id of the nth admission that an operation offers, and of its credential on the ledger. */
-export const idOf = (operationId: string, nth = 0): string =>
-  operationId.replace(/^op_/, "adm_") + (nth === 0 ? "" : `.${nth}`)
-
-/** The latest admission of a holder to an instrument; null: there never was one. */
-export const latest = Effect.fnUntraced(function* (
-  of: Pick<Admission, "holderId" | "instrumentId">
-) {
-  const records = yield* Records
-  const [found] = yield* records.list(admissions, {
-    where: { pair: [pairOf(of)] },
-    direction: "desc",
-    limit: 1
-  })
-  return found === undefined ? null : found.record
-})
-
-/** Look-up of everything that the checks of an offer need. */
-export const offeringOf = Effect.fnUntraced(function* (of: {
-  readonly holderId: string
-  readonly holder: Offering["holder"]
-  readonly instrument: Instrument
-  readonly terms: Pick<Terms, "expiresAt" | "validFrom" | "validUntil">
-  readonly act: OperationAct
-}) {
-  const { act, holder, terms } = of
-  // An instrument without terms is refused before any gate.
-  const instrument = yield* Effect.fromResult(recorded(of.instrument))
-  const { instrumentId } = instrument
-  const consent = yield* standing(instrumentId)
-  const taken = yield* takenOf(instrument, act)
-  const offering: Offering = {
-    holder,
-    instrument,
-    latest: yield* latest({ holderId: of.holderId, instrumentId }),
-    consent,
-    required: yield* requiredOf(instrument),
-    taken: taken.count,
-    expiresAt: terms.expiresAt,
-    validFrom: terms.validFrom,
-    validUntil: terms.validUntil,
-    now: act.now
-  }
-  return { offering, taken, consentCid: consent?.consentCid ?? null }
-})
-
-/** Holder requirements of the registrar's current configuration. */
-const requiredOf = Effect.fnUntraced(function* (instrument: Instrument) {
-  const records = yield* Records
-  const contractId = configurationOf(instrument)
-  if (contractId === null) return []
-  const found = yield* records.find(contracts, contractId)
-  if (Option.isNone(found)) return []
-  const read = decodePayload(InstrumentConfiguration, found.value.payload as LfRecord)
-  if (Result.isFailure(read)) throw new Error(`configuration ${contractId} does not read`)
-  return read.success.holderRequirements
-})
-
-/** The command that offers the credential, as the registrar's consent allows. */
-export const offerCommand = (of: {
-  readonly consentCid: string
-  readonly admissionId: string
-  readonly party: Party
-  readonly terms: Terms
-}) =>
-  exercise(AdmissionConsent, of.consentCid, "Offer", {
-    holder: of.party,
-    credentialId: of.admissionId,
-    claims: of.terms.claims.map((claim) => ({ subject: of.party, ...claim })),
-    validFrom: of.terms.validFrom,
-    validUntil: of.terms.validUntil,
-    expiresAt: of.terms.expiresAt
-  })
-
-/** The holder's state, which is no gate, then everything that the offer's gates ask. */
+/** Refuses by the holder's state, which is no gate; loads what the gates of the offer need. */
 const offered = Effect.fnUntraced(function* (
   { holderId, instrumentId, ...terms }: Terms & Pick<Admission, "holderId" | "instrumentId">,
   act: OperationAct
@@ -148,7 +48,7 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
   plan: Effect.fn("admission.offer")(function* (input, act) {
     const { holder, offering, taken, consentCid } = yield* offered(input, act)
     yield* Effect.fromResult(judge(against(offering)))
-    if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
+    if (consentCid === null) throw new Error("an agreed admission consent has no contract")
     const admissionId = idOf(act.operationId)
     yield* reserve(taken, admissionId, act)
     const command = offerCommand({ consentCid, admissionId, party: holder.party, terms: input })
@@ -190,31 +90,11 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
   finish: Effect.fnUntraced(function* (pair) {
     const records = yield* Records
     const admission = yield* latest(pair)
-    if (admission === null) throw new Error("an admission that was withdrawn is not there")
-    // The list reads committed records; this transaction has changed the record since.
+    if (admission === null) throw new Error("a withdrawn admission has no record")
+    // `latest` lists committed records only: this transaction changed the record, so it is read again.
     return yield* records.get(admissions, admission.admissionId).pipe(
       Effect.map(AdmissionView.of),
       Effect.catchTag("Refused", () => Effect.die(new Error("an admission vanished")))
     )
   })
-})
-
-/** The command that ends an admission, whichever contract it stands on. */
-export const ending = ({ offerCid, credentialCid }: Admission) => {
-  if (offerCid !== null) return exercise(AdmissionOffer, offerCid, "Withdraw", {})
-  if (credentialCid !== null) return exercise(Credential, credentialCid, "Revoke", {})
-  throw new Error("an admission that stands has no contract")
-}
-
-/**
- * The admissions of these holders that have a contract on the ledger, those that have run out too:
- * the ledger's clock may be behind the engine's, and let such a credential pass once more.
- */
-export const onLedger = Effect.fnUntraced(function* (holderIds: ReadonlyArray<string>) {
-  const records = yield* Records
-  const where = { holderId: holderIds, state: ["offered", "admitted", "expired"] }
-  const found = yield* Stream.runCollect(records.stream(admissions, { where }))
-  return found
-    .map(({ record }) => record)
-    .filter(({ offerCid, credentialCid }) => offerCid !== null || credentialCid !== null)
 })

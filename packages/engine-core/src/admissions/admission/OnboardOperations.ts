@@ -1,6 +1,6 @@
-/** How the venue registers a holder with its attributes and its first admissions, all in one. */
+/** Write that registers a holder with its attributes and offers its first admissions. */
 import { Effect, Schema } from "effect"
-import * as Registration from "../../holders/holder/HolderOperations.ts"
+import * as Registration from "../../holders/holder/RegistrationSteps.ts"
 import { StatedList } from "../../holders/holder/HolderDetails.ts"
 import * as HolderView from "../../holders/holder/HolderView.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
@@ -8,11 +8,11 @@ import { check, judge as judgeGates } from "../../kernel/Gates.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { idOf as idOfAdmission, offer, offerCommand, offeringOf } from "./AdmissionOperations.ts"
 import { againstAtOnboarding } from "./AdmissionRules.ts"
+import { idOf as idOfAdmission, offer, offerCommand, offeringOf } from "./AdmissionSteps.ts"
 import { reserve } from "./PlaceSteps.ts"
 
-/** The admissions a holder is offered with its registration; each instrument once. */
+/** Largest number of admissions that are offered with a registration. */
 const admissionsMax = 32
 const Onboarding = Schema.Struct({
   ...Registration.Registering.fields,
@@ -34,7 +34,7 @@ export const onboard = Operation.defineOnLedger("holder.onboard", {
   refuses: ["already-exists", "not-found", "rule-refused"],
   plan: Effect.fn("holder.onboard.plan")(function* (input, act) {
     yield* Registration.judge(input, act)
-    // The invitation comes first: the ledger's reader must know the holder before its offers.
+    // The invitation comes first: the projection opens the holder before it reads its offers.
     const invitation = yield* Registration.invite(input, input.attributes, act)
     const offers = yield* offersOf(input, act)
     return { commands: [invitation, ...offers], last: true }
@@ -42,13 +42,13 @@ export const onboard = Operation.defineOnLedger("holder.onboard", {
   finish: (input, act) => Registration.described(input, input.attributes, act)
 })
 
-/** Admissions that can be offered at onboarding under the registrars' consents. */
+/** Judges the admissions to be offered, reserves their places and makes their commands. */
 const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
   Effect.forEach(input.admissions, ({ instrumentId, ...terms }, nth) =>
     Effect.gen(function* () {
       const records = yield* Records
       const instrument = yield* records.get(instruments, instrumentId)
-      const first = input.admissions.findIndex((one) => one.instrumentId === instrumentId)
+      const first = input.admissions.findIndex((entry) => entry.instrumentId === instrumentId)
       yield* Effect.fromResult(judgeGates([check("instrument-repeated", first === nth)]))
       const { offering, taken, consentCid } = yield* offeringOf({
         holderId: Registration.holderIdOf(input),
@@ -58,7 +58,7 @@ const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
         act
       })
       yield* Effect.fromResult(judgeGates(againstAtOnboarding(offering)))
-      if (consentCid === null) throw new Error("a consent that is agreed stands on no contract")
+      if (consentCid === null) throw new Error("an agreed admission consent has no contract")
       const admissionId = idOfAdmission(act.operationId, nth)
       yield* reserve(taken, admissionId, act)
       return [...taken.clears, offerCommand({ consentCid, admissionId, party: input.party, terms })]

@@ -14,9 +14,9 @@ import * as Operation from "../../writes/Operation.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { type Holder, HolderId, holderParties, holders, isEnded } from "./Holder.ts"
 import { decide } from "./HolderMachine.ts"
-import { idOf } from "./HolderOperations.ts"
 import * as HolderView from "./HolderView.ts"
 import { judgeNew } from "./NewHolderSteps.ts"
+import { idOf } from "./RegistrationSteps.ts"
 
 const Naming = Schema.Struct({
   holderId: HolderId,

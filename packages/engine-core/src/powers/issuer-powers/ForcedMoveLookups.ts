@@ -18,7 +18,7 @@ import { forcedActs } from "./ForcedAct.ts"
 import type { Moving } from "./ForcedMoveGates.ts"
 import { movesMax, pick, type Position } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
-import { agreedOn } from "./IssuerPowersAgreementOperations.ts"
+import { agreedOn } from "./IssuerPowersAgreementLookups.ts"
 import {
   everything,
   type IssuerPowersConsent,

@@ -20,8 +20,8 @@ import { heldBy } from "./ForcedMoveLookups.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
-/** Named once each: what one line takes is not there for another. */
-export const once = <A>(nameOf: (one: A) => string, expected: string) =>
+/** Filter of a list whose entries must name different records: two lines cannot take the same units. */
+const uniqueBy = <A>(nameOf: (entry: A) => string, expected: string) =>
   Schema.makeFilter(
     (all: ReadonlyArray<A>) =>
       new Set(all.map(nameOf)).size === all.length ? undefined : expected,
@@ -39,7 +39,7 @@ const HolderBody = Schema.Struct({
     ).check(
       Schema.isMinLength(1),
       Schema.isMaxLength(movesMax),
-      once(({ instrumentId }) => instrumentId, "instruments that do not repeat")
+      uniqueBy(({ instrumentId }) => instrumentId, "instruments that do not repeat")
     )
   ),
   order: CitedOrder
@@ -58,7 +58,7 @@ const InstrumentBody = Schema.Struct({
   ).check(
     Schema.isMinLength(1),
     Schema.isMaxLength(movesMax),
-    once(({ holderId }) => holderId, "holders that do not repeat")
+    uniqueBy(({ holderId }) => holderId, "holders that do not repeat")
   ),
   order: CitedOrder
 })
@@ -72,7 +72,7 @@ const ofHolder = Effect.fnUntraced(function* (body: HolderBody) {
     instruments ?? (yield* heldBy(holder)).map((instrumentId) => ({ instrumentId, units: null }))
   return {
     power: "force-transfer",
-    moves: named.map((one) => ({ ...one, holderId, toHolderId })),
+    moves: named.map((move) => ({ ...move, holderId, toHolderId })),
     order
   } satisfies Asking
 })
@@ -80,7 +80,7 @@ const ofHolder = Effect.fnUntraced(function* (body: HolderBody) {
 const ofInstrument = ({ instrumentId, moves, order }: InstrumentBody) =>
   Effect.succeed<Asking>({
     power: "force-transfer",
-    moves: moves.map((one) => ({ ...one, instrumentId })),
+    moves: moves.map((move) => ({ ...move, instrumentId })),
     order
   })
 

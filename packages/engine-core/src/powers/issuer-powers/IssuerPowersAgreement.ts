@@ -14,6 +14,13 @@ const { NullOr, String: Text } = Schema
 
 const doc = "What an issuer and its registrar let the venue do with consenting holders' units."
 
+/** The powers that a request names: at least one, each once. */
+export const powers = Schema.Array(IssuerPower.schema).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(IssuerPower.members.length),
+  Schema.isUnique({ expected: "powers that do not repeat" })
+)
+
 export const IssuerPowersAgreementMachine = Agreement.declareStates("IssuerPowersAgreementState", {
   doc: "The agreement of issuer and registrar that forced acts may be asked for on an instrument.",
   means: {

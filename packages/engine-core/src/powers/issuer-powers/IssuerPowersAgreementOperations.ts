@@ -9,18 +9,14 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { IssuerPowersAgreementProposal } from "../../templates/Powers.ts"
 import { create, exercise } from "../../templates/Template.ts"
-import { IssuerPower } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { IssuerPowersAgreementMachine, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
+import {
+  IssuerPowersAgreementMachine,
+  issuerPowersAgreements,
+  powers
+} from "./IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
-
-/** Which powers: at least one, each once. */
-export const powers = Schema.Array(IssuerPower.schema).check(
-  Schema.isMinLength(1),
-  Schema.isMaxLength(IssuerPower.members.length),
-  Schema.isUnique({ expected: "powers that do not repeat" })
-)
 
 const standing = {
   machine: IssuerPowersAgreementMachine,
@@ -94,14 +90,4 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
       Proposing.opened(issuerPowersAgreements, idOf(act.operationId)),
       IssuerPowersAgreementView.of
     )
-})
-
-/** The agreements of these instruments that are in force, by the instrument; one look-up. */
-export const agreedOn = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<string>) {
-  const records = yield* Records
-  const found = yield* records.list(issuerPowersAgreements, {
-    where: { instrumentId: [...new Set(instrumentIds)], state: ["agreed"] },
-    limit: instrumentIds.length
-  })
-  return new Map(found.map(({ record }) => [record.instrumentId, record]))
 })

@@ -12,8 +12,11 @@ import { create, exercise } from "../../templates/Template.ts"
 import { IssuerPower } from "../../vocabulary/sets.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Proposing from "../../writes/ProposalSteps.ts"
-import { type IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
-import { powers } from "./IssuerPowersAgreementOperations.ts"
+import {
+  type IssuerPowersAgreement,
+  issuerPowersAgreements,
+  powers
+} from "./IssuerPowersAgreement.ts"
 import {
   everything,
   type IssuerPowersConsent,

@@ -19,7 +19,7 @@ import * as Request from "./RestrictionRequest.ts"
 import * as RestrictionView from "./RestrictionView.ts"
 
 /** Largest number of holders that one call restricts (docs/contract/limits.md#sizes-and-counts). */
-export const entriesMax = 1_000
+const entriesMax = 1_000
 
 /**
  * Roles that restrict, alone and at once

@@ -1,0 +1,133 @@
+/**
+ * Steps of registering a holder, shared by its registration and its onboarding: gates, invitation,
+ * stated details.
+ */
+import { Effect, Schema } from "effect"
+import { check, judge as judgeGates } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { HolderInvitation } from "../../templates/Admission.ts"
+import * as Field from "../../templates/Field.ts"
+import { create } from "../../templates/Template.ts"
+import * as AttributeRules from "../attribute/AttributeRules.ts"
+import { AttributeMachine } from "../attribute/AttributeMachine.ts"
+import * as Screenings from "../screening/AskRunner.ts"
+import { HolderId, holders } from "./Holder.ts"
+import { type Attribute, Details, type Stated } from "./HolderDetails.ts"
+import * as HolderView from "./HolderView.ts"
+import { judgeNew } from "./NewHolderSteps.ts"
+
+export const Registering = Schema.Struct({
+  /** Made by the engine when the caller names none. */
+  holderId: Field.optional(HolderId),
+  party: Party.schema,
+  custodian: Field.optional(Party.schema),
+  /** How long the registration holds; without it, until it is closed. */
+  validUntil: Field.optional(Instant.schema),
+  ...Details.fields
+})
+export type Registering = typeof Registering.Type
+
+/** Resource of the operations that register a holder. */
+export const resource = {
+  kind: "holder",
+  id: (input: Named) => holderIdOf(input),
+  href: (input: Named) => `/v1/holders/${holderIdOf(input)}`,
+  holderId: (input: Named) => holderIdOf(input)
+} as const
+type Named = Pick<Registering, "holderId">
+
+/** Gives a registration without a holder id one that the engine made. */
+export const completed = <I extends { readonly holderId: HolderId | null }>(
+  input: I,
+  makeId: () => string
+): I => (input.holderId === null ? { ...input, holderId: idOf(makeId()) } : input)
+
+/** Reads a holder id that the engine made; throws where the text is none. */
+export const idOf = Schema.decodeSync(HolderId)
+
+export const holderIdOf = ({ holderId }: Named): HolderId => {
+  if (holderId === null) throw new Error("a holder is registered under an id")
+  return holderId
+}
+
+/**
+ * Judges a registration: the id and the party are free, and its end lies ahead. Refuses with
+ * already-exists or rule-refused.
+ */
+export const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
+  yield* judgeNew({ holderId: holderIdOf(input), party: input.party }, act)
+  const isInTime = input.validUntil === null || Instant.isAfter(input.validUntil, act.now)
+  yield* Effect.fromResult(judgeGates([check("valid-until", isInTime)]))
+})
+
+/**
+ * Makes the command that invites the holder. The ledger keeps a digest of the attributes, never the
+ * attributes.
+ */
+export const invite = Effect.fnUntraced(function* (
+  input: Registering,
+  attributes: ReadonlyArray<Stated>,
+  act: OperationAct
+) {
+  const crypto = yield* Crypto
+  return create(HolderInvitation, {
+    venue: act.venue,
+    holderId: holderIdOf(input),
+    holder: input.party,
+    custodian: input.custodian,
+    predecessor: null,
+    attributesDigest: crypto.sha256(
+      AttributeRules.digestText(
+        attributes.map((stated) => ({ ...stated, state: AttributeMachine.initial }))
+      )
+    ),
+    validUntil: input.validUntil
+  })
+})
+
+/**
+ * Adds the details that the caller stated, and that the ledger does not hold, to the holder's record;
+ * asks for the first screening.
+ */
+export const described = Effect.fnUntraced(function* (
+  input: Registering,
+  attributes: ReadonlyArray<Stated>,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const holder = yield* records
+    .get(holders, holderIdOf(input))
+    .pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error("an invited holder was not read off the ledger"))
+      )
+    )
+  const { legalName, lei, classification, taxResidences } = input
+  const after = yield* records.record(
+    holders,
+    holder,
+    {
+      on: "describe",
+      at: act.now,
+      legalName,
+      lei,
+      classification,
+      taxResidences,
+      attributes: attributes.map((attribute) => pending(attribute, act))
+    },
+    act
+  )
+  return HolderView.of(yield* Screenings.ask(after, act))
+})
+
+/** A stated attribute whose evidence nobody has verified. */
+const pending = (stated: Stated, act: OperationAct): Attribute => ({
+  ...stated,
+  state: AttributeMachine.initial,
+  validFrom: stated.validFrom ?? act.now,
+  setBy: act.actor
+})

@@ -37,8 +37,8 @@ const total = (all: ReadonlyArray<{ readonly amount: Decimal.Decimal }>) =>
 describe("a forced act", () => {
   it("never moves more than a person can look at, or nothing at all", () => {
     const refused = (asked: number, left: number) =>
-      ofAct({ asked, left }).flatMap(([holds, , { gate, check }]) =>
-        holds ? [`${gate} ${check}`] : []
+      ofAct({ asked, left }).flatMap(({ refuses, refusal: { gate, check } }) =>
+        refuses ? [`${gate} ${check}`] : []
       )
     expect(refused(movesMax, 1)).toEqual([])
     expect(refused(movesMax + 1, movesMax)).toEqual(["policy moves-few"])

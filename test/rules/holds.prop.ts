@@ -49,13 +49,13 @@ describe("holds that are open on an instrument", () => {
     fc.assert(
       fc.property(holds, fc.constantFrom(...acts), (open, act) => {
         const naming = open.find(({ source }) => stopped[source].includes(act))
-        const [holds, slug, told] = against(
+        const { refuses, refusal } = against(
           open.map(({ hold }) => hold),
           act
         )
-        expect(holds).toBe(naming !== undefined)
-        expect([slug, told.gate, told.check]).toEqual(["rule-refused", "hold", "not-held"])
-        if (naming !== undefined) expect(told.detail).toContain(naming.hold.holdId)
+        expect(refuses).toBe(naming !== undefined)
+        expect([refusal.gate, refusal.check]).toEqual(["hold", "not-held"])
+        if (naming !== undefined) expect(refusal.detail).toContain(naming.hold.holdId)
       })
     )
   })
@@ -70,7 +70,7 @@ describe("holds that are open on an instrument", () => {
               against(
                 some.map(({ hold }) => hold),
                 act
-              )[0]
+              ).refuses
           )
         expect(set(open)).toEqual(expect.arrayContaining([...set(less)]))
       })
@@ -154,12 +154,12 @@ describe("a hold's release", () => {
         const left = findings.filter(
           ({ state, severity, isNamed }) => state === "open" && severity === "blocking" && !isNamed
         )
-        expect(rows.map(([holds, , { check }]) => [check, holds])).toEqual([
+        expect(rows.map(({ refuses, refusal }) => [refusal.check, refuses])).toEqual([
           ["findings-of-hold", isStrange],
           ["findings-cleared", left.length > 0]
         ])
-        expect(rows[0]?.[2].errors ?? []).toHaveLength(isStrange ? 1 : 0)
-        expect(rows[1]?.[2].errors ?? []).toHaveLength(left.length)
+        expect(rows[0]?.refusal.errors ?? []).toHaveLength(isStrange ? 1 : 0)
+        expect(rows[1]?.refusal.errors ?? []).toHaveLength(left.length)
         const taken = Release.overridden(findings, accept)
         expect(taken.map(({ findingId }) => findingId)).toEqual(
           findings

@@ -93,8 +93,8 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
 
 const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
   Gates.againstClaim(claiming, [])
-    .filter(([holds]) => holds)
-    .map(([, , { gate, check }]) => `${gate} ${check}`)
+    .filter(({ refuses }) => refuses)
+    .map(({ refusal: { gate, check } }) => `${gate} ${check}`)
 const first = (claiming: Gates.Claiming): string => {
   const judged = judge(Gates.againstClaim(claiming, []))
   return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
@@ -138,8 +138,8 @@ describe("a claim to redeem", () => {
   test("never: settling asks less or more than the holder and the registry", () => {
     const told = (change: Partial<Gates.Claiming>) =>
       Gates.againstExchange({ ...sound, ...change }, [])
-        .filter(([holds]) => holds)
-        .map(([, , { check }]) => check)
+        .filter(({ refuses }) => refuses)
+        .map(({ refusal: { check } }) => check)
     expect(told({})).toEqual([])
     expect(told({ holder: { ...sound.holder, state: "closed" } })).toEqual(["holder-active"])
     expect(told({ instrument: { ...instrument(), configurations: [] } })).toEqual(["on-registry"])

@@ -6,7 +6,7 @@ import { Body } from "#core/instruments/instrument/Manifest.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
 import { untold } from "#core/instruments/policy/PolicyTerms.ts"
 import * as Gates from "#core/orders/subscription/SubscriptionGates.ts"
-import { judge } from "#core/kernel/Gates.ts"
+import { check, judge } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
@@ -93,8 +93,8 @@ const first = (claiming: Gates.Claiming): string => {
 
 const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
   Gates.againstClaim(claiming, [])
-    .filter(([holds]) => holds)
-    .map(([, , { gate, check }]) => `${gate} ${check}`)
+    .filter(({ refuses }) => refuses)
+    .map(({ refusal: { gate, check } }) => `${gate} ${check}`)
 
 describe("a claim", () => {
   test.each<[string, Partial<Gates.Claiming>]>([
@@ -155,11 +155,11 @@ describe("a claim", () => {
   })
 
   test("never: what the order itself objects does not stand in its gate's place", () => {
-    const own = [[true, "rule-refused", { gate: "consent", check: "order-signed" }]] as const
+    const own = [check("order-signed", false)]
     const told = (change: Partial<Gates.Claiming>) =>
       Gates.againstClaim({ ...sound, ...change }, own)
-        .filter(([holds]) => holds)
-        .map(([, , { check }]) => check)
+        .filter(({ refuses }) => refuses)
+        .map(({ refusal: { check } }) => check)
     expect(told({ attestors: [], admission: null })).toEqual([
       "admitted",
       "order-signed",

@@ -3,14 +3,14 @@
  */
 import { Predicate, Result, Schema } from "effect"
 import { type CheckName, checks, checksDoc } from "./Checks.ts"
-import { type Gate, gates, type Refused, refused, type Told } from "./Refusal.ts"
+import { type Gate, gates, refuse, type Refused, type Told } from "./Refusal.ts"
 
-/** One check of one gate: whether it refuses, and the refusal. */
-export type Objection = readonly [
-  refuses: boolean,
-  slug: "rule-refused",
-  told: Told & { readonly gate: Gate; readonly check: string }
-]
+/** Result of one check of an act; it refuses with the slug `rule-refused`. */
+export interface Objection {
+  readonly refuses: boolean
+  /** Members of the refusal; of a check that passes, its gate and its name alone. */
+  readonly refusal: Told & { readonly gate: Gate; readonly check: string }
+}
 
 /** The checks that belong to a gate: a refusal of a business rule is always one of these. */
 export type GatedName = {
@@ -39,15 +39,14 @@ export const failed = (
 }
 
 /** One check of an act: what must hold, and the details of the refusal where it does not. */
-export const check = (name: GatedName, holds: boolean, details?: Details): Objection => [
-  !holds,
-  "rule-refused",
-  holds
+export const check = (name: GatedName, holds: boolean, details?: Details): Objection => ({
+  refuses: !holds,
+  refusal: holds
     ? { gate: details?.gate ?? checks[name].gate, check: name }
-    : (failed(name, details) as Objection[2])
-]
+    : (failed(name, details) as Objection["refusal"])
+})
 
-const rankOf = ([, , { gate }]: Objection): number => gates.indexOf(gate)
+const rankOf = ({ refusal }: Objection): number => gates.indexOf(refusal.gate)
 
 /**
  * Sorted by the order of the gates; checks of one gate keep their order
@@ -70,13 +69,12 @@ export const discreet: ReadonlySet<string> = new Set<Gate>(["restriction", "scre
 export const judge = (
   objections: ReadonlyArray<Objection>
 ): Result.Result<void, Refused<"rule-refused">> => {
-  const refusing = inOrder(objections).filter(([refuses]) => refuses)
-  const [first] = refusing
+  const refusals = inOrder(objections).flatMap(({ refuses, refusal }) => (refuses ? [refusal] : []))
+  const [first] = refusals
   if (first === undefined) return Result.void
-  const [, slug, told] = first
-  if (!discreet.has(told.gate)) return Result.fail(refused(slug, told))
-  const other = refusing.find(([, , { gate }]) => !discreet.has(gate))
-  return Result.fail(refused(slug, other === undefined ? told : { ...told, instead: other[2] }))
+  if (!discreet.has(first.gate)) return refuse("rule-refused", first)
+  const instead = refusals.find(({ gate }) => !discreet.has(gate))
+  return refuse("rule-refused", instead === undefined ? first : { ...first, instead })
 }
 
 /** One check as a precheck shows it; detail and recovery only where it refuses. */
@@ -94,7 +92,7 @@ export type Shown = typeof Shown.Type
 
 /** Every check in the order of the gates, as a precheck shows the rows that judge the act. */
 export const shown = (objections: ReadonlyArray<Objection>): ReadonlyArray<Shown> =>
-  inOrder(objections).map(([refuses, , { gate, check, detail, recovery }]) => ({
+  inOrder(objections).map(({ refuses, refusal: { gate, check, detail, recovery } }) => ({
     gate,
     check,
     ok: !refuses,

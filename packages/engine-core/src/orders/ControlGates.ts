@@ -56,16 +56,15 @@ export const againstEach = (
   const shown = stopped ?? orders[0]
   if (shown === undefined) return []
   const { holderId, orderId, party } = shown
-  const [refuses, slug, told] = RestrictionRules.against(restrictions, { holderId, ...of }, party)
+  const { refuses, refusal } = RestrictionRules.against(restrictions, { holderId, ...of }, party)
   return [
-    [
+    {
       refuses,
-      slug,
-      {
-        ...told,
+      refusal: {
+        ...refusal,
         detail: `The holder of the order ${orderId} is restricted.`,
         recovery: "Have the restriction lifted, or leave the order out: release it."
       }
-    ]
+    }
   ]
 }

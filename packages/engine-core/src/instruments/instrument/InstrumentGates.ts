@@ -20,7 +20,7 @@ export const recorded = <I extends Instrument>(
 ): Result.Result<I & Recorded, Refused<"rule-refused">> =>
   isRecorded(instrument)
     ? Result.succeed(instrument)
-    : Result.flatMap(judge(before), () => refuse(notRecorded[1], notRecorded[2]))
+    : Result.flatMap(judge(before), () => refuse("rule-refused", notRecorded.refusal))
 
 /** The check that the instrument's registrar has configured it on the ledger. */
 export const onRegistry = (instrument: Recorded): Objection =>

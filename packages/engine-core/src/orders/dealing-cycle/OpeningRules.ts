@@ -31,7 +31,7 @@ export const openingOf = (
 ): { readonly opened: Opened | null; readonly rows: ReadonlyArray<Objection> } => {
   const { cutOff, cutOffAt: named, now } = opening
   const ofNamed = named === null ? [] : ofReach(named, now)
-  if (ofNamed.some(([refuses]) => refuses)) return { opened: null, rows: ofNamed }
+  if (ofNamed.some(({ refuses }) => refuses)) return { opened: null, rows: ofNamed }
   const { at, date } = cutOffOf(opening)
   const latest = settleBy(at)
   // The ledger counts microseconds.

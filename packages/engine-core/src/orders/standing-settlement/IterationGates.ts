@@ -140,7 +140,7 @@ const firstPast = (
   orders: ReadonlyArray<Subscription | Redemption>,
   now: Instant.Instant
 ): Objection =>
-  orders.map((order) => againstSettleBy(order, now)).find(([refuses]) => refuses) ??
+  orders.map((order) => againstSettleBy(order, now)).find(({ refuses }) => refuses) ??
   againstSettleBy({ settleBy: null }, now)
 
 /** Checks that no party gives more cash or units than it committed. */

@@ -23,7 +23,6 @@ export const checks = {
 
   "may-subscribe": { gate: "restriction", sentence: "No restriction stops the holder from ordering more units.", recovery: "Have the restriction lifted, or wait until it lapses." },
   "may-receive": { gate: "restriction", sentence: "No restriction stops the holder from receiving units.", recovery: "Have the restriction lifted, or wait until it lapses." },
-  "may-send": { gate: "restriction", sentence: "No restriction stops the holder from giving units to others.", recovery: "Have the restriction lifted, or wait until it lapses." },
   "may-redeem": { gate: "restriction", sentence: "No restriction stops the holder from giving units back to the fund.", recovery: "Have the restriction lifted, or wait until it lapses." },
   "may-be-paid": { gate: "restriction", sentence: "No restriction stops the holder from being paid for units that are burned.", recovery: "Have the restriction lifted, or wait until it lapses." },
   "no-restriction": { gate: "restriction", sentence: "No restriction of the holder is in force.", recovery: "Have the restriction lifted, or wait until it lapses." },

@@ -20,7 +20,7 @@ export const against = (
   of: {
     readonly holder: { readonly holderId: string; readonly party: Party.Party }
     readonly instrumentId: string
-    readonly passing: RestrictionRules.Passing
+    readonly passing: RestrictionRules.ActPassing
   }
 ): ReadonlyArray<Objection> => [
   held(controls),
@@ -45,7 +45,7 @@ export interface Member {
 export const againstEach = (
   { restrictions }: Pick<Controls, "restrictions">,
   orders: ReadonlyArray<Member>,
-  of: { readonly instrumentId: string; readonly passing: RestrictionRules.Passing }
+  of: { readonly instrumentId: string; readonly passing: RestrictionRules.ActPassing }
 ): ReadonlyArray<Objection> => {
   // Few holders are restricted and orders may be many: the others are not asked one by one.
   const restricted = new Set(restrictions.map(({ holderId }) => holderId))

@@ -23,6 +23,13 @@ export const passings = ["order-in", "units-in", "units-out", "units-back", "cas
 export type Passing = (typeof passings)[number]
 
 /**
+ * Directions of the engine's own acts. None moves units out to anybody: holders do that from their
+ * wallets, and the giving side of a forced act asks no restriction. `units-out` only weighs how
+ * much a change of restrictions permits.
+ */
+export type ActPassing = Exclude<Passing, "units-out">
+
+/**
  * `freeze`: nothing in or out. `receive-only`: units in and cash in, nothing out. `redeem-only`: units
  * out to the fund only, and the cash for them in. No mode lets its holder order more: a new
  * subscription is claimed under no restriction of any mode; one that was claimed before is delivered
@@ -57,10 +64,9 @@ export const isRestricted = (
 export const lets = (restrictions: ReadonlyArray<Restricting>, asked: Asked): boolean =>
   restrictions.every((one) => !isOn(one, asked) || passes[one.mode].includes(asked.passing))
 
-const names: Readonly<Record<Passing, GatedName>> = {
+const names: Readonly<Record<ActPassing, GatedName>> = {
   "order-in": "may-subscribe",
   "units-in": "may-receive",
-  "units-out": "may-send",
   "units-back": "may-redeem",
   "cash-in": "may-be-paid"
 }
@@ -71,7 +77,7 @@ const names: Readonly<Record<Passing, GatedName>> = {
  */
 export const against = (
   restrictions: ReadonlyArray<Restricting>,
-  asked: Asked,
+  asked: Asked & { readonly passing: ActPassing },
   party: Party.Party
 ): Objection =>
   check(names[asked.passing], lets(restrictions, asked), {

@@ -141,5 +141,9 @@ export const checks = {
 /** The name of a check: what `check` of a problem and of a precheck says. */
 export type CheckName = keyof typeof checks
 
-/** What the document of the API says of a member that names a check. */
-export const checksDoc = `The name of a check. An open set: a client must expect more. A state-conflict names a set of states, such as HolderState. Else one of: ${Object.keys(checks).toSorted().join(", ")}.`
+/**
+ * Description of a member that names a check. The document of the API adds the names; a client that
+ * bundles the schema of a problem does without them.
+ */
+export const description =
+  "The name of a check. An open set: a client must expect more. A state-conflict names a set of states, such as HolderState."

@@ -2,7 +2,7 @@
  * Checks of an act, one row each, sorted by gate: the judge of writes and the answer of prechecks.
  */
 import { Predicate, Result, Schema } from "effect"
-import { type CheckName, checks, checksDoc } from "./Checks.ts"
+import { type CheckName, checks, description } from "./Checks.ts"
 import { type Gate, gates, refuse, type Refused, type Told } from "./Refusal.ts"
 
 /** Result of one check of an act; it refuses with the slug `rule-refused`. */
@@ -80,7 +80,7 @@ export const judge = (
 /** One check as a precheck shows it; detail and recovery only where it refuses. */
 export const Shown = Schema.Struct({
   gate: Schema.Literals(gates),
-  check: Schema.String.annotate({ description: checksDoc }),
+  check: Schema.String.annotate({ description }),
   ok: Schema.Boolean,
   detail: Schema.NullOr(Schema.String),
   recovery: Schema.NullOr(Schema.String)

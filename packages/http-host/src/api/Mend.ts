@@ -4,6 +4,7 @@ import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../wire/Body.ts"
 import * as Answers from "./document/Answers.ts"
+import * as Checks from "./document/Checks.ts"
 import * as Deliveries from "./document/Deliveries.ts"
 import {
   componentOf,
@@ -72,7 +73,7 @@ export const document = (
   )
   const paths = Schemas.nullable(jsonOf(spec.paths))
   const shown = walk(paths, once.redirect)
-  const schemas = walk(once.schemas, once.redirect)
+  const schemas = walk(walk(once.schemas, once.redirect), Checks.withNames)
   if (!isObject(shown) || !isObject(schemas)) throw new Error("a document of no objects")
   return {
     ...spec,

@@ -1,20 +1,20 @@
 /** Admissions, consents and primary markets: for each state, what may be asked and what a fact leaves. */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
-import { type Admission, admissions, endsAt } from "#core/admissions/admission/Admission.ts"
+import { type Admission, admissions, endsAt } from "#core/admissions/Admission.ts"
 import type { Fact } from "#core/agreements/Agreement.ts"
 import {
   type AdmissionConsent,
   AdmissionConsentMachine,
   admissionConsents
-} from "#core/admissions/admission/AdmissionConsent.ts"
+} from "#core/admissions/AdmissionConsent.ts"
 import * as Proposing from "#core/writes/ProposalSteps.ts"
-import * as AdmissionMachine from "#core/admissions/admission/AdmissionMachine.ts"
+import * as AdmissionMachine from "#core/admissions/AdmissionMachine.ts"
 import {
   against as rows,
   againstAtOnboarding,
   type Offering
-} from "#core/admissions/admission/AdmissionRules.ts"
+} from "#core/admissions/AdmissionRules.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
 import { Manifest } from "#core/instruments/instrument/Manifest.ts"
 import { ripen } from "#core/kernel/Collection.ts"

@@ -6,7 +6,7 @@ import {
   type IssuerPowersAgreement,
   IssuerPowersAgreementMachine,
   issuerPowersAgreements
-} from "#core/powers/issuer-powers/IssuerPowersAgreement.ts"
+} from "#core/powers/IssuerPowersAgreement.ts"
 import {
   type IssuerPowersConsent,
   issuerPowersConsents

@@ -1,6 +1,6 @@
 /** The acts of many orders and the offer of an admission, each with a way to make every check refuse. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import * as Offers from "#core/admissions/admission/AdmissionRules.ts"
+import * as Offers from "#core/admissions/AdmissionRules.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
 import { openingOf } from "#core/orders/dealing-cycle/OpeningRules.ts"
 import * as Cycles from "#core/orders/dealing-cycle/DealingCycleGates.ts"

@@ -1,6 +1,6 @@
 /** The acts that move a holder's units without its own act, each with a way to make every check refuse. */
 import { Decimal } from "@bursar/engine-core/kernel"
-import * as Moves from "#core/powers/issuer-powers/ForcedMoveGates.ts"
+import * as Moves from "#core/powers/ForcedMoveGates.ts"
 import { id, party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"
 

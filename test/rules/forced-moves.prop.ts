@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { ofAct } from "#core/powers/issuer-powers/ForcedMoveGates.ts"
+import { ofAct } from "#core/powers/ForcedMoveGates.ts"
 import {
   fitting,
   movesMax,
@@ -10,7 +10,7 @@ import {
   type Portion,
   type Position,
   releasedOf
-} from "#core/powers/issuer-powers/ForcedMoveRules.ts"
+} from "#core/powers/ForcedMoveRules.ts"
 
 const amount = fc.bigInt({ min: 1n, max: 1_000n }).map((atoms) => Decimal.fromAtoms(atoms))
 const lock: fc.Arbitrary<Position["lock"]> = fc.oneof(

@@ -2,17 +2,17 @@
  * Declarations of the room admissions: which holders may hold which instruments, and by whose
  * consent.
  */
-import { admissions } from "./admission/Admission.ts"
-import { admissionConsents, AdmissionConsentMachine } from "./admission/AdmissionConsent.ts"
-import * as AdmissionConsentOperations from "./admission/AdmissionConsentOperations.ts"
-import * as AdmissionConsentReadings from "./admission/AdmissionConsentReadings.ts"
-import { admissionPlaces } from "./admission/AdmissionPlaces.ts"
-import { AdmissionMachine } from "./admission/AdmissionMachine.ts"
-import * as AdmissionOperations from "./admission/AdmissionOperations.ts"
-import * as OnboardOperations from "./admission/OnboardOperations.ts"
-import { endingsOf } from "./admission/AdmissionSteps.ts"
-import * as AdmissionReadings from "./admission/AdmissionReadings.ts"
-import * as AdmissionReads from "./admission/AdmissionReads.ts"
+import { admissions } from "./Admission.ts"
+import { admissionConsents, AdmissionConsentMachine } from "./AdmissionConsent.ts"
+import * as AdmissionConsentOperations from "./AdmissionConsentOperations.ts"
+import * as AdmissionConsentReadings from "./AdmissionConsentReadings.ts"
+import { admissionPlaces } from "./AdmissionPlaces.ts"
+import { AdmissionMachine } from "./AdmissionMachine.ts"
+import * as AdmissionOperations from "./AdmissionOperations.ts"
+import * as OnboardOperations from "./OnboardOperations.ts"
+import { endingsOf } from "./AdmissionSteps.ts"
+import * as AdmissionReadings from "./AdmissionReadings.ts"
+import * as AdmissionReads from "./AdmissionReads.ts"
 
 export const machines = [AdmissionMachine, AdmissionConsentMachine] as const
 export const collections = [admissionConsents, admissions, admissionPlaces] as const

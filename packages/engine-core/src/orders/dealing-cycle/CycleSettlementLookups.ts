@@ -2,7 +2,7 @@
 import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
-import { type Admission, admissions, pairOf } from "../../admissions/admission/Admission.ts"
+import { type Admission, admissions, pairOf } from "../../admissions/Admission.ts"
 import { instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"

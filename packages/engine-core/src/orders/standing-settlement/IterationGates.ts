@@ -1,7 +1,7 @@
 /** Checks of an iteration of a standing settlement, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import type { Admission } from "../../admissions/admission/Admission.ts"
+import type { Admission } from "../../admissions/Admission.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

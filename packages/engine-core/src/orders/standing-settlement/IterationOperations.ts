@@ -1,7 +1,7 @@
 /** An iteration of a standing settlement: orders settled together out of what their parties committed. */
 import { Effect, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import { admissions, pairOf } from "../../admissions/admission/Admission.ts"
+import { admissions, pairOf } from "../../admissions/Admission.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { configurationOf, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"

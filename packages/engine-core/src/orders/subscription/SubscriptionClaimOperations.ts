@@ -1,6 +1,6 @@
 /** Write that claims a subscription: its own checks, and its claim contract. */
 import { Effect, Option, Schema } from "effect"
-import { latest } from "../../admissions/admission/AdmissionLookups.ts"
+import { latest } from "../../admissions/AdmissionLookups.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"

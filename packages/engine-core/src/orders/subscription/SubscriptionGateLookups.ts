@@ -1,6 +1,6 @@
 /** Look-ups of everything that delivering and settling a subscription is judged by. */
 import { Effect } from "effect"
-import { latest } from "../../admissions/admission/AdmissionLookups.ts"
+import { latest } from "../../admissions/AdmissionLookups.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"

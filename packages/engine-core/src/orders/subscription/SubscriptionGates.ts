@@ -1,5 +1,5 @@
 /** Checks of a subscription's acts on records outside it, by gate. */
-import type { Admission } from "../../admissions/admission/Admission.ts"
+import type { Admission } from "../../admissions/Admission.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"

@@ -5,8 +5,8 @@ import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import {
   type IssuerPowersAgreement,
   issuerPowersAgreements
-} from "../../powers/issuer-powers/IssuerPowersAgreement.ts"
-import * as IssuerPowersAgreementView from "../../powers/issuer-powers/IssuerPowersAgreementView.ts"
+} from "../../powers/IssuerPowersAgreement.ts"
+import * as IssuerPowersAgreementView from "../../powers/IssuerPowersAgreementView.ts"
 import type * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -19,7 +19,7 @@ import {
   type AdmissionConsent,
   admissionConsents,
   AdmissionConsentMachine
-} from "../../admissions/admission/AdmissionConsent.ts"
+} from "../../admissions/AdmissionConsent.ts"
 import { NavFeed } from "../../instruments/price/NavFeed.ts"
 import { feedOf, type Stated } from "../../instruments/price/NavFeedRules.ts"
 import { holderCounts } from "../../instruments/register/HoldingLookups.ts"

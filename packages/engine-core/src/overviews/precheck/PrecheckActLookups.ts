@@ -2,8 +2,8 @@
  * Look-ups of prechecks: the operation that declares an act's checks, and the record it is about.
  */
 import { Effect, Result } from "effect"
-import { byInstrument as forceTransfer } from "../../powers/issuer-powers/ForcedTransferOperations.ts"
-import { byInstrument as recover } from "../../powers/issuer-powers/RecoveryOperations.ts"
+import { byInstrument as forceTransfer } from "../../powers/ForcedTransferOperations.ts"
+import { byInstrument as recover } from "../../powers/RecoveryOperations.ts"
 import { holders } from "../../holders/holder/Holder.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refused } from "../../kernel/Refusal.ts"
@@ -19,7 +19,7 @@ import * as Subscription from "../../orders/subscription/SubscriptionOperations.
 import type { Asking } from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import type { Operation } from "../../writes/Operation.ts"
-import { offerAdmission } from "../../admissions/admission/AdmissionOperations.ts"
+import { offerAdmission } from "../../admissions/AdmissionOperations.ts"
 import { type InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { type Act, acts, type Asked, membersOf } from "./PrecheckRules.ts"
 

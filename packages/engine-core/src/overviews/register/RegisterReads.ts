@@ -15,8 +15,8 @@ import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as Export from "../../reads/Export.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { type Admission, admissions } from "../../admissions/admission/Admission.ts"
-import { AdmissionMachine } from "../../admissions/admission/AdmissionMachine.ts"
+import { type Admission, admissions } from "../../admissions/Admission.ts"
+import { AdmissionMachine } from "../../admissions/AdmissionMachine.ts"
 import {
   type Instrument,
   InstrumentId,

@@ -1,0 +1,90 @@
+/** The admission of one holder to one instrument: the offer of a credential, and what came of it. */
+import { Schema } from "effect"
+import * as Collection from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as Offset from "../kernel/Offset.ts"
+import * as Party from "../kernel/Party.ts"
+import * as Field from "../templates/Field.ts"
+import { AdmissionMachine, evolve, Fact } from "./AdmissionMachine.ts"
+
+const { NullOr, String: Text } = Schema
+
+export const Admission = Schema.Struct({
+  /** The credential's id on the ledger, from the offer on. */
+  admissionId: Text,
+  holderId: Text,
+  instrumentId: Text,
+  party: Party.schema,
+  registrar: Party.schema,
+  state: AdmissionMachine.schema,
+  offeredAt: Instant.schema,
+  /** The offset of the offer. */
+  offset: Offset.schema,
+  /** When an unanswered offer ends. */
+  expiresAt: NullOr(Instant.schema),
+  admittedAt: NullOr(Instant.schema),
+  validFrom: NullOr(Instant.schema),
+  validUntil: NullOr(Instant.schema),
+  offerCid: NullOr(Field.contractId),
+  credentialCid: NullOr(Field.contractId),
+  endedAt: NullOr(Instant.schema),
+  endedBy: NullOr(Schema.Literals(["venue", "holder", "clock"])),
+  /** The operation that moved the holder's units to its successor, where that ended the admission. */
+  recoveredBy: Field.optional(Text)
+}).annotate({ identifier: "Admission", description: "One holder's admission to one instrument." })
+export type Admission = typeof Admission.Type
+
+/** Composite key of holder and instrument, to find their latest admission. */
+export const pairOf = (of: Pick<Admission, "holderId" | "instrumentId">): string =>
+  `${of.holderId}/${of.instrumentId}`
+
+const earlier = (a: Instant.Instant | null, b: Instant.Instant | null): Instant.Instant | null =>
+  a === null || b === null ? (a ?? b) : Instant.min(a, b)
+
+/** When the clock ends it as it stands; null: it does not. */
+export const endsAt = (self: Admission): Instant.Instant | null => {
+  if (self.state === "offered") return earlier(self.expiresAt, self.validUntil)
+  return self.state === "admitted" ? self.validUntil : null
+}
+
+export const admissions = Collection.define<Admission, Fact>("admission", {
+  doc: "One holder's admission to one instrument. A later offer is a new admission.",
+  id: (self) => self.admissionId,
+  record: Admission,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  // Sorted by the offer's offset: ids made within one millisecond have no order.
+  sortKey: (self) => `${Offset.sortable(self.offset)}:${self.admissionId}`,
+  filters: {
+    admissionId: (self) => self.admissionId,
+    holderId: (self) => self.holderId,
+    instrumentId: (self) => self.instrumentId,
+    registrar: (self) => self.registrar,
+    pair: pairOf,
+    state: (self) => self.state,
+    /** Its offer stands on the ledger: it may have been accepted in time, though nobody has read it. */
+    unanswered: (self) => (self.offerCid === null ? null : self.instrumentId)
+  },
+  ripens: ["state"],
+  due: (self) => {
+    const at = endsAt(self)
+    return at === null ? undefined : { at, fact: { on: "expire", at } }
+  },
+  waitingOn: (self) =>
+    self.state === "offered"
+      ? [{ party: self.party, action: "AdmissionOffer.Accept", by: endsAt(self) }]
+      : [],
+  invariants: {
+    "an offer stands on its contract, a credential on its own": (self) =>
+      (self.state !== "offered" || self.offerCid !== null) &&
+      (self.state !== "admitted" || self.credentialCid !== null),
+    "only what ended says when and by whom": (self) =>
+      Machine.isTerminal(AdmissionMachine, self.state) ===
+      (self.endedAt !== null && self.endedBy !== null)
+  }
+})
+
+/** The states that hold a place under the holder cap. */
+export const placed = ["offered", "admitted"] as const

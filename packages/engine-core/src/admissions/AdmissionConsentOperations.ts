@@ -1,0 +1,67 @@
+/** Writes of admission consents: the venue proposes one to a registrar. */
+import { Effect, Schema } from "effect"
+import * as Party from "../kernel/Party.ts"
+import { Records } from "../records/Records.ts"
+import { AdmissionConsentProposal } from "../templates/Admission.ts"
+import { create, exercise } from "../templates/Template.ts"
+import * as Operation from "../writes/Operation.ts"
+import * as Proposing from "../writes/ProposalSteps.ts"
+import { InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
+import { recorded } from "../instruments/instrument/InstrumentGates.ts"
+import { AdmissionConsentMachine, admissionConsents } from "./AdmissionConsent.ts"
+import * as AdmissionConsentView from "./AdmissionConsentView.ts"
+
+const states = { machine: AdmissionConsentMachine, waiting: "proposed", agreed: "agreed" } as const
+
+/** The consent of an instrument that is proposed or agreed; null: none. */
+export const standing = (instrumentId: string) =>
+  Proposing.standing(admissionConsents, states, { instrumentId: [instrumentId] })
+
+const idOf = (operationId: string): string => operationId.replace(/^op_/, "acn_")
+
+export const propose = Operation.defineOnLedger("admission-consent.propose", {
+  doc: "Asks an instrument's registrar to consent that the venue admits holders to it.",
+  route: "POST /v1/instruments/{instrumentId}/admission-consent:propose",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "instrument",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Schema.Struct({
+    instrumentId: InstrumentId,
+    fund: Party.schema,
+    terms: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
+  }),
+  result: AdmissionConsentView.AdmissionConsentView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("admission-consent.propose")(function* ({ instrumentId, fund, terms }, act) {
+    const records = yield* Records
+    const instrument = yield* records.get(instruments, instrumentId)
+    const { registrar } = yield* Effect.fromResult(recorded(instrument))
+    const { replaces } = yield* Effect.fromResult(
+      Proposing.decide(
+        states,
+        yield* standing(instrumentId),
+        "The registrar's consent stands already."
+      )
+    )
+    const proposal = create(AdmissionConsentProposal, {
+      venue: act.venue,
+      admissionConsentId: idOf(act.operationId),
+      registrar,
+      fund,
+      instrumentId,
+      terms
+    })
+    const waiting = replaces?.proposalCid ?? null
+    return Proposing.replacing(
+      waiting === null ? null : exercise(AdmissionConsentProposal, waiting, "Withdraw", {}),
+      proposal
+    )
+  }),
+  finish: (_, act) =>
+    Effect.map(Proposing.opened(admissionConsents, idOf(act.operationId)), AdmissionConsentView.of)
+})

@@ -1,0 +1,34 @@
+/** Readings of admission consents: the registrar's answer, and the consent's end. */
+import * as AgreementSteps from "../agreements/AgreementSteps.ts"
+import * as TypedReading from "../projection/TypedReading.ts"
+import {
+  AdmissionConsent as AdmissionConsentTemplate,
+  AdmissionConsentProposal
+} from "../templates/Admission.ts"
+import type { Payload } from "../templates/Template.ts"
+import { admissionConsent } from "./AdmissionConsent.ts"
+
+type Terms = Payload<typeof AdmissionConsentTemplate>
+
+const consent = AgreementSteps.of(admissionConsent, {
+  resourceKind: "admission-consent",
+  idOf: ({ admissionConsentId }: Terms) => admissionConsentId,
+  record: ({ venue: _, ...terms }: Terms, opening) => ({ ...terms, ...opening })
+})
+
+const proposal = TypedReading.of(AdmissionConsentProposal, {
+  created: consent.proposed,
+  exercised: {
+    Accept: ({ payload, result: { contractId: contract } }, node) =>
+      consent.accepted(payload, node, { contract }),
+    Decline: consent.declined,
+    Withdraw: consent.withdrawn
+  }
+})
+
+const agreed = TypedReading.of(AdmissionConsentTemplate, {
+  created: consent.fromSnapshot,
+  exercised: { Revoke: consent.ended }
+})
+
+export const readings = [proposal, agreed] as const

@@ -1,0 +1,30 @@
+/** Loads admissions: the latest of a pair, those on the ledger, those of a holder to be closed. */
+import { Effect, Stream } from "effect"
+import { Records } from "../records/Records.ts"
+import { type Admission, admissions, pairOf } from "./Admission.ts"
+
+/** Loads the latest admission of a holder to an instrument; null: there never was one. */
+export const latest = Effect.fnUntraced(function* (
+  of: Pick<Admission, "holderId" | "instrumentId">
+) {
+  const records = yield* Records
+  const [found] = yield* records.list(admissions, {
+    where: { pair: [pairOf(of)] },
+    direction: "desc",
+    limit: 1
+  })
+  return found === undefined ? null : found.record
+})
+
+/**
+ * Loads the admissions of these holders that have a contract on the ledger, expired ones included:
+ * the ledger's clock may be behind the engine's, and still accept an expired credential.
+ */
+export const onLedger = Effect.fnUntraced(function* (holderIds: ReadonlyArray<string>) {
+  const records = yield* Records
+  const where = { holderId: holderIds, state: ["offered", "admitted", "expired"] }
+  const found = yield* Stream.runCollect(records.stream(admissions, { where }))
+  return found
+    .map(({ record }) => record)
+    .filter(({ offerCid, credentialCid }) => offerCid !== null || credentialCid !== null)
+})

@@ -1,0 +1,67 @@
+/** Checks of admitting a holder to an instrument, by gate. */
+import * as AttributeRules from "../holders/attribute/AttributeRules.ts"
+import type { Holder } from "../holders/holder/Holder.ts"
+import { isScreened } from "../holders/holder/HolderMachine.ts"
+import { check, inOrder, type Objection } from "../kernel/Gates.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Recorded } from "../instruments/instrument/Instrument.ts"
+import type { Admission } from "./Admission.ts"
+import type { AdmissionConsent } from "./AdmissionConsent.ts"
+
+/** An offer as its gates see it. */
+export interface Offering {
+  readonly holder: Pick<Holder, "attributes" | "screening">
+  readonly instrument: Recorded
+  /** The latest admission of the two, if there ever was one. */
+  readonly latest: Pick<Admission, "state"> | null
+  readonly consent: Pick<AdmissionConsent, "state"> | null
+  /** Holder requirements of the registrar. */
+  readonly required: ReadonlyArray<AttributeRules.Required>
+  /** How many places under the holder cap are taken: admitted, offered, and about to be. */
+  readonly taken: number
+  readonly expiresAt: Instant.Instant | null
+  readonly validFrom: Instant.Instant | null
+  readonly validUntil: Instant.Instant | null
+  readonly now: Instant.Instant
+}
+
+const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
+  at !== null && Instant.atOrBefore(at, now)
+
+const ofHolder = (offering: Offering): ReadonlyArray<Objection> => [
+  check(
+    "attributes-valid",
+    AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now)
+  ),
+  check("screening-clear", isScreened(offering.holder))
+]
+
+const beforeHolder = ({ latest }: Offering): ReadonlyArray<Objection> => [
+  check("not-admitted-yet", latest?.state !== "offered" && latest?.state !== "admitted")
+]
+
+const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
+  check("admission-consent", offering.consent?.state === "agreed"),
+  check("holder-cap", offering.taken < offering.instrument.manifest.holderCap, {
+    policyVersion: offering.instrument.policyVersion
+  }),
+  check(
+    "offer-in-time",
+    !isPast(offering.expiresAt, offering.now) && !isPast(offering.validUntil, offering.now)
+  ),
+  check(
+    "offer-period",
+    offering.validFrom === null || !isPast(offering.validUntil, offering.validFrom)
+  )
+]
+
+/**
+ * The checks of an offer, in the order of the gates. Holds and restrictions are not asked: an
+ * admission moves nothing, and they stop later acts themselves.
+ */
+export const against = (offering: Offering): ReadonlyArray<Objection> =>
+  inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])
+
+/** The same while the holder is only being registered: nobody can have verified it yet. */
+export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Objection> =>
+  inOrder([...beforeHolder(offering), ...afterHolder(offering)])

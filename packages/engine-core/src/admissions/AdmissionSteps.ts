@@ -1,0 +1,110 @@
+/** Steps of offering and ending an admission: terms, what its gates ask, ledger commands. */
+import { Effect, Option, Result, Schema } from "effect"
+import { configurationOf, type Instrument } from "../instruments/instrument/Instrument.ts"
+import { recorded } from "../instruments/instrument/InstrumentGates.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Party } from "../kernel/Party.ts"
+import { contracts } from "../projection/Contract.ts"
+import type { OperationAct } from "../records/Act.ts"
+import { Records } from "../records/Records.ts"
+import { AdmissionConsent, AdmissionOffer } from "../templates/Admission.ts"
+import * as Field from "../templates/Field.ts"
+import { Credential, InstrumentConfiguration } from "../templates/Registry.ts"
+import { decodePayload, exercise, type LfRecord } from "../templates/Template.ts"
+import { type Admission, admissions, placed } from "./Admission.ts"
+import { standing } from "./AdmissionConsentOperations.ts"
+import { latest } from "./AdmissionLookups.ts"
+import type { Offering } from "./AdmissionRules.ts"
+import { takenOf } from "./PlaceSteps.ts"
+
+const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+
+/** Members of an offer; the claims answer the registry's holder requirements. */
+export const offer = {
+  validFrom: Field.optional(Instant.schema),
+  validUntil: Field.optional(Instant.schema),
+  expiresAt: Field.optional(Instant.schema),
+  claims: Schema.Array(Schema.Struct({ property: word, value: word }))
+    .check(Schema.isMaxLength(32))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+} as const
+const Terms = Schema.Struct(offer)
+export type Terms = typeof Terms.Type
+
+/** The id of the nth admission that an operation offers, and of its credential on the ledger. */
+export const idOf = (operationId: string, nth = 0): string =>
+  operationId.replace(/^op_/, "adm_") + (nth === 0 ? "" : `.${nth}`)
+
+/** Loads everything that the checks of an offer need. */
+export const offeringOf = Effect.fnUntraced(function* (of: {
+  readonly holderId: string
+  readonly holder: Offering["holder"]
+  readonly instrument: Instrument
+  readonly terms: Pick<Terms, "expiresAt" | "validFrom" | "validUntil">
+  readonly act: OperationAct
+}) {
+  const { act, holder, terms } = of
+  // An instrument that the manifest does not record is refused before any gate.
+  const instrument = yield* Effect.fromResult(recorded(of.instrument))
+  const { instrumentId } = instrument
+  const consent = yield* standing(instrumentId)
+  const taken = yield* takenOf(instrument, act)
+  const offering: Offering = {
+    holder,
+    instrument,
+    latest: yield* latest({ holderId: of.holderId, instrumentId }),
+    consent,
+    required: yield* requiredOf(instrument),
+    taken: taken.count,
+    expiresAt: terms.expiresAt,
+    validFrom: terms.validFrom,
+    validUntil: terms.validUntil,
+    now: act.now
+  }
+  return { offering, taken, consentCid: consent?.consentCid ?? null }
+})
+
+/** Holder requirements of the registrar's current configuration. */
+const requiredOf = Effect.fnUntraced(function* (instrument: Instrument) {
+  const records = yield* Records
+  const contractId = configurationOf(instrument)
+  if (contractId === null) return []
+  const found = yield* records.find(contracts, contractId)
+  if (Option.isNone(found)) return []
+  const payload = decodePayload(InstrumentConfiguration, found.value.payload as LfRecord)
+  if (Result.isFailure(payload)) throw new Error(`configuration ${contractId} cannot be decoded`)
+  return payload.success.holderRequirements
+})
+
+/** Makes the command that offers the credential under the registrar's consent. */
+export const offerCommand = (of: {
+  readonly consentCid: string
+  readonly admissionId: string
+  readonly party: Party
+  readonly terms: Terms
+}) =>
+  exercise(AdmissionConsent, of.consentCid, "Offer", {
+    holder: of.party,
+    credentialId: of.admissionId,
+    claims: of.terms.claims.map((claim) => ({ subject: of.party, ...claim })),
+    validFrom: of.terms.validFrom,
+    validUntil: of.terms.validUntil,
+    expiresAt: of.terms.expiresAt
+  })
+
+/** Makes the command that ends an admission: withdraws its offer, or revokes its credential. */
+export const ending = ({ offerCid, credentialCid }: Admission) => {
+  if (offerCid !== null) return exercise(AdmissionOffer, offerCid, "Withdraw", {})
+  if (credentialCid !== null) return exercise(Credential, credentialCid, "Revoke", {})
+  throw new Error("an admission that may be withdrawn has no contract")
+}
+
+/** Makes the commands that end the offers and credentials of a holder that is closed, up to the limit. */
+export const endingsOf = Effect.fnUntraced(function* (holderId: string, limit: number) {
+  const records = yield* Records
+  const found = yield* records.list(admissions, {
+    where: { holderId: [holderId], state: placed },
+    limit
+  })
+  return found.map(({ record }) => ending(record))
+})

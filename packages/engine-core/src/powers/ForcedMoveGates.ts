@@ -1,0 +1,175 @@
+/** Checks of moving a holder's units without its own act, by gate. */
+import type { Holder } from "../holders/holder/Holder.ts"
+import { isScreened } from "../holders/holder/HolderMachine.ts"
+import type { Admission } from "../admissions/Admission.ts"
+import * as Decimal from "../kernel/Decimal.ts"
+import { check, inOrder, type Objection } from "../kernel/Gates.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { IssuerPower } from "../vocabulary/sets.ts"
+import * as HoldRules from "../restraints/hold/HoldRules.ts"
+import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts"
+import { movesMax, type Picked } from "./ForcedMoveRules.ts"
+import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
+import type { IssuerPowersConsent } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
+
+type Receiver = Pick<Holder, "holderId" | "party" | "state" | "screening">
+
+/** One move as its gates see it: one holder's units of one instrument, to one receiver. */
+export interface Moving {
+  readonly power: IssuerPower
+  readonly instrumentId: string
+  readonly unitDecimals: number | null
+  readonly from: Pick<Holder, "holderId" | "party" | "successor">
+  /** Null: a recovery of a holder that has named no successor. */
+  readonly to: Receiver | null
+  /** The receiver's admission that is in force, if there is one. */
+  readonly admission: Pick<Admission, "validFrom" | "credentialCid"> | null
+  readonly holds: ReadonlyArray<HoldRules.Holding>
+  /** Those of the receiver; for a recovery without what was carried from this very predecessor. */
+  readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
+  readonly agreement: Pick<IssuerPowersAgreement, "powers"> | null
+  /** The holder's consents that are granted and reach the instrument. */
+  readonly consents: ReadonlyArray<Pick<IssuerPowersConsent, "powers">>
+  /** Null: all. */
+  readonly asked: Decimal.Decimal | null
+  readonly picked: Picked
+  /** Whether a holder of this act both gives and receives. */
+  readonly isBothWays: boolean
+  readonly now: Instant.Instant
+}
+
+const named = ({ from, instrumentId }: Moving): string =>
+  `This is about ${instrumentId} of the holder ${from.holderId}.`
+
+const ofControls = (moving: Moving): ReadonlyArray<Objection> => {
+  const { holds, instrumentId, power, restrictions, to } = moving
+  const held = HoldRules.against(holds, "deal")
+  if (to === null) return [held]
+  const { holderId, party } = to
+  return [
+    held,
+    power === "force-transfer"
+      ? RestrictionRules.against(
+          restrictions,
+          { holderId, instrumentId, passing: "units-in" },
+          party
+        )
+      : check(
+          "successor-unrestricted",
+          !RestrictionRules.isRestricted(restrictions, { holderId, instrumentId }),
+          { party, detail: `The holder ${holderId} has a restriction of its own.` }
+        )
+  ]
+}
+
+const ofReceiver = (moving: Moving): ReadonlyArray<Objection> => {
+  const { admission, now, to } = moving
+  if (to === null) return []
+  const about = { party: to.party, detail: named(moving) }
+  return [
+    check("holder-active", to.state === "active", {
+      ...about,
+      recovery: "Have the receiver's registration and terms accepted."
+    }),
+    check("admitted", admission !== null, {
+      ...about,
+      recovery: "Offer the receiver an admission, and have it accept."
+    }),
+    check(
+      "credential-in-force",
+      admission === null ||
+        admission.validFrom === null ||
+        Instant.atOrBefore(admission.validFrom, now),
+      about
+    ),
+    check("screening-clear", isScreened(to), about)
+  ]
+}
+
+const ofConsent = (moving: Moving): ReadonlyArray<Objection> => {
+  const { agreement, consents, power } = moving
+  return [
+    check("issuer-powers-agreement", agreement?.powers.includes(power) === true, {
+      detail: named(moving),
+      recovery: "Have issuer and registrar agree this power over the instrument."
+    }),
+    check(
+      "issuer-powers-consent",
+      consents.some(({ powers }) => powers.includes(power)),
+      { party: moving.from.party, detail: named(moving) }
+    )
+  ]
+}
+
+/** A move to itself would do nothing but end locks, silently: units never leave their own holder. */
+const ofPolicy = (moving: Moving): ReadonlyArray<Objection> => {
+  const { from, isBothWays, now, power, to } = moving
+  const detail = named(moving)
+  const { successor } = from
+  return [
+    check(
+      "another-receiver",
+      to === null || (to.holderId !== from.holderId && to.party !== from.party),
+      { detail }
+    ),
+    check("one-way", !isBothWays, { detail }),
+    ...(power === "force-transfer"
+      ? []
+      : ([
+          check("successor-registered", successor !== null && to !== null, { detail }),
+          check(
+            "successor-usable",
+            successor === null || Instant.atOrBefore(successor.usableFrom, now),
+            { detail }
+          )
+        ] satisfies ReadonlyArray<Objection>))
+  ]
+}
+
+const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
+  const { asked, picked, unitDecimals } = moving
+  const detail = named(moving)
+  const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuck)
+  return [
+    check("units-held", !isNothing, { detail }),
+    check("enough-units", !Decimal.isPositive(picked.short), { detail }),
+    check(
+      "unit-decimals",
+      asked === null || unitDecimals === null || Decimal.fits(asked, unitDecimals),
+      {
+        detail: `${detail} Units of the instrument have at most ${unitDecimals ?? 0} places.`,
+        recovery: `Name units with at most ${unitDecimals ?? 0} places.`
+      }
+    ),
+    check("locks-releasable", !Decimal.isPositive(picked.stuck), { detail })
+  ]
+}
+
+/** Checks of the act as a whole: it moves something, and no more than the limit. */
+export const ofAct = (moves: {
+  /** Number of moves asked for. */
+  readonly asked: number
+  /** Number of moves that no earlier step has made. */
+  readonly left: number
+}): ReadonlyArray<Objection> => [
+  check("moves-few", moves.asked <= movesMax, {
+    recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
+  }),
+  check("units-held", moves.left !== 0, { recovery: "Name a holder that holds units." })
+]
+
+/**
+ * Every check of these forced moves, in the order of the gates (docs/domain/powers.md#forced-acts);
+ * of several moves a gate refuses the first that it stops. The sender's own restrictions are never
+ * asked: what is frozen is what these acts are there to move.
+ */
+export const against = (moves: ReadonlyArray<Moving>): ReadonlyArray<Objection> =>
+  inOrder(
+    moves.flatMap((moving) => [
+      ...ofControls(moving),
+      ...ofReceiver(moving),
+      ...ofConsent(moving),
+      ...ofPolicy(moving),
+      ...ofUnits(moving)
+    ])
+  )

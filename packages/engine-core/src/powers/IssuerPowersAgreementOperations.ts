@@ -1,0 +1,93 @@
+/** Writes of issuer powers agreements: the venue proposes one to issuer and registrar. */
+import { Effect, Schema } from "effect"
+import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
+import { recorded } from "../instruments/instrument/InstrumentGates.ts"
+import { check, judge, type Objection } from "../kernel/Gates.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Party from "../kernel/Party.ts"
+import { Records } from "../records/Records.ts"
+import * as Field from "../templates/Field.ts"
+import { IssuerPowersAgreementProposal } from "../templates/Powers.ts"
+import { create, exercise } from "../templates/Template.ts"
+import * as Operation from "../writes/Operation.ts"
+import * as Proposing from "../writes/ProposalSteps.ts"
+import {
+  IssuerPowersAgreementMachine,
+  issuerPowersAgreements,
+  powers
+} from "./IssuerPowersAgreement.ts"
+import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
+
+const standing = {
+  machine: IssuerPowersAgreementMachine,
+  waiting: "proposed",
+  agreed: "agreed"
+} as const
+
+const idOf = (operationId: string): string => operationId.replace(/^op_/, "ipa_")
+
+const inTime = (until: Instant.Instant | null, now: Instant.Instant): Objection =>
+  check("agreement-in-time", until === null || Instant.isAfter(until, now))
+
+/**
+ * There is one for an instrument at a time: while one is agreed nothing is asked for, and a newer
+ * proposal takes the place of one that waits, in the same transaction
+ * (docs/domain/agreements.md#one-life).
+ */
+export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose", {
+  doc: "Asks an issuer and its registrar for powers over the units of holders who consent.",
+  route: "POST /v1/instruments/{instrumentId}/issuer-powers-agreement:propose",
+  makers: ["operator", "compliance"],
+  approvers: 1,
+  resource: {
+    kind: "issuer-powers-agreement",
+    id: ({ instrumentId }) => instrumentId,
+    href: ({ instrumentId }) => `/v1/instruments/${instrumentId}`,
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Schema.Struct({
+    instrumentId: InstrumentId,
+    issuer: Party.schema,
+    powers,
+    /** Whether a holder may take back by itself what it consents to. */
+    consentRevocable: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
+    until: Field.optional(Instant.schema)
+  }),
+  result: IssuerPowersAgreementView.IssuerPowersAgreementView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  plan: Effect.fn("issuer-powers-agreement.propose")(function* (body, act) {
+    const records = yield* Records
+    const { instrumentId, until } = body
+    const instrument = yield* Effect.fromResult(
+      recorded(yield* records.get(instruments, instrumentId))
+    )
+    const found = yield* Proposing.standing(issuerPowersAgreements, standing, {
+      instrumentId: [instrumentId]
+    })
+    const { replaces } = yield* Effect.fromResult(
+      Proposing.decide(standing, found, "An issuer powers agreement of this instrument is agreed.")
+    )
+    yield* Effect.fromResult(judge([inTime(until, act.now)]))
+    const proposal = create(IssuerPowersAgreementProposal, {
+      venue: act.venue,
+      issuerPowersAgreementId: idOf(act.operationId),
+      instrument: assetOf(instrument),
+      issuer: body.issuer,
+      registrar: instrument.registrar,
+      powers: body.powers,
+      consentRevocable: body.consentRevocable,
+      until,
+      accepted: []
+    })
+    const waiting = replaces?.proposalCid ?? null
+    return Proposing.replacing(
+      waiting === null ? null : exercise(IssuerPowersAgreementProposal, waiting, "Withdraw", {}),
+      proposal
+    )
+  }),
+  finish: (_, act) =>
+    Effect.map(
+      Proposing.opened(issuerPowersAgreements, idOf(act.operationId)),
+      IssuerPowersAgreementView.of
+    )
+})

@@ -1,0 +1,48 @@
+/**
+ * Readings of issuer powers agreements: answers of issuer and registrar, and the agreement's end.
+ */
+import * as AgreementSteps from "../agreements/AgreementSteps.ts"
+import type * as Party from "../kernel/Party.ts"
+import * as TypedReading from "../projection/TypedReading.ts"
+import {
+  IssuerPowersAgreementProposal,
+  IssuerPowersAgreement as IssuerPowersAgreementTemplate
+} from "../templates/Powers.ts"
+import type { Payload } from "../templates/Template.ts"
+import { issuerPowersAgreement } from "./IssuerPowersAgreement.ts"
+
+/** The agreement itself has been accepted by both, and does not say so. */
+type Terms = Payload<typeof IssuerPowersAgreementTemplate> & {
+  readonly accepted?: ReadonlyArray<Party.Party>
+}
+
+const agreement = AgreementSteps.of(issuerPowersAgreement, {
+  resourceKind: "issuer-powers-agreement",
+  idOf: ({ issuerPowersAgreementId }: Terms) => issuerPowersAgreementId,
+  record: ({ venue: _, instrument, accepted, ...terms }: Terms, opening) => ({
+    ...terms,
+    instrumentId: instrument.id,
+    acceptedBy: accepted ?? [...new Set([terms.issuer, terms.registrar])],
+    ...opening
+  })
+})
+
+const proposal = TypedReading.of(IssuerPowersAgreementProposal, {
+  created: agreement.proposed,
+  exercised: {
+    Accept: ({ payload, argument: { party }, result }, node) =>
+      agreement.accepted(payload, node, {
+        contract: result.agreement,
+        by: { party, proposal: result.proposal }
+      }),
+    Decline: agreement.declined,
+    Withdraw: agreement.withdrawn
+  }
+})
+
+const agreed = TypedReading.of(IssuerPowersAgreementTemplate, {
+  created: agreement.fromSnapshot,
+  exercised: { End: agreement.ended }
+})
+
+export const readings = [proposal, agreed] as const

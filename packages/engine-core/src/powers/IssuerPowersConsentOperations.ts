@@ -1,0 +1,150 @@
+/** Writes of issuer powers consents: the venue offers one to a holder. */
+import { Effect, Schema, Stream } from "effect"
+import { HolderId, holders } from "../holders/holder/Holder.ts"
+import { decide as decideHolder } from "../holders/holder/HolderMachine.ts"
+import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
+import { check, judge, type Objection } from "../kernel/Gates.ts"
+import * as Instant from "../kernel/Instant.ts"
+import { Records } from "../records/Records.ts"
+import * as Field from "../templates/Field.ts"
+import { IssuerPowersConsentOffer } from "../templates/Powers.ts"
+import { create, exercise } from "../templates/Template.ts"
+import { IssuerPower } from "../vocabulary/sets.ts"
+import * as Operation from "../writes/Operation.ts"
+import * as Proposing from "../writes/ProposalSteps.ts"
+import {
+  type IssuerPowersAgreement,
+  issuerPowersAgreements,
+  powers
+} from "./IssuerPowersAgreement.ts"
+import {
+  everything,
+  type IssuerPowersConsent,
+  issuerPowersConsents,
+  isTo
+} from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
+import * as IssuerPowersConsentView from "./IssuerPowersConsentView.ts"
+import { IssuerPowersConsentMachine } from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
+
+const standing = {
+  machine: IssuerPowersConsentMachine,
+  waiting: "offered",
+  agreed: "granted"
+} as const
+
+const idOf = (operationId: string): string => operationId.replace(/^op_/, "ipc_")
+
+const Body = Schema.Struct({
+  holderId: HolderId,
+  /** Every instrument, also one that comes later, when none is named. */
+  instrumentId: Field.optional(InstrumentId),
+  /** All that is agreed of the instrument, when none is named. */
+  powers: Field.optional(powers),
+  /** When an unanswered offer ends. */
+  expiresAt: Field.optional(Instant.schema),
+  /** From when on the consent allows nothing any more. */
+  validUntil: Field.optional(Instant.schema)
+})
+type Body = typeof Body.Type
+
+/** Agreements that the consent is to cover: of its instrument, or of every instrument. */
+const agreedFor = Effect.fnUntraced(function* ({ instrumentId }: Body) {
+  const records = yield* Records
+  const where = {
+    state: ["agreed"],
+    ...(instrumentId === null ? {} : { instrumentId: [instrumentId] })
+  }
+  const found = yield* Stream.runCollect(records.stream(issuerPowersAgreements, { where }))
+  return found.map(({ record }) => record)
+})
+
+const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
+  at !== null && Instant.atOrBefore(at, now)
+
+/** One row a check; a consent for all instruments needs one agreement at least. */
+const rows = (
+  body: Body,
+  agreed: ReadonlyArray<IssuerPowersAgreement>,
+  now: Instant.Instant
+): ReadonlyArray<Objection> => [
+  check("issuer-powers-agreement", agreed.length > 0),
+  check(
+    "powers-agreed",
+    (body.powers ?? []).every((power) => agreed.some(({ powers: all }) => all.includes(power)))
+  ),
+  check("consent-in-time", !isPast(body.expiresAt, now) && !isPast(body.validUntil, now))
+]
+
+/** Without one that was granted to an issuer who has no agreement any more: it lets nobody in. */
+const counting = <C extends IssuerPowersConsent>(
+  found: C | null,
+  agreed: ReadonlyArray<IssuerPowersAgreement>
+): C | null =>
+  found?.state === "granted" && !agreed.some(({ issuer }) => isTo(found, issuer)) ? null : found
+
+/**
+ * One consent stands for a holder and an instrument, and one for all instruments: while it is
+ * granted nothing is asked for, and a newer offer takes the place of an unanswered one in the same
+ * transaction (docs/domain/powers.md#consent). A holder may take its consent back by itself where
+ * every agreement that it is asked for lets it.
+ */
+export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
+  doc: "Asks a holder to consent to forced acts on its units of one instrument, or of all.",
+  route: "POST /v1/holders/{holderId}/issuer-powers-consents",
+  makers: ["operator"],
+  approvers: 0,
+  resource: {
+    kind: "holder",
+    id: ({ holderId }) => holderId,
+    href: ({ holderId }) => `/v1/holders/${holderId}`,
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
+  input: Body,
+  result: IssuerPowersConsentView.IssuerPowersConsentView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  gates: (body, { now }) => Effect.map(standingOf(body), ({ agreed }) => rows(body, agreed, now)),
+  plan: Effect.fn("issuer-powers-consent.offer")(function* (body, act) {
+    const { agreed, holder, instrument } = yield* standingOf(body)
+    const found = yield* Proposing.standing(issuerPowersConsents, standing, {
+      holderId: [body.holderId],
+      reach: [body.instrumentId ?? everything]
+    })
+    const { replaces } = yield* Effect.fromResult(
+      Proposing.decide(standing, counting(found, agreed), "The holder's consent is granted.")
+    )
+    yield* Effect.fromResult(judge(rows(body, agreed, act.now)))
+    const all = new Set(agreed.flatMap((one) => one.powers))
+    const proposal = create(IssuerPowersConsentOffer, {
+      venue: act.venue,
+      issuerPowersConsentId: idOf(act.operationId),
+      holderId: body.holderId,
+      holder: holder.party,
+      instrument: instrument === null ? null : assetOf(instrument),
+      issuers: [...new Set(agreed.map(({ issuer }) => issuer))],
+      registrars: [...new Set(agreed.map(({ registrar }) => registrar))],
+      powers: body.powers ?? IssuerPower.members.filter((power) => all.has(power)),
+      revocable: agreed.every(({ consentRevocable }) => consentRevocable),
+      validUntil: body.validUntil,
+      expiresAt: body.expiresAt
+    })
+    return Proposing.replacing(
+      replaces === null ? null : exercise(IssuerPowersConsentOffer, replaces.cid, "Withdraw", {}),
+      proposal
+    )
+  }),
+  finish: (_, act) =>
+    Effect.map(
+      Proposing.opened(issuerPowersConsents, idOf(act.operationId)),
+      IssuerPowersConsentView.of
+    )
+})
+
+const standingOf = Effect.fnUntraced(function* (body: Body) {
+  const records = yield* Records
+  const holder = yield* records.get(holders, body.holderId)
+  const instrument =
+    body.instrumentId === null ? null : yield* records.get(instruments, body.instrumentId)
+  yield* Effect.fromResult(decideHolder(holder, { on: "ask-consent" }))
+  return { holder, instrument, agreed: yield* agreedFor(body) }
+})

@@ -1,0 +1,91 @@
+/** Look-up of a holder's holdings of an instrument, and the contract that locks each. */
+import { Effect, Stream } from "effect"
+import { assetKeyOf, type Holding, holdings } from "../instruments/register/Holding.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import { contracts, standsOn } from "../projection/Contract.ts"
+import { Records } from "../records/Records.ts"
+import { Allocation, BurnRequest, TransferOffer } from "../templates/Registry.ts"
+import { StandingCommitment } from "../templates/Standing.ts"
+import { key } from "../templates/Template.ts"
+import type { Lock, Position } from "./ForcedMoveRules.ts"
+
+/** Ids that one look-up names. */
+const idsMax = 500
+
+/** In groups that one look-up may name. */
+export const grouped = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(all.length / idsMax) }, (_, nth) =>
+    all.slice(nth * idsMax, (nth + 1) * idsMax)
+  )
+
+/** The name of one owner's holdings of one instrument. */
+export const lineOf = (asset: Parameters<typeof assetKeyOf>[0], owner: string): string =>
+  `${assetKeyOf(asset)} ${owner}`
+
+/** Every holding that is to move, with what locks it, by instrument and owner. */
+export const positionsOf = Effect.fnUntraced(function* (
+  where: { readonly owner: ReadonlyArray<string>; readonly asset: ReadonlyArray<string> },
+  now: Instant.Instant
+) {
+  const records = yield* Records
+  const found = (yield* Stream.runCollect(records.stream(holdings, { where }))).map(
+    ({ record }) => record
+  )
+  const locks = yield* locksOf(
+    found.flatMap(({ contractId, lock }) => (lock === null ? [] : [contractId]))
+  )
+  const positions = new Map<string, Array<Position>>()
+  for (const holding of found) {
+    const line = lineOf(holding, holding.owner)
+    const of = positions.get(line) ?? []
+    positions.set(line, of)
+    const { amount, contractId: holdingCid } = holding
+    of.push({ holdingCid, amount, lock: lockOf(holding, locks.get(holdingCid), now) })
+  }
+  return positions
+})
+
+const lockOf = (
+  { lock }: Holding,
+  behind: Lock | undefined,
+  now: Instant.Instant
+): Position["lock"] => {
+  if (lock === null) return "free"
+  if (behind !== undefined) return behind
+  return lock.expiresAt !== null && lock.expiresAt <= now
+    ? { lockedBy: "lapsed", contractId: null }
+    : "stuck"
+}
+
+const kinds: Readonly<Record<string, Lock["lockedBy"]>> = {
+  [key(Allocation.typeRef)]: "allocation",
+  [key(BurnRequest.typeRef)]: "burn-request",
+  [key(TransferOffer.typeRef)]: "transfer-offer",
+  [key(StandingCommitment.typeRef)]: "standing-commitment"
+}
+
+/** The active contracts that stand on these, by what each stands on. */
+const standingOn = Effect.fnUntraced(function* (contractIds: ReadonlyArray<string>) {
+  const records = yield* Records
+  const found = yield* Effect.forEach(grouped(contractIds), (standsOn) =>
+    Stream.runCollect(records.stream(contracts, { where: { standsOn } }))
+  )
+  return found.flat().map(({ record }) => record)
+})
+
+/** The contract that locks each holding; a committed allocation is released by its commitment. */
+const locksOf = Effect.fnUntraced(function* (holdingCids: ReadonlyArray<string>) {
+  const first = yield* standingOn(holdingCids)
+  const behind = yield* standingOn(first.map(({ contractId }) => contractId))
+  const committed = new Map(behind.map((contract) => [standsOn(contract), contract]))
+  return new Map(
+    first.flatMap((contract): ReadonlyArray<readonly [string, Lock]> => {
+      const holdingCid = standsOn(contract)
+      const { contractId, template } = committed.get(contract.contractId) ?? contract
+      const lockedBy = kinds[template]
+      return holdingCid === null || lockedBy === undefined
+        ? []
+        : [[holdingCid, { lockedBy, contractId }]]
+    })
+  )
+})

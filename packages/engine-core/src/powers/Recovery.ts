@@ -1,0 +1,89 @@
+/**
+ * Progress of recoveries of one holder's units of one instrument, and whether its event is
+ * published.
+ */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as events from "./events.ts"
+import * as Collection from "../kernel/Collection.ts"
+import * as Decimal from "../kernel/Decimal.ts"
+import * as Party from "../kernel/Party.ts"
+
+const { String: Text } = Schema
+
+/**
+ * A holding in very many parts moves over several transactions, and is announced once, when nothing
+ * is left behind: what an earlier, refused recovery moved of it is counted too.
+ */
+export const Recovery = Schema.Struct({
+  holderId: Text,
+  party: Party.schema,
+  toHolderId: Text,
+  instrumentId: Text,
+  /** All that was ever moved. */
+  moved: Decimal.schema,
+  /** How much of that has been announced. */
+  told: Decimal.schema,
+  /** The operation that moved last. */
+  operationId: Text
+})
+export type Recovery = typeof Recovery.Type
+
+const Moved = Schema.Struct({
+  on: Schema.Literal("move"),
+  units: Decimal.schema,
+  toHolderId: Text,
+  operationId: Text
+})
+const Tell = Schema.Struct({ on: Schema.Literal("tell"), units: Decimal.schema })
+export const Fact = Schema.Union([Moved, Tell])
+export type Fact = typeof Fact.Type
+
+/** Fold: the recovery after `fact`. */
+export const evolve = (self: Recovery, fact: Fact): Recovery =>
+  match(fact)
+    .with({ on: "move" }, ({ units, toHolderId, operationId }) => ({
+      ...self,
+      toHolderId,
+      operationId,
+      moved: Decimal.add(self.moved, units)
+    }))
+    .with({ on: "tell" }, ({ units }) => ({ ...self, told: Decimal.add(self.told, units) }))
+    .exhaustive()
+
+export const idOf = (of: Pick<Recovery, "holderId" | "instrumentId">): string =>
+  `${of.holderId}/${of.instrumentId}`
+
+/** Moved units whose event is not published yet. */
+export const untold = ({ moved, told }: Pick<Recovery, "moved" | "told">): Decimal.Decimal =>
+  Decimal.subtract(moved, told)
+
+export const recoveries = Collection.define<Recovery, Fact>("recovery", {
+  doc: "What recoveries have moved of one holder's units of one instrument.",
+  id: idOf,
+  record: Recovery,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  announce: (self, fact) =>
+    fact === undefined || fact.on !== "tell"
+      ? []
+      : [
+          {
+            ...events.make("holder.recovered", {
+              operationId: self.operationId,
+              from: { holderId: self.holderId },
+              to: { holderId: self.toHolderId },
+              quantity: fact.units
+            }),
+            resourceKind: "holder",
+            resourceId: self.holderId,
+            instrumentId: self.instrumentId,
+            party: self.party,
+            holderIds: [self.holderId, self.toHolderId]
+          }
+        ],
+  invariants: {
+    "nothing is told that did not move": (self) => !Decimal.isNegative(untold(self))
+  }
+})

@@ -1,0 +1,102 @@
+/** Writes of recoveries: moves a holder's units to its registered successor. */
+import { Effect, Schema } from "effect"
+import { HolderId, holders } from "../holders/holder/Holder.ts"
+import { InstrumentId } from "../instruments/instrument/Instrument.ts"
+import { Records } from "../records/Records.ts"
+import * as Field from "../templates/Field.ts"
+import * as Operation from "../writes/Operation.ts"
+import { CitedOrder } from "../restraints/CitedOrder.ts"
+import {
+  actingOn,
+  type Asking,
+  ForcedActView,
+  ofOneHolder,
+  ofOneInstrument
+} from "./ForcedActSteps.ts"
+import { heldBy } from "./ForcedMoveLookups.ts"
+import { movesMax } from "./ForcedMoveRules.ts"
+
+const HolderBody = Schema.Struct({
+  holderId: HolderId,
+  /** All that the holder holds, when none is named. */
+  instruments: Field.optional(
+    Schema.Array(InstrumentId).check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(movesMax),
+      Schema.isUnique({ expected: "instruments that do not repeat" })
+    )
+  ),
+  /** A recovery needs none. */
+  order: Field.optional(CitedOrder)
+})
+type HolderBody = typeof HolderBody.Type
+
+const InstrumentBody = Schema.Struct({
+  instrumentId: InstrumentId,
+  holderIds: Schema.Array(HolderId).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(movesMax),
+    Schema.isUnique({ expected: "holders that do not repeat" })
+  ),
+  order: Field.optional(CitedOrder)
+})
+type InstrumentBody = typeof InstrumentBody.Type
+
+const ofHolder = Effect.fnUntraced(function* ({ holderId, instruments, order }: HolderBody) {
+  const records = yield* Records
+  const holder = yield* records.get(holders, holderId)
+  const named = instruments ?? (yield* heldBy(holder))
+  return {
+    power: "recover",
+    moves: named.map((instrumentId) => ({
+      holderId,
+      instrumentId,
+      toHolderId: null,
+      units: null
+    })),
+    order
+  } satisfies Asking
+})
+
+const ofInstrument = ({ holderIds, instrumentId, order }: InstrumentBody) =>
+  Effect.succeed<Asking>({
+    power: "recover",
+    moves: holderIds.map((holderId) => ({ holderId, instrumentId, toHolderId: null, units: null })),
+    order
+  })
+
+const shared = {
+  makers: ["operator", "compliance"],
+  approvers: 1,
+  result: ForcedActView,
+  refuses: ["not-found", "state-conflict", "rule-refused"]
+} as const
+
+/**
+ * All units of each instrument, locked ones too, to the successor that the holder has registered
+ * and that has been usable for a while. What restricts the holder is carried along, so that nobody
+ * gets free by losing a key; a successor with a restriction of its own receives nothing. Its
+ * admission to the instrument ends in the same transaction, and with the last instrument the holder
+ * is succeeded (docs/domain/powers.md#recovery). What lands on its wallet after that, units that
+ * anybody may hold, is recovered by the same act again.
+ */
+export const byHolder = Operation.defineOnLedger("holder.recover", {
+  ...shared,
+  doc: "Moves a consenting holder's units to its registered successor.",
+  route: "POST /v1/holders/{holderId}:recover",
+  resource: ofOneHolder,
+  input: HolderBody,
+  ...actingOn(ofHolder)
+})
+
+/** The same of one instrument and several holders, each to its own successor. */
+export const byInstrument = Operation.defineOnLedger("instrument.recover", {
+  ...shared,
+  doc: "Moves consenting holders' units of an instrument to their registered successors.",
+  route: "POST /v1/instruments/{instrumentId}:recover",
+  resource: ofOneInstrument,
+  input: InstrumentBody,
+  ...actingOn(ofInstrument)
+})
+
+export const operations = [byHolder, byInstrument] as const

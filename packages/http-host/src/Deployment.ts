@@ -43,7 +43,10 @@ import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
 import * as Vitals from "./Vitals.ts"
 
-/** The configured database, or the embedded one, which is started here. */
+/**
+ * Address of the database: the configured one, or that of the embedded server, which is started
+ * here.
+ */
 const databaseUrl = (config: KeeperConfig) =>
   Effect.gen(function* () {
     const named = config["database.url"]
@@ -58,7 +61,7 @@ const writableFolder = async (folder: string): Promise<string> => {
   return folder
 }
 
-/** The store on that database; opening it brings its schema up to date. */
+/** Storage layer on the configured database; opening it applies pending migrations. */
 const storage = (config: KeeperConfig) =>
   Layer.unwrap(
     Effect.map(databaseUrl(config), (url) =>
@@ -69,7 +72,8 @@ const storage = (config: KeeperConfig) =>
   )
 
 /**
- * Runs the migrations of the engine and of the simulated ledger. Answers the names of those it ran.
+ * Runs the migrations of the engine and of the simulated ledger. Returns the names of those that
+ * ran.
  */
 export const migrated = (config: KeeperConfig) =>
   Effect.gen(function* () {
@@ -150,16 +154,19 @@ const keysOf = (config: KeeperConfig) =>
       webhooks: signing.length > 0 ? signing : [signingOf(yield* own("webhook", "webhooks.keys"))],
       sealing: sealing.length > 0 ? sealing : [yield* own("sealing", "webhooks.sealingKeys")],
       audit: audit.length > 0 ? audit : [signingOf(yield* own("audit", "audit.keys"))],
-      // Whoever serves reads makes one where there is none; a keeper's command has no use for it.
+      // Only a host that serves reads makes a cursor key; maintenance commands sign no cursors.
       cursor: config["cursor.keys"]
     }
   })
 
-/** The id of the cursor key that a deployment made for itself; settings name it so beside newer ones. */
+/**
+ * Id of the cursor key that a deployment makes for itself. A deployment that adds newer keys lists
+ * the old one under this id.
+ */
 const ownCursorKey = 0
 
 /**
- * Keys of cursors: those of the settings, or the deployment's own, or none where its folder cannot
+ * Cursor keys: those of the settings, else the deployment's own, else none where its folder cannot
  * be written. Without a key a cursor is valid until the host restarts.
  */
 const cursorKeysOf = (config: HostConfig) => {
@@ -260,8 +267,8 @@ const screening = (config: HostConfig) => {
 }
 
 /**
- * The file of checkpoints, opened at the start so that a missing right shows there and not an hour
- * later.
+ * Opens the file of checkpoints at the start, so that a missing permission fails the start and not
+ * the first checkpoint.
  */
 const anchors = (config: HostConfig) => {
   const named = config["audit.anchors"]
@@ -305,8 +312,7 @@ export const records = (config: KeeperConfig) =>
   )
 
 /**
- * Layer for verifying the audit log: its store, and the public keys that exist. It makes nothing,
- * no key either.
+ * Layer for verifying the audit log: its store, and the public keys that exist. It creates no key.
  */
 export const auditLog = (config: KeeperConfig) =>
   Layer.unwrap(
@@ -341,7 +347,7 @@ const background = Layer.unwrap(
   })
 )
 
-/** Telemetry export of the deployment. */
+/** Layer that exports telemetry to the configured collector; empty without one. */
 const telemetry = (config: HostConfig): Layer.Layer<never> => {
   const url = config["telemetry.otlpUrl"]
   if (url === null) return Layer.empty
@@ -354,7 +360,7 @@ const telemetry = (config: HostConfig): Layer.Layer<never> => {
   })
 }
 
-/** Everything a deployment is made of. */
+/** Composes the engine, the ledger, the storage and the host of one deployment. */
 const venue = (
   config: HostConfig,
   of: {
@@ -412,7 +418,7 @@ export interface Addresses {
   readonly ledgerDoor: string
 }
 
-/** Runs a venue until it is interrupted; fails when a background fiber ends by itself. */
+/** Runs a venue until it is interrupted; fails when a background fiber ends. */
 export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
   Effect.gen(function* () {
     const keys = { ...(yield* keysOf(config)), cursor: yield* cursorKeysOf(config) }

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-/** What a key is for; each has a file of its own. */
+/** Purpose of a key; each purpose has a key file of its own. */
 export type Use = "webhook" | "sealing" | "audit" | "cursor"
 
 export interface OwnKey {
@@ -16,7 +16,8 @@ export interface OwnKey {
 }
 
 /**
- * A key file without a valid key. It is not replaced: what the key sealed or signed depends on it.
+ * A key file without a valid key. The file is not replaced, because data sealed or signed with its
+ * key would become unreadable or unverifiable.
  */
 export class WrongKeyFile extends Data.TaggedError("WrongKeyFile")<{ readonly file: string }> {
   override get message(): string {
@@ -60,7 +61,10 @@ const there = (file: string) =>
     catch: (cause) => new NoKeyFile({ file, cause })
   })
 
-/** Writes a file atomically; of two writers at the same time the first wins. */
+/**
+ * Creates a file atomically; of concurrent writers the first one's file stays, and the others change
+ * nothing.
+ */
 const keep = async (file: string, text: string): Promise<void> => {
   const draft = `${file}.${randomBytes(8).toString("hex")}`
   await writeFile(draft, text, { mode: 0o600, flag: "wx" })
@@ -76,7 +80,7 @@ const keep = async (file: string, text: string): Promise<void> => {
 const fileOf = ({ data, use }: { readonly data: string; readonly use: Use }): string =>
   join(data, "keys", `${use}.json`)
 
-/** The deployment's own key of a use, as an earlier start kept it; undefined: none was made there. */
+/** Reads the key that an earlier start made for a purpose; undefined where there is none. */
 export const kept = (of: {
   readonly use: Use
   readonly data: string
@@ -89,14 +93,14 @@ export const kept = (of: {
   })
 
 /**
- * The deployment's own key of a use: the one made at an earlier start, or one made now, in
- * `<data>/keys/<use>.json`, for its owner alone to read. Says so in the log: instances that do not
- * share the folder need the key in their settings.
+ * Returns the key of a purpose that an earlier start made, or makes one, in
+ * `<data>/keys/<use>.json` with access for its owner alone. Logs a new key, because instances that
+ * do not share the folder need the key in their settings.
  */
 export const own = (of: {
   readonly use: Use
   readonly data: string
-  /** The setting that would give it. */
+  /** Name of the setting that configures such a key. */
   readonly setting: string
 }): Effect.Effect<OwnKey, WrongKeyFile | NoKeyFile> =>
   Effect.gen(function* () {

@@ -1,4 +1,7 @@
-/** The reference page at /docs, rendered from the document itself; it loads nothing from elsewhere. */
+/**
+ * The reference page at /docs, rendered from the OpenAPI document; it loads nothing from other
+ * hosts.
+ */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
@@ -11,10 +14,12 @@ import { isKnown } from "./wire/Conditional.ts"
 import { version } from "./version.ts"
 
 export const path = "/docs"
-/** Under which licences the page's viewer is served. */
+/** Path of the licences of the page's viewer. */
 export const licencesPath = "/docs/licences"
 
-/** The page may run its own script and ask this host; whatever else it names is not fetched. */
+/**
+ * Content security policy: the page may run its own script and call this host, and nothing else.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'unsafe-inline'",
@@ -47,7 +52,10 @@ const released = (document: Document): Document => ({
   }
 })
 
-/** The bundled viewer, given the mended document instead of one it would generate. */
+/**
+ * Layer of the bundled viewer, given the corrected document instead of one that the viewer's
+ * library would generate.
+ */
 const layer = (document: Document) =>
   HttpApiScalar.layer(
     HttpApi.make("docs").annotateMerge(
@@ -56,7 +64,7 @@ const layer = (document: Document) =>
     { path, scalar: viewer }
   )
 
-/** The page's text, the same for everybody. */
+/** Renders the HTML of the page, the same for every caller. */
 const render = (document: Document): Effect.Effect<string> =>
   Effect.promise(async () => {
     const { dispose, handler } = HttpRouter.toWebHandler(layer(document), { disableLogger: true })
@@ -77,7 +85,8 @@ const kept = Effect.fnUntraced(function* (of: {
       const plain = Buffer.from(text, "utf8")
       const packed = yield* Effect.promise(() => promisify(gzip)(plain))
       return { plain, packed, digest: hash("sha256", text, "base64url") }
-      // The first caller may disconnect: rendering is not interrupted with it.
+      // Uninterruptible: the first caller may disconnect while later callers wait for the same
+      // text.
     }).pipe(Effect.uninterruptible)
   )
   return (requestId: string) =>
@@ -85,7 +94,7 @@ const kept = Effect.fnUntraced(function* (of: {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const { digest, packed, plain } = yield* made
       const takesGzip = acceptsGzip(headers["accept-encoding"])
-      // Two forms of one text are two representations, each with a tag of its own.
+      // The plain and the compressed form are two representations, each with an ETag of its own.
       const etag = takesGzip ? `"${digest}-gzip"` : `"${digest}"`
       const told = {
         "x-request-id": requestId,
@@ -106,12 +115,15 @@ const kept = Effect.fnUntraced(function* (of: {
     })
 })
 
-/** Whether gzip is among what is accepted, and not with a weight of nothing. */
+/** Checks whether an Accept-Encoding header accepts gzip with a weight above 0. */
 const acceptsGzip = (accepted: string | undefined): boolean =>
   accepted !== undefined &&
   /(^|,)\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*(,|$))[0-9.]+\s*)?(,|$)/i.test(accepted)
 
-/** The page and the licences of its viewer, with the headers that no answer lacks and their own. */
+/**
+ * Routes of the page and of the licences of its viewer, with the headers of every answer and their
+ * own.
+ */
 export const make = Effect.fnUntraced(function* (document: Document) {
   return [
     { path, app: yield* kept({ text: render(document), contentType: "text/html; charset=utf-8" }) },

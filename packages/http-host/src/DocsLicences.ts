@@ -1,7 +1,9 @@
-/** Under which licences the viewer of the reference page is served: its own, and that of the library that brings it. */
+/**
+ * Licences of the viewer of the reference page: its own, and that of the library that bundles it.
+ */
 
 export const viewer = "@scalar/api-reference"
-/** As the library bundles it. */
+/** Version of the viewer that the library bundles. */
 export const viewerVersion = "1.43.5"
 
 export const text = `This page is shown by a viewer that others made and that its service delivers with it.

@@ -28,17 +28,17 @@ export interface Options {
   readonly port: number
   readonly signing: SignedRequests.Rules
   readonly rateLimit: RateLimit.Rules
-  /** The origins of the web pages that may call from elsewhere. */
+  /** Origins of web pages on other hosts that may call the API. */
   readonly origins: ReadonlyArray<string>
 }
 
-/** Everything that answers, on its listener; needs the engine, who signs in, and whether it is ready. */
+/** Layer of the HTTP server with all routes; needs the engine, authentication and readiness. */
 export const layer = (options: Options) => {
   const routes = table(options.tables)
   const api = Interface.make(routes)
   const { tenantId } = options.tenant
   const strangers = Strangers.make<Socket>()
-  // An answer of JSON ends with its last bracket; the file that is checked in ends its last line.
+  // The served document has no final line break; the file in the repository has one.
   const openapi = Document.text(routes).trimEnd()
   const handlers = Handlers.layer({ ...options, api, routes, openapi, strangers }).pipe(
     Layer.provide(SignedRequests.layer({ ...options.signing, tenantId })),
@@ -50,7 +50,8 @@ export const layer = (options: Options) => {
     Effect.gen(function* () {
       yield* sayWhatIsLost
       const router = yield* HttpRouter.toHttpEffect(app).pipe(
-        // An id that RawPath.ts found is one that the router finds again: left to itself it stops at 100.
+        // The router's default limit is 100 characters; RawPath.ts accepts longer ids, and the
+        // router must find their routes too.
         Effect.provideService(HttpRouter.RouterConfig, { maxParamLength: RecordId.lengthMax })
       )
       const pages = yield* Docs.make(Document.make(routes))
@@ -62,7 +63,10 @@ export const layer = (options: Options) => {
   )
 }
 
-/** Warns at the start that cursors end with this host where no cursor key is configured. */
+/**
+ * Logs a warning at the start where no cursor key is configured: cursors then end with this
+ * process.
+ */
 const sayWhatIsLost = Effect.flatMap(Settings, ({ cursorKeys }) =>
   cursorKeys.length > 0
     ? Effect.void

@@ -14,11 +14,11 @@ export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384",
 export type Algorithm = (typeof algorithms)[number]
 
 export interface Setting<A = unknown> extends Kind.Kind<A> {
-  /** One sentence: what it decides. */
+  /** One sentence that says what the setting decides. */
   readonly doc: string
   /** Default, as a variable would write it; null: the setting is required. */
   readonly fallback: string | null
-  /** The variable of the environment, where it is not the one that follows from the name. */
+  /** Name of the environment variable, where it is not derived from the setting's name. */
   readonly variable?: string
 }
 
@@ -68,7 +68,7 @@ const callLimit = Kind.integer(1, callsMax)
 
 const Calls = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: callsMax }))
 
-/** Limits by role; what is not named has the limit of everybody. */
+/** Rate limits by role; a role without an entry has `rateLimit.limit`. */
 const callLimits = Kind.empty(
   {},
   Kind.structured({
@@ -100,7 +100,10 @@ const keptFor: Kind.Kind<Duration.Duration> = Kind.text(
 const written = (period: Duration.Duration | null): string =>
   period === null ? "" : Duration.format(period)
 
-/** How long something is kept after it has ended; empty: for ever. */
+/**
+ * A retention period: the time for which a kind of record is kept after it has ended; empty: for
+ * ever.
+ */
 const kept = (record: Retention.Kept): Setting<Duration.Duration | null> => {
   const { doc } = Retention.kept[record]
   return setting(Kind.maybe(keptFor), {
@@ -122,7 +125,7 @@ const legalHold = Kind.empty(
   })
 )
 
-/** An origin as a browser names it: scheme, host and port, nothing after. */
+/** A web origin (RFC 6454): scheme, host and port, without a path. */
 const origin = Kind.text("an origin such as https://app.example", (text) =>
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
     ? text
@@ -356,12 +359,15 @@ type Settings = typeof settings
 
 export type Name = keyof Settings
 
-/** Every setting by its name, as it was read. */
+/** Values of all settings, by name. */
 export type HostConfig = {
   readonly [K in Name]: Settings[K] extends Setting<infer A> ? A : never
 }
 
-/** The variable a setting is read from: `idempotency.bodyKeyWindow` from BURSAR_IDEMPOTENCY_BODY_KEY_WINDOW. */
+/**
+ * Name of the environment variable of a setting: BURSAR_IDEMPOTENCY_BODY_KEY_WINDOW of
+ * `idempotency.bodyKeyWindow`.
+ */
 export const variableOf = (name: string, { variable }: Pick<Setting, "variable">): string =>
   variable ??
   `BURSAR_${name
@@ -369,7 +375,10 @@ export const variableOf = (name: string, { variable }: Pick<Setting, "variable">
     .replace(/[A-Z]/g, (letter) => `_${letter}`)
     .toUpperCase()}`
 
-/** Settings that are missing or wrong, each named with what it may be; the host does not start. */
+/**
+ * Settings that are missing or wrong, each named with its permitted values; the host does not
+ * start.
+ */
 export class WrongSettings extends Data.TaggedError("WrongSettings")<{
   readonly faults: ReadonlyArray<string>
 }> {
@@ -378,20 +387,20 @@ export class WrongSettings extends Data.TaggedError("WrongSettings")<{
   }
 }
 
-/** One setting as it holds, for people. */
+/** A setting's value with its source, as `bursar config` prints it. */
 export interface Held {
   readonly name: string
   readonly variable: string
-  /** `unset`: it must be set, and nothing says what it is. */
+  /** `unset`: the setting is required and has no value. */
   readonly from: "environment" | "file" | "default" | "unset"
-  /** As it was written; null: it is a secret. */
+  /** Text of the value; null where it is a secret. */
   readonly written: string | null
 }
 
-/** Settings of sign-in: required, but only by a host that serves requests. */
+/** Settings of sign-in: required only by a host that serves requests. */
 const signIn = ["issuer", "jwksUrl"] as const
 
-/** Every setting but those that people sign in by: what a keeper's command is run with. */
+/** Settings of a maintenance command: all but those of sign-in. */
 export type KeeperConfig = Omit<HostConfig, (typeof signIn)[number]>
 
 interface Read {
@@ -401,10 +410,13 @@ interface Read {
 }
 
 interface ReadWhole {
-  /** By the settings' names; one that must be set and is not has no entry. */
+  /** Values by the settings' names; a required setting without a value has no entry. */
   readonly values: Readonly<Record<string, unknown>>
   readonly held: ReadonlyArray<Held>
-  /** Faults in the order of the table; `missing`: the setting is none of these, but not set. */
+  /**
+   * Faults in the order of the table. `missing`: a required setting without a value; `wrong`: every
+   * other fault.
+   */
   readonly faults: ReadonlyArray<{ readonly was: "wrong" | "missing"; readonly told: string }>
 }
 
@@ -447,19 +459,23 @@ const demand = (
 }
 
 /**
- * Reads every setting, the environment before the file, and demands none: one that must be set and
- * is not has no value. All that are wrong are told at once, by name and never with a value.
+ * Reads every setting, the environment before the file, and requires none: a required setting
+ * without a value has no entry. Fails with all wrong settings together, by name and never with a
+ * value.
  */
 export const read: Effect.Effect<Read, WrongSettings> = Effect.flatMap(readWhole, (whole) =>
   Effect.map(demand(whole, ["wrong"]), (config) => ({ config, held: whole.held }))
 )
 
-/** The settings of a host that serves people: what is wrong and what is missing is told at once. */
+/**
+ * Loads the settings of a host that serves requests. Fails with all wrong and missing settings
+ * together.
+ */
 export const load: Effect.Effect<HostConfig, WrongSettings> = Effect.flatMap(readWhole, (whole) =>
   demand(whole, ["wrong", "missing"])
 )
 
-/** The settings of a keeper's command, which nobody signs in to. */
+/** Loads the settings of a maintenance command, which needs no sign-in. */
 export const loadForKeeper: Effect.Effect<KeeperConfig, WrongSettings> = Effect.map(
   read,
   ({ config }) => config
@@ -467,7 +483,7 @@ export const loadForKeeper: Effect.Effect<KeeperConfig, WrongSettings> = Effect.
 
 interface Given {
   readonly from: Held["from"]
-  /** A text or a value of JSON, as the setting's form says; undefined: there is none. */
+  /** A text or a JSON value, by the setting's form; undefined: no value. */
   readonly value: unknown
 }
 
@@ -493,7 +509,10 @@ const formed = ({ form }: Setting, text: string): unknown => {
   }
 }
 
-/** The file may say a number, a flag or a list as JSON has them; null is empty. */
+/**
+ * Converts a number, flag or list of the JSON file to the text that a variable would hold; null
+ * becomes the empty text.
+ */
 const textOf = (value: unknown): unknown => {
   if (value === null) return ""
   if (typeof value === "number" || typeof value === "boolean") return String(value)

@@ -1,4 +1,7 @@
-/** HTTP/1.1 listener with strict parsing and limits; refusals on the socket are problems too. */
+/**
+ * HTTP/1.1 listener with strict parsing and limits; refusals on the raw socket have the problem
+ * format too.
+ */
 import { Refusal } from "@bursar/engine-core"
 import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
@@ -15,10 +18,10 @@ import type { Strangers } from "./middleware/Strangers.ts"
 import * as Body from "./wire/Body.ts"
 import { Times } from "./wire/Times.ts"
 
-/** Requests in flight get this long to finish when the host stops. */
+/** Grace period of requests in flight when the host stops. */
 const stopWithin = "20 seconds"
 
-/** The address could not be listened on. */
+/** The listener could not bind its address. */
 export class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -72,17 +75,18 @@ const makeServer = (of: Making): Server => {
   const server = createServer({
     maxHeaderSize: Limits.parserHeadersMax,
     headersTimeout: times.headersWithin,
-    // A body that is late is refused where it is read; this is for what never gets there.
+    // Backstop: Body.ts refuses a late body where it is read; this timeout ends requests that are
+    // never read.
     requestTimeout: times.requestWithin + times.partingWithin,
     keepAliveTimeout: times.keptAlive,
     connectionsCheckingInterval: times.lookedAtEvery,
     insecureHTTPParser: false,
-    // Judged with the other headers (Limits.ts), so that the refusal is a problem like any other.
+    // Limits.ts checks the Host header with the other headers, so that the refusal is a problem.
     requireHostHeader: false,
     // Requests to upgrade the protocol are answered as ordinary requests.
     shouldUpgradeCallback: () => false
   })
-  // A half-closed client still reads: a request that came whole is answered.
+  // A client that has closed its sending half still reads: a complete request is answered.
   Object.assign(server, { httpAllowHalfOpen: true })
   const owed = Owed.make()
   const parting = new WeakSet<Duplex>()
@@ -96,7 +100,7 @@ const makeServer = (of: Making): Server => {
   }
   server.on("clientError", (error: ParserError, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
-    // Bytes after a refusal or after the last answer are not read.
+    // Bytes after a refusal or after the connection's final answer are not read.
     else if (!parting.has(socket) && socket.writable) {
       part(socket, refusedBy(error), error.rawPacket)
     }
@@ -117,7 +121,7 @@ const makeServer = (of: Making): Server => {
 const tunnelled = Refusal.refused("method-not-allowed", { detail: "There are no tunnels here." })
 const overloaded = Refusal.unavailable("overloaded", "Too many connections; none is free.", 1)
 
-/** Refuses connections beyond the limit before the parser reads anything of them. */
+/** Refuses connections beyond the limit before the parser reads their bytes. */
 const admitOnly = (
   server: Server,
   strangers: Strangers<Socket>,
@@ -143,16 +147,16 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-/** Whole text of an answer on the socket, for bytes that never became a request. */
+/** Formats a whole HTTP response for the raw socket, for bytes that never became a request. */
 const rawText = (of: {
   readonly refused: Refusal.Refused | Refusal.Unavailable
   readonly requestId: string
-  /** Bytes that the parser was reading. */
+  /** Bytes that the parser was reading when it failed. */
   readonly sent: Buffer | undefined
 }): string => {
   const { requestId } = of
   const problem = Problem.from(of.refused, requestId)
-  // HEAD gets no body, which its client would read as the next answer.
+  // An answer to HEAD has no body: its client would read the body as the next answer.
   const text = of.sent?.subarray(0, 5).equals(head) === true ? "" : Answer.problemText(problem)
   const headers = {
     connection: "close",
@@ -170,7 +174,7 @@ const rawText = (of: {
 
 const head = Buffer.from("HEAD ")
 
-/** Writes the last text on a socket and closes it, even where the client wants to keep it open. */
+/** Writes a final response on a socket and closes the connection, whatever keep-alive says. */
 const leave = (of: {
   readonly socket: Duplex
   readonly text: string
@@ -196,6 +200,6 @@ const refusedBy = ({ code, rawPacket }: ParserError): Refusal.Refused => {
   }
 }
 
-/** Whether a packet that overflowed holds the end of its request line. */
+/** Checks whether a packet that overflowed contains the end of its request line. */
 const endsItsLine = (packet: Buffer | undefined): boolean =>
   packet === undefined || packet.subarray(0, 16 * 1024).includes("\r\n")

@@ -6,14 +6,14 @@ import { Data } from "effect"
 import type { HostConfig } from "./HostConfig.ts"
 import { version } from "./version.ts"
 
-/** The configuration could not be logged, so the host does not start. */
+/** The audit record of the configuration could not be written, so the host does not start. */
 export class NotTold extends Data.TaggedError("NotTold")<{ readonly detail: string }> {
   override get message(): string {
     return `the audit log cannot be told of the configuration: ${this.detail}`
   }
 }
 
-/** More ids than this are counted instead of named. */
+/** Largest number of ids that the record names; of more, the record has the count. */
 const namedMax = 50
 
 const named = (ids: ReadonlyArray<string>): string =>

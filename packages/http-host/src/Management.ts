@@ -21,7 +21,7 @@ export interface Options {
   readonly opened?: (port: number) => void
 }
 
-/** The event loop must have turned within this. */
+/** Milliseconds within which the event loop must have run for /livez to succeed. */
 const aliveWithin = 5_000
 const beatEvery = "1 second"
 
@@ -39,7 +39,7 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
       }).pipe(Effect.repeat(Schedule.spaced(beatEvery)), Effect.forkScoped)
 
       const server = createServer((request, response) => {
-        // What follows `?` does not matter here.
+        // The query is ignored.
         switch (request.url?.split("?")[0]) {
           case "/livez":
             return answer(response, clock.currentTimeMillisUnsafe() - beat < aliveWithin)

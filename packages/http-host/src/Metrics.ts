@@ -39,10 +39,12 @@ const own: ReadonlyArray<Core.Measured> = [
   { metric: Counters.signatureRefused, labels: { slug: signatureSlugs } }
 ]
 
-/** The one table of metrics. */
+/** The table of all metrics, of the engine and of the host. */
 export const measured: ReadonlyArray<Core.Measured> = [...own, ...Core.measured]
 
-/** The figures of a route before it is called: as if it had answered so, with no answer yet. */
+/**
+ * Labels of each route's request metrics before its first call: the success status, and no error.
+ */
 const requestsBegin = routes.map(({ path }) => ({
   "http.request.method": path.method,
   "http.route": path.template,
@@ -70,7 +72,7 @@ export const begin: Effect.Effect<void> = Effect.forEach(
       Metric.withAttributes(metric, attributes)
     )
   ),
-  // Reading a metric registers it.
+  // `Metric.value` registers the metric as a side effect.
   Metric.value,
   { discard: true }
 )
@@ -80,7 +82,7 @@ const unitOf = ({ attributes }: Metric.Metric<never, unknown>): string | undefin
   return Object.entries(attributes).find(([name]) => name === "unit")?.[1]
 }
 
-/** A metric's name as Prometheus has it: words by underscores, its unit and `total` at the end. */
+/** Prometheus name of a metric: words joined by underscores, its unit and `total` at the end. */
 export const prometheusName = (metric: Metric.Metric<never, unknown>): string => {
   const words = metric.id.replaceAll(".", "_")
   if (metric.type === "Counter") return `${words}_total`
@@ -89,5 +91,5 @@ export const prometheusName = (metric: Metric.Metric<never, unknown>): string =>
 
 const named = new Map(measured.map(({ metric }) => [metric.id, prometheusName(metric)]))
 
-/** For the library's printer, which knows a metric by its name alone. */
+/** Prometheus name by a metric's id, for the library's printer, which passes the id alone. */
 export const nameOf = (id: string): string => named.get(id) ?? id

@@ -7,11 +7,13 @@ import type { Health } from "./api/SystemApi.ts"
 /** Result of one readiness poll. */
 export interface Vitals {
   readonly projectionOffset: Offset.Offset
-  /** Null: the ledger is not reached. */
+  /** Latest offset of the ledger; null: the ledger is not reached. */
   readonly ledgerEnd: Offset.Offset | null
-  /** Seconds for which the oldest claimable operation has waited; 0 when none does. */
+  /** Age in seconds of the oldest claimable operation; 0 where there is none. */
   readonly oldestQueuedSeconds: number
-  /** Seconds for which the oldest offset that is not projected is known; 0 while there is none. */
+  /**
+   * Seconds since the oldest offset that is not projected was first seen; 0 where there is none.
+   */
   readonly lagSeconds: number
   readonly migrationsPending: boolean
 }
@@ -21,7 +23,9 @@ export class Vital extends Context.Service<
   {
     /** Polls once; fails where the store is unavailable or refuses writes. */
     readonly look: Effect.Effect<Vitals, Refusal.Unavailable>
-    /** Whether the store has refused a write since it last took one, known without a poll. */
+    /**
+     * Checks, without a poll, whether the store has refused a write since its last successful one.
+     */
     readonly refusesWrites?: () => boolean
   }
 >()("@bursar/http-host/Readiness/Vital") {}
@@ -30,14 +34,14 @@ export class Readiness extends Context.Service<
   Readiness,
   {
     readonly current: Effect.Effect<({ readonly _tag: "Ready" } & Health) | Refusal.Unavailable>
-    /** From now on the host is not ready: it is being stopped. */
+    /** Marks the host as not ready for the rest of its life, because it is being stopped. */
     readonly stopping: Effect.Effect<void>
   }
 >()("@bursar/http-host/Readiness") {}
 
 /**
- * Poll interval and timeout, together less than a second: so long may an unavailable store count as
- * available.
+ * Poll interval and timeout, together less than a second: the longest time for which an unavailable
+ * store is reported as available.
  */
 const every = "250 millis"
 const lookWithin = "700 millis"
@@ -60,7 +64,7 @@ export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, 
       let told: "reached" | "not reached" | undefined
       let stopping = false
 
-      // Logged on change alone: an outage of an hour is one line, not one for each poll.
+      // Logs changes only: an outage of an hour is one line, not one for each poll.
       const tell = (now: "reached" | "not reached", line: Effect.Effect<void>) => {
         const before = told
         told = now

@@ -28,10 +28,10 @@ const away = ({ detail, retryAfter }: StorageUnavailable) =>
  */
 const triedBytes = 64 * 1024
 
-/** Rolls back the test write. */
+/** Failure that rolls back the test write. */
 class TakenBack extends Data.TaggedError("TakenBack")<{}> {}
 
-/** Test write that is rolled back: whether the store takes writes again. */
+/** Checks, by a test write that is rolled back, whether the store accepts writes again. */
 const tryWrite = Effect.gen(function* () {
   const blobs = yield* Blobs
   const { run } = yield* Atomically
@@ -40,7 +40,7 @@ const tryWrite = Effect.gen(function* () {
   yield* run(
     Effect.gen(function* () {
       yield* blobs.put({ hash, bytes })
-      // The write is certain only when a later statement is answered.
+      // A read after the write proves that the write was accepted.
       yield* blobs.get(hash)
       return yield* new TakenBack()
     })
@@ -74,17 +74,18 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
     return {
       refusesWrites: () => writes.reason() !== null,
       look: Effect.gen(function* () {
-        // Only after a refused write: a store that takes writes needs no test write.
+        // Only after a refused write: a store that accepts writes needs no test write.
         if (writes.reason() !== null) {
           yield* tried
           writes.taken()
         }
-        // In parallel, so that a slow ledger takes nothing of the store's timeout.
+        // In parallel, so that a slow ledger does not use up the store's timeout.
         const [[head, depth], end] = yield* Effect.all([store, ledgerEnd], {
           concurrency: "unbounded"
         })
         const now = yield* Clock.currentTimeMillis
-        // Later updates are younger, so that a busy ledger does not count as lag.
+        // Counts from the oldest end that is not projected, so that a busy ledger does not count as
+        // lag.
         const reached = awaited !== null && awaited.end <= head.offset
         if (reached || (end !== null && end <= head.offset)) awaited = null
         if (awaited === null && end !== null && end > head.offset) awaited = { end, since: now }
@@ -93,7 +94,7 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
           ledgerEnd: end,
           oldestQueuedSeconds: (depth.oldestMillis ?? 0) / 1000,
           lagSeconds: awaited === null ? 0 : (now - awaited.since) / 1000,
-          // The store brings its schema up to date before it is opened.
+          // Constant: the store applies its migrations before it is opened.
           migrationsPending: false
         }
       })

@@ -1,4 +1,4 @@
-/** The typed client: any declared write or read, called by its own value, with every digit kept. */
+/** The typed client: calls any declared write or read, and keeps every digit of its decimals. */
 import {
   ApprovalView,
   Catalogue,
@@ -39,7 +39,10 @@ interface Around {
   readonly offset: Offset.Offset
   readonly ledgerTime: Instant.Instant | null
   readonly now: Instant.Instant
-  /** The point and the page it was asked with: what `repeat` begins from. */
+  /**
+   * Point and page that the call asked for, from which `repeat` derives the parameters that repeat
+   * the answer.
+   */
   readonly asked: Asked
 }
 
@@ -54,7 +57,10 @@ export interface Page<V> extends Around {
 
 export interface FeedPage {
   readonly events: ReadonlyArray<Seen<EventReads.Event>>
-  /** Where to go on: kept once the events are dealt with, and given as `after` at the next start. */
+  /**
+   * Cursor after the last of these events. A caller stores it once the events are handled, and
+   * passes it as `after` at its next start.
+   */
   readonly cursor: string
 }
 
@@ -62,22 +68,23 @@ export type Written<R> = Omit<Seen<WriteAnswer>, "result"> & { readonly result: 
 
 export interface Client {
   /**
-   * Makes a write; the answer is an operation, or an action that awaits its approvers. Another's
-   * action is approved by the same write under its maker's key, or under none (`key: null`).
+   * Makes a write; the answer is an operation, or an action that awaits its approvers. An approver
+   * approves another person's action by the same write under its maker's key, or under no key
+   * (`key: null`).
    */
   readonly write: <K extends Operation.Operation["kind"], I, R>(
     operation: Writable<K, I, R>,
     input: Told<NoInfer<I>>,
     of?: Keyed & {
-      /** The state that the caller saw and replaces, where the write takes If-Match. */
+      /** ETag of the state that the caller saw and replaces, where the write takes If-Match. */
       readonly ifMatch?: string | null
     }
   ) => Effect.Effect<Written<R>, CallError>
   /**
-   * Waits for the outcome of a write: until the operation has ended, as often as the service says;
-   * an action is waited for until somebody approves it. Calls that are answered 429, 503 or not at
-   * all are made again. Fails with what the operation failed with, or when the action ended
-   * otherwise.
+   * Polls a write until its operation has ended, as often as the service's Retry-After says; an
+   * action is polled until somebody approves it. Calls that end with 429, 503 or no answer are
+   * retried. Fails with the problem of the operation, or where the action ended without an
+   * operation.
    */
   readonly wait: <R>(
     written: Written<R>,
@@ -88,35 +95,40 @@ export interface Client {
     params: Told<NoInfer<P>>,
     point?: PointAsked
   ) => Effect.Effect<One<V>, CallError>
-  /** A page; without a limit all there is, in one answer. */
+  /** Returns a page; without a limit the whole list in one answer. */
   readonly list: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Told<NoInfer<P>>,
     asked?: Asked
   ) => Effect.Effect<Page<V>, CallError>
-  /** Every page of one and the same point, the next one asked for when the last is dealt with. */
+  /**
+   * Streams all pages at one point; the next page is requested when the previous one has been
+   * consumed.
+   */
   readonly pages: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Told<NoInfer<P>>,
     asked?: Asked
   ) => Stream.Stream<Page<V>, CallError>
-  /** Every record of one and the same point, one by one. */
+  /** Streams all records at one point. */
   readonly records: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Told<NoInfer<P>>,
     asked?: Asked
   ) => Stream.Stream<Seen<V>, CallError>
   /**
-   * The event feed, for ever: pages with something in them, each with the cursor that follows it.
-   * Given the cursor that was kept last it goes on there; what was not dealt with comes again.
+   * Streams the event feed without an end: pages with at least one event, each with the cursor
+   * after it. Delivery is at least once: a stream that starts at the stored cursor repeats the
+   * events that were not handled.
    */
   readonly events: (
     params: EventReads.EventParams,
     of?: FeedAsked
   ) => Stream.Stream<FeedPage, CallError>
   /**
-   * Signs an action as it was seen: for those of its figures and no others. Once they have moved it is
-   * refused (`rule-refused`, check `figures-moved`), and the action has to be read again.
+   * Approves an action with the figures that `action` shows, and no others. Once they have moved,
+   * the call is refused (`rule-refused`, check `figures-moved`), and the action has to be read
+   * again.
    */
   readonly approve: (action: Approvable, of?: Keyed) => Effect.Effect<Seen<WriteAnswer>, CallError>
   readonly reject: (
@@ -125,22 +137,28 @@ export interface Client {
   ) => Effect.Effect<Seen<ApprovalView>, CallError>
 }
 
-/** How a write is told from others: absent: a new key; null: none is sent, its body names it. */
+/**
+ * Idempotency key of a write. Absent: a new key; null: no key is sent, and the write is identified
+ * by its body.
+ */
 export interface Keyed {
   readonly key?: string | null
 }
 
-/** An action as its maker was answered, or as it was read; without figures it has none to sign. */
+/**
+ * An action as its maker's call returned it, or as it was read; without figures an approval signs
+ * none.
+ */
 export interface Approvable {
   readonly actionKey: string | null
   readonly figuresHash: string | null
 }
 
 export interface FeedAsked {
-  /** The cursor kept last; absent: from the first event there is. */
+  /** Cursor that the caller stored last; absent: the first event that is kept. */
   readonly after?: string
   readonly limit?: number
-  /** How long to wait at the feed's end before it is asked again; one second unless given. */
+  /** Interval between polls at the end of the feed; one second by default. */
   readonly every?: Duration.Input
 }
 
@@ -150,7 +168,7 @@ type Writable<K extends Operation.Operation["kind"], I, R> = Pick<
 >
 type Readable<P> = Pick<Read.One<P>, "name" | "route" | "params">
 
-/** A declared write by its kind: `operation("subscription.claim")`. */
+/** Finds the declaration of a write by its kind: `operation("subscription.claim")`. */
 export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
   kind: K
 ): Extract<Catalogue.DeclaredOperation, { readonly kind: K }> => {
@@ -159,7 +177,7 @@ export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
   return found as Extract<Catalogue.DeclaredOperation, { readonly kind: K }>
 }
 
-/** A declared read by its name: `read("holders.get")`. */
+/** Finds the declaration of a read by its name: `read("holders.get")`. */
 export const read = <N extends Catalogue.DeclaredRead["name"]>(
   name: N
 ): Extract<Catalogue.DeclaredRead, { readonly name: N }> => {
@@ -168,7 +186,7 @@ export const read = <N extends Catalogue.DeclaredRead["name"]>(
   return found as Extract<Catalogue.DeclaredRead, { readonly name: N }>
 }
 
-/** A client over the platform's own fetch, in Node and in browsers. */
+/** Makes a client over the platform's fetch, in Node and in browsers. */
 export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>
   make({
     ...options,
@@ -177,10 +195,10 @@ export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>
     )
   })
 
-/** Records on a page where the caller names no limit but wants pages. */
+/** Page size of streams where the caller gives no limit. */
 const pageLimit = 500
 
-/** How long a write is waited for where the caller does not say. */
+/** Timeout of `wait` where the caller gives none. */
 const waitedWithin = "1 day"
 
 export const make = (options: Call.Options): Client => {
@@ -232,7 +250,7 @@ export const make = (options: Call.Options): Client => {
         const asked = { path, params, body, ...ifMatch, ...keyed(of) }
         const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), asked)
         if (value !== null) return value as Written<R>
-        // A removal that this call finished has nothing to show but where it can be read.
+        // A removal that this call completed has no body; its Location names the operation.
         const operationId = location?.split("/").at(-1)
         if (operationId === undefined) {
           return yield* new AnswerUnreadable({ status: 204, detail: "no Location" })
@@ -282,7 +300,7 @@ export const make = (options: Call.Options): Client => {
   }
 }
 
-/** A call of which only the value matters. */
+/** A call that returns the value alone. */
 type Plain = <A>(
   schema: Schema.Codec<A, unknown>,
   asked: Call.Asked
@@ -308,7 +326,7 @@ const feed = (call: Plain, params: EventReads.EventParams, of: FeedAsked) => {
   return Stream.paginate(of.after, (after) =>
     Effect.gen(function* () {
       const { next, value } = yield* page(after)
-      // An empty page gives the same place back: there is nothing to deal with, and time.
+      // An empty page repeats the cursor: the end of the feed is polled after a pause.
       if (value.length === 0) yield* Effect.sleep(of.every ?? Duration.seconds(1))
       const pages: ReadonlyArray<FeedPage> =
         value.length === 0 && next === after ? [] : [{ events: value, cursor: next }]
@@ -347,17 +365,21 @@ const reading = <P>(declared: Readable<P>, params: Told<P>, standard: Call.Texts
     return { path, params: inPath, query: { ...texts(rest), ...standard } }
   })
 
-/** Encodes an input; a value that the declaration does not take is `InputInvalid`, and is not sent. */
+/**
+ * Encodes an input. Fails with `InputInvalid`, and sends nothing, where the declaration does not
+ * accept it.
+ */
 const encode = <A>(
   schema: Schema.Codec<A, unknown>,
   value: Told<A>
 ): Effect.Effect<Readonly<Record<string, unknown>>, InputInvalid> =>
-  // Whether a text may stand where it does is judged by the schema itself.
+  // Cast: the schema itself validates the value.
   Schema.encodeEffect(schema)(value as A).pipe(
     Effect.mapError(({ message }) => new InputInvalid({ detail: message })),
     Effect.tap((encoded) =>
       Effect.try({
-        // What JSON cannot carry whole, such as half a character, is not sent as something else.
+        // A value that JSON cannot represent, such as half of a surrogate pair, is refused and
+        // never replaced.
         try: () => PlainJson.stringify(encoded as PlainJson.Printable),
         catch: (error) => new InputInvalid({ detail: String(error) })
       })
@@ -365,7 +387,7 @@ const encode = <A>(
     Effect.map((encoded) => ({ ...(encoded as object) }))
   )
 
-/** Splits an input into the path's members and the rest. */
+/** Splits an input into the members of the path and the rest. */
 const split = ({ names }: Verb.Path, input: Readonly<Record<string, unknown>>) => {
   const params: Record<string, string> = {}
   const rest: Record<string, PlainJson.Plain> = {}
@@ -377,8 +399,8 @@ const split = ({ names }: Verb.Path, input: Readonly<Record<string, unknown>>) =
 }
 
 /**
- * Splits off the member that If-Match fills. A write that takes no If-Match is not sent with one,
- * since it would not be judged by it.
+ * Splits off the member that is sent as If-Match. A write without If-Match is sent none, because
+ * the service would ignore it.
  */
 const matched = (
   { ifMatch: member, kind }: Pick<Operation.Operation, "ifMatch" | "kind">,

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-/** The command `bursar`: serves a venue and does what its keeper does beside. */
+/**
+ * The command `bursar`: serves a venue, and maintains its database, audit log, webhooks and keys.
+ */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
@@ -28,7 +30,8 @@ Command.run(bursar, { version, renderErrors: false }).pipe(
     Logs.layer,
     NodeServices.layer,
     Outcome.presenter,
-    // An empty variable says "none" of a setting that has one: records kept for ever, for example.
+    // Empty variables are kept: they mean "none" for some settings, for example records kept for
+    // ever.
     ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })),
     CliConfig.layer({
       builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]

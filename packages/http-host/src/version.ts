@@ -1,4 +1,4 @@
-/** The version of this package, as health and the command line tell it. */
+/** Version of this package, as health and the command line print it. */
 import { readFileSync } from "node:fs"
 
 const read = (): string => {

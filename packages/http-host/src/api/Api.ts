@@ -1,4 +1,4 @@
-/** The API as one value, from which host and client are made. */
+/** The API's table of routes as one value, from which host and client are made. */
 import { Catalogue } from "@bursar/engine-core"
 import * as Interface from "./Interface.ts"
 import * as Route from "./Route.ts"

@@ -6,15 +6,15 @@ import * as Body from "../wire/Body.ts"
 type AnySchema = Schema.Codec<unknown, unknown>
 
 export interface Binding {
-  /** What an answer's body is. */
+  /** Converts a schema to the schema of an answer's body. */
   readonly body: (schema: AnySchema) => AnySchema
-  /** What a call's body is; the ids its path names are members of the input, not of the body. */
+  /** Converts a schema to the schema of a call's body, without the members that the path names. */
   readonly input: (schema: AnySchema) => AnySchema
-  /** What a read's query is; here too the path's parameters are members of the read's own struct. */
+  /** Converts a schema to the schema of a read's query, which includes the path's parameters. */
   readonly query: (schema: AnySchema) => AnySchema
 }
 
-/** Parameters as they are sent: texts, repeated ones in a list. Their shape is judged by the handler. */
+/** Query parameters as texts, a repeated one as a list. The handler checks their shape. */
 const Query = Schema.Record(
   Schema.String,
   Schema.Union([Schema.String, Schema.Array(Schema.String)])
@@ -27,7 +27,10 @@ export const wire: Binding = {
   query: () => Query
 }
 
-/** Binding for the document: the schemas themselves, where HttpApi would show a string. */
+/**
+ * Binding for the document: the schemas themselves, because the wire binding would be shown as
+ * strings.
+ */
 export const shown: Binding = {
   body: (schema) => schema,
   input: (schema) => schema,

@@ -26,6 +26,6 @@ export const make = (routes: ReadonlyArray<Route.Route>): Mend.Document => {
   return Mend.document(OpenApi.fromApi(api), routes, extensible)
 }
 
-/** As it is served and checked in. */
+/** Text of the document, as the host serves it and the repository keeps it. */
 export const text = (routes: ReadonlyArray<Route.Route>): string =>
   `${JSON.stringify(make(routes), null, 2)}\n`

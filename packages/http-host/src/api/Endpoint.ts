@@ -1,4 +1,7 @@
-/** The three forms an endpoint has, each one type, so that a table of routes makes one interface. */
+/**
+ * The three forms of an endpoint, each one type, so that one interface covers the whole table of
+ * routes.
+ */
 import type { Schema } from "effect"
 import { HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import type { Binding } from "./Binding.ts"
@@ -10,7 +13,7 @@ type AnySchema = Schema.Codec<unknown, unknown>
 export interface Parts {
   readonly name: string
   readonly path: Verb.Path
-  /** What it answers, by status. */
+  /** Schemas of the answers, by status. */
   readonly success: Readonly<Record<number, AnySchema>>
 }
 
@@ -38,7 +41,7 @@ export const remove = (parts: Parts, binding: Binding) =>
   HttpApiEndpoint.make("DELETE")(parts.name, parts.path.pattern, {
     params: Verb.params(parts.path),
     headers: WriteHeaders,
-    // A removal that the approver's call finishes answers 204.
+    // A removal that this approval completes answers 204.
     success: [...answers(parts, binding), HttpApiSchema.NoContent]
   })
 

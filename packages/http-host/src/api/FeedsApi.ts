@@ -1,4 +1,7 @@
-/** The feeds: control and journal events in one gapless order, and the audit log in its own. */
+/**
+ * Routes of the feeds: control and journal events in one gapless order, and the audit log in its
+ * own.
+ */
 import { AuditReads, EventReads } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"

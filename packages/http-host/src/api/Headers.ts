@@ -1,4 +1,4 @@
-/** The headers of a call that the engine reads besides its bearer, and how it reads them. */
+/** Headers of a call besides Authorization, and their parsers. */
 import { Refusal } from "@bursar/engine-core"
 import { Result, Schema } from "effect"
 
@@ -16,7 +16,7 @@ const fault = {
   detail: "one header of 1 to 255 printable ASCII characters without a space"
 }
 
-/** The Idempotency-Key as it names the write: null when none was sent, unquoted when it is quoted. */
+/** The Idempotency-Key without its quotes; null where none was sent. */
 export const idempotencyKey = (
   sent: ReadonlyArray<string>
 ): Result.Result<string | null, Refusal.Refused<"invalid-request">> => {
@@ -37,7 +37,7 @@ const tagFault = {
 }
 
 /**
- * The tag of If-Match: null when none was sent. One strong tag alone is taken, since a list, a weak
+ * The tag of If-Match; null where none was sent. Accepts one strong tag only, since a list, a weak
  * tag or `*` names no single state that the caller saw.
  */
 export const ifMatch = (

@@ -25,7 +25,7 @@ export type Document = OpenAPIV3_1.Document
 
 type Operation = OpenApi.OpenAPISpecOperation
 
-/** Refusals that any route can give, and those that any route with a caller can. */
+/** Refusals of every route, and those of every route that needs a caller. */
 const always = ["invalid-request", "not-found", "uri-too-long", "headers-too-large", "internal"]
 const signedIn = [
   "unauthenticated",
@@ -42,7 +42,7 @@ const signedIn = [
 ]
 const withBody = ["body-too-large", "unsupported-media-type", "request-timeout"]
 
-/** Every slug a route can answer with, in the order of the table of refusals. */
+/** Slugs of all refusals of a route, in the order of the table of refusals. */
 export const problemsOf = (route: Route): ReadonlyArray<Refusal.Slug> => {
   const given = new Set<string>([
     ...always,
@@ -56,7 +56,7 @@ export const problemsOf = (route: Route): ReadonlyArray<Refusal.Slug> => {
 const isSlug = (text: string): text is Refusal.Slug => text in Refusal.refusals
 const slugs = Object.keys(Refusal.refusals).filter(isSlug)
 
-/** The generated document, mended; `extensible` names the sets that may gain values within /v1. */
+/** Corrects the generated document; `extensible` names the sets that may gain values within /v1. */
 export const document = (
   spec: OpenApi.OpenAPISpec,
   routes: ReadonlyArray<Route>,

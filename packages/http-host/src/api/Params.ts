@@ -3,7 +3,7 @@ import { type Read, Vocabulary } from "@bursar/engine-core"
 import { Codec, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 
-/** A text that a kernel's parser reads; shown in the document as what it is. */
+/** Schema of a text that a parser of the kernel reads; the document shows its format. */
 const textOf = <A>(
   to: Schema.Codec<A, unknown>,
   parse: (text: string) => Result.Result<A, Codec.Fault>,
@@ -28,7 +28,7 @@ export const Limit: Schema.Codec<number, string> = textOf(
   (limit) => String(limit)
 )
 
-/** A cursor longer than this is refused before it is decoded. */
+/** Longest cursor in characters; a longer one is refused before it is decoded. */
 const cursorMax = 512
 const After = Schema.String.check(
   Schema.isMinLength(1),
@@ -42,7 +42,7 @@ const window = {
   updatedTo: Schema.optionalKey(Instant.schema)
 }
 
-/** All of them; which a read takes, `names` says. */
+/** All standard parameters; `names` selects those of one read. */
 export const Standard = Schema.Struct({ ...point, ...page, ...window })
 
 /** The names of the standard parameters a read takes. */
@@ -53,6 +53,6 @@ export const names = (read: Read.Read): ReadonlySet<string> =>
     ...(read.shape === "list" && read.changes ? Object.keys(window) : [])
   ])
 
-/** The roles of an audience, in its order. */
+/** Roles of an audience, in the order of the vocabulary. */
 export const rolesOf = (audience: Read.Audience): ReadonlyArray<Vocabulary.Role> =>
   Vocabulary.Role.members.filter((role) => role in audience)

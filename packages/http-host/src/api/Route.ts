@@ -22,14 +22,14 @@ export interface Route {
   readonly path: Verb.Path
   readonly group: Group
   readonly admits: Admits
-  /** The most bytes its body may have; 0: it takes none. */
+  /** Longest body in bytes; 0: the route takes none. */
   readonly bodyMax: number
   readonly answers: Answers
-  /** The refusals it can give besides those that every route gives. */
+  /** Refusals of the route besides those of every route. */
   readonly refuses: ReadonlyArray<Refusal.Slug>
 }
 
-/** The forms its answers can have; which one of them an export has, its parameters say. */
+/** Media types of a route's answers; an export's parameters choose one of them. */
 export const formsOf = ({ answers }: Route): ReadonlyArray<string> =>
   answers.with === "one" && answers.read.csv !== undefined
     ? [Body.mediaType, Csv.mediaType]
@@ -68,7 +68,7 @@ export const groupDocs: Readonly<Record<Group, string>> = {
   System: "What anybody may read before signing in."
 }
 
-/** Which group the first segment of a path belongs to. */
+/** Group of each first path segment. */
 const groupOf: Readonly<Record<string, Group>> = {
   instruments: "Instruments",
   holders: "Holders",
@@ -98,7 +98,7 @@ const groupOf: Readonly<Record<string, Group>> = {
   "openapi.json": "System"
 }
 
-/** A JSON body's limit. */
+/** Longest JSON body in bytes. */
 export const jsonMax = 1024 * 1024
 
 const grouped = (path: Verb.Path): Group => {
@@ -116,14 +116,14 @@ export const ofOperation = (operation: Operation.Operation): Route => {
     group: grouped(path),
     admits: {
       by: "role",
-      // Repeating a four-eyes call is one way to approve it.
+      // An approver may approve a four-eyes action by repeating the maker's call.
       roles: operation.approvers === 0 ? operation.makers : [...operation.makers, "approver"]
     },
     bodyMax: path.method === "DELETE" ? 0 : jsonMax,
     answers: { with: "write", operation },
     refuses: [
       ...operation.refuses,
-      // A repeat that approves may find the figures moved.
+      // A repeated call that approves is refused where the action's figures have moved.
       ...(operation.figures === undefined || operation.refuses.includes("rule-refused")
         ? []
         : (["rule-refused"] as const)),
@@ -162,7 +162,7 @@ const ofServed = (served: Served): Route => {
   return { ...served, path, group: grouped(path), answers: { with: "hand", served } }
 }
 
-/** The routes of a set of tables, and those written by hand, in the order of their paths. */
+/** All routes, generated and hand-written, in the order of their paths. */
 export const table = (tables: Tables): ReadonlyArray<Route> => {
   const shared = tables.operations.filter(({ approvers }) => approvers > 0)
   const fourEyes = {

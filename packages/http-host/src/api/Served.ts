@@ -6,7 +6,7 @@ import type { Schema } from "effect"
 export type Admits =
   | { readonly by: "anyone" }
   | { readonly by: "role"; readonly roles: ReadonlyArray<Vocabulary.Role> }
-  /** An approver; an auditor is refused first, whatever else it holds. */
+  /** An approver; a caller who is also an auditor is refused. */
   | { readonly by: "approver" }
 
 export interface Served {
@@ -16,12 +16,12 @@ export interface Served {
   readonly admits: Admits
   /** Audit action of a refused call, where the route is a write. */
   readonly action?: Vocabulary.AuditAction
-  /** The most bytes its body may have; 0: it takes none. */
+  /** Longest body in bytes; 0: the route takes none. */
   readonly bodyMax: number
   readonly refuses: ReadonlyArray<Refusal.Slug>
   /** Path and query parameters in one struct of texts. */
   readonly params: Schema.Codec<unknown, unknown>
   readonly body: Schema.Codec<unknown, unknown> | null
-  /** What it answers, by status. */
+  /** Schemas of the answers, by status. */
   readonly success: Readonly<Record<number, Schema.Codec<unknown, unknown>>>
 }

@@ -1,7 +1,7 @@
 /** Open and closed sets of the API. */
 import { Catalogue, ValueSet } from "@bursar/engine-core"
 
-/** Every set of words of the interface: states that are reached or judged, and words without states. */
+/** Word sets of the interface: states that are reached or judged, and words without states. */
 export const sets: ReadonlyArray<Pick<ValueSet.ValueSet, "name" | "schema">> = [
   ...Catalogue.machines,
   ...Catalogue.judged,

@@ -31,7 +31,10 @@ export const Tenant = Schema.Struct({
 }).annotate({ identifier: "Tenant", description: "What a client needs before it signs in." })
 export type Tenant = typeof Tenant.Type
 
-/** The tenant's own members; signing and rate limits are read from their guards. */
+/**
+ * Members of the tenant that a handler supplies; signing and rate limits come from their
+ * middleware.
+ */
 export type Venue = Omit<Tenant, "signing" | "rateLimit">
 
 export const Health = Schema.Struct({

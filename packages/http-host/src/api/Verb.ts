@@ -1,18 +1,18 @@
-/** Paths of declared routes: the only place that knows how colon verbs are written. */
+/** Paths of declared routes: the only module that parses and prints colon verbs. */
 import { Schema } from "effect"
 
 export type Method = "GET" | "POST" | "DELETE"
 
-/** A declared route, taken apart. */
+/** A declared route, parsed. */
 export interface Path {
   readonly method: Method
-  /** As OpenAPI, spans and the route table write it: `/v1/holds/{holdId}:release`. */
+  /** Form of OpenAPI, spans and the route table: `/v1/holds/{holdId}:release`. */
   readonly template: `/v1/${string}`
-  /** As the router and the client write it: `/v1/holds/:holdId:release`. */
+  /** Form of the router and the client: `/v1/holds/:holdId:release`. */
   readonly pattern: `/v1/${string}`
   /** The names of its parameters, in order. */
   readonly names: ReadonlyArray<string>
-  /** The segment after `/v1`, which says to which group it belongs. */
+  /** The segment after `/v1`, which determines the route's group. */
   readonly root: string
 }
 
@@ -40,8 +40,8 @@ const isTemplate = (text: string | undefined): text is `/v1/${string}` =>
   text?.startsWith("/v1/") === true
 
 /**
- * The schema of a path's parameters. It is given to every endpoint that has a colon in its path,
- * also when it has no parameter: without it the router and the document take `:onboard` for one.
+ * Schema of a path's parameters. Every endpoint with a colon in its path needs one, even without
+ * parameters: otherwise the router and the document take `:onboard` for a parameter.
  */
 export const params = (path: Path): Schema.Struct<Record<string, typeof Schema.String>> =>
   Schema.Struct(Object.fromEntries(path.names.map((name) => [name, Schema.String])))

@@ -7,17 +7,18 @@ import type { Served } from "./Served.ts"
 const bodyMax = 16 * 1024
 const params = Schema.Struct({ actionKey: RecordId.make("Approval") })
 
-/** Nothing, or an empty object. */
+/** Body of an approval: none, or an empty object. */
 export const ApproveBody = Schema.Struct({}).annotate({ identifier: "ApproveBody" })
 
-/** Nothing, or why. */
+/** Body of a rejection: none, or a reason. */
 export const RejectBody = Schema.Struct({
   reason: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(500))))
 }).annotate({ identifier: "RejectBody" })
 
 /**
- * `makers` are the roles that make any four-eyes write: a maker withdraws by rejecting. `judged` is
- * what those writes refuse: the last approval judges the write again.
+ * Declares the routes. `makers` are the roles that make any four-eyes write: a maker withdraws an
+ * action by rejecting it. `judged` are the refusals of those writes: the last approval runs their
+ * gates again.
  */
 export const served = ({
   judged,
@@ -41,7 +42,7 @@ export const served = ({
         "approval-rejected" as const,
         "idempotency-key-reused" as const,
         "not-found" as const,
-        // The figures have moved, or are not those that If-Match names.
+        // The figures have moved, or differ from those that If-Match names.
         "rule-refused" as const,
         ...judged
       ])

@@ -1,4 +1,4 @@
-/** An endpoint read off an operation: its route, its body, its answers. */
+/** Derives an endpoint from an operation: its route, its body, its answers. */
 import type { Operation } from "@bursar/engine-core"
 import { answerOf } from "./answerOf.ts"
 import type { Binding } from "./Binding.ts"

@@ -1,4 +1,4 @@
-/** An endpoint read off a read: its route, and the envelope it answers. */
+/** Derives an endpoint from a read: its route, and the envelope of its answer. */
 import type { Read } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
@@ -15,7 +15,7 @@ export const fromRead = (
 
 type Fields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
 
-/** The read envelope around what a read answers. */
+/** Schema of the read envelope around a read's value. */
 export const envelope = (read: Read.Read): Schema.Codec<unknown, unknown> => {
   const ledgerTime: Fields = read.pinned ? { ledgerTime: Schema.NullOr(Instant.schema) } : {}
   const value: Fields =

@@ -1,4 +1,4 @@
-/** An endpoint read off a route that is written by hand. */
+/** Derives an endpoint from a hand-written route. */
 import type { Binding } from "./Binding.ts"
 import * as Endpoint from "./Endpoint.ts"
 import type { Route } from "./Route.ts"

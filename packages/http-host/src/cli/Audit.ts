@@ -6,21 +6,21 @@ import * as HostConfig from "../HostConfig.ts"
 import * as AnchorFile from "../outbound/AnchorFile.ts"
 import * as Outcome from "./Outcome.ts"
 
-/** The log is not what it should be, or could not be checked. */
+/** The log's chain or signatures are wrong, or could not be checked. */
 class NotVerified extends Data.TaggedError("NotVerified")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** The log was not pruned, and nothing of it is gone. */
+/** The log was not pruned; no record was deleted. */
 class NotPruned extends Data.TaggedError("NotPruned")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** A number of the log. */
+/** Schema of a sequence number of the log. */
 const Seq = Schema.Int.check(
   Schema.isBetween(
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
@@ -92,7 +92,8 @@ const prune = Command.make("prune", {}, () =>
     const found = yield* AuditRunner.prune.pipe(
       Effect.provide(records(config)),
       Effect.catchTag("Unavailable", ({ detail }) => Effect.fail(new NotPruned({ detail }))),
-      // The store dies when its role may not prune, and says what to ask an administrator for.
+      // The store dies where its role may not prune; its message says what to ask an administrator
+      // for.
       Effect.catchDefect((cause) => Effect.fail(new NotPruned({ detail: String(cause) })))
     )
     if (found.was === "kept for ever") {

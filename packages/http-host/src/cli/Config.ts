@@ -1,16 +1,16 @@
-/** `bursar config`: every setting, what holds and where it came from. */
+/** `bursar config`: prints every setting with its value and its source. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as HostConfig from "../HostConfig.ts"
 import * as Outcome from "./Outcome.ts"
 
-/** A secret's value is never shown, only that there is one. */
+/** Masks secrets: prints `set` where a secret has a value. */
 const shown = ({ from, written }: HostConfig.Held): string => {
   if (from === "unset") return "must be set"
   return written === null ? "set" : written === "" ? "none" : written
 }
 
-/** Columns as wide as they need to be; the last is as it is. */
+/** Pads columns to the width of their widest cell; the last column is not padded. */
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...rows.map((row) => row[at]?.length ?? 0))

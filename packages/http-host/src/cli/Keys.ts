@@ -1,4 +1,7 @@
-/** `bursar keys make`: fresh keys for everything a deployment signs and seals, to paste into its settings. */
+/**
+ * `bursar keys make`: generates keys for everything a deployment signs and seals, to paste into its
+ * settings.
+ */
 import { Clock, Effect } from "effect"
 import { Command } from "effect/cli"
 import { randomBytes, randomInt } from "node:crypto"
@@ -6,7 +9,10 @@ import * as Outcome from "./Outcome.ts"
 
 const secret = (encoding: "base64" | "base64url"): string => randomBytes(32).toString(encoding)
 
-/** The same day on every key of one run, so that people see which belong together. */
+/**
+ * Key id with the date, the same for all keys of one run, so that people see which keys belong
+ * together.
+ */
 const keyId = (use: string, day: string): string =>
   `${use}-${day}-${randomBytes(2).toString("hex")}`
 
@@ -18,7 +24,7 @@ const make = Command.make("make", {}, () =>
       { keyId: keyId(use, day), seed: secret("base64"), notBefore: now, notAfter: null }
     ]
     const made = {
-      // 0 is the id of the one that a deployment makes for itself.
+      // From 1: id 0 is that of the key that a deployment makes for itself.
       "cursor.keys": `${randomInt(1, 256)}:${secret("base64url")}`,
       "signing.keys": [
         {

@@ -1,4 +1,4 @@
-/** `bursar migrate`: brings all that a start needs of the database up to date, and nothing else. */
+/** `bursar migrate`: applies the pending migrations, as a start would, and does nothing else. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as HostConfig from "../HostConfig.ts"

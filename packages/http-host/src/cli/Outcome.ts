@@ -5,39 +5,39 @@
 import { Cause, Effect, Exit, type Runtime } from "effect"
 import { CliError, CliOutput } from "effect/cli"
 
-/** How a process of `bursar` ends. */
+/** Exit codes of the command `bursar`. */
 export const exitCodes = {
   done: 0,
-  /** The command could not do what it was asked for, or found what it was to find. */
+  /** The command failed, or its verification found a fault. */
   failed: 1,
-  /** The command line is not one. */
+  /** The command line is not valid. */
   usage: 2,
-  /** As a shell says that a person stopped it. */
+  /** Interrupted by a person, as a shell reports it. */
   interrupted: 130
 } as const
 
-/** Prints an answer. */
+/** Prints text on standard output. */
 export const print = (text: string): Effect.Effect<void> =>
   Effect.sync(() => {
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
   })
 
-/** Line breaks and other control characters of a fault cannot make it look like two. */
+/** Escapes line breaks and other control characters, so that one fault stays one line. */
 const line = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim()
 
-/** Tells each fault on a line of its own on standard error; the process then ends with `code`. */
+/** Prints each fault on a line of standard error; the process then ends with `code`. */
 const tell = (faults: ReadonlyArray<string>, code: number): Effect.Effect<void> =>
   Effect.sync(() => {
     for (const fault of faults) process.stderr.write(`bursar: ${line(fault)}\n`)
     process.exitCode = code
   })
 
-/** Several faults that are told at once. */
+/** An error that consists of several faults, each printed on a line. */
 interface Several {
   readonly faults: ReadonlyArray<string>
 }
 
-/** Whatever stops a command is told in a sentence, without a stack. */
+/** Prints the error of a command as sentences, without a stack. */
 export const told = (error: { readonly message: string } | Several): Effect.Effect<void> => {
   if (CliError.isCliError(error)) return usage(error)
   return tell("faults" in error ? error.faults : [error.message], exitCodes.failed)
@@ -54,7 +54,10 @@ const usage = (error: CliError.CliError): Effect.Effect<void> => {
   )
 }
 
-/** Help is printed where it was asked for; a command line that is none is told in a line instead. */
+/**
+ * Prints help where it was asked for; for an invalid command line it prints one line instead of the
+ * help.
+ */
 export const presenter = CliOutput.layerPresenter({
   present: (event) =>
     event._tag === "Help" && event.reason === "Implicit"
@@ -63,8 +66,8 @@ export const presenter = CliOutput.layerPresenter({
 })
 
 /**
- * How the process ends when the main fiber has: a command that was interrupted failed, unless
- * being stopped is its orderly end, which it says by setting the process's code.
+ * Exit code of the process once its main fiber has ended. An interrupt is a failure (130), except
+ * of a command whose orderly end it is: that command sets `process.exitCode` itself.
  */
 export const teardown: Runtime.Teardown = (exit, onExit) => {
   const set = process.exitCode

@@ -5,7 +5,7 @@ import type * as Deployment from "../Deployment.ts"
 import * as HostConfig from "../HostConfig.ts"
 import * as Outcome from "./Outcome.ts"
 
-/** One line on standard output says where the venue is reached, once it is. */
+/** Prints the addresses of the venue on one line of standard output, once it serves. */
 const ready = (at: Deployment.Addresses): Effect.Effect<void> =>
   Outcome.print(JSON.stringify({ state: "ready", ...at }))
 
@@ -16,7 +16,7 @@ export const start = Command.make("start", {}, () =>
     const { serve } = yield* Effect.promise(() => import("../Deployment.ts"))
     return yield* serve(config, ready)
   }).pipe(
-    // A stop by signal is its orderly end.
+    // An interrupt by a signal is the orderly end of a server.
     Effect.onInterrupt(() =>
       Effect.sync(() => {
         process.exitCode = Outcome.exitCodes.done

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import * as Kind from "../config/Kind.ts"
 import * as Outcome from "./Outcome.ts"
 
-/** No token was given, and why. */
+/** The provider issued no token; `reason` says why. */
 class NoToken extends Data.TaggedError("NoToken")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -15,14 +15,14 @@ class NoToken extends Data.TaggedError("NoToken")<{ readonly detail: string }> {
 
 const askedWithin = 10_000
 
-/** The demo's stored data of its identity provider. */
+/** File in which the demo's identity provider stores its clients. */
 const Kept = Schema.fromJsonString(
   Schema.Struct({ secrets: Schema.Record(Schema.String, Schema.String) })
 )
 const Discovered = Schema.Struct({ token_endpoint: Schema.String })
 const Granted = Schema.Struct({ access_token: Schema.String })
 
-/** A client's secret goes only to an address that the deployment may trust its keys to. */
+/** Checks the provider's address: a client's secret is sent only to https, or to this machine. */
 const trusted = (address: string): Effect.Effect<URL, NoToken> => {
   const read = Kind.trustedAddress.read(address)
   return Result.isSuccess(read)

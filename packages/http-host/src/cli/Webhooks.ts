@@ -11,7 +11,7 @@ class NotReplayed extends Data.TaggedError("NotReplayed")<{ readonly detail: str
   }
 }
 
-/** A number of the feed. */
+/** Schema of a sequence number of the feed. */
 const Seq = Schema.Int.check(
   Schema.isBetween(
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },

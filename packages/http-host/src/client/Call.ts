@@ -1,4 +1,4 @@
-/** One call of the interface: its path, its headers, its body; and what the answer's bytes mean. */
+/** One HTTP call of the interface: its path, headers and body, and the decoding of its answer. */
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Clock, Effect, Option, Result, type Schema } from "effect"
 import {
@@ -16,17 +16,17 @@ import * as Signature from "./Signature.ts"
 export interface Options {
   readonly httpClient: HttpClient.HttpClient
   readonly baseUrl: string
-  /** The whole Authorization header, asked for on every call. */
+  /** Value of the Authorization header, evaluated for every call. */
   readonly authorization: Effect.Effect<string>
-  /** A new Idempotency-Key for each write that is not given one; a random UUID unless given. */
+  /** Makes an Idempotency-Key for a write without one; random UUIDs by default. */
   readonly makeKey?: () => string
-  /** A service client signs each request beside its bearer. */
+  /** HMAC key with which a service client signs each request, besides the bearer token. */
   readonly signing?: Signature.SigningKey
-  /** The W3C traceparent of what the call is part of; null: none. Else the current span's is sent. */
+  /** W3C traceparent of the caller's trace; null: no header. Absent: that of the current span. */
   readonly traceparent?: Effect.Effect<string | null>
 }
 
-/** The texts of a query; a list is a repeated parameter. */
+/** Query parameters as texts; a list is a repeated parameter. */
 export type Texts = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 export interface Asked {
@@ -40,16 +40,16 @@ export interface Asked {
   readonly ifMatch?: string
 }
 
-/** An answer that was understood; one without a body (204) reads as null. */
+/** A decoded answer; one without a body (204) has the value null. */
 export interface Answered<A> {
   readonly value: Seen.Seen<A>
-  /** Where the record it is about is read. */
+  /** Value of the Location header: the path of the record that the answer is about. */
   readonly location: string | null
-  /** After how many seconds it may be asked for again. */
+  /** Value of the Retry-After header in seconds. */
   readonly retryAfter: number | null
 }
 
-/** Sends what is asked and reads the answer by a schema; the decimals keep every digit. */
+/** Sends a request and decodes the answer by a schema; decimals keep every digit. */
 export type Call = <A>(
   schema: Schema.Codec<A, unknown>,
   asked: Asked
@@ -60,7 +60,10 @@ export const make = (options: Options): Call => {
   return (schema, asked) => Effect.flatMap(send(asked), (response) => read(schema, response))
 }
 
-/** The client with everything that belongs on each request; signed last, as it then goes out. */
+/**
+ * HTTP client that adds the headers of every request; the signature comes last, over the final
+ * request.
+ */
 const prepared = (options: Options): HttpClient.HttpClient => {
   const { authorization, baseUrl, httpClient, signing, traceparent } = options
   const headed = httpClient.pipe(
@@ -85,7 +88,7 @@ const traced = (traceparent: Effect.Effect<string | null>) => (client: HttpClien
     HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, false))
   )
 
-/** A retry is a request of its own: it gets its own time and nonce. */
+/** A retry is a new request with its own timestamp and nonce. */
 const signed = (key: Signature.SigningKey) => (request: HttpClientRequest.HttpClientRequest) =>
   Effect.gen(function* () {
     const url = Option.getOrThrow(HttpClientRequest.toUrl(request))
@@ -150,7 +153,10 @@ const read = <A>(
     return Effect.flatMap(decode(Problem), (problem) => Effect.fail(new CallRefused({ problem })))
   })
 
-/** An answer is the service's own: a list may be long, and only its depth is bounded. */
+/**
+ * Limits of the JSON parser: answers of the service may have any length, and only their depth is
+ * limited.
+ */
 const answerLimits: PlainJson.Limits = {
   ...PlainJson.limits,
   tokens: Number.MAX_SAFE_INTEGER,

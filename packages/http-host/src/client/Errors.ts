@@ -3,7 +3,10 @@ import { Data } from "effect"
 import type { HttpClientError } from "effect/http"
 import { type Problem, slugOf } from "../api/Problem.ts"
 
-/** The service refused the call; `slug` is one of the table of refusals, or a newer one. */
+/**
+ * The service refused the call; `slug` is one of the table of refusals, or one that a newer release
+ * added.
+ */
 export class CallRefused extends Data.TaggedError("CallRefused")<{ readonly problem: Problem }> {
   get slug(): string {
     return slugOf(this.problem)
@@ -13,7 +16,7 @@ export class CallRefused extends Data.TaggedError("CallRefused")<{ readonly prob
   }
 }
 
-/** An answer that is not what the interface says. */
+/** An answer that the interface does not describe. */
 export class AnswerUnreadable extends Data.TaggedError("AnswerUnreadable")<{
   readonly status: number
   readonly detail: string
@@ -26,7 +29,7 @@ export class InputInvalid extends Data.TaggedError("InputInvalid")<{ readonly de
   }
 }
 
-/** An operation ended failed: its problem is what the call would have answered. */
+/** The operation ended failed; its problem is the one that the call itself would have answered. */
 export class OperationFailed extends Data.TaggedError("OperationFailed")<{
   readonly operationId: string
   readonly problem: Problem
@@ -39,7 +42,7 @@ export class OperationFailed extends Data.TaggedError("OperationFailed")<{
   }
 }
 
-/** An action ended without having run: it was rejected, withdrawn, or it lapsed. */
+/** The action ended without an operation: it was rejected, withdrawn or lapsed. */
 export class ActionEnded extends Data.TaggedError("ActionEnded")<{
   readonly actionKey: string
   readonly state: string

@@ -2,13 +2,13 @@
 import { Duration, Effect } from "effect"
 import type { CallError } from "./Errors.ts"
 
-/** The longest pause between two tries. */
+/** Longest pause between two tries, in seconds. */
 const longest = 60
 
-/** After this many tries without an answer in a row the last failure stands. */
+/** Number of retries after which the last failure is returned. */
 const triesMax = 100
 
-/** Seconds to wait before the same is asked again; null for a failure that will not change. */
+/** Seconds to wait before the next try; null for a failure that a retry would not change. */
 const pauseOf = (error: CallError, tries: number): number | null => {
   const backoff = Math.min(longest, 2 ** tries)
   if (error._tag === "HttpClientError") {
@@ -20,7 +20,10 @@ const pauseOf = (error: CallError, tries: number): number | null => {
   return retryAfter === null ? backoff : Math.min(longest, Math.max(1, retryAfter))
 }
 
-/** Asks again for as long as the answer is 429, 503 or none, never sooner than it was told. */
+/**
+ * Retries a call while the answer is 429, 503 or none, after Retry-After but at most 60 seconds;
+ * without one the pause doubles.
+ */
 export const patiently = <A>(ask: Effect.Effect<A, CallError>): Effect.Effect<A, CallError> => {
   const from = (tries: number): Effect.Effect<A, CallError> =>
     Effect.catch(ask, (error) => {

@@ -14,13 +14,18 @@ export interface Unknown {
 export const isUnknown = (value: unknown): value is Unknown =>
   typeof value === "object" && value !== null && "unknown" in value
 
-/** A text type of listed words, told from `string` and from branded texts by its keys. */
+/**
+ * Type-level predicate: whether a text type is a union of literals, and not `string` or a branded
+ * text.
+ */
 type IsWord<T extends string> = Record<never, never> extends { [K in T]: 1 } ? false : true
 
-/** JSON as it is, and the numbers in it, have no words that anything declared. */
+/** Type-level predicate: whether a type is plain JSON, which has no words of declared sets. */
 type AnyJson<T> = PlainJson.Plain extends T ? true : PlainJson.PlainNumber extends T ? true : false
 
-/** What is declared, with `{ unknown }` wherever a listed word stands. */
+/**
+ * Decoded type of an answer: the declared type, with `{ unknown }` added to every union of words.
+ */
 export type Seen<T> =
   AnyJson<T> extends true
     ? T
@@ -34,7 +39,7 @@ export type Seen<T> =
           ? ReadonlyArray<Seen<U>>
           : { readonly [K in keyof T]: Seen<T[K]> }
 
-/** What is asked: a text where the declaration has a text of a name of its own, such as an id. */
+/** Type of an input: plain `string` wherever the declaration has a branded text, such as an id. */
 export type Told<T> =
   AnyJson<T> extends true
     ? T
@@ -53,16 +58,22 @@ type Path = ReadonlyArray<PropertyKey>
 interface Stranger {
   readonly path: Path
   readonly text: string
-  /** A word of the same set, to decode in its place. */
+  /**
+   * A listed word of the same set, which takes the place of the unlisted one while the rest is
+   * decoded.
+   */
   readonly known: string
 }
 
-/** Rounds of looking for words nobody knows: a choice of shapes shows its own only when chosen. */
+/**
+ * Largest number of decoding rounds: the unlisted words inside a union member are found only once
+ * its own tag decodes.
+ */
 const roundsMax = 8
 
 /**
- * Decodes an answer. Words of extensible sets that are not listed are put aside while the rest is
- * decoded, and put back as `{ unknown }`; any other fault is a fault. Answers why when it cannot.
+ * Decodes an answer. Unlisted words of extensible sets are replaced by listed ones while the rest
+ * is decoded, and then by `{ unknown }`. Fails with a sentence on any other fault.
  */
 export const decode = <A>(
   schema: Schema.Codec<A, unknown>,
@@ -80,7 +91,7 @@ export const decode = <A>(
           (whole, { path, text }) => put(whole, path, { unknown: text }),
           decoded.success
         )
-        // What a set's word became is the one difference between A and Seen<A>.
+        // Cast: `{ unknown }` in the place of words is the only difference between A and Seen<A>.
         return Effect.succeed(seen as Seen<A>)
       }
       const strangers = strangersOf(decoded.failure.issue, value)
@@ -122,7 +133,7 @@ const at = (value: unknown, path: Path): unknown =>
     value
   )
 
-/** The same value with another one at a place in it. */
+/** Returns a copy of a JSON value with the value at a path replaced. */
 const put = (whole: unknown, path: Path, value: unknown): unknown => {
   const [name, ...rest] = path
   if (name === undefined || typeof whole !== "object" || whole === null) return value

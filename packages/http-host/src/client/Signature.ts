@@ -12,7 +12,7 @@ export interface Signable {
   readonly method: string
   /** The request target's bytes from the first `/`, with the query if there is one. */
   readonly target: string
-  /** Nothing for a request without a body. */
+  /** Bytes of the body; empty for a request without one. */
   readonly body: Uint8Array
   /** Seconds since the epoch. */
   readonly timestamp: number

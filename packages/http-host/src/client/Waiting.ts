@@ -9,9 +9,9 @@ import type { Seen } from "./Seen.ts"
 export type Ended = OperationFailed | ActionEnded
 
 export interface Options<W> {
-  /** Told of the write each time it has been read, and changed or not; it may store it. */
+  /** Called after each poll, also where nothing has changed; it may store the write. */
   readonly progress?: (written: W) => Effect.Effect<void>
-  /** How long at most; then the wait fails with a timeout while the write goes on. A day unless given. */
+  /** Timeout of the wait; the write itself goes on. One day by default. */
   readonly within?: Duration.Input
 }
 
@@ -23,18 +23,21 @@ export interface Waited {
   readonly problem: unknown
 }
 
-/** A record of an action that may have run. */
+/** Members of an approval that waiting needs. */
 interface Action {
   readonly state: string | { readonly unknown: string }
   readonly operationId: string | null
   readonly reason: string | null
 }
 
-/** Between two looks where the service names no time: people take longer than machines. */
+/**
+ * Seconds between two polls without a Retry-After: of an operation, and of an action, which waits
+ * for people.
+ */
 const lookAgain = 1
 const askAgain = 5
 
-/** Reads until the end; `operation` and `action` are how one of each is read. */
+/** Polls until the write has ended; `operation` and `action` read one of each. */
 export const wait = <W extends Waited>(
   of: {
     readonly operation: (operationId: string) => Effect.Effect<Answered<W>, CallError>

@@ -1,10 +1,10 @@
 /**
- * Verification of webhook deliveries for receivers; it needs nothing of the rest of the client,
- * only the platform's own Web Crypto. Standard Webhooks 1.0.0;
+ * Verification of webhook deliveries for receivers; it imports nothing of the rest of the client,
+ * and needs the platform's Web Crypto alone. Standard Webhooks 1.0.0;
  * docs/contract/webhooks.md#signatures.
  */
 
-/** A delivery as it arrived: the headers by any case, the body's bytes untouched. */
+/** A delivery as it was received: headers in any case, the body's bytes unchanged. */
 export interface Delivery {
   readonly headers:
     | { readonly get: (name: string) => string | null }
@@ -12,9 +12,9 @@ export interface Delivery {
   readonly body: Uint8Array | string
 }
 
-/** Secrets and public keys of the venue, of which any one suffices. */
+/** Secrets and public keys of the venue; one matching signature suffices. */
 export interface Trusted {
-  /** `whsec_` + base64: the secret the webhook was registered with; while it is changed, both. */
+  /** `whsec_` + base64: the secret of the webhook; both secrets while it is being changed. */
   readonly secrets?: ReadonlyArray<string>
   /** `whpk_` + base64: the venue's public keys for webhooks, as its tenant payload lists them. */
   readonly keys?: ReadonlyArray<string>
@@ -23,30 +23,36 @@ export interface Trusted {
 export type Verdict =
   | {
       readonly genuine: true
-      /** Stable over attempts and replays: whoever has it drops the delivery. */
+      /**
+       * Idempotency key, the same for all attempts and replays: a receiver that has handled it
+       * drops the delivery.
+       */
       readonly id: string
       /** Seconds since the epoch at which this attempt was made. */
       readonly timestamp: number
-      /** The event as JSON text; its decimals are read by a codec that keeps digits. */
+      /** The event as JSON text; its decimals need a parser that keeps digits. */
       readonly body: string
     }
   | { readonly genuine: false; readonly because: Objection }
 
 export type Objection = "malformed" | "too-old" | "too-new" | "not-signed"
 
-/** How far the sender's clock may be from the receiver's, in seconds. */
+/** Largest difference between `webhook-timestamp` and the receiver's clock, in seconds. */
 export const tolerance = 300
 
-/** More signatures than this are not looked at: a venue sends one of each secret, and one more. */
+/**
+ * Largest number of signatures that are checked: a venue sends one for each secret, and one of its
+ * own key.
+ */
 const signaturesMax = 16
 
 const timestampForm = /^[0-9]{1,12}$/
 const encoder = new TextEncoder()
 
 /**
- * Judges a delivery. Genuine is one whose time is within 300 s of `now` (seconds since the epoch) and
- * of which any signature matches any secret (`v1`) or key (`v1a`); each is compared in constant time
- * by the platform. Throws only when what is trusted is no secret or no key.
+ * Verifies a delivery. A genuine one has a timestamp within 300 s of `now` (seconds since the
+ * epoch) and a signature that matches a secret (`v1`) or a key (`v1a`); the platform compares in
+ * constant time. Throws only where a trusted secret or key is malformed.
  */
 export const verify = async (
   { body, headers }: Delivery,
@@ -87,7 +93,7 @@ interface Verifier {
   readonly verifies: (signature: Bytes, signed: Bytes) => Promise<boolean>
 }
 
-/** Bytes of memory of their own, which is what Web Crypto takes. */
+/** Bytes with a buffer of their own, as Web Crypto requires. */
 type Bytes = Uint8Array<ArrayBuffer>
 
 const verifiersOf = ({ keys = [], secrets = [] }: Trusted): Promise<ReadonlyArray<Verifier>> =>
@@ -113,7 +119,7 @@ const verifiersOf = ({ keys = [], secrets = [] }: Trusted): Promise<ReadonlyArra
 
 const unprefixed = (prefix: string, text: string): Bytes => {
   const bytes = text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined
-  // The text itself is a secret: it is not told.
+  // The error never contains the text, which is a secret.
   if (bytes === undefined) throw new TypeError(`a ${prefix}… with base64 after it is expected`)
   return bytes
 }
@@ -134,7 +140,7 @@ const concat = (one: Uint8Array, other: Uint8Array): Bytes => {
   return both
 }
 
-/** A header that is there exactly once. */
+/** Returns a header that occurs exactly once; undefined for any other. */
 const header = (headers: Delivery["headers"], name: string): string | undefined => {
   if (isHeaders(headers)) return headers.get(name) ?? undefined
   const found = Object.entries(headers).filter(([one]) => one.toLowerCase() === name)

@@ -52,7 +52,9 @@ const listOf = <A extends { readonly keyId: string }, B extends { readonly keyId
   })
 }
 
-/** Keys that sign: those that hold do, and all of them are told to whoever verifies. */
+/**
+ * Kind of a list of signing keys: those valid now sign, and the public parts of all are published.
+ */
 export const signing: Kind.Kind<ReadonlyArray<DeliveryRules.SigningKey>> = listOf({
   limit: `{"keyId", "seed", "notBefore", "notAfter"} with Ed25519 seeds of ${keyBytes} bytes in base64`,
   schema: Schema.Struct({
@@ -64,7 +66,7 @@ export const signing: Kind.Kind<ReadonlyArray<DeliveryRules.SigningKey>> = listO
   from: ({ notAfter = null, ...key }) => ({ ...key, notAfter })
 })
 
-/** Keys that seal what is kept: the first does, the others still open. */
+/** Kind of a list of sealing keys: the first seals, the others still open. */
 export const sealing = listOf({
   limit: `{"keyId", "secret"} with keys of ${keyBytes} bytes in base64`,
   schema: Schema.Struct({ keyId, secret: bytes }),

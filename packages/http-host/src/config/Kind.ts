@@ -1,29 +1,29 @@
-/** Kinds of setting: how a variable's text, or JSON of the configuration file, becomes a value. */
+/** Kinds of settings: parse a variable's text, or JSON of the configuration file, into a value. */
 import { Duration, Shape } from "@bursar/engine-core/kernel"
 import { Redacted, Result, type Schema } from "effect"
 
-/** Fault of a setting with its place; it never contains the given value. */
+/** A fault within a setting; it never contains the given value. */
 export interface Fault {
-  /** RFC 6901, within the setting; empty: the setting as a whole. */
+  /** RFC 6901 pointer within the setting; empty: the setting as a whole. */
   readonly pointer: string
   readonly detail: string
 }
 
-/** What a setting may be and how it is read. */
+/** A kind of setting: the values it permits, and its parser. */
 export interface Kind<A> {
-  /** What it may be, for people. */
+  /** Permitted values, as people read them. */
   readonly limit: string
   /** Text as in a variable, or JSON: then a variable holds JSON text. */
   readonly form: "text" | "json"
-  /** Reads a text, or a value of JSON, as `form` says. */
+  /** Parses a text, or a JSON value, by `form`. */
   readonly read: (given: unknown) => Result.Result<A, ReadonlyArray<Fault>>
-  /** Whether an empty variable says something; of every other kind it counts as not set. */
+  /** Present where an empty variable is a value; for every other kind it counts as not set. */
   readonly takesEmpty?: true
-  /** A secret is never printed, nor is what is wrong with one told by its value. */
+  /** A secret's value is never printed, neither in listings nor in faults. */
   readonly secret: "secret" | "open"
 }
 
-/** A kind read from text; `undefined` is said by a reader that does not take the text. */
+/** Kind of a text setting; `read` returns `undefined` for a text that it does not accept. */
 export const text = <A>(limit: string, read: (text: string) => A | undefined): Kind<A> => ({
   limit,
   form: "text",
@@ -45,7 +45,7 @@ export const words = (max: number): Kind<string> =>
     given.length >= 1 && given.length <= max ? given : undefined
   )
 
-/** A whole number, both ends included. */
+/** Kind of a whole number, both ends included. */
 export const integer = (min: number, max: number): Kind<number> =>
   text(`${min} to ${max}`, (given) => {
     const value = /^[0-9]{1,15}$/.test(given) ? Number(given) : Number.NaN
@@ -63,7 +63,7 @@ export const oneOf = <const A extends string>(all: ReadonlyArray<A>): Kind<A> =>
 
 const dayMillis = 86_400_000
 
-/** An exact time, in milliseconds; `maxDays` is the longest it may be. */
+/** Kind of a duration of exact length, in milliseconds; `maxDays` is the longest. */
 export const duration = (maxDays = 366): Kind<number> =>
   text(`an ISO 8601 duration of at most ${maxDays} days, such as PT24H`, (given) => {
     const parsed = Duration.parse(given)
@@ -72,7 +72,10 @@ export const duration = (maxDays = 366): Kind<number> =>
     return millis > 0 && millis <= maxDays * dayMillis ? millis : undefined
   })
 
-/** A time that may count years and months, such as P7Y: its length depends on where it starts. */
+/**
+ * Kind of a period that may count years and months, such as P7Y; its length depends on its
+ * beginning.
+ */
 export const period: Kind<Duration.Duration> = text(
   "an ISO 8601 duration, such as P7Y or P30D",
   (given) => Result.getOrUndefined(Duration.parse(given))
@@ -81,7 +84,7 @@ export const period: Kind<Duration.Duration> = text(
 const isLoopback = ({ hostname }: URL): boolean =>
   hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]"
 
-/** An address that the deployment trusts: https, or http on this machine. */
+/** Kind of an address that the deployment trusts: https, or http on this machine. */
 export const trustedAddress: Kind<URL> = text(
   "an https address, or an http one of this machine",
   (given) => {
@@ -92,7 +95,7 @@ export const trustedAddress: Kind<URL> = text(
   }
 )
 
-/** A setting that may be left empty, or null in the file. */
+/** Makes a kind optional: an empty text, or null in the file, is null. */
 export const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
   ...kind,
   limit: `${kind.limit}; empty: none`,
@@ -100,7 +103,7 @@ export const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
   read: (given) => (given === "" || given === null ? Result.succeed(null) : kind.read(given))
 })
 
-/** A setting that may be left empty, and then is this. */
+/** Gives an empty text a value of its own. */
 export const empty = <A>(value: A, kind: Kind<A>): Kind<A> => ({
   ...kind,
   limit: `${kind.limit}; empty: none`,
@@ -108,14 +111,16 @@ export const empty = <A>(value: A, kind: Kind<A>): Kind<A> => ({
   read: (given) => (given === "" || given === null ? Result.succeed(value) : kind.read(given))
 })
 
-/** A value that nothing prints: no log, no answer, no listing of the settings. */
+/** Makes a kind secret: its value is redacted in logs, answers and listings. */
 export const secret = (kind: Kind<string>): Kind<Redacted.Redacted> => ({
   ...kind,
   secret: "secret",
   read: (given) => Result.map(kind.read(given), Redacted.make)
 })
 
-/** Several values, separated by commas in a variable, an array in the file; at most `max`. */
+/**
+ * Kind of a list: separated by commas in a variable, an array in the file; at most `max` entries.
+ */
 export const list = <A>(kind: Kind<A>, max: number): Kind<ReadonlyArray<A>> => ({
   ...kind,
   limit: `at most ${max}, separated by commas: ${kind.limit}`,
@@ -134,9 +139,9 @@ const under =
     faults.map(({ pointer, detail }) => ({ pointer: `/${at}${pointer}`, detail }))
 
 /**
- * A setting that is more than text, such as a list of keys: decoded by its schema, which refuses
- * unknown members; every fault is told with a pointer into it. Where it holds secrets the whole
- * setting is one.
+ * Kind of a JSON value, such as a list of keys: decoded by its schema, which refuses unknown
+ * members; every fault has a pointer into the value. Where it holds secrets, the whole setting is
+ * secret.
  */
 export const structured = <A>(of: {
   readonly limit: string

@@ -4,7 +4,7 @@
 import { Data, Effect, Layer } from "effect"
 import { type Name, settings, variableOf } from "../HostConfig.ts"
 
-/** Told in one line that names the setting and its variable first, as a wrong setting is. */
+/** Error of a setting; its message is one line that begins with the setting and its variable. */
 export class NotUsable extends Data.TaggedError("SettingNotUsable")<{
   readonly setting: Name
   readonly detail: string
@@ -15,13 +15,13 @@ export class NotUsable extends Data.TaggedError("SettingNotUsable")<{
   }
 }
 
-/** The fault of this setting that an error tells. */
+/** Makes the error of a setting from the error of a step. */
 export const of =
   (setting: Name) =>
   (error: { readonly message: string }): NotUsable =>
     new NotUsable({ setting, detail: error.message })
 
-/** Whatever fails here is the fault of this setting. */
+/** Maps every failure of an effect to the error of a setting. */
 export const faultOf =
   (setting: Name) =>
   <A, E extends { readonly message: string }, R>(
@@ -29,7 +29,7 @@ export const faultOf =
   ): Effect.Effect<A, NotUsable, R> =>
     Effect.mapError(effect, of(setting))
 
-/** As `faultOf`, for what is built of a layer. */
+/** Maps every failure of a layer's construction to the error of a setting. */
 export const faultOfLayer =
   (setting: Name) =>
   <A, E extends { readonly message: string }, R>(
@@ -37,7 +37,7 @@ export const faultOfLayer =
   ): Layer.Layer<A, NotUsable, R> =>
     Layer.catch(layer, (error) => Layer.effectContext(Effect.fail(of(setting)(error))))
 
-/** A step with files that this setting names. */
+/** Runs a step on files that a setting names, and maps its failure to the setting's error. */
 export const files = <A>(setting: Name, step: () => Promise<A>): Effect.Effect<A, NotUsable> =>
   Effect.tryPromise({
     try: step,

@@ -4,14 +4,14 @@ import { Redacted, Result, Schema } from "effect"
 import * as Kind from "./Kind.ts"
 
 export interface SigningKey {
-  /** What a request calls the key by. */
+  /** Id by which a request names the key. */
   readonly keyId: string
-  /** The bearer's subject whose requests it signs. */
+  /** Subject of the bearer tokens whose requests the key signs. */
   readonly sub: string
   readonly secret: Redacted.Redacted<Uint8Array>
-  /** The key holds from here on; null: always. */
+  /** Start of validity, included; null: no start. */
   readonly notBefore: Instant.Instant | null
-  /** The key holds until here, and no longer; null: for good. */
+  /** End of validity, excluded; null: no end. */
   readonly notAfter: Instant.Instant | null
 }
 
@@ -31,7 +31,7 @@ const secret = Codec.make({
   print: (bytes) => Buffer.from(bytes).toString("base64")
 })
 
-/** A key's id as a request may carry it. */
+/** Pattern of key ids. */
 export const keyIdPattern = /^[A-Za-z0-9._~-]{1,64}$/
 
 const SigningKey = Schema.Struct({
@@ -43,7 +43,10 @@ const SigningKey = Schema.Struct({
 })
 
 const keysMax = 1_000
-/** One to sign with, and one that is being taken over from. */
+/**
+ * Largest number of keys that a subject has at one time: the current one, and its predecessor
+ * during a change.
+ */
 const perSubjectMax = 2
 
 const list = Kind.structured({
@@ -55,7 +58,7 @@ const list = Kind.structured({
   secret: "secret"
 })
 
-/** The setting: an empty text is an empty list. */
+/** The setting's kind: an empty text is an empty list. */
 export const kind: Kind.Kind<ReadonlyArray<SigningKey>> = Kind.empty([], {
   ...list,
   read: (given) =>
@@ -82,7 +85,7 @@ const judge = (
     if (notBefore !== null && notAfter !== null && notBefore >= notAfter) {
       return [{ pointer: `/${at}/notAfter`, detail: "it is not after notBefore" }]
     }
-    // Where too many hold at once, too many hold when the last of them begins to.
+    // The number of valid keys grows only where a key becomes valid, so these instants suffice.
     const held = keys.filter(
       (other) =>
         other.sub === key.sub &&
@@ -95,6 +98,6 @@ const judge = (
   return faults.length === 0 ? Result.succeed(keys) : Result.fail(faults)
 }
 
-/** Whether a key holds at an instant. */
+/** Checks whether a key is valid at an instant. */
 export const holds = (key: SigningKey, at: Instant.Instant): boolean =>
   (key.notBefore === null || key.notBefore <= at) && (key.notAfter === null || at < key.notAfter)

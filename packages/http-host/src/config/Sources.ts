@@ -3,27 +3,30 @@ import { PlainJson } from "@bursar/engine-core/kernel"
 import { Config, ConfigProvider, Data, Effect, Option, Result } from "effect"
 import { open } from "node:fs/promises"
 
-/** The variable that names the file of settings. It is no setting: the file cannot name itself. */
+/**
+ * Name of the variable that names the configuration file. It is no setting: the file cannot name
+ * itself.
+ */
 export const fileVariable = "BURSAR_CONFIG"
 
-/** A file longer than this is not one of settings. */
+/** Longest configuration file in bytes. */
 const fileMax = 1024 * 1024
 
 /** Prefix of the project's variables; DATABASE_URL is a common name without it. */
 const prefix = "BURSAR"
 
-/** A name nearer than this many letters is worth proposing. */
+/** Largest edit distance at which a name is proposed instead of an unknown one. */
 const nearestWithin = 4
 
-/** What the file says, by the settings' names. */
+/** Values of the file, by the settings' names. */
 export type FileValues = ReadonlyMap<string, unknown>
 
-/** Why the file cannot be used; never with a value of it. */
+/** The file cannot be used; the faults never contain a value of it. */
 export class WrongFile extends Data.TaggedError("WrongFile")<{
   readonly faults: ReadonlyArray<string>
 }> {}
 
-/** A variable's text; undefined where it is not set. */
+/** Text of an environment variable; undefined where it is not set. */
 export const variable = (name: string): Effect.Effect<string | undefined, WrongFile> =>
   Config.option(Config.String(name)).pipe(
     Effect.map(Option.getOrUndefined),
@@ -31,8 +34,9 @@ export const variable = (name: string): Effect.Effect<string | undefined, WrongF
   )
 
 /**
- * A fault for each variable of the environment that begins with BURSAR_ and is none of `known`: one
- * letter too few, and the default would hold without a word. Names are told, never a value.
+ * Faults of environment variables that begin with BURSAR_ and are not in `known`. A misspelt
+ * variable would otherwise silently leave its setting at the default. Faults name variables, never
+ * values.
  */
 export const strayVariables = (
   known: ReadonlySet<string>
@@ -48,11 +52,12 @@ export const strayVariables = (
         if (node._tag === "Record") {
           for (const part of node.keys) yield* look([...path, part])
         }
-        // Numbers alone are taken for places of a list; the last one is there, the others may not be.
+        // The provider reads names that are numbers as indexes of an array; only the last one
+        // certainly has a value.
         if (node._tag === "Array") yield* look([...path, node.length - 1])
       })
     yield* look([prefix])
-    // Without their common beginning, so that a name like DATABASE_URL is near to itself.
+    // Compared without their common prefix, so that a name such as DATABASE_URL can be nearest.
     const byRest = new Map(known.values().map((name) => [restOf(name), name]))
     return found
       .filter((name) => !known.has(name))
@@ -66,9 +71,9 @@ const restOf = (name: string): string =>
   name.startsWith(`${prefix}_`) ? name.slice(prefix.length + 1) : name
 
 /**
- * The file that the environment names, if any. It is one object of JSON: a member is a setting by
- * its name, or a part of such names with an object of its own, so that `{"a.b": 1}` and
- * `{"a": {"b": 1}}` say the same. A member that is neither is refused with the nearest name there is.
+ * Reads the configuration file that the environment names, if any: one JSON object whose members
+ * are settings by name, or prefixes of names with an object inside, so that `{"a.b": 1}` and `{"a":
+ * {"b": 1}}` are the same. Other members are refused, with the nearest name.
  */
 export const file = (names: ReadonlySet<string>): Effect.Effect<FileValues, WrongFile> =>
   Effect.gen(function* () {
@@ -80,7 +85,7 @@ export const file = (names: ReadonlySet<string>): Effect.Effect<FileValues, Wron
       catch: (cause) => failed(`${path} cannot be read: ${codeOf(cause)}`)
     })
     if (text === undefined) return yield* failed(`${path} has more than ${fileMax} bytes`)
-    // The strict reader judges the text, with its repeated members; the platform's gives plain values.
+    // PlainJson refuses repeated members; the platform's parser gives plain values.
     const judged = PlainJson.parse(text)
     if (Result.isFailure(judged)) {
       const { pointer, detail } = judged.failure
@@ -108,7 +113,7 @@ const read = async (path: string): Promise<Uint8Array | undefined> => {
   return undefined
 }
 
-/** A system's word for what is wrong, such as ENOENT. */
+/** The system's error code, such as ENOENT. */
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown"
 
@@ -140,7 +145,7 @@ const gather = (
 const isPrefix = (name: string, names: ReadonlySet<string>): boolean =>
   names.values().some((one) => one.startsWith(`${name}.`))
 
-/** A name is shown as far as a name goes: what stands there may be a value that slipped. */
+/** The name is truncated: it may be a value that was written in the wrong place. */
 const unknownName = (name: string, names: ReadonlySet<string>): string => {
   const near = nearest(name, names)
   return `${shown(name)} is no setting${near === undefined ? "" : `; the nearest is ${near}`}`
@@ -149,7 +154,7 @@ const unknownName = (name: string, names: ReadonlySet<string>): string => {
 const shown = (name: string): string =>
   JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
 
-/** The name with the fewest letters to change, fewer than `within`; undefined when none is. */
+/** Finds the name with the smallest edit distance below `within`; undefined where there is none. */
 export const nearest = (
   name: string,
   names: Iterable<string>,
@@ -168,7 +173,7 @@ export const nearest = (
   return best
 }
 
-/** Levenshtein's: how many letters to add, drop or change. */
+/** Levenshtein distance: how many letters to add, drop or change. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let i = 1; i <= a.length; i++) {

@@ -39,7 +39,7 @@ const list = Kind.structured({
   secret: "secret"
 })
 
-/** The setting: an empty text is an empty list. */
+/** Kind of the configured webhooks: an empty text is an empty list. */
 export const configured: Kind.Kind<ReadonlyArray<ConfiguredWebhook>> = Kind.empty([], {
   ...list,
   read: (given) =>
@@ -59,7 +59,7 @@ export const configured: Kind.Kind<ReadonlyArray<ConfiguredWebhook>> = Kind.empt
     })
 })
 
-/** A network that webhooks may go to though it is not public. */
+/** Kind of a network that webhooks may be posted to though it is not public. */
 export const network: Kind.Kind<Addresses.Network> = Kind.text(
   "a network such as 10.1.0.0/16 or fd00::/8",
   (text) => Addresses.networkOf(text)

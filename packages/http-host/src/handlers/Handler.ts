@@ -10,15 +10,15 @@ export type Handled = Effect.Effect<
   Scope.Scope
 >
 
-/** A call that a signed-in caller made. */
+/** A call of a signed-in caller. */
 export interface Called {
   readonly arrival: Arrival["Service"]
   readonly caller: Caller.Caller
   readonly body: Uint8Array
 }
 
-/** The handler of a route that is written by hand. */
+/** Handler of a hand-written route that needs a caller. */
 export type ByHand = (called: Called) => Handled
 
-/** The handler of a route that needs no sign-in. */
+/** Handler of a hand-written route that needs no caller. */
 export type Open = (arrival: Arrival["Service"]) => Handled

@@ -32,7 +32,7 @@ export interface Serving {
 
 type Answering = (arrival: Arrival["Service"], passed: Gates.Passed) => Handled
 
-/** The handlers of every group. */
+/** Layer of the handlers of every group of routes. */
 export const layer = (serving: Serving) =>
   Layer.unwrap(
     Effect.map(answering(serving), (handle) => {
@@ -40,7 +40,7 @@ export const layer = (serving: Serving) =>
         HttpApiBuilder.group(serving.api, identifier, (handlers) => {
           const [one, ...others] = serving.routes.filter(({ group }) => group === identifier)
           if (one === undefined) throw new Error(`${identifier} has no route`)
-          // The collection of handlers is one mutable thing; each call adds to it.
+          // The library's collection of handlers is mutable; each call adds to it.
           for (const route of others) handlers.handleRaw(route.name, handle(route))
           return handlers.handleRaw(anyName(one), handle(one))
         })
@@ -51,12 +51,15 @@ export const layer = (serving: Serving) =>
   )
 
 /**
- * A table of routes has any names, and the types of HttpApi ask that every one of them is handled:
- * the keys of such a table are texts and, to the compiler, also numbers.
+ * Cast: route names are dynamic here, and HttpApi's types require that every name is handled. To
+ * the compiler the keys of such a table are texts and numbers.
  */
 const anyName = ({ name }: Route): string | number => name
 
-/** The handler of a route: its gates, then its answer; a refusal of either becomes a problem. */
+/**
+ * Handler of a route: runs the gates, then the route's own handler; a refusal of either becomes a
+ * problem.
+ */
 const answering = (serving: Serving) =>
   Effect.gen(function* () {
     const audited = yield* Audited.make
@@ -118,7 +121,7 @@ const answering = (serving: Serving) =>
     }
   })
 
-/** Only routes that admit anyone pass the gates without a caller, and none of those gets here. */
+/** Invariant: the gates pass a call without a caller only on public routes, and these need none. */
 const signedIn = <A>(caller: A | null): A => {
   if (caller === null) throw new Error("a route that needs a caller was passed without one")
   return caller

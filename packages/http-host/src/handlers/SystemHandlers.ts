@@ -19,7 +19,7 @@ function envelopeOf<A, I>(value: Schema.Codec<A, I>) {
 export const make = (of: {
   readonly tenant: Tenant
   readonly readiness: Readiness["Service"]
-  /** The document as it is served. */
+  /** Text of the OpenAPI document. */
   readonly openapi: string
 }): Readonly<Record<string, Open>> => {
   const etag = `"${hash("sha256", of.openapi, "base64url")}"`

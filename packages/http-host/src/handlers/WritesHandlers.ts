@@ -15,7 +15,10 @@ const rejectBody = Shape.decoder(RejectBody)
 const inBody = () => "/body"
 const nothingInPath: ReadonlyMap<string, string> = new Map()
 
-/** A body that may be left out reads as an empty object; what was sent names the call. */
+/**
+ * Decodes a body; a missing one reads as an empty object. Returns the JSON as sent too, by which
+ * the call is fingerprinted.
+ */
 const bodyOf = <A>(bytes: Uint8Array, decoder: Shape.Decoder<A>) =>
   Result.gen(function* () {
     const json = yield* Body.parse(bytes)

@@ -17,7 +17,7 @@ import { Times } from "../wire/Times.ts"
 
 const overloaded = Refusal.unavailable("overloaded", "The read took too long.", 5)
 
-/** Fails with `overloaded` where the first byte of a read's answer is not ready in time. */
+/** Timeout of the first byte of a read's answer; fails with `overloaded`. */
 export const inTime = <A, E, R>(
   read: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Refusal.Unavailable, R> =>
@@ -30,15 +30,17 @@ export const inTime = <A, E, R>(
 
 const standard = Shape.decoder(Params.Standard)
 
-/** What a reading route takes: its own parameters, and which of the standard ones. */
+/** Parameters of a reading route: its own, and its standard ones. */
 export interface Taking<P> {
   readonly params: Schema.Codec<P, unknown>
   readonly standard: ReadonlySet<string>
-  /** The names of the path's parameters. */
+  /** Names of the path's parameters. */
   readonly inPath: ReadonlySet<string>
 }
 
-/** Reads what is asked: the standard parameters apart from the route's own, every fault at once. */
+/**
+ * Parses the parameters of a read, standard ones apart from its own; the refusal has every fault.
+ */
 export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
   const own = Shape.decoder(Schema.toCodecArrayFromSingle(params))
   const place = (member: string | undefined) =>
@@ -76,14 +78,15 @@ const takenBy = (read: Read.Read): Taking<unknown> => ({
 
 type Judged<A> = Result.Result<A, Refusal.Refused<"invalid-request">>
 
-/** A fault of a parameter is named by the parameter, whichever of its values is at fault. */
+/** Points each fault at the parameter, and not at a value within it. */
 const named = <A>(judged: Judged<A>, query: Query.Query): Judged<A> =>
   Result.mapError(judged, ({ slug, told }) => {
     const faults = new Map(
       told.errors?.map(({ pointer, detail }) => {
         const [, place = "", name = ""] = pointer.split("/")
         const parameter = `/${place}/${name}`
-        // A list where one text is expected: of a list that may be one, a single text is at fault.
+        // A list where a single text is expected. Where a list is permitted, a fault concerns one
+        // text of it.
         const isRepeated = pointer === parameter && Array.isArray(query[name])
         return [
           parameter,
@@ -110,7 +113,7 @@ const bothPoints: ReadonlyArray<Refusal.Fault> = ["at", "asOf"].map((name) => ({
   detail: "at and asOf exclude each other"
 }))
 
-/** The members of the envelope before its value, ready to be followed by it. */
+/** JSON of the envelope's members before its value. */
 export const opening = (around: Around): string => {
   const time = around.ledgerTime
   const ledgerTime =
@@ -180,7 +183,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
   })
 }
 
-/** A value of a read as JSON text. */
+/** Makes the printer of a read's values: JSON text. */
 const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
   const encode = Schema.encodeUnknownSync(schema)
   return (value) => PlainJson.stringify(printable(encode(value)))
@@ -224,17 +227,17 @@ const bytes = <E>(
 }
 
 /**
- * Records of a list without a limit that cost one call more
+ * Number of records that cost one call, in a list without a limit
  * (docs/contract/pages-and-cursors.md#lists-without-a-limit).
  */
 const recordsACall = 1_000
 
-/** The records of a list, charged when it ends, however it ends: by what was read for it. */
+/** Charges a list when its stream ends, however it ends, by the records that were read for it. */
 const charged = <A, E>(items: Stream.Stream<A, E>, charge: Passed["charge"]): Stream.Stream<A, E> =>
   Stream.suspend(() => {
     let records = 0
     return items.pipe(
-      // By arrays as they come: item by item, each would be written to the socket alone.
+      // In arrays as they arrive: single items would each be written to the socket alone.
       Stream.mapArray((some) => {
         records += some.length
         return some

@@ -44,7 +44,7 @@ export const write = (
   })
 }
 
-/** A write's answer on the wire. */
+/** Answer of a write. */
 export const answered = (
   answer: Answered,
   requestId: string,
@@ -61,7 +61,7 @@ export const answered = (
     : Answer.json({ requestId, status, text: PlainJson.stringify(answer.value), extra })
 }
 
-/** No write takes query parameters. */
+/** Refuses query parameters, which no write has. */
 export const noQuery = (
   arrival: Arrival["Service"]
 ): Result.Result<void, Refusal.Refused<"invalid-request">> => {
@@ -83,7 +83,9 @@ type Judged = Result.Result<
   Refusal.Refused<"invalid-request">
 >
 
-/** Judges header, query, path and body of a call as one, so that one answer names every fault. */
+/**
+ * Decodes header, query, path and body of a call together, so that one refusal names every fault.
+ */
 const shapeOf = (operation: Operation.Operation) => {
   const input = Shape.decoder(operation.input)
   const inPath = new Set([...operation.route.matchAll(/\{([A-Za-z]+)\}/g)].map((one) => one[1]))
@@ -93,7 +95,7 @@ const shapeOf = (operation: Operation.Operation) => {
 
   return (arrival: Arrival["Service"], bytes: Uint8Array): Judged => {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
-    // A write that does not say what it does with one leaves it alone, as it does other headers.
+    // A write that declares no use of If-Match ignores it, as it does other headers.
     const ifMatch =
       operation.ifMatch === undefined ? Result.succeed(null) : Headers.ifMatch(arrival.ifMatches)
     const query = noQuery(arrival)
@@ -118,7 +120,7 @@ const shapeOf = (operation: Operation.Operation) => {
   }
 }
 
-/** The members of a body that is an object and names nothing that its path or a header names. */
+/** Members of a body, which must be an object without members that the path or a header names. */
 export const objectOf = (
   body: PlainJson.Plain | undefined,
   elsewhere: ReadonlyMap<string | undefined, string>

@@ -1,4 +1,4 @@
-/** Builds every answer: status, bytes, and the headers that all answers have. */
+/** Builds every answer: status, body, and the headers that all answers have. */
 import { PlainJson, Problem } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import type { Stream } from "effect"
@@ -9,7 +9,7 @@ import * as Body from "../wire/Body.ts"
 
 export type Extra = Readonly<Record<string, string>>
 
-/** Public documents may be kept for a while; nothing else may. */
+/** Headers of every answer. `no-store` by default; only public documents override it. */
 const headers = (requestId: string, extra: Extra | undefined): Headers.Headers =>
   Headers.fromRecordUnsafe({
     "x-request-id": requestId,
@@ -33,7 +33,7 @@ export const json = (of: {
 export const stream = <E>(of: {
   readonly requestId: string
   readonly bytes: Stream.Stream<Uint8Array, E>
-  /** JSON when it is absent. */
+  /** Media type; JSON by default. */
   readonly mediaType?: string
 }): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.stream(of.bytes, {

@@ -27,7 +27,7 @@ export class Arrival extends Context.Service<
     /** Path and query exactly as sent. */
     readonly path: string
     readonly query: string
-    /** The request target as it was sent, a character for each byte. */
+    /** The raw request target, one character for each byte. */
     readonly target: string
     readonly authorizations: ReadonlyArray<string>
     readonly idempotencyKeys: ReadonlyArray<string>
@@ -45,8 +45,9 @@ export interface Page<E, R> {
 }
 
 /**
- * Judges steps 1 to 3 of the order of checks: sizes, route and method, request id. What passes is
- * handed on with what was found, and whatever comes of it is an answer.
+ * Steps 1 to 3 of the order of checks (docs/contract/order-of-checks.md#fourteen-steps): sizes,
+ * route and method, request id. Passes an accepted request on with its route and identity; a
+ * refused one is answered here.
  */
 export const front = <E, R, PE, PR>(of: {
   readonly routes: ReadonlyArray<Route>
@@ -76,7 +77,7 @@ export const front = <E, R, PE, PR>(of: {
     const scanned = Limits.scan({ method, target: url, version, rawHeaders })
     const { values } = scanned
     const refused = ending.has(incoming.socket) ? behindTheLast : scanned.refused
-    // At once: what is pipelined behind it may arrive while its answer is being made.
+    // Set immediately: pipelined bytes may arrive while this answer is being made.
     if (refused !== undefined) ending.add(incoming.socket)
     const sent = RequestIdentity.sent(values.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
@@ -145,12 +146,12 @@ export const front = <E, R, PE, PR>(of: {
   )
 }
 
-/** Never sent: the connection has ended by then. */
+/** This answer is never sent, because the connection has ended by then. */
 const behindTheLast = Refusal.refused("invalid-request", {
   detail: "The connection ends with the request before this one."
 })
 
-/** A body that has not come in by the time of its answer is not read any more: the connection ends. */
+/** Ends the connection of an answer whose request body has not arrived completely. */
 const parting = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse

@@ -1,4 +1,7 @@
-/** Audit records of calls: each refused write, each 401 and 403, each declared read. */
+/**
+ * Audit records of calls: refused writes, every 401 and 403, and the reads that are declared as
+ * audited.
+ */
 import { Audit, AuditLog, Caller, fingerprintText, type Refusal } from "@bursar/engine-core"
 import { Crypto } from "@bursar/engine-core/ports"
 import { Effect, Result, type Scope } from "effect"
@@ -11,22 +14,22 @@ import type { Answering, Passed } from "./Gates.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** A request past its gates and answered, as Gates.ts has it. */
+/** Handler of a request behind the gates, as Gates.ts defines it. */
 export type Pass = (
   arrival: Arrival["Service"],
   answer: Answering
 ) => Effect.Effect<Response, never, Scope.Scope>
 
-/** An action's key as the engine makes it; other text of a path is not kept. */
+/** Form of an action's key; other text of a path is not stored. */
 const actionKeyPattern = /^ak_[0-9A-Za-z]{26}$/
 
-/** Audit action of a refused call: that of its write, where the call got that far. */
+/** Audit action of a refused call: the write's own, where the call reached it. */
 const actionOf = (
   { answers }: Route,
   status: number,
   passed: Passed | undefined
 ): Audit.Entry["action"] => {
-  // Refused by who it is, it has not come to what it asks.
+  // A caller that was not accepted has not reached the operation.
   if (passed === undefined && (status === 401 || status === 403)) return "access.refused"
   if (answers.with === "write") return answers.operation.kind
   return (answers.with === "hand" ? answers.served.action : undefined) ?? "access.refused"
@@ -50,19 +53,19 @@ const calledBy = (arrival: Arrival["Service"], passed: Passed | undefined, sub: 
 })
 
 /**
- * Logs refused calls and declared reads, around the gates and the handler of every route
- * (docs/contract/audit-log.md#what-is-logged). Logged once each: every 401 and 403, and every write
- * that was refused from the bearer on, 400, 413, 422 and 429 among them, all within the 60 of a
- * subject and minute. Not logged: what is refused by its line, route or request id, before it is a
- * call of anybody; answers of 500 and above, which are no refusal and say nothing of what was kept;
- * replays, which ask for nothing new and were logged when they did. Reads that are declared so are
- * logged before they are given: where that fails they are not given.
+ * Middleware around the gates and the handler of every route: writes the audit records of refused
+ * calls and of audited reads (docs/contract/audit-log.md#what-is-logged). Logged once each: every
+ * 401 and 403, and every write refused from the check of the bearer on (400, 413, 422, 429 and
+ * others), at most 60 for a subject and minute. Not logged: refusals by request line, route or
+ * request id, which come before the caller is identified; answers of 500 and above, which do not
+ * say whether something was stored; replays, whose first call was logged. An audited read is logged
+ * before its answer is sent: where the log fails, the read fails.
  */
 export const make = Effect.gen(function* () {
   const auditLog = yield* AuditLog
   const { sha256 } = yield* Crypto
 
-  /** Proves what was asked, where its body could be read. */
+  /** Fingerprint of the call's content, where its body could be read. */
   const fingerprintOf = (arrival: Arrival["Service"], passed: Passed | undefined) => {
     if (passed === undefined) return null
     const body = Body.parse(passed.body)
@@ -97,7 +100,7 @@ export const make = Effect.gen(function* () {
     )
   })
 
-  /** The answer of a read that is logged, once its record is kept. */
+  /** Logs an audited read and returns its answer once the record is stored. */
   const read = (
     passed: Passed,
     answering: ReturnType<Answering>

@@ -14,7 +14,7 @@ import * as Jwks from "../outbound/Jwks.ts"
 export class Authentication extends Context.Service<
   Authentication,
   {
-    /** The caller that the Authorization headers of a request name. */
+    /** Returns the caller that the Authorization headers of a request identify. */
     readonly caller: (
       authorizations: ReadonlyArray<string>
     ) => Effect.Effect<Caller.Caller, Refusal.Refused<"unauthenticated"> | Refusal.Unavailable>
@@ -24,7 +24,7 @@ export class Authentication extends Context.Service<
 export interface Trusted {
   readonly issuer: string
   readonly audience: string
-  /** May only narrow the list above. */
+  /** May only narrow the list of algorithms. */
   readonly algorithms: ReadonlyArray<Algorithm>
 }
 
@@ -50,8 +50,9 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
       ): void => {
         const oldest = remembered.size < rememberedMax ? undefined : remembered.keys().next().value
         if (oldest !== undefined) remembered.delete(oldest)
-        // Without the tolerance: in its last minute a token is verified anew each time. And no longer
-        // than the keys are kept: a key that the provider takes back takes its tokens with it.
+        // Without the clock tolerance: a token that is about to expire is verified again at each
+        // call. Never longer than the keys are cached: a key that the provider revokes revokes its
+        // tokens.
         const until = Math.min((payload.exp ?? 0) * 1000, now + Jwks.keptFor)
         remembered.set(digest, { caller, until })
       }
@@ -110,26 +111,29 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
 const missing = Refusal.refused("unauthenticated", {
   detail: "The call needs one Authorization header with a bearer token."
 })
-/** One answer for every fault of a token: its cause would help only a forger. */
+/** One answer for every fault of a token: the exact cause would help only a forger. */
 const invalid = Refusal.refused("unauthenticated", { detail: "The token is not valid." })
 
-/** Why a token was not taken, as the log of the request says it. */
+/** Reasons why a token was refused, for the log. */
 export type Reason =
   /** No Authorization header. */
   | "missing"
   /** No bearer token of three parts in it, two of them, or one that is too long. */
   | "malformed"
-  /** An algorithm the deployment does not trust, a type that is no access token's, or a header that would choose the key. */
+  /**
+   * An algorithm that the deployment does not trust, a type other than an access token's, or a
+   * header that selects the key by itself.
+   */
   | "header"
-  /** The issuer has no key by the token's key id. */
+  /** The issuer has no key with the token's key id. */
   | "key"
   | "signature"
   | "issuer"
   | "audience"
   | "expired"
-  /** It is not valid yet: one of the two clocks is wrong. */
+  /** Not valid yet: one of the two clocks is wrong. */
   | "clock"
-  /** A claim that it needs is missing, or is none. */
+  /** A required claim is missing or malformed. */
   | "claims"
 
 const reasonOf = (cause: unknown): Reason => {
@@ -142,7 +146,7 @@ const reasonOf = (cause: unknown): Reason => {
   return cause instanceof errors.JWSSignatureVerificationFailed ? "signature" : "malformed"
 }
 
-/** The token of the one Authorization header. */
+/** Returns the bearer token of the only Authorization header. */
 const bearer = (authorizations: ReadonlyArray<string>): string | undefined => {
   const [only = "", second] = authorizations
   if (second !== undefined || only.length > tokenMax + 7) return undefined
@@ -152,7 +156,7 @@ const bearer = (authorizations: ReadonlyArray<string>): string | undefined => {
 const refusedHeaders = ["jku", "x5u", "x5c", "jwk", "crit"]
 const types = new Set(["at+jwt", "jwt"])
 
-/** The token's header, when it names nothing that would let the token choose how it is checked. */
+/** Decodes the token's header; refuses one that would let the token choose how it is verified. */
 const headerOf = (token: string, allowed: ReadonlyArray<string>) =>
   Effect.suspend(() => {
     const header = protectedHeader(token)
@@ -177,7 +181,7 @@ const protectedHeader = (token: string) => {
 const textMax = 256
 const subject = /^[\x20-\x7E]{1,256}$/u
 
-/** The claims the engine reads; undefined when the subject is none. */
+/** Builds the caller from the claims; undefined where the subject is invalid. */
 const callerOf = (payload: JWTPayload): Caller.Caller | undefined => {
   const { sub, roles, holder, party } = payload
   if (sub === undefined || !subject.test(sub)) return undefined
@@ -194,7 +198,10 @@ const callerOf = (payload: JWTPayload): Caller.Caller | undefined => {
   }
 }
 
-/** A claim people wrote: no control characters, so that no log or terminal is led astray. */
+/**
+ * Text of a claim without control characters, which could forge lines of a log or control a
+ * terminal.
+ */
 const shown = (claim: unknown): string | null => {
   if (typeof claim !== "string") return null
   const clean = claim.replaceAll(/\p{C}/gu, "").slice(0, textMax)

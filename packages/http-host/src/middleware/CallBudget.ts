@@ -6,21 +6,21 @@ const subjectsMax = 10_000
 export interface Cost {
   readonly subject: string
   readonly cost: number
-  /** Microseconds one call takes from the budget. */
+  /** Microseconds that one call takes from the budget. */
   readonly interval: number
-  /** Microseconds the theoretical arrival time may run ahead of now. */
+  /** Microseconds by which the theoretical arrival time may be ahead of now. */
   readonly tolerance: number
 }
 
 export interface Taken {
   readonly admitted: boolean
-  /** How far the theoretical arrival time is ahead of now after this call, in microseconds. */
+  /** Microseconds by which the theoretical arrival time is ahead of now after this call. */
   readonly ahead: number
 }
 
 /**
- * The generic cell rate algorithm, as the port RateWindow promises it, on this process's memory.
- * `now` is in microseconds.
+ * Generic cell rate algorithm in the memory of this process, with the semantics of the port
+ * RateWindow. `now` is in microseconds.
  */
 export const make = (): ((cost: Cost, now: number) => Taken) => {
   const arrivals = new Map<string, number>()

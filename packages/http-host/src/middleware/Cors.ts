@@ -1,4 +1,4 @@
-/** CORS: no foreign origin may call unless the deployment names it. */
+/** CORS: a web page of another origin may call only where the deployment lists its origin. */
 import { HttpServerResponse } from "effect/http"
 
 /** Request headers that such a page may send. */
@@ -32,24 +32,27 @@ const answerHeaders = [
   "X-Request-Id"
 ].join(", ")
 
-/** Seconds for which a page need not ask again. */
+/** Seconds for which a browser may cache a preflight answer. */
 const rememberedFor = "600"
 
 type Response = HttpServerResponse.HttpServerResponse
 
 export interface Cors {
-  /** Whether OPTIONS is a method at all. */
+  /** Whether any origin is permitted, so that OPTIONS is answered at all. */
   readonly speaks: boolean
   /** Headers of a preflight answer; `allow` lists the path's methods. */
   readonly permission: (
     origin: string | undefined,
     allow: string
   ) => Readonly<Record<string, string>>
-  /** An answer as the page at this origin may read it. */
+  /** Adds the CORS headers for an origin to an answer. */
   readonly dress: (response: Response, origin: string | undefined) => Response
 }
 
-/** No credentials: a bearer is a header that the page sets itself, and cookies mean nothing here. */
+/**
+ * Makes the middleware. Credentials are not permitted: the page sets the bearer header itself, and
+ * cookies have no meaning.
+ */
 export const make = (origins: ReadonlyArray<string>): Cors => {
   const known = new Set(origins)
   const speaks = known.size > 0

@@ -1,13 +1,13 @@
 /** Counters of refused calls. */
 import { Metric } from "effect"
 
-/** Calls refused for their number, by the role whose limit counted. */
+/** Calls refused by the rate limit, by the role whose limit applied. */
 export const rateLimited = Metric.counter("bursar.ratelimited", {
   description: "Calls refused because their subject was over its limit, by role.",
   incremental: true
 })
 
-/** Calls counted by this instance alone, because the store of all instances did not answer. */
+/** Calls counted by this instance alone, because the shared store did not answer. */
 export const rateLimitAlone = Metric.counter("bursar.ratelimit.alone", {
   description: "Calls counted by one instance alone because the shared count did not answer.",
   incremental: true

@@ -1,4 +1,4 @@
-/** Gates of the host: the checks that a request passes before its handler, in one order. */
+/** Gates of the host: the checks that a request passes before its handler, in a fixed order. */
 import type { Caller, Refusal } from "@bursar/engine-core"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, type Scope } from "effect"
@@ -19,14 +19,20 @@ import type { Strangers } from "./Strangers.ts"
 const none = new Uint8Array(0)
 const nothingOwed = () => Effect.void
 
-/** Public routes have no caller and pass the check of form and nothing else. */
+/**
+ * A request that has passed the gates. Public routes have no caller, and pass the check of forms
+ * alone.
+ */
 export interface Passed {
-  /** The request, known by the key it is signed with, if it is. */
+  /** The request, with the id of the key that signed it, if any. */
   readonly arrival: Arrival["Service"]
   readonly caller: Caller.Caller | null
-  /** The bytes of the body; none for a route that takes none. */
+  /** Bytes of the body; empty for a route that takes none. */
   readonly body: Uint8Array
-  /** Charges an answer's cost beside its call, in calls, once it is known. */
+  /**
+   * Charges the rate budget of the caller for an expensive answer, in calls, once its cost is
+   * certain.
+   */
   readonly charge: (calls: number) => Effect.Effect<void>
 }
 
@@ -38,10 +44,10 @@ export type Answering = (
 ) => Effect.Effect<Response, Refusal.Refused | Refusal.Unavailable, Scope.Scope>
 
 /**
- * Steps 4 to 8 of the order of checks (docs/contract/order-of-checks.md#fourteen-steps), around the
- * handler of a route. Steps 1 to 3 are the front's (Arrival.ts); 9, the shape, is the handler's; 10
- * to 14 are the engine's. Whatever comes of it is an answer, and from step 5 on it tells the
- * caller's budget.
+ * Middleware of steps 4 to 8 of the order of checks
+ * (docs/contract/order-of-checks.md#fourteen-steps), around the handler of a route. Arrival.ts
+ * makes steps 1 to 3, the handler step 9, the engine steps 10 to 14. A refusal becomes an answer,
+ * and from step 5 on every answer has the headers of the caller's budget.
  */
 export const make = (strangers: Strangers<Socket>) =>
   Effect.gen(function* () {
@@ -49,7 +55,7 @@ export const make = (strangers: Strangers<Socket>) =>
     const rateLimit = yield* RateLimit
     const signedRequests = yield* SignedRequests
 
-    /** Steps 6 to 8, for a caller whose call is counted. */
+    /** Steps 6 to 8, for a caller whose call has been counted. */
     const pass = Effect.fnUntraced(function* (
       arrival: Arrival["Service"],
       caller: Caller.Caller,
@@ -59,14 +65,14 @@ export const make = (strangers: Strangers<Socket>) =>
       // 6. the role
       const denied = Admission.judge(admits, caller)
       if (denied !== undefined) return yield* Effect.fail(denied)
-      // 7. the forms of answer and body, and the body's size
+      // 7. the media types of answer and body, and the body's size
       const unacceptable = Limits.acceptable(request.headers.accept, formsOf(arrival.route))
       if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
       const sent = bodyMax > 0 && Body.isPresent(request)
       const unreadable = sent ? Limits.readable(request) : undefined
       if (unreadable !== undefined) return yield* Effect.fail(unreadable)
       const body = sent ? yield* Body.read(request, bodyMax) : none
-      // 8. the signature over method, target and these bytes, then its nonce
+      // 8. the signature over method, target and body, then its nonce
       const { method, target, signature } = { ...arrival, method: request.method }
       const keyId = yield* signedRequests.judge({ caller, method, target, sent: signature, body })
       return {

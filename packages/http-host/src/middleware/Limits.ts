@@ -1,4 +1,4 @@
-/** The limits of a request's line and headers, and the forms a body and an answer may have. */
+/** Limits of a request's line and headers, and negotiation of media types. */
 import { Refusal } from "@bursar/engine-core"
 import type { HttpServerRequest } from "effect/http"
 
@@ -13,7 +13,10 @@ const headerCountMax = 100
  */
 export const parserHeadersMax = lineMax + headersMax + 8 * 1024
 
-/** Headers of which every value counts: Node joins or drops the second, so they are kept apart here. */
+/**
+ * Headers whose repetition matters: Node joins or drops the second value, so all values are
+ * collected here.
+ */
 const watched = {
   host: "hosts",
   tracestate: "tracestates",
@@ -30,14 +33,14 @@ const watched = {
 } as const satisfies Readonly<Record<string, string>>
 
 const watchedBy: ReadonlyMap<string, Watched> = new Map(Object.entries(watched))
-/** Most headers are none of these, which their length alone tells. */
+/** Fast path: a header whose name has none of these lengths is not watched. */
 const watchedLengths = new Set(Object.keys(watched).map((name) => name.length))
 
 type Watched = (typeof watched)[keyof typeof watched]
 export type Values = Readonly<Record<Watched, ReadonlyArray<string>>>
 
 export interface Scanned {
-  /** Every value of the headers that are watched, in the order it came. */
+  /** All values of the watched headers, in their order. */
   readonly values: Values
   readonly refused:
     | Refusal.Refused<"headers-too-large" | "uri-too-long" | "invalid-request">
@@ -91,7 +94,7 @@ const unsent = (): Record<Watched, Array<string>> => ({
 
 const versions = new Set(["1.0", "1.1"])
 
-/** The parser takes a few more versions for its own, and would answer them as if they were 1.1. */
+/** Node's parser accepts further versions, and would answer them as 1.1. */
 const spoken = ({ version }: { readonly version: string }): Scanned["refused"] =>
   versions.has(version) ? undefined : notHttp
 
@@ -113,7 +116,7 @@ const framing = ({ transferEncodings }: Values): Scanned["refused"] =>
         errors: [{ pointer: "/header/transfer-encoding", detail: "only chunked, and only once" }]
       })
 
-/** HTTP/1.1 names its host, once (RFC 9112 3.2). Node's own answer to this has no form of ours. */
+/** HTTP/1.1 requires one Host header (RFC 9112 3.2). Node's own refusal has no problem body. */
 const addressed = (
   { version }: { readonly version: string },
   { hosts }: Values
@@ -140,7 +143,7 @@ const sizes = (
     : undefined
 }
 
-/** Whether the caller takes one of these forms: 406 when its Accept excludes them all. */
+/** Negotiates the answer's media type: 406 where Accept excludes all that the route has. */
 export const acceptable = (
   accept: string | undefined,
   forms: ReadonlyArray<string>
@@ -161,7 +164,7 @@ const anyOf = (form: string): string => `${form.slice(0, form.indexOf("/"))}/*`
 
 const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-/** Whether the body has a form the route takes: 415 else. */
+/** Checks the media type of the body: 415 where the route does not take it. */
 export const readable = (
   request: HttpServerRequest.HttpServerRequest
 ): Refusal.Refused<"unsupported-media-type"> | undefined => {

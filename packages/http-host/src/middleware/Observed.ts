@@ -5,7 +5,7 @@ import { Layer } from "effect"
 import * as Exchange from "../observability/Exchange.ts"
 import * as TraceContext from "../wire/TraceContext.ts"
 
-/** How long requests took, from their first byte to the last of their answers. */
+/** Durations of requests, from their first byte to the last byte of their answers. */
 export const requestDuration = Metric.histogram("http.server.request.duration", {
   description: "From a request's arrival to the end of its answer.",
   // The buckets of OpenTelemetry's conventions for HTTP.
@@ -13,7 +13,7 @@ export const requestDuration = Metric.histogram("http.server.request.duration", 
   attributes: { unit: "s" }
 })
 
-/** Metric label of a method that HTTP does not know. */
+/** Metric label of methods that are not standard. */
 export const otherMethod = "_OTHER"
 export const methods = [
   "GET",
@@ -28,32 +28,32 @@ export const methods = [
   "QUERY"
 ] as const
 
-/** How a request ended that no refusal tells of: what `error.type` is then. */
+/** Values of `error.type` for requests that ended without a refusal. */
 export const ends = {
-  /** The caller left before the answer was whole. */
+  /** The client disconnected before the answer was complete. */
   left: "client-closed",
-  /** The answer broke in the middle. */
+  /** The answer failed while it was being streamed. */
   broken: "answer-broken"
 } as const
 
-/** As proxies write the status of a request whose caller left. */
+/** Status of a request whose client disconnected, as proxies log it. */
 export const statusLeft = 499
 
 export interface Seen {
   readonly method: string
-  /** The route's template; null: there is none for this request. */
+  /** Template of the route; null: the request has no route. */
   readonly route: string | null
   readonly requestId: string
-  /** The caller's own part of the trace. */
+  /** Trace context that the caller sent. */
   readonly sent: TraceContext.Sent | null
 }
 
 type Response = HttpServerResponse.HttpServerResponse
 
 /**
- * Answers a request under a span of its own, whose trace is the request's: it is what the work for
- * the request, its log lines and the calls made of others belong to. The span, the figure and the
- * line are made when the answer has been sent, or could not be.
+ * Middleware that runs a request within a span of its own, which outgoing calls and log lines of
+ * the request belong to. Span, metric and log line are recorded when the answer has been sent or
+ * has failed.
  */
 export const observed = <E, R>(
   seen: Seen,
@@ -79,7 +79,7 @@ export const observed = <E, R>(
       refusedBy: null,
       response: null
     }
-    // The request's own scope: it is closed when its answer has been sent.
+    // The request's scope is closed when its answer has been sent.
     yield* Effect.addFinalizer((exit) =>
       finish({ exchange, span, startedAt, exit }).pipe(
         Effect.provideService(Exchange.Current, exchange)
@@ -104,7 +104,7 @@ export const observed = <E, R>(
 
 const isSampled = ({ flags }: TraceContext.Sent): boolean => (flags & TraceContext.sampled) !== 0
 
-/** The status that counts, and what went wrong, by one word. */
+/** Status and error type under which a request is recorded. */
 const outcomeOf = (response: Response | null, exit: Exit.Exit<unknown, unknown>) => {
   if (response === null) return { status: statusLeft, error: ends.left }
   if (Exit.isSuccess(exit)) return { status: response.status, error: Exchange.slugOf(response) }
@@ -131,7 +131,7 @@ const finish = Effect.fnUntraced(function* (of: {
   }
   yield* Metric.update(Metric.withAttributes(requestDuration, attributes), seconds)
   for (const [name, value] of Object.entries(attributes)) span.attribute(name, value)
-  // Only what is the engine's fault makes the span one that failed.
+  // Only faults of the engine mark the span as failed.
   span.attribute("http.response.status_code", status)
   span.end(now, status >= 500 ? Exit.fail(error ?? String(status)) : Exit.void)
   yield* Effect.logInfo("answered").pipe(
@@ -144,7 +144,7 @@ const finish = Effect.fnUntraced(function* (of: {
   )
 })
 
-/** The library's own span of a request knows no route: this one stands in its place. */
+/** Disables the library's own request span, which does not have the route. */
 export const layer: Layer.Layer<never> = Layer.succeed(
   HttpMiddleware.TracerDisabledWhen,
   () => true

@@ -1,16 +1,17 @@
 /**
- * Pending answers of a connection (pipelining), so that a refusal on the socket waits for its turn.
+ * Pending answers of a connection (HTTP pipelining): a refusal on the raw socket waits until the
+ * answers before it are sent.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 
 export interface Owed {
-  /** A request has begun: it is owed one answer, until that has gone or its connection has. */
+  /** Registers a request whose answer is pending until it is sent or the connection ends. */
   readonly begin: (request: IncomingMessage, response: ServerResponse) => void
   /**
-   * Runs once every answer has gone that stands before what is now to be said on the socket: that
-   * something came which is no request, or which broke one. It is told whether the request that broke
-   * has its answer, so that nothing more is said; it never runs where the connection ends before.
+   * Runs a function once all earlier answers are sent, for bytes that are not a request or that
+   * broke one. `last` says whether the broken request has already been answered, so that nothing
+   * more is written. Never runs where the connection ends first.
    */
   readonly inTurn: (socket: Duplex, run: (last: "answered" | "unanswered") => void) => void
 }
@@ -34,7 +35,7 @@ export const make = (): Owed => {
     inTurn: (socket, run) => {
       const here = [...(owed.get(socket) ?? [])]
       const last = here.at(-1)
-      // A request that has come whole is not the one that broke.
+      // A request that was received completely is not the broken one.
       const broken = last?.request.complete === false ? last.response : undefined
       const before = here.map(({ response }) => response).filter((one) => one !== broken)
       afterAll(before, () => {
@@ -46,7 +47,7 @@ export const make = (): Owed => {
   }
 }
 
-/** Runs once the last of these has gone; at once where there is none. */
+/** Runs a function once all of these responses are closed; immediately where there is none. */
 const afterAll = (responses: ReadonlyArray<ServerResponse>, run: () => void): void => {
   const left = new Set(responses)
   if (left.size === 0) return run()

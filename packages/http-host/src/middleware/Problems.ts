@@ -12,7 +12,7 @@ export const answer = (
 ): HttpServerResponse.HttpServerResponse =>
   Answer.problem(Problem.from(refused, requestId), { ...closing(refused.slug), ...extra })
 
-/** After these the rest of what the caller is sending is not read. */
+/** After these refusals the connection is closed, because the rest of the request is not read. */
 const closing = (slug: Refusal.Slug): Answer.Extra =>
   slug === "body-too-large" || slug === "request-timeout" ? { connection: "close" } : {}
 
@@ -28,7 +28,7 @@ export const refusals =
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
     Effect.catch(effect, (refused) => Effect.succeed(answer(refused, requestId)))
 
-/** Catches defects: logs the cause and answers the request id alone. */
+/** Catches defects: logs the cause and answers `internal` with the request id alone. */
 export const defects =
   (requestId: string) =>
   <E, R>(

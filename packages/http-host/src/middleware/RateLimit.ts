@@ -7,17 +7,17 @@ import * as CallBudget from "./CallBudget.ts"
 import * as Counters from "./Counters.ts"
 
 export interface Rules {
-  /** Calls within the window; all of them may come at once. */
+  /** Calls within the window, which may all come at the same time. */
   readonly limit: number
   /** Milliseconds. */
   readonly window: number
-  /** Another limit for a role; of a caller's roles the one with the largest limit counts. */
+  /** Limits by role; the largest limit of a caller's roles applies. */
   readonly perRole: Readonly<Partial<Record<Vocabulary.Role, number>>>
 }
 
 /** Rest of the caller's budget after a call. */
 export interface Budget {
-  /** Why the call is not admitted; undefined: it is. */
+  /** Refusal of the call; undefined where it is admitted. */
   readonly refused: Refusal.Refused<"rate-limited"> | undefined
   /** Budget headers of the answer. */
   readonly headers: Readonly<Record<string, string>>
@@ -26,20 +26,18 @@ export interface Budget {
 export class RateLimit extends Context.Service<
   RateLimit,
   {
-    /** What a client is told before it signs in. */
+    /** Limit and window that the tenant's public record announces. */
     readonly announced: { readonly limit: number; readonly window: string }
-    /** Counts one call. A call that is refused costs nothing. */
+    /** Counts one call. A refused call is not counted. */
     readonly take: (caller: Caller.Caller) => Effect.Effect<Budget>
-    /** Charges what an answer has cost beside its call: that is owed, whatever is left. */
+    /** Charges the cost of an answer beyond its call, even where the budget is used up. */
     readonly charge: (caller: Caller.Caller, calls: number) => Effect.Effect<void>
   }
 >()("@bursar/http-host/middleware/RateLimit") {}
 
 /** Timeout of the shared count. */
 const countedWithin = "1 second"
-/**
- * Circuit breaker: milliseconds after a failed count during which the shared store is not asked.
- */
+/** Circuit breaker: milliseconds after a failure during which the shared store is not called. */
 const aloneFor = 1_000
 
 const microsPerSecond = 1_000_000
@@ -68,7 +66,7 @@ export const layer = (
           return alone(cost, Number((yield* Clock.currentTimeNanos) / 1000n))
         })
 
-      /** Fails open: counts on this instance where the shared store does not answer. */
+      /** Fails open: counts in this process where the shared store does not answer. */
       const count = (cost: CallBudget.Cost): Effect.Effect<CallBudget.Taken> =>
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
@@ -85,7 +83,7 @@ export const layer = (
           )
         })
 
-      // A tenant's id holds no slash.
+      // Unambiguous: a tenant's id has no slash.
       const subjectOf = ({ sub }: Caller.Caller) => `${of.tenantId}/${sub}`
 
       return {
@@ -111,12 +109,12 @@ export const layer = (
     })
   )
 
-/** Tolerance of charges after the answer: they are taken even when nothing is left. */
+/** Tolerance of charges after the answer: they are accepted at any balance. */
 const owedMax = Number.MAX_SAFE_INTEGER
 
 /**
- * The cells of the largest limit among the caller's roles. The tolerance is the window, in whole
- * cells, so that exactly `limit` calls may come at once.
+ * Cells of the largest limit among the caller's roles. The tolerance is the window in whole cells,
+ * so that exactly `limit` calls may come at the same time.
  */
 const cellsOf = (
   { limit, window, perRole }: Rules,

@@ -1,4 +1,4 @@
-/** Route match on the raw path, before anything is decoded or routed. */
+/** Route matching on the raw path, before decoding. */
 import { RecordId } from "@bursar/engine-core/kernel"
 import type { Method } from "../api/Verb.ts"
 
@@ -11,14 +11,15 @@ export interface Found<A> {
 export type Finding<A> =
   | Found<A>
   | { readonly found: "nothing" }
-  /** The path is there, the method is not; `allow` is what the Allow header says. */
+  /** The path has routes, but none for the method; `allow` is the value of the Allow header. */
   | { readonly found: "method"; readonly allow: string }
 
 interface Node<A> {
   readonly literals: Map<string, Node<A>>
   parameter: Node<A> | undefined
   /**
-   * Routes that end at this segment, by verb; the empty verb is the record or collection itself.
+   * Routes that end at this segment, by verb; the empty verb is that of the record or collection
+   * itself.
    */
   readonly ends: Map<
     string,
@@ -34,7 +35,7 @@ export interface Path {
 
 const node = <A>(): Node<A> => ({ literals: new Map(), parameter: undefined, ends: new Map() })
 
-/** Segments are few in every route; more is no route. */
+/** Largest number of segments of any route. */
 const segmentsMax = 8
 
 /** Compiles the templates of all routes. */
@@ -66,7 +67,7 @@ const add = <A>(root: Node<A>, route: A, path: Path): void => {
   at.ends.set(verb, methods)
 }
 
-/** The last literal colon of the last segment separates the verb. */
+/** The last literal colon of the last segment precedes the verb. */
 const split = (
   path: string
 ): { readonly segments: ReadonlyArray<string>; readonly verb: string } => {
@@ -110,7 +111,9 @@ const isMethod = (method: string): method is Method | "HEAD" =>
 const allow = (methods: ReadonlyArray<Method>): string =>
   methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ")
 
-/** A decoded id, which holds no colon, slash or dot segment; undefined: no record can have it. */
+/**
+ * Decodes an id, which has no colon, slash or dot segment; undefined for text that cannot be one.
+ */
 const recordId = (segment: string): string | undefined => {
   if (RecordId.isRecordId(segment)) return segment
   if (!segment.includes("%")) return undefined

@@ -1,7 +1,9 @@
 /** Request ids: the caller's own or a new one, echoed on every answer. */
 import { RequestId } from "@bursar/engine-core/kernel"
 
-/** The caller's own request id; undefined when it sent none; null when what it sent is no id. */
+/**
+ * The caller's request id; undefined where none was sent; null where the text is not a valid id.
+ */
 export const sent = (values: ReadonlyArray<string>): string | undefined | null => {
   const [only, second] = values
   if (only === undefined) return undefined

@@ -9,9 +9,12 @@ import * as Counters from "./Counters.ts"
 
 export interface Rules {
   readonly keys: ReadonlyArray<SigningKey>
-  /** Milliseconds a signature's time may differ from the engine's, both ends included. */
+  /**
+   * Milliseconds by which a signature's time may differ from the engine's clock, both ends
+   * included.
+   */
   readonly window: number
-  /** The path that a proxy in front takes off every address. */
+  /** Prefix that a proxy removes from every path, and that signatures include. */
   readonly basePath: string
 }
 
@@ -23,14 +26,14 @@ export const headers = {
   signature: "X-Signature"
 } as const
 
-/** Every value of the four headers, in the order it came. */
+/** Values of the four headers, in their order. */
 export type Sent = { readonly [K in keyof typeof headers]: ReadonlyArray<string> }
 
 /** Signed parts of a request, as they were sent. */
 export interface Signed {
   readonly caller: Caller.Caller
   readonly method: string
-  /** The request target from its first `/`: a character for each byte of it. */
+  /** The request target from its first `/`, one character for each byte. */
   readonly target: string
   readonly sent: Sent
   readonly body: Uint8Array
@@ -48,9 +51,12 @@ type Slug = (typeof slugs)[number]
 export class SignedRequests extends Context.Service<
   SignedRequests,
   {
-    /** What a client is told before it signs in. */
+    /** Window and headers that the tenant's public record announces. */
     readonly announced: { readonly window: string; readonly headers: ReadonlyArray<string> }
-    /** The key a request is signed with; null: its subject has none, and the request is not signed. */
+    /**
+     * Returns the key that signed a request; null where its subject has no key and the request is
+     * not signed.
+     */
     readonly judge: (
       signed: Signed
     ) => Effect.Effect<string | null, Refusal.Refused<Slug> | Refusal.Unavailable>
@@ -60,7 +66,7 @@ export class SignedRequests extends Context.Service<
 const required = Refusal.refused("signature-required", {
   detail: `The subject signs its requests: ${Object.values(headers).join(", ")}.`
 })
-/** One answer for every fault of a signature: its cause would help only a forger. */
+/** One answer for every fault of a signature: the exact cause would help only a forger. */
 const invalid = Refusal.refused("signature-invalid", { detail: "The signature is not valid." })
 const reused = Refusal.refused("nonce-reused", { detail: "A nonce is used once." })
 const away = Refusal.unavailable("not-ready", "Nonces cannot be kept at the moment.", 5)
@@ -68,7 +74,8 @@ const away = Refusal.unavailable("not-ready", "Nonces cannot be kept at the mome
 const dummyBytes = 32
 
 /**
- * Judges signatures under a deployment's keys (docs/contract/signed-requests.md#order-of-judging).
+ * Verifies signatures with the deployment's keys
+ * (docs/contract/signed-requests.md#order-of-judging).
  */
 export const layer = (
   of: Rules & { readonly tenantId: string }
@@ -98,7 +105,7 @@ export const layer = (
 
         const key = byId.get(form.keyId)
         const own = key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
-        // An unknown key takes as long to refuse as a known one.
+        // Constant time: an unknown key is verified against a dummy secret.
         const secret = own === undefined ? dummy : Redacted.value(own.secret)
         const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${crypto.sha256(signed.body)}`
         const mac = crypto.hmacSha256(secret, Buffer.from(text, "latin1"))
@@ -110,7 +117,7 @@ export const layer = (
         if (!right) return yield* Exchange.refusing(invalid, "mac")
 
         const first = yield* useNonce({
-          // Neither a tenant's nor a key's id holds a slash.
+          // Unambiguous: neither a tenant's nor a key's id has a slash.
           scope: `${of.tenantId}/${own.keyId}`,
           nonce: form.nonce,
           keep: 2 * of.window
@@ -132,8 +139,8 @@ export const layer = (
   )
 
 /**
- * From when on each subject signs: from when its first key holds. A key that has run out binds its
- * subject all the same, or an attacker would only have to wait.
+ * Instant from which each subject must sign: when its first key becomes valid. A subject whose keys
+ * have all expired must still sign, since otherwise an attacker would only have to wait.
  */
 const boundFrom = (keys: ReadonlyArray<SigningKey>): ReadonlyMap<string, Instant.Instant> => {
   const bound = new Map<string, Instant.Instant>()
@@ -156,7 +163,7 @@ const timestampPattern = /^[0-9]{1,12}$/
 const noncePattern = /^(?=.{22,128}$)[A-Za-z0-9_-]+={0,2}$/
 const macPattern = /^[A-Za-z0-9+/]{43}=$/
 
-/** The four headers, each once and of its form; undefined else. */
+/** Parses the four headers, each present once and well formed; undefined otherwise. */
 const formOf = (sent: Sent): Form | undefined => {
   const [keyId = "", timestamp = "", nonce = "", signature = ""] = [
     sent.key,
@@ -171,7 +178,7 @@ const formOf = (sent: Sent): Form | undefined => {
     macPattern.test(signature)
   if (!formed) return undefined
   const mac = Buffer.from(signature, "base64")
-  // Of the spellings that decode to the same bytes one is base64.
+  // Canonical base64 only: other spellings decode to the same bytes.
   return mac.toString("base64") === signature ? { keyId, timestamp, nonce, mac } : undefined
 }
 

@@ -1,11 +1,11 @@
 /** Limit of connections without a signed-in caller. */
 
 export interface Strangers<Socket extends object> {
-  /** Whether there is room for another connection; if there is, it has its place. */
+  /** Reserves a place for a new connection, if there is room. */
   readonly admit: (socket: Socket) => "in" | "full"
-  /** A caller has signed in on the connection, which no longer counts. */
+  /** Releases the place of a connection on which a caller has signed in. */
   readonly known: (socket: Socket) => void
-  /** The connection has ended. */
+  /** Releases the place of a connection that has ended. */
   readonly gone: (socket: Socket) => void
 }
 

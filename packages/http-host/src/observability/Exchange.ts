@@ -7,13 +7,13 @@ export interface Exchange {
   readonly traceId: string
   readonly spanId: string
   readonly method: string
-  /** The route's template, which names no record; null: the request found no route. */
+  /** Template of the route, which contains no id; null: the request has no route. */
   readonly route: string | null
-  /** Who asked, once it is known. */
+  /** Subject of the caller; null before sign-in. */
   sub: string | null
-  /** Why the caller was not taken for who it says it is: for the log, never for the caller. */
+  /** Reason why the caller was refused, for the log only. */
   refusedBy: string | null
-  /** The answer, once there is one. */
+  /** The answer; null before there is one. */
   response: HttpServerResponse.HttpServerResponse | null
 }
 
@@ -30,8 +30,8 @@ export const signedIn = (sub: string): Effect.Effect<void> =>
   })
 
 /**
- * Refuses a caller, in words that help no forger, and keeps for the log what exactly was wrong.
- * `reason` is a word of a closed list, and nothing that the caller sent.
+ * Refuses a caller with an answer that does not help a forger, and records the exact reason for the
+ * log. `reason` is a word of a closed list, never text of the caller.
  */
 export const refusing = <E>(refused: E, reason: string): Effect.Effect<never, E> =>
   Effect.flatMap(Current, (exchange) => {
@@ -40,12 +40,12 @@ export const refusing = <E>(refused: E, reason: string): Effect.Effect<never, E>
   })
 
 /**
- * Slug of an answer's problem, keyed by the answer's body, which stays the same when headers are
+ * Slugs of problems, keyed by the answer's body, which stays the same object when headers are
  * added.
  */
 const slugs = new WeakMap<object, string>()
 
-/** Records the refusal of an answer. */
+/** Records the slug of a refusal with its answer. */
 export const tells = (
   response: HttpServerResponse.HttpServerResponse,
   slug: string
@@ -54,6 +54,6 @@ export const tells = (
   return response
 }
 
-/** The refusal of an answer; undefined: it is none. */
+/** Returns the slug of a refusal's answer; undefined for any other answer. */
 export const slugOf = (response: HttpServerResponse.HttpServerResponse): string | undefined =>
   slugs.get(response.body)

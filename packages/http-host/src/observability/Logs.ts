@@ -2,27 +2,25 @@
 import { Cause, type Fiber, Formatter, Logger, Option, References, Tracer, Context } from "effect"
 import * as Exchange from "./Exchange.ts"
 
-/** The levels a deployment may choose, the least important first. */
+/** Levels that a deployment may choose, the least severe first. */
 export const levels = ["debug", "info", "warn", "error"] as const
 export type Level = (typeof levels)[number]
 
 const minimum = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
-/** A member longer than this is cut: a line is for people and for tools with limits of their own. */
+/** Longest member of a log line in characters; a longer one is cut. */
 const memberMax = 8_192
 
 const cut = (text: string): string =>
   text.length > memberMax ? `${text.slice(0, memberMax)}… (${text.length} characters)` : text
 
-/**
- * Characters that JSON does not escape and that a terminal or tool takes for a command or line end.
- */
+/** Characters that JSON does not escape and that terminals or tools interpret. */
 const hidden = /[\u007f-\u009f\u2028\u2029\ufeff]/g
 
 const escaped = (json: string): string =>
   json.replaceAll(hidden, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** A member as it is printed; what is secret prints itself as such. */
+/** Prints a member; redacted values print as such. */
 const member = (value: unknown): string | number | boolean | null => {
   if (value === null || typeof value === "number" || typeof value === "boolean") return value
   if (typeof value === "string") return cut(value)
@@ -33,7 +31,7 @@ const member = (value: unknown): string | number | boolean | null => {
 const spanOf = (fiber: Fiber.Fiber<unknown, unknown>): Tracer.AnySpan | undefined =>
   Option.getOrUndefined(Context.getOption(fiber.context, Tracer.ParentSpan))
 
-/** Request and trace of a log line, where there are any. */
+/** Request and trace ids of a log line, where they exist. */
 const placeOf = (fiber: Fiber.Fiber<unknown, unknown>) => {
   const exchange = fiber.getRef(Exchange.Current)
   const span = spanOf(fiber) ?? exchange
@@ -48,9 +46,9 @@ const placeOf = (fiber: Fiber.Fiber<unknown, unknown>) => {
 }
 
 /**
- * One line: `time, level, msg`; where they are known `requestId, traceId, spanId, route, status,
- * sub`; then what the line was annotated with, and the cause of a failure. Bodies are never given
- * to it; what is secret is kept redacted.
+ * Formats a line: `time, level, msg`; where they exist `requestId, traceId, spanId, route, status,
+ * sub`; then annotations, and the cause of a failure. Callers never log bodies; secrets are
+ * redacted values.
  */
 export const line = Logger.make<unknown, string>((options) => {
   const { cause, date, fiber, logLevel, message } = options
@@ -72,10 +70,10 @@ export const line = Logger.make<unknown, string>((options) => {
   )
 })
 
-/** Lines on standard error: standard output is for answers. */
+/** Writes to standard error: standard output is for answers of commands. */
 export const layer = Logger.layer([
   Logger.map(line, (text) => void process.stderr.write(`${text}\n`))
 ])
 
-/** The least level that is logged. */
+/** Minimum level of the logger. */
 export const minimumOf = (level: Level) => minimum[level]

@@ -6,7 +6,7 @@ import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/o
 export interface Options {
   /** The collector's base address: `/v1/traces`, `/v1/metrics` and `/v1/logs` follow it. */
   readonly url: URL
-  /** Sent with every export, such as a key of the collector's. */
+  /** Headers of every export, such as an API key of the collector. */
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   readonly version: string
   readonly tenantId: string
@@ -19,7 +19,9 @@ type Traces = Parameters<OtlpSerialization.OtlpSerialization["Service"]["traces"
 const ok = 1
 const unset = 0
 
-/** "Ok" is a person's verdict: instruments leave a span that did not fail without one. */
+/**
+ * OpenTelemetry reserves the status "Ok" for people; instrumentation leaves successful spans unset.
+ */
 const withoutVerdict = (data: Traces): Traces => ({
   resourceSpans: data.resourceSpans.map((resource) => ({
     ...resource,
@@ -32,7 +34,7 @@ const withoutVerdict = (data: Traces): Traces => ({
   }))
 })
 
-/** JSON, so that any collector and any person can read it. */
+/** JSON encoding, which any collector accepts and a person can read. */
 const serialization = Layer.effect(
   OtlpSerialization.OtlpSerialization,
   Effect.map(OtlpSerialization.OtlpSerialization, (json) => ({
@@ -41,7 +43,7 @@ const serialization = Layer.effect(
   }))
 ).pipe(Layer.provide(OtlpSerialization.layerJson))
 
-/** Beside the log on standard error, not in its place. */
+/** In addition to the log on standard error. */
 export const layer = (of: Options): Layer.Layer<never> => {
   const at = (signal: string): string => `${of.url.href.replace(/\/$/, "")}/v1/${signal}`
   const options = {

@@ -1,14 +1,17 @@
-/** Public addresses of the internet: webhooks go to no others, unless a setting allows them. */
+/**
+ * Predicate of public internet addresses: webhooks are posted to no others, unless a setting allows
+ * them.
+ */
 import { BlockList, isIP } from "node:net"
 
-/** A network as settings write it: `10.1.0.0/16`, `fd00::/8`. */
+/** A network in CIDR notation: `10.1.0.0/16`, `fd00::/8`. */
 export interface Network {
   readonly address: string
   readonly prefix: number
   readonly family: "ipv4" | "ipv6"
 }
 
-/** Reads a network; undefined: the text is none. A single address is a network of itself. */
+/** Parses a network; undefined for other text. A single address is a network of one. */
 export const networkOf = (text: string): Network | undefined => {
   const [address = "", length, more] = text.split("/")
   const version = isIP(address)
@@ -70,23 +73,23 @@ const blocked = listOf(
   ])
 )
 
-/** An IPv4 address in the form of IPv6: judged as what it is. */
+/** IPv4-mapped IPv6 addresses, which are checked as the IPv4 address they contain. */
 const mapped = listOf(networksOf(["::ffff:0:0/96"]))
 
-/** All that is given out of IPv6 to be reached by anybody. */
+/** The part of IPv6 that is allocated for global unicast. */
 const unicast = listOf(networksOf(["2000::/3"]))
 
-/** Whether anybody may have this address; what is no address at all is not public. */
+/** Checks whether an address is public; text that is no address is not. */
 export const isPublic = (address: string): boolean => {
   const version = isIP(address)
   if (version === 0 || address.includes("%")) return false
   if (version === 4) return !blocked.check(address, "ipv4")
-  // The list takes a mapped address for the IPv4 address it holds.
+  // `BlockList` checks a mapped address against the IPv4 rules.
   if (blocked.check(address, "ipv6")) return false
   return mapped.check(address, "ipv6") || unicast.check(address, "ipv6")
 }
 
-/** Whether an address lies in one of these networks. */
+/** Predicate of addresses within any of these networks. */
 export const within = (networks: ReadonlyArray<Network>): ((address: string) => boolean) => {
   const list = listOf(networks)
   return (address) => {

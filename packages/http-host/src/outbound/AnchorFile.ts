@@ -6,9 +6,9 @@ import { Effect, Layer, Option, Result, Schema } from "effect"
 import { mkdir, open, readFile } from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** Bytes of the file's end that hold its last line. */
+/** Number of bytes at the file's end that certainly contain its last line. */
 const tailBytes = 4_096
-/** A file of checkpoints longer than this is not one: an hourly line takes a century to fill it. */
+/** Longest file of checkpoints in bytes: one line an hour takes a century to fill it. */
 const fileMax = 256 * 1024 * 1024
 
 const decode = Schema.decodeUnknownOption(Checkpoint.Anchor)
@@ -16,14 +16,14 @@ const decode = Schema.decodeUnknownOption(Checkpoint.Anchor)
 const anchorOf = (line: string): Option.Option<Checkpoint.Anchor> =>
   Option.flatMap(Result.getSuccess(PlainJson.parse(line)), (json) => decode(json))
 
-/** The checkpoints of a file, as far as they can be read; the number of a line that is none. */
+/** Checkpoints of a file, as far as they could be parsed, and the first faulty line. */
 export interface Anchors {
   readonly anchors: ReadonlyArray<Checkpoint.Anchor>
-  /** The first line that is not a checkpoint, counted from 1; null: there is none. */
+  /** Number of the first line that is not a checkpoint, from 1; null: none. */
   readonly broken: number | null
 }
 
-/** Reads a file of checkpoints: JSON, one a line. */
+/** Reads a file of checkpoints: one JSON object a line. */
 export const read = async (file: string): Promise<Anchors> => {
   const text = await readFile(file, "utf8")
   if (text.length > fileMax) throw new Error("the file is larger than checkpoints make it")
@@ -36,13 +36,13 @@ export const read = async (file: string): Promise<Anchors> => {
   }
 }
 
-/** Makes the file where it is missing, empty; throws where checkpoints could not be appended to it. */
+/** Creates the file where it is missing; throws where it cannot be appended to. */
 export const create = async (file: string): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await (await open(file, "a", 0o600)).close()
 }
 
-/** Whether a file ends with this line. */
+/** Checks whether a file ends with this line. */
 const endsWith = async (file: string, line: string): Promise<boolean> => {
   await using handle = await open(file, "a+", 0o600)
   const { size } = await handle.stat()
@@ -51,7 +51,7 @@ const endsWith = async (file: string, line: string): Promise<boolean> => {
   return buffer.toString("utf8").endsWith(line)
 }
 
-/** Appends a line and waits until it is on the disk. */
+/** Appends a line and waits until it is on the disk (fsync). */
 const append = async (file: string, line: string): Promise<void> => {
   await using handle = await open(file, "a", 0o600)
   await handle.appendFile(line)
@@ -59,9 +59,9 @@ const append = async (file: string, line: string): Promise<void> => {
 }
 
 /**
- * Keeps checkpoints in a file, one line each, and tells each in the log, which may go to a collector.
- * Copy the file to where the venue's own people cannot change it: only there it shows a log that was
- * rewritten. Instances that share a file may write the same line twice.
+ * Appends checkpoints to a file, one line each, and logs each, so that a log collector has them
+ * too. The file proves that the log was rewritten only where a copy is out of reach of the venue's
+ * own staff. Instances that share a file may write the same line twice.
  */
 export const layer = (file: string): Layer.Layer<never> =>
   Layer.succeed(AuditAnchor.AuditAnchor, {

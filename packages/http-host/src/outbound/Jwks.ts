@@ -17,7 +17,7 @@ import * as TraceContext from "../wire/TraceContext.ts"
 export class Jwks extends Context.Service<
   Jwks,
   {
-    /** The one key a token's header names. */
+    /** Returns the key that a token's header names. */
     readonly keyFor: (
       header: JWTHeaderParameters
     ) => Effect.Effect<CryptoKey, Refusal.Refused<"unauthenticated"> | Refusal.Unavailable>
@@ -29,7 +29,9 @@ export class KeysAway extends Data.TaggedError("KeysAway")<{ readonly detail: st
 
 type LocalSet = ReturnType<typeof createLocalJWKSet>
 
-/** In the words of every other fault of a token: what exactly was wrong helps only a forger. */
+/**
+ * The same answer as for every other fault of a token: the exact cause would help only a forger.
+ */
 const unknownKey = Refusal.refused("unauthenticated", { detail: "The token is not valid." })
 const away = Refusal.unavailable(
   "identity-provider-unavailable",
@@ -37,14 +39,14 @@ const away = Refusal.unavailable(
   5
 )
 
-/** The key of a set; undefined when the set has none, or several, for this header. */
+/** Finds the key of a header in a set; undefined where none or several match. */
 const pick = (set: LocalSet, header: JWTHeaderParameters): Effect.Effect<CryptoKey | undefined> =>
   Effect.tryPromise({
     try: () => set(header),
     catch: (cause) => cause
   }).pipe(
     Effect.catch((cause) =>
-      // Also a key of the set that is malformed is no key for us.
+      // A malformed key of the set counts as missing.
       cause instanceof errors.JOSEError ||
       cause instanceof TypeError ||
       cause instanceof DOMException
@@ -53,7 +55,7 @@ const pick = (set: LocalSet, header: JWTHeaderParameters): Effect.Effect<CryptoK
     )
   )
 
-/** Keys that never change: a fixed set of the configuration, or a test's. */
+/** A fixed key set, of the configuration or of a test. */
 export const layerLocal = (keys: JSONWebKeySet): Layer.Layer<Jwks> => {
   const set = createLocalJWKSet(keys)
   return Layer.succeed(Jwks, {
@@ -69,12 +71,13 @@ export const layerLocal = (keys: JSONWebKeySet): Layer.Layer<Jwks> => {
  * (docs/contract/bearer-tokens.md#provider-keys).
  */
 export const keptFor = 10 * 60_000
-/** After a look that found the provider in order, and after one that did not find it. */
+/** Milliseconds between two fetches for an unknown key: after a success, and after a failure. */
 const coolDown = { answered: 30_000, away: 2_000 }
 
 /**
- * Keys of an address: kept 10 minutes, looked up again for an unknown key at most every 30 seconds.
- * While the provider is away the keys last seen go on, and an unknown one is answered "later".
+ * Cached keys of a JWKS address: fetched again after 10 minutes, and for an unknown key at most
+ * every 30 seconds. While the provider is unavailable the cached keys stay in use, and an unknown
+ * key is answered `identity-provider-unavailable`.
  */
 export const layerRemote = <R>(
   keys: Effect.Effect<JSONWebKeySet, KeysAway, R>
@@ -123,7 +126,10 @@ export const layerRemote = <R>(
 const answerMax = 256 * 1024
 const answerWithin = 5_000
 
-/** Fetches a key set: no redirects, a few seconds, a bounded answer that must be a key set. */
+/**
+ * Fetches a key set: without redirects, with a timeout and a size limit; the answer must be a key
+ * set.
+ */
 export const fetchFrom = (address: URL): Effect.Effect<JSONWebKeySet, KeysAway, Ids> =>
   Effect.flatMap(TraceContext.outgoing, (trace) =>
     Effect.tryPromise({

@@ -1,5 +1,5 @@
 /**
- * Adapter of the WebhookSender port: posts to addresses judged for this attempt, within time
+ * Adapter of the WebhookSender port: posts to addresses checked for this attempt, within time
  * limits.
  */
 import { Ids, WebhookSender } from "@bursar/engine-core/ports"
@@ -11,19 +11,19 @@ import * as TraceContext from "../wire/TraceContext.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 
 export interface Options extends WebhookTarget.Rules {
-  /** How names are resolved; by the system's name servers unless given. */
+  /** Resolver of host names; the system's name servers by default. */
   readonly resolve?: WebhookTarget.Resolve
-  /** The certificate authorities that receivers are verified by; the system's unless given. */
+  /** Certificate authorities that receivers are verified by; the system's by default. */
   readonly authorities?: string
-  /** How long an attempt may take; what the contract says unless given. */
+  /** Timeouts of an attempt; those of the contract by default. */
   readonly within?: Within
 }
 
 /** Milliseconds. */
 export interface Within {
-  /** To resolve the name, and then to connect. */
+  /** Resolution of the name; then connection. */
   readonly connect: number
-  /** For the whole attempt. */
+  /** The whole attempt. */
   readonly attempt: number
 }
 
@@ -32,12 +32,15 @@ export interface Within {
  */
 export const usual: Within = { connect: 5_000, attempt: 15_000 }
 
-/** Bytes of an answer that are read, so that a receiver may end it; none is kept. */
+/** Bytes of an answer that are read before the connection is dropped; none is stored. */
 const readMax = 64 * 1024
 
 type Answered = WebhookSender.Answered
 
-/** A socket opens only to an address that was judged; nobody is asked again in between. */
+/**
+ * Lookup function that returns only the checked addresses, so that the name is not resolved again
+ * (DNS rebinding).
+ */
 const lookupOf =
   (addresses: ReadonlyArray<WebhookTarget.Address>): LookupFunction =>
   (_name, options, answer) => {
@@ -58,7 +61,7 @@ const optionsOf = (
   path: `${url.pathname}${url.search}`,
   headers: of.headers,
   lookup: lookupOf(addresses),
-  // A connection of its own: none is shared, and no proxy of the environment gets between.
+  // A connection of its own: no pool, and no proxy of the environment.
   agent: false,
   rejectUnauthorized: true,
   maxHeaderSize: 16 * 1024,
@@ -66,7 +69,7 @@ const optionsOf = (
   ...(of.authorities === undefined ? {} : { ca: of.authorities })
 })
 
-/** How far an attempt has come; what breaks off is named by it. */
+/** Progress of an attempt, which names the failure. */
 type Phase = "connect" | "tls" | "sent"
 
 const send = (
@@ -75,7 +78,7 @@ const send = (
     readonly headers: Readonly<Record<string, string>>
     readonly body: Buffer
     readonly authorities?: string
-    /** Milliseconds that are left of the attempt, and of connecting. */
+    /** Milliseconds left of the attempt, and of the connection. */
     readonly left: Within
   }
 ): Effect.Effect<Answered> =>
@@ -104,7 +107,7 @@ const send = (
     })
     request.on("error", () => end({ failure: phase === "tls" ? "tls" : "connect" }))
     request.on("response", (response) => {
-      // The status decides; what follows it is let through for a while and dropped.
+      // The status decides the outcome; the body is drained for a while and dropped.
       answered = {
         status: response.statusCode ?? 0,
         retryAfter: response.headers["retry-after"] ?? null

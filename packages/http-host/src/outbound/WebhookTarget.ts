@@ -6,9 +6,9 @@ import * as Addresses from "./Addresses.ts"
 
 export interface Rules {
   readonly ports: ReadonlyArray<number>
-  /** Networks of the deployment's own that webhooks may go to, though they are not public. */
+  /** Non-public networks of the deployment that webhooks may be posted to. */
   readonly allowAddresses: ReadonlyArray<Addresses.Network>
-  /** Whether addresses may be plain http. */
+  /** Whether plain http is permitted. */
   readonly http: "allowed" | "refused"
 }
 
@@ -17,21 +17,21 @@ export interface Address {
   readonly family: 4 | 6
 }
 
-/** Every A and AAAA record of a name; fails where any of them cannot be asked for. */
+/** Returns every A and AAAA record of a name; fails where either query fails. */
 export type Resolve = (name: string) => Promise<ReadonlyArray<Address>>
 
 export interface Target {
   readonly url: URL
-  /** The name to verify. */
+  /** Name that the receiver's certificate must have. */
   readonly name: string
-  /** Each of them was judged; a socket opens to no other. */
+  /** Addresses that were checked; a socket opens to no other. */
   readonly addresses: ReadonlyArray<Address>
 }
 
-/** Why nothing is posted to an address. */
+/** The URL is refused as a target. */
 export class NoTarget extends Data.TaggedError("NoTarget")<{
   readonly failure: "dns" | "address-refused"
-  /** One sentence for whoever registers it. */
+  /** Sentence for the person who registers the URL. */
   readonly said: string
 }> {}
 
@@ -40,12 +40,12 @@ const refuse = (said: string) => Effect.fail(new NoTarget({ failure: "address-re
 const urlMax = 2_048
 const scheme = /^https?:\/\//i
 const authority = /^https?:\/\/([^/?#\\]*)/i
-/** Printable, and no backslash: some readers of addresses take it for a slash, others do not. */
+/** Printable and without a backslash, which some URL parsers treat as a slash. */
 const plain = /^[\x21-\x5B\x5D-\x7E]+$/
 const label = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 const nameMax = 253
 
-/** A host's spelling without its port; a URL reads many spellings as one, and hides what was written. */
+/** The host as it was written, without its port: a URL normalises several spellings to one. */
 const hostOf = (text: string): string => {
   const whole = authority.exec(text)?.[1] ?? ""
   return whole.startsWith("[") ? whole.replace(/\]:[0-9]*$/, "]") : whole.replace(/:[0-9]*$/, "")
@@ -59,7 +59,7 @@ const isLocal = (host: string): boolean => /(^|\.)localhost$/i.test(host)
 const portOf = (url: URL): number =>
   url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
 
-/** Checks of the URL's text, before any name is resolved. */
+/** Checks the URL's text, before the name is resolved. */
 const formOf = (text: string, rules: Rules): Effect.Effect<URL, NoTarget> => {
   if (text.length > urlMax || !plain.test(text) || !scheme.test(text) || !URL.canParse(text)) {
     return refuse("It is not an absolute https address.")
@@ -76,7 +76,10 @@ const formOf = (text: string, rules: Rules): Effect.Effect<URL, NoTarget> => {
   return Effect.succeed(url)
 }
 
-/** A host that is an address in whatever spelling, also in those that only a URL reads as one. */
+/**
+ * Checks whether a host is an IP address in any spelling, also those that only a URL parser
+ * normalises.
+ */
 const isAddress = (url: URL, host: string): boolean =>
   [host, url.hostname].some((one) => isIP(one.replace(/^\[|\]$/g, "")) !== 0)
 
@@ -86,7 +89,10 @@ const thisMachine: ReadonlyArray<Address> = [
   { address: "::1", family: 6 }
 ]
 
-/** Where a webhook's address leads, or why it is not posted to; names are asked for every time. */
+/**
+ * Resolves a webhook's URL to checked addresses, or fails with the reason; the name is resolved
+ * anew at every attempt.
+ */
 export const locate = (
   text: string,
   of: { readonly rules: Rules; readonly resolve: Resolve }
@@ -95,7 +101,8 @@ export const locate = (
     const url = yield* formOf(text, of.rules)
     const allowed = Addresses.within(of.rules.allowAddresses)
     const host = hostOf(text)
-    // Also where addresses are allowed: those are what a name may lead to.
+    // Also where networks are allowed: a name may resolve into them, but the URL never contains an
+    // address.
     if (isAddress(url, host)) return yield* refuse("Its host is an address, not a name.")
     if (!isName(host) || url.hostname !== host.toLowerCase()) {
       return yield* refuse("Its host is not a DNS name.")
@@ -119,16 +126,19 @@ export const locate = (
     return { url, name: url.hostname, addresses }
   })
 
-/** Two tries of two seconds each: a name that is not answered by then is not posted to. */
+/** Resolver options: two tries of two seconds each. */
 const asking = { timeout: 2_000, tries: 2 }
 
-/** A name without records of one family has some of the other, or none at all. */
+/** A name without records of one family may have some of the other. */
 const isNone = (cause: unknown): boolean =>
   cause instanceof Error &&
   "code" in cause &&
   (cause.code === "ENODATA" || cause.code === "ENOTFOUND")
 
-/** Asks the name servers of the system, never a file of it, and off the threads that files need. */
+/**
+ * Queries the system's name servers directly: no hosts file, and no use of Node's thread pool,
+ * which file access needs.
+ */
 export const resolveByDns: Resolve = async (name) => {
   const resolver = new Resolver(asking)
   const records = async (family: 4 | 6): Promise<ReadonlyArray<Address>> => {

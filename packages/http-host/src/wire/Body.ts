@@ -9,10 +9,10 @@ import { Times } from "./Times.ts"
 export const mediaType = "application/json"
 export const problemMediaType = "application/problem+json"
 
-/** What a codec of the engine encodes to is what PlainJson prints: texts, numbers as text, null. */
+/** Type guard: codecs of the engine encode to values that PlainJson prints. */
 const isPrintable = (value: unknown): value is PlainJson.Printable => value !== undefined
 
-/** JSON text on one side, a codec's own encoded form on the other. No digit is lost either way. */
+/** Codec between JSON text and a codec's encoded form, which keeps every digit. */
 const jsonText = Codec.make({
   from: Schema.String,
   to: Schema.declare(isPrintable, { expected: "a JSON value" }),
@@ -20,13 +20,13 @@ const jsonText = Codec.make({
   print: (value: PlainJson.Printable) => PlainJson.stringify(value)
 })
 
-/** A schema's JSON as HttpApi's text body. HttpApi's own JSON would go through doubles. */
+/** Text codec of a schema for HttpApi, whose own JSON codec would convert numbers to doubles. */
 export const of = (schema: Schema.Codec<unknown, unknown>, contentType: string = mediaType) =>
   jsonText.pipe(Schema.decodeTo(schema), HttpApiSchema.asText({ contentType }))
 
 /**
- * The body's bytes, counted while they come in: its announced length is only a first guess. Refuses
- * as soon as it is too long; what was not read is never read.
+ * Reads a body and counts its bytes as they arrive, because Content-Length may be absent. Refuses
+ * at the first byte too many, and reads no further.
  */
 export const read = (
   request: HttpServerRequest.HttpServerRequest,
@@ -46,8 +46,8 @@ export const read = (
 }
 
 /**
- * Reads part by part, for whoever stops such a reading leaves the rest on the wire. The library's
- * own ways to a whole body read on after their limit, or destroy the socket before it has an answer.
+ * Collects the chunks of a body. The library's own functions either read on after their limit or
+ * destroy the socket before the answer is sent.
  */
 const collect = (
   request: HttpServerRequest.HttpServerRequest,
@@ -70,7 +70,7 @@ const collect = (
 
 const none = new Uint8Array(0)
 
-/** Answer to a body that broke off, should its sender still be connected. */
+/** Refusal of a body that ended early, in case its sender is still connected. */
 const broken = Refusal.refused("invalid-request", {
   detail: "The body did not arrive whole.",
   errors: [{ pointer: "/body", detail: "the body did not arrive whole" }]
@@ -79,12 +79,12 @@ const broken = Refusal.refused("invalid-request", {
 const tooLarge = (max: number) =>
   Refusal.refused("body-too-large", { detail: `A body has at most ${max} bytes.` })
 
-/** Whether the request has a body at all. */
+/** Checks whether the request has a body. */
 export const isPresent = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["transfer-encoding"] !== undefined ||
   (request.headers["content-length"] ?? "0") !== "0"
 
-/** The JSON of a body; undefined when there is none. */
+/** Parses the JSON of a body; undefined for an empty one. */
 export const parse = (
   bytes: Uint8Array
 ): Result.Result<PlainJson.Plain | undefined, Refusal.Refused<"invalid-request">> => {

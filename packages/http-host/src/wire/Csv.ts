@@ -1,12 +1,15 @@
-/** CSV export (RFC 4180), escaped so that a spreadsheet runs no formula. */
+/** CSV export (RFC 4180), escaped against formula injection. */
 import type { Export } from "@bursar/engine-core"
 
 export const mediaType = "text/csv"
 
-/** First characters that a spreadsheet takes for a formula. */
+/** First characters of cells that a spreadsheet evaluates as a formula. */
 const formula = /^[=+\-@\t\r]/
 
-/** A text in quotes, made harmless; a number or a truth value as it is; nothing for null. */
+/**
+ * Prints a cell: text in quotes and without formulas, numbers and booleans unquoted, nothing for
+ * null.
+ */
 export const cell = (value: Export.Cell): string => {
   if (value === null) return ""
   if (typeof value === "boolean") return String(value)
@@ -15,10 +18,10 @@ export const cell = (value: Export.Cell): string => {
   return `"${harmless.replaceAll('"', '""')}"`
 }
 
-/** Lines are printed together so that none is sent alone. */
+/** Number of lines in one chunk of the stream. */
 const linesTogether = 500
 
-/** The column names, then a line for each row, some lines at a time. */
+/** Prints the column names, then a line for each row, in chunks. */
 export function* text<V>(table: Export.Export<never, V>, value: V): Generator<string> {
   let lines = [lineOf(table.columns)]
   for (const row of table.lines(value)) {

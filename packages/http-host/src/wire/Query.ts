@@ -1,14 +1,14 @@
-/** The query of a request target: its parameters as texts, within their limits. */
+/** Parser of the query of a request target, within limits. */
 import { Refusal } from "@bursar/engine-core"
 import { Result } from "effect"
 
-/** A parameter given once is a text, given more often the list of its texts. */
+/** Parameters by name; a repeated one is the list of its texts. */
 export type Query = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 const parametersMax = 100
 const repeatsMax = 50
 
-/** Reads a raw query. A name like `__proto__` is a name like any other, and unknown to every route. */
+/** Parses a raw query. `__proto__` is an ordinary name, and unknown to every route. */
 export const parse = (raw: string): Result.Result<Query, Refusal.Refused<"invalid-request">> => {
   if (raw === "") return Result.succeed(none)
   const pairs = raw.split("&")
@@ -36,7 +36,7 @@ export const parse = (raw: string): Result.Result<Query, Refusal.Refused<"invali
 
 const none: Query = Object.freeze(Object.create(null))
 
-/** Neither a path nor a store takes NUL in a text. */
+/** Refuses NUL, which neither a path nor a store accepts in a text. */
 const decode = (text: string): string | undefined => {
   if (!/[%+\0]/.test(text)) return text
   try {

@@ -4,7 +4,7 @@ import { Result } from "effect"
 
 type Judged = Result.Result<unknown, Refusal.Refused<"invalid-request">>
 
-/** The faults of every part that has some, as one refusal; undefined when all are in order. */
+/** One refusal with the faults of all failed parts; undefined where none failed. */
 export const together = (
   parts: ReadonlyArray<Judged>
 ): Refusal.Refused<"invalid-request"> | undefined => {

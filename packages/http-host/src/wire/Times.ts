@@ -1,24 +1,24 @@
-/** How long each part of a call may take, in milliseconds (docs/contract/limits.md#times). */
+/** Timeouts of the parts of a call, in milliseconds (docs/contract/limits.md#times). */
 import { Context } from "effect"
 
 export interface Times {
-  /** A request's line and headers, from its first byte or from the connection. */
+  /** Request line and headers, from the first byte or from the connection. */
   readonly headersWithin: number
-  /** A whole request, its body included. */
+  /** The whole request, its body included. */
   readonly requestWithin: number
-  /** How long a connection is kept without a request. */
+  /** Keep-alive: an idle connection. */
   readonly keptAlive: number
   /** From a read's request to the first byte of its answer. */
   readonly firstByteWithin: number
-  /** From there until the answer is taken. */
+  /** From the first byte of an answer until the client has taken all of it. */
   readonly takenWithin: number
-  /** How often requests that are too slow are looked for. */
+  /** Interval of the check for slow requests. */
   readonly lookedAtEvery: number
-  /** How long a connection that is refused may take the reason. */
+  /** A refused connection, until it has taken its refusal. */
   readonly partingWithin: number
 }
 
-/** The times in force. No setting changes them; tests provide shorter ones. */
+/** The timeouts in force. No setting changes them; tests provide shorter ones. */
 export const Times = Context.Reference<Times>("@bursar/http-host/wire/Times", {
   defaultValue: () => ({
     headersWithin: 10_000,

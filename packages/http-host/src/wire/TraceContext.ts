@@ -3,21 +3,21 @@ import { Trace } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import { Context, Effect } from "effect"
 
-/** The engine's own part of a trace: what is asked of others for a request's sake. */
+/** The engine's own span within a trace, as it is sent with calls to other services. */
 export interface TraceContext {
   /** 32 lower-case hex digits. */
   readonly traceId: string
-  /** The engine's own span, 16 lower-case hex digits; whoever is asked sees it as its parent. */
+  /** The engine's own span, 16 lower-case hex digits; the called service has it as parent. */
   readonly spanId: string
   /** The caller's span; null where the trace begins here. */
   readonly parentId: string | null
-  /** Of the caller's flags the two that have a meaning: `sampled` and `random`. */
+  /** The two flags of the caller that have a meaning: `sampled` and `random`. */
   readonly flags: number
-  /** The caller's tracestate, within what is passed on; null: there is none. */
+  /** The caller's tracestate, cut to the part that is passed on; null: none. */
   readonly state: string | null
 }
 
-/** The trace's flags: somebody may be recording it; its id is random in its last seven bytes. */
+/** Trace flags: the trace may be recorded; the last seven bytes of its id are random. */
 export const sampled = 0b01
 export const random = 0b10
 
@@ -31,13 +31,13 @@ const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const zeros = /^0+$/
 const plainLength = 55
 
-/** What a caller says of its trace: `spanId` is its own span, to become our parent. */
+/** Trace context that a caller sent; `spanId` is the caller's span. */
 export type Sent = Omit<TraceContext, "parentId">
 
 /**
- * Reads the headers of a request, every value of each in the order it came. Null: there is no
- * trace, or none that can be read, and then its tracestate means nothing either. A version that is
- * not known yet is read by the part that has a meaning today. Never a reason to refuse a call.
+ * Parses the trace headers of a request, all values of each in their order. Null where there is no
+ * valid traceparent; then tracestate is ignored too. A newer version is parsed by the fields that
+ * exist today. An invalid header is never a reason to refuse a call.
  */
 export const parse = (
   traceparents: ReadonlyArray<string>,
@@ -60,13 +60,16 @@ export const parse = (
 const membersMax = 32
 /** Longest tracestate that is passed on, the standard's minimum. */
 const stateMax = 512
-/** Where a tracestate is too long, its longest entries go first. */
+/** Entries longer than this are dropped first from a tracestate that is too long. */
 const longEntry = 128
 
 const member =
   /^(?:[a-z][_0-9a-z*/-]{0,255}|[0-9a-z][_0-9a-z*/-]{0,240}@[a-z][_0-9a-z*/-]{0,13})=[\x20-\x2B\x2D-\x3C\x3E-\x7E]{0,255}[\x21-\x2B\x2D-\x3C\x3E-\x7E]$/
 
-/** Without the blanks around it: by hand, for an expression looks at every blank within it too. */
+/**
+ * Trims blanks with a loop, because a regular expression would take quadratic time on long runs of
+ * blanks.
+ */
 const trimmed = (text: string): string => {
   const isBlank = (at: number) => text[at] === " " || text[at] === "\t"
   let from = 0
@@ -76,7 +79,7 @@ const trimmed = (text: string): string => {
   return text.slice(from, to)
 }
 
-/** A tracestate in one header: whole entries only; nothing where one of them is none. */
+/** Joins the tracestate headers, whole entries only; empty where any entry is invalid. */
 const stateOf = (tracestates: ReadonlyArray<string>): string | null => {
   const entries = new Map<string, string>()
   for (const part of tracestates.join(",").split(",")) {
@@ -84,7 +87,7 @@ const stateOf = (tracestates: ReadonlyArray<string>): string | null => {
     if (entry === "") continue
     if (!member.test(entry)) return null
     const key = entry.slice(0, entry.indexOf("="))
-    // A key has one entry, and the newest stands on the left.
+    // Of several entries of a key the leftmost is the newest.
     if (!entries.has(key)) entries.set(key, entry)
     if (entries.size > membersMax) return null
   }
@@ -92,7 +95,7 @@ const stateOf = (tracestates: ReadonlyArray<string>): string | null => {
   return kept.length === 0 ? null : kept.join(",")
 }
 
-/** Drops whole entries from the right until the rest fits: the long ones first. */
+/** Drops whole entries from the right until the rest fits, the long ones first. */
 const fitting = (entries: Array<string>): ReadonlyArray<string> => {
   let length = entries.reduce((sum, entry) => sum + entry.length + 1, -1)
   for (const least of [longEntry, 0]) {
@@ -109,7 +112,7 @@ const fitting = (entries: Array<string>): ReadonlyArray<string> => {
 const spanBytes = 8
 const traceBytes = 16
 
-/** `n` random bytes in hex that are not all zero, for all zeros name no span and no trace. */
+/** `count` random bytes in hex, not all zero: zeros are no valid id. */
 const fresh = (count: number): Effect.Effect<string, never, Ids> =>
   Effect.gen(function* () {
     const hex = Buffer.from(yield* (yield* Ids).bytes(count)).toString("hex")
@@ -117,8 +120,8 @@ const fresh = (count: number): Effect.Effect<string, never, Ids> =>
   })
 
 /**
- * The engine's own part of the trace a caller sent, or the first part of a new one. A trace that
- * begins here is marked as recorded: whoever is asked decides the same for its part.
+ * Opens the engine's own span in the caller's trace, or begins a new trace. A new trace is marked
+ * as sampled: other services decide for themselves.
  */
 export const join = (sent: Sent | null): Effect.Effect<TraceContext, never, Ids> =>
   Effect.gen(function* () {
@@ -128,17 +131,19 @@ export const join = (sent: Sent | null): Effect.Effect<TraceContext, never, Ids>
     return { traceId, spanId, parentId: null, flags: sampled | random, state: null }
   })
 
-/** A further part of the same trace, below this one. */
+/** Opens a child span of the same trace. */
 export const child = (of: TraceContext): Effect.Effect<TraceContext, never, Ids> =>
   Effect.map(fresh(spanBytes), (spanId) => ({ ...of, spanId, parentId: of.spanId }))
 
-/** The headers that tell another of this part of the trace: `spanId` is what it sees as parent. */
+/** Headers that send the trace to another service: `spanId` is its parent. */
 export const print = (of: TraceContext): Readonly<Record<string, string>> => ({
   traceparent: `00-${of.traceId}-${of.spanId}-${of.flags.toString(16).padStart(2, "0")}`,
   ...(of.state === null ? {} : { tracestate: of.state })
 })
 
-/** The headers of a call made later for an act whose trace is kept; a new trace where none is. */
+/**
+ * Headers of a call on behalf of an earlier act whose trace is stored; a new trace where none is.
+ */
 export const outgoingFor = (
   trace: Trace.Trace | null
 ): Effect.Effect<Readonly<Record<string, string>>, never, Ids> =>
@@ -148,7 +153,7 @@ export const outgoingFor = (
     return { traceparent: Trace.traceparent(trace, span) }
   })
 
-/** The headers of a call that is made for the work at hand: a new parent id, a new trace outside any. */
+/** Headers of a call made for the current work: a new span of the current trace, or a new trace. */
 export const outgoing: Effect.Effect<Readonly<Record<string, string>>, never, Ids> = Effect.gen(
   function* () {
     const current = yield* Current

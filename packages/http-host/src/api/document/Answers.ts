@@ -12,7 +12,7 @@ const header = (type: "string" | "integer", description: string, example: string
   example
 })
 
-/** Headers that many answers carry, each shown once. */
+/** Answer headers that several answers share, each declared once. */
 export const headers = {
   RequestId: header("string", "Repeats or names the call.", "req-2026-07-31-0001"),
   CacheControl: header("string", "Whether and how long the answer may be kept.", "no-store"),
@@ -68,7 +68,7 @@ const ofSuccess = ({ name, path }: Route, status: string): ReadonlyArray<Header>
   return status === "202" ? written : [...written, "Replayed"]
 }
 
-/** A refusal that may be tried again says when. */
+/** Headers of refusals; a retryable one has Retry-After. */
 const ofRefusals = (slugs: ReadonlyArray<Refusal.Slug>): ReadonlyArray<Header> => [
   ...(slugs.some((slug) => Refusal.refusals[slug].retryable) ? (["RetryAfter"] as const) : []),
   ...(slugs.some((slug) => Refusal.refusals[slug].status === 401)
@@ -105,11 +105,14 @@ export const mend = (
   }
 }
 
-/** Routes that refuse alike share the answer: it is named by its slugs, and by who may call. */
+/**
+ * Name of an answer that routes with the same refusals share: made of the slugs and of the
+ * audience.
+ */
 const nameOf = ({ admits }: Route, slugs: ReadonlyArray<Refusal.Slug>): string =>
   [...(admits.by === "anyone" ? ["public"] : []), ...slugs].join(".")
 
-/** Every refusal that any of the routes gives, by its name. */
+/** Components of all refusals of the routes, by name. */
 export const refusals = (
   routes: ReadonlyArray<Route>,
   problemsOf: (route: Route) => ReadonlyArray<Refusal.Slug>

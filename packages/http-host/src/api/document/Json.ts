@@ -9,15 +9,15 @@ export const isArray = (json: Json | undefined): json is ReadonlyArray<Json> => 
 export const isObject = (json: Json | undefined): json is JsonObject =>
   typeof json === "object" && json !== null && !isArray(json)
 
-/** An object as it is; of anything else nothing. */
+/** Returns an object unchanged, and the empty object for anything else. */
 export const objectOf = (json: Json | undefined): JsonObject => (isObject(json) ? json : {})
 
-/** The generator types its schemas loosely; what they are is JSON. */
+/** Cast: the generator types its schemas loosely, and they are JSON. */
 export const jsonOf = (schema: object): JsonObject => schema as JsonObject
 
 export type Change = (object: JsonObject) => JsonObject
 
-/** Changes every object of a value, the innermost first; members that are undefined are left out. */
+/** Maps every object of a value bottom-up; members that become undefined are left out. */
 export const walk = (json: Json, change: Change): Json => {
   if (isArray(json)) return json.map((item) => walk(item, change))
   return isObject(json) ? walkObject(json, change) : json
@@ -30,7 +30,7 @@ export const walkObject = (json: JsonObject, change: Change): JsonObject => {
   return change(Object.fromEntries(members))
 }
 
-/** The components that a value refers to, each with those that it refers to in turn. */
+/** Names of the components that a value refers to, transitively. */
 export const reached = (from: Json, schemas: JsonObject): ReadonlySet<string> => {
   const found = new Set<string>()
   const look = (json: Json | undefined): void => {
@@ -49,7 +49,7 @@ export const reached = (from: Json, schemas: JsonObject): ReadonlySet<string> =>
 
 const schemaPrefix = "#/components/schemas/"
 
-/** The component that a reference names; undefined for what is no reference to one. */
+/** Name of the component that a reference points at; undefined where the value is no reference. */
 export const componentOf = ({ $ref }: JsonObject): string | undefined =>
   typeof $ref === "string" && $ref.startsWith(schemaPrefix)
     ? $ref.slice(schemaPrefix.length)

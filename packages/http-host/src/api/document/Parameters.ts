@@ -1,4 +1,4 @@
-/** The parameters of the document: what each means, what it takes, and one value such as it takes. */
+/** The parameters of the document: description, bounds and an example of each. */
 import { Catalogue } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import type { OpenApi } from "effect/http-api"
@@ -25,7 +25,7 @@ const header = (
   of: Pick<Parameter, "description" | "schema"> & { readonly example: string }
 ) => ({ name, in: "header", required: false, ...of })
 
-/** Headers that many calls take, each shown once. */
+/** Request headers that several routes share, each declared once. */
 export const shared = {
   IdempotencyKey: header("Idempotency-Key", {
     description: "Names the write: the same key and body again answer what the write already is.",
@@ -60,7 +60,7 @@ export const shared = {
   })
 }
 
-/** Meaning of each parameter name, the same on every route. */
+/** Description of each parameter name, the same on every route. */
 const known: Readonly<Record<string, Known>> = {
   at: {
     schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
@@ -115,7 +115,7 @@ const known: Readonly<Record<string, Known>> = {
   resourceId: { description: "Only what is about that record; with its resourceKind." },
   actor: { description: "Only what that subject did.", example: "svc-operator" },
   action: { description: "Only records of that act." },
-  // What an act is asked with, where it is judged and not done; and what is supposed of the rest.
+  // Parameters of a precheck: those of the act that is judged, and the assumptions about the rest.
   act: { description: "The act that is judged." },
   payment: { description: "How the order would be paid." },
   amount: {
@@ -170,7 +170,10 @@ const known: Readonly<Record<string, Known>> = {
   }
 }
 
-/** Path parameters and own query parameters, those that reads share, and the headers. */
+/**
+ * Parameters of a route: of the path, of its own query, the standard ones of reads, and the
+ * headers.
+ */
 export const of = (
   operation: OpenApi.OpenAPISpecOperation,
   { answers, name, path }: Route
@@ -204,7 +207,7 @@ export const of = (
   ]
 }
 
-/** An approval names the figures it is for; a write, what it replaces. */
+/** If-Match names the figures that an approval signs, or the state that a write replaces. */
 const takesIfMatch = ({ answers, name }: Pick<Route, "answers" | "name">): boolean =>
   name === "approvals.approve" ||
   (answers.with === "write" && answers.operation.ifMatch !== undefined)
@@ -220,13 +223,13 @@ const inQuery = (name: string, required: boolean, schema: object): Parameter => 
   ...(jsonOf(schema).format === "date" ? inDays[name] : {})
 })
 
-/** The same bounds where a read counts in days. */
+/** Replacements for reads that take dates instead of instants. */
 const inDays: Readonly<Record<string, Known>> = {
   from: { description: "Begins on that day.", example: "2026-07-31" },
   to: { description: "Ends before that day.", example: "2026-08-01" }
 }
 
-/** A parameter says itself what it names; what the type behind it is called is no news. */
+/** Removes title and description of the schema: the parameter has a description of its own. */
 const unnamed = ({ title: _, description: __, ...rest }: JsonObject): JsonObject => rest
 
 /** `externalStatementId` → `external statement`. */
@@ -241,7 +244,7 @@ const firstMember = new Map<string, string | undefined>([
   )
 ])
 
-/** A value such as the parameter takes. */
+/** An example value that satisfies the parameter's schema. */
 const exampleOf = (name: string, shape: JsonObject): Json => {
   if (isArray(shape.enum)) return shape.enum[0] ?? null
   if (isObject(shape.items)) return [exampleOf(name, shape.items)]

@@ -11,10 +11,10 @@ import {
   walkObject
 } from "./Json.ts"
 
-/** OpenAPI 3.1 writes "T or null" as a list of types, which every reader of it knows. */
+/** Writes "T or null" as a list of types, the form of OpenAPI 3.1 that every reader supports. */
 export const nullable = (of: JsonObject): JsonObject => walkObject(of, collapse)
 
-/** A struct without members, which the generator tells as "anything but null". */
+/** Writes a struct without members as an object; the generator writes "anything but null". */
 export const struct = (object: JsonObject): JsonObject => {
   const { not, ...rest } = object
   return isObject(not) && not.type === "null"
@@ -26,18 +26,18 @@ const collapse = (given: JsonObject): JsonObject => {
   const object = struct(given)
   const { anyOf, ...rest } = object
   if (!isArray(anyOf)) return object
-  // A choice of which one is anything is no choice.
+  // A union with a member that accepts anything is replaced by that member.
   if (anyOf.some((choice) => isObject(choice) && Object.keys(choice).length === 0)) return rest
   if (anyOf.length > 2) return object
   const [one, other] = anyOf
-  // A choice of one is no choice.
+  // A union with a single member is replaced by the member.
   if (isObject(one) && other === undefined) return { ...one, ...rest }
   if (!isObject(one) || !isObject(other) || other.type !== "null") return object
   if (typeof one.type !== "string" || isArray(one.enum)) return object
   return { ...one, ...rest, type: [one.type, "null"] }
 }
 
-/** Answers may gain members: they are shown open. */
+/** Shows answers as open objects, because answers may gain members. */
 export const open: Change = ({ additionalProperties, ...rest }) =>
   additionalProperties === false || additionalProperties === undefined
     ? rest
@@ -50,7 +50,7 @@ export const open: Change = ({ additionalProperties, ...rest }) =>
 export const whole: Change = (object) =>
   isObject(object.properties) ? { ...object, required: Object.keys(object.properties) } : object
 
-/** Sets that may gain values say so; everything is in the order of its name. */
+/** Marks open sets as such and sorts the components by name. */
 export const components = (schemas: JsonObject, extensible: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas)
@@ -68,9 +68,9 @@ const opened = ({ type, enum: values, ...rest }: JsonObject): JsonObject => ({
 })
 
 /**
- * The components as calls and answers show them: what answers show is open and whole, what only
- * calls show is as it is judged, what neither shows is left out. A shape with members that may lack
- * cannot be both; it is declared twice.
+ * Splits the components by direction. Schemas of answers are shown open and whole, schemas of calls
+ * alone stay as they are validated, and unused schemas are dropped. A schema with optional members
+ * cannot be in both directions: it is declared twice.
  */
 export const bySide = (
   schemas: JsonObject,
@@ -91,7 +91,7 @@ export const bySide = (
   )
 }
 
-/** A schema that the generator met in two guises is shown once, under its own name. */
+/** Removes duplicates: a schema that the generator emitted under two names keeps its own name. */
 export const withoutDoubles = (schemas: JsonObject) => {
   const same = new Map<string, string>()
   for (const [name, schema] of Object.entries(schemas)) {

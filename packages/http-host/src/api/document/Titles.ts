@@ -1,10 +1,11 @@
 /**
- * Title of a route, made of its name: `holder.register-successor` is "Holder: register successor".
+ * Title of a route, derived from its name: `holder.register-successor` is "Holder: register
+ * successor".
  */
 
 const spelled: Readonly<Record<string, string>> = { openapi: "OpenAPI document" }
 
-/** A name's part in words. */
+/** Splits a part of a name into words. */
 const words = (part: string): string =>
   spelled[part] ??
   part
@@ -14,7 +15,7 @@ const words = (part: string): string =>
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-/** The title of the route of this name: no two routes have one. */
+/** Title of the route with this name; titles are unique. */
 export const of = (name: string): string => {
   const [noun = "", verb = ""] = name.split(".")
   return `${capital(words(noun))}: ${verb === "one" ? "get" : words(verb)}`

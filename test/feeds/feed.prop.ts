@@ -401,7 +401,7 @@ describe("what a monitor may not ask", () => {
 })
 
 describe("an event too large, or of a transaction that fails", () => {
-  // Switched off to see it red: `isTooLarge` in records/layer.ts; its bytes counted as characters.
+  // Switched off to see it red: `isTooLarge` in records/Flush.ts; its bytes counted as characters.
   it.each([
     ["ASCII", "x", 1],
     ["letters of three bytes", "€", 3]

@@ -7,7 +7,7 @@ import { expect } from "vitest"
 import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 import { world } from "../engine/world.ts"
 
-// Switched off to see it red: `isDeadlock` in Faults.ts, or its reading in records/layer.ts.
+// Switched off to see it red: `isDeadlock` in Faults.ts, or its use in records/Transactions.ts.
 it.live("never are told that the store is away, though it is not", () =>
   Effect.gen(function* () {
     const url = Redacted.make(yield* TestDatabase.url)

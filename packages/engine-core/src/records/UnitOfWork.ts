@@ -7,6 +7,8 @@ import type * as Instant from "../kernel/Instant.ts"
 import type { StoredVersion } from "../ports/storage/Documents.ts"
 import type { VersionMoved } from "../ports/storage/StorageError.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
+import type { Stored } from "./Records.ts"
+import * as StampPlaceholder from "./StampPlaceholder.ts"
 
 /** One fact to append and the version it makes. */
 export interface Draft {
@@ -48,7 +50,7 @@ export interface UnitOfWork {
   /**
    * Placeholders of this transaction's stamp in results that were read before the stamp was known.
    */
-  readonly awaited: Set<Instant.Instant>
+  readonly placeholders: Set<Instant.Instant>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>
 }
@@ -63,7 +65,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   work: [],
   audit: [],
   committed: [],
-  awaited: new Set(),
+  placeholders: new Set(),
   locks: new Set()
 })
 
@@ -87,7 +89,7 @@ export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   whole.work.push(...part.work)
   whole.audit.push(...part.audit)
   whole.committed.push(...part.committed)
-  for (const one of part.awaited) whole.awaited.add(one)
+  for (const placeholder of part.placeholders) whole.placeholders.add(placeholder)
 }
 
 export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: string): string =>
@@ -96,6 +98,31 @@ export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: st
 /** The record that this transaction, or the one around it, wrote under a key. */
 export const writtenAt = (self: UnitOfWork | undefined, key: string): Written | undefined =>
   self === undefined ? undefined : (self.written.get(key) ?? writtenAt(self.outer, key))
+
+/** Placeholder of the stamp of the transaction, which the flush replaces in what is stored. */
+export const placeholder = (
+  self: UnitOfWork | undefined,
+  now: Instant.Instant
+): Instant.Instant => {
+  const placeholder = StampPlaceholder.stamp(now)
+  self?.placeholders.add(placeholder)
+  return placeholder
+}
+
+/** A record as the transaction has written it, with placeholders for the times it has not yet. */
+export const asStored = <R>(
+  self: UnitOfWork | undefined,
+  written: Written,
+  now: Instant.Instant
+): Stored<R> => {
+  const updatedAt = placeholder(self, now)
+  return {
+    ...(written.record as R),
+    version: written.version,
+    createdAt: written.createdAt ?? updatedAt,
+    updatedAt
+  } as Stored<R>
+}
 
 /** The fiber's unit of work; private to Records. */
 export class Current extends Context.Service<Current, UnitOfWork>()(

@@ -1,0 +1,56 @@
+/** Lists, streams and counts the committed records that a query matches. */
+import { Effect, Stream } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type { Documents } from "../ports/storage/Documents.ts"
+import { judgedAt } from "./Loading.ts"
+import { stored, storeUnavailable } from "./PortFailure.ts"
+import type { Query, Records } from "./Records.ts"
+import * as StorageQuery from "./StorageQuery.ts"
+import type { Versions } from "./Versions.ts"
+
+/** The members of `Records` that answer queries. */
+export const make = (
+  documents: Documents["Service"],
+  versions: Versions
+): Pick<Records["Service"], "list" | "stream" | "countBy"> => ({
+  list: Effect.fnUntraced(function* <R, F>(
+    collection: Collection<R, F>,
+    query: Query & { readonly limit: number }
+  ) {
+    const at = yield* judgedAt(query.pin)
+    const rows = yield* documents.list({
+      ...StorageQuery.of(collection, query, at),
+      limit: query.limit
+    })
+    return rows.map((row) => ({
+      sortKey: row.sortKey,
+      record: versions.fromRow(collection, row, at)
+    }))
+  }, stored),
+
+  stream: <R, F>(collection: Collection<R, F>, query: Query) =>
+    Stream.unwrap(
+      Effect.map(judgedAt(query.pin), (at) =>
+        documents.stream(StorageQuery.of(collection, query, at)).pipe(
+          Stream.map((row) => ({
+            sortKey: row.sortKey,
+            record: versions.decoded(collection, row, at)
+          })),
+          Stream.mapError(storeUnavailable)
+        )
+      )
+    ),
+
+  countBy: Effect.fnUntraced(function* <R, F>(
+    collection: Collection<R, F>,
+    column: string,
+    query: Omit<Query, "after" | "direction">
+  ) {
+    const at = yield* judgedAt(query.pin)
+    if (collection.ripens.includes(column)) {
+      return yield* Effect.die(new Error(`${collection.name}: the clock moves what is counted by`))
+    }
+    const { direction: _, ...asked } = StorageQuery.of(collection, query, at)
+    return yield* documents.countBy({ ...asked, column })
+  }, stored)
+})

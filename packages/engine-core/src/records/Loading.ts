@@ -1,0 +1,116 @@
+/** Loads records by id: from the transaction's own writes, from prefetched versions, from the store. */
+import { Effect, Option } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import { refused, type Unavailable } from "../kernel/Refusal.ts"
+import type { Documents } from "../ports/storage/Documents.ts"
+import * as JudgedAt from "./JudgedAt.ts"
+import { stored } from "./PortFailure.ts"
+import type { Records, Stored } from "./Records.ts"
+import * as StorageQuery from "./StorageQuery.ts"
+import { current, within } from "./Transactions.ts"
+import * as UnitOfWork from "./UnitOfWork.ts"
+import type { Versions } from "./Versions.ts"
+
+/** The instant at which a read judges clock states: its pin's, else that of the act. */
+export const judgedAt = (pin: Pin.Resolved | undefined): Effect.Effect<Instant.Instant> =>
+  pin === undefined ? JudgedAt.judgedAt : Effect.succeed(pin.judgedAt)
+
+interface Parts {
+  readonly documents: Documents["Service"]
+  readonly versions: Versions
+}
+
+/** Fetches records from the store, and notes in the unit of work which of them do not exist. */
+const fetched = Effect.fnUntraced(function* <R, F>(
+  { documents, versions }: Parts,
+  collection: Collection<R, F>,
+  of: {
+    readonly recordIds: ReadonlyArray<string>
+    readonly work: UnitOfWork.UnitOfWork | undefined
+    readonly pin: Pin.Resolved | undefined
+    readonly at: Instant.Instant
+  }
+) {
+  const { recordIds, work, pin, at } = of
+  const rows = yield* documents.get({
+    collection: collection.name,
+    recordIds,
+    pin: StorageQuery.storedPin(collection.keptBy, pin)
+  })
+  if (work !== undefined) {
+    const found = new Set(rows.map(({ recordId }) => recordId))
+    for (const id of recordIds) {
+      if (!found.has(id)) work.absent.add(UnitOfWork.keyOf(collection, id))
+    }
+  }
+  return rows.map((row) => versions.fromRow(collection, row, at))
+})
+
+const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
+  Effect.fnUntraced(function* (asked) {
+    const work = yield* within
+    work.prefetched.clear()
+    for (const [collection, of] of Map.groupBy(asked, ({ collection }) => collection.name)) {
+      const recordIds = [...new Set(of.map(({ id }) => id))]
+      const rows = yield* documents.get({ collection, recordIds, pin: { by: "latest" } })
+      for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
+      for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
+    }
+  }, stored)
+
+/** The members of `Records` that load by id. */
+export const make = (
+  parts: Parts
+): Pick<Records["Service"], "get" | "find" | "many" | "prefetch"> => {
+  const { versions } = parts
+
+  const many = Effect.fnUntraced(function* <R, F>(
+    collection: Collection<R, F>,
+    ids: ReadonlyArray<string>,
+    pin?: Pin.Resolved
+  ) {
+    const work = pin === undefined ? yield* current : undefined
+    const at = yield* judgedAt(pin)
+    const found: Array<Stored<R>> = []
+    const missing: Array<string> = []
+    for (const id of new Set(ids)) {
+      const key = UnitOfWork.keyOf(collection, id)
+      const written = UnitOfWork.writtenAt(work, key)
+      if (written !== undefined) {
+        found.push(versions.ripened(collection, UnitOfWork.asStored<R>(work, written, at), at))
+        continue
+      }
+      const prefetched = work?.prefetched.get(key)
+      if (prefetched === undefined) missing.push(id)
+      else if (prefetched === null) work?.absent.add(key)
+      else found.push(versions.fromRow(collection, prefetched, at))
+    }
+    if (missing.length === 0) return found
+    const rest = yield* fetched(parts, collection, { recordIds: missing, work, pin, at })
+    return found.length === 0 ? rest : [...found, ...rest]
+  }, stored)
+
+  const find = <R, F>(
+    collection: Collection<R, F>,
+    id: string,
+    pin?: Pin.Resolved
+  ): Effect.Effect<Option.Option<Stored<R>>, Unavailable> =>
+    Effect.map(many(collection, [id], pin), (found) => Option.fromNullishOr(found[0]))
+
+  return {
+    many,
+    find,
+    get: (collection, id, pin) =>
+      Effect.flatMap(
+        find(collection, id, pin),
+        Option.match({
+          onNone: () =>
+            Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` })),
+          onSome: (record) => Effect.succeed(record)
+        })
+      ),
+    prefetch: prefetching(parts)
+  }
+}

@@ -1,0 +1,88 @@
+/** Cache of decoded record versions, and the ripening of a version by the clock of its reader. */
+import * as Collection from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { StoredVersion } from "../ports/storage/Documents.ts"
+import * as Cache from "./Cache.ts"
+import * as Codecs from "./Codecs.ts"
+import * as RecordView from "./RecordView.ts"
+import type { Stored } from "./Records.ts"
+
+/** Size of the cache of decoded versions; a version never changes, so no entry is ever stale. */
+const cacheMax = 10_000
+
+/** The stored record that a ripened one was made of, and the instant it was ripened at. */
+export interface Unripened<R> {
+  readonly stored: R
+  readonly at: Instant.Instant
+}
+
+export interface Versions {
+  /**
+   * The record of a row as of an instant, from the cache where it is there. Every read of a version
+   * that no clock move is due for returns the same value, so its view may be memoised.
+   */
+  readonly fromRow: <R, F>(
+    collection: Collection.Collection<R, F>,
+    row: StoredVersion,
+    judgedAt: Instant.Instant
+  ) => Stored<R>
+  /** Decodes a row without the cache: a streamed collection would evict what pages need. */
+  readonly decoded: <R, F>(
+    collection: Collection.Collection<R, F>,
+    row: StoredVersion,
+    judgedAt: Instant.Instant
+  ) => Stored<R>
+  /** Applies the clock moves due at an instant; returns the same value where none is due. */
+  readonly ripened: <R, F>(
+    collection: Collection.Collection<R, F>,
+    stored: Stored<R>,
+    judgedAt: Instant.Instant
+  ) => Stored<R>
+  /** The stored record behind one that `ripened` has changed; undefined for any other. */
+  readonly unripened: <R>(record: Stored<R>) => Unripened<R> | undefined
+}
+
+export const make = (): Versions => {
+  const cache = Cache.make<unknown>(cacheMax)
+  const sources = new WeakMap<object, Unripened<unknown>>()
+
+  const ripened: Versions["ripened"] = <R, F>(
+    collection: Collection.Collection<R, F>,
+    stored: Stored<R>,
+    judgedAt: Instant.Instant
+  ): Stored<R> => {
+    const ripe = Collection.ripen(collection, stored as R, judgedAt)
+    if (ripe === (stored as R)) return stored
+    const { version, createdAt, updatedAt } = stored
+    const changed = { ...ripe, version, createdAt, updatedAt } as Stored<R>
+    sources.set(changed as object, { stored, at: judgedAt })
+    return changed
+  }
+
+  return {
+    ripened,
+    unripened: <R>(record: Stored<R>) => sources.get(record as object) as Unripened<R> | undefined,
+    decoded: (collection, row, judgedAt) => ripened(collection, decode(collection, row), judgedAt),
+    fromRow: <R, F>(
+      collection: Collection.Collection<R, F>,
+      row: StoredVersion,
+      judgedAt: Instant.Instant
+    ) => {
+      const key = `${collection.name}/${row.recordId}/${row.version}`
+      const cached = cache.get(key) as Stored<R> | undefined
+      const stored = cached ?? decode(collection, row)
+      if (cached === undefined) {
+        cache.set(key, stored)
+        RecordView.keep(stored)
+      }
+      return ripened(collection, stored, judgedAt)
+    }
+  }
+}
+
+const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion): Stored<R> => ({
+  ...Codecs.of(collection).decodeRecord(row.body),
+  version: row.version,
+  createdAt: Instant.of(row.createdAt),
+  updatedAt: Instant.of(row.fromInstant)
+})

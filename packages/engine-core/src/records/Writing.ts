@@ -1,0 +1,190 @@
+/** Writes records into the unit of work of a transaction: a record opens, or a fact moves it. */
+import { Effect, Option } from "effect"
+import type { Announcement } from "../kernel/Announcement.ts"
+import type { Collection } from "../kernel/Collection.ts"
+import { causeText } from "../kernel/Fact.ts"
+import * as Instant from "../kernel/Instant.ts"
+import { refused } from "../kernel/Refusal.ts"
+import type { Act } from "./Act.ts"
+import * as ClockQueue from "./ClockQueue.ts"
+import * as Codecs from "./Codecs.ts"
+import * as Columns from "./Columns.ts"
+import type { Records, Stored } from "./Records.ts"
+import type { Timely } from "./Timely.ts"
+import { movedAt, within } from "./Transactions.ts"
+import * as UnitOfWork from "./UnitOfWork.ts"
+import type { Versions } from "./Versions.ts"
+
+/** One version to write: what the record is after a fact, and under which act. */
+interface Move<R> {
+  readonly record: R
+  readonly version: number
+  /** The fact as stored text. */
+  readonly fact: string
+  readonly cause: string
+  readonly act: Act
+  /** The record as stored text. */
+  readonly body: string
+  /** Undefined for a record that opens here and takes the stamp. */
+  readonly createdAt: Instant.Instant | undefined
+}
+
+/** Adds a version to the unit of work, where later loads of the transaction find it. */
+const addDraft = <R, F>(
+  work: UnitOfWork.UnitOfWork,
+  collection: Collection<R, F>,
+  move: Move<R>
+): void => {
+  const { record, version, createdAt } = move
+  const id = collection.id(record)
+  work.drafts.push({
+    collection: collection.name,
+    recordId: id,
+    version,
+    fact: move.fact,
+    cause: move.cause,
+    offset: offsetOf(collection.keptBy, move.act),
+    body: move.body,
+    sortKey: (createdAt) => collection.sortKey(record, createdAt),
+    filters: Columns.of(collection, record),
+    createdAt
+  })
+  work.written.set(UnitOfWork.keyOf(collection, id), { record, version, createdAt })
+}
+
+/**
+ * The offset from which a fact holds. A record that no offset dates is at 0; a fact of a ledger
+ * update holds from the offset of that update; undefined: one past the projection's head.
+ */
+export const offsetOf = (keptBy: Collection["keptBy"], act: Act): number | undefined => {
+  if (keptBy === "own") return 0
+  if (act.offset !== undefined) return act.offset
+  return act.cause.by === "update" ? act.cause.offset : undefined
+}
+
+const traced = (
+  announcements: ReadonlyArray<Announcement>,
+  { trace }: Act
+): ReadonlyArray<Announcement> =>
+  trace === undefined
+    ? announcements
+    : announcements.map((announcement) => ({ ...announcement, trace }))
+
+/** Queues the record for its next clock move or `Timely` write, where that differs from before. */
+const enqueueClock = Effect.fnUntraced(function* <R, F>(
+  work: UnitOfWork.UnitOfWork,
+  collection: Collection<R, F>,
+  of: {
+    readonly before: R | undefined
+    readonly after: R
+    readonly version: number
+    readonly timely: ReadonlyArray<Timely>
+  }
+) {
+  const { before, after, version, timely } = of
+  const next = ClockQueue.next(collection, after, timely)
+  if (next === undefined) return
+  if (before !== undefined && ClockQueue.next(collection, before, timely) === next) return
+  const due = { collection: collection.name, recordId: collection.id(after), version, next }
+  // The clock, and not the act's own now: a fact of a ledger update is judged at its effective time.
+  work.work.push(ClockQueue.itemOf(due, yield* Instant.now))
+})
+
+/** Refuses, or has the transaction run again, where a record of this id exists. */
+const checkUnused = Effect.fnUntraced(function* <R, F>(
+  find: Records["Service"]["find"],
+  work: UnitOfWork.UnitOfWork,
+  collection: Collection<R, F>,
+  id: string
+) {
+  const wasAbsent = work.absent.has(UnitOfWork.keyOf(collection, id))
+  if (Option.isNone(yield* find(collection, id))) return
+  // This transaction looked for it before and did not find it: another writer was first meanwhile.
+  if (wasAbsent) return yield* Effect.fail(movedAt(collection, id, 0))
+  return yield* Effect.fail(
+    refused("already-exists", { detail: `A ${collection.name} of this id exists.` })
+  )
+})
+
+const opening = (find: Records["Service"]["find"], timely: ReadonlyArray<Timely>) =>
+  Effect.fnUntraced(function* <R, F>(collection: Collection<R, F>, record: R, act: Act) {
+    const work = yield* within
+    if (collection.ids === "given")
+      yield* checkUnused(find, work, collection, collection.id(record))
+    const body = Codecs.of(collection).encodeRecord(record)
+    addDraft(work, collection, {
+      record,
+      version: 1,
+      fact: Codecs.openedText(body),
+      cause: causeText(act.cause),
+      act,
+      body,
+      // A call's answer shows what it opened before the stamp exists, and must not change by it.
+      createdAt: collection.keptBy === "own" ? act.now : undefined
+    })
+    work.announcements.push(...traced(collection.announce(record, undefined), act))
+    yield* enqueueClock(work, collection, { before: undefined, after: record, version: 1, timely })
+    const updatedAt = UnitOfWork.placeholder(work, act.now)
+    const createdAt = collection.keptBy === "own" ? act.now : updatedAt
+    return { ...record, version: 1, createdAt, updatedAt } as Stored<R>
+  })
+
+const recording = (versions: Versions, timely: ReadonlyArray<Timely>) =>
+  Effect.fnUntraced(function* <R, F>(
+    collection: Collection<R, F>,
+    before: Stored<R>,
+    fact: F,
+    act: Act
+  ) {
+    const work = yield* within
+    const id = collection.id(before)
+    const written = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, id))
+    if (written !== undefined && written.version !== before.version) {
+      // Loaded before this transaction began, and moved by it meanwhile: loaded and decided again.
+      return yield* Effect.fail(movedAt(collection, id, before.version))
+    }
+    // A record opened in this transaction has no stamp yet: the flush gives it one.
+    const createdAt = written === undefined ? before.createdAt : written.createdAt
+    const unripened = versions.unripened(before)
+    const kept = (unripened?.stored ?? before) as R
+    const { encodeFact, encodeRecord } = Codecs.of(collection)
+    let self = kept
+    let version = before.version
+    const append = (fact: F, cause: string) => {
+      self = collection.evolve(self, fact)
+      version += 1
+      addDraft(work, collection, {
+        record: self,
+        version,
+        fact: encodeFact(fact),
+        cause,
+        act,
+        body: encodeRecord(self),
+        createdAt
+      })
+      work.announcements.push(...traced(collection.announce(self, fact), act))
+    }
+    if (unripened !== undefined) {
+      // The act was decided on the ripened record, so its clock moves are appended, also where the
+      // act's own now is earlier than they are.
+      const until = Instant.max(act.now, unripened.at)
+      for (let due = collection.due(self); due !== undefined && due.at <= until; ) {
+        append(due.fact, "clock")
+        due = collection.due(self)
+      }
+    }
+    append(fact, causeText(act.cause))
+    yield* enqueueClock(work, collection, { before: kept, after: self, version, timely })
+    const updatedAt = UnitOfWork.placeholder(work, act.now)
+    return { ...self, version, createdAt: createdAt ?? updatedAt, updatedAt } as Stored<R>
+  })
+
+/** The members of `Records` that write one record. */
+export const make = (parts: {
+  readonly find: Records["Service"]["find"]
+  readonly versions: Versions
+  readonly timely: ReadonlyArray<Timely>
+}): Pick<Records["Service"], "open" | "record"> => ({
+  open: opening(parts.find, parts.timely),
+  record: recording(parts.versions, parts.timely)
+})

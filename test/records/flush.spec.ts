@@ -1,0 +1,138 @@
+/** Rows of a flush: facts, versions and events under one stamp, and each journal event once. */
+import { Instant, Offset } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import type { Announcement } from "#core/kernel/Announcement.ts"
+import * as Flush from "#core/records/Flush.ts"
+import type { Draft } from "#core/records/UnitOfWork.ts"
+import { offsetOf } from "#core/records/Writing.ts"
+
+const instant = Instant.fromEpochMillis(1_790_000_000_000)
+const opened = Instant.fromEpochMillis(1_780_000_000_000)
+const stamp: Flush.Stamp = { instant, at: Instant.sortable(instant), nextOffset: 8 }
+
+const draft: Draft = {
+  collection: "timer",
+  recordId: "t",
+  version: 3,
+  fact: "{}",
+  cause: "clock",
+  offset: undefined,
+  body: "{}",
+  sortKey: (createdAt) => `${Instant.sortable(createdAt)}/t`,
+  filters: { state: "set" },
+  createdAt: opened
+}
+
+const announcement: Announcement = {
+  type: "hold.released",
+  resourceKind: "hold",
+  resourceId: "h",
+  instrumentId: null,
+  party: null,
+  holderIds: [],
+  payload: {}
+}
+const journal = (source: string): Announcement => ({
+  ...announcement,
+  journal: { at: opened, offset: 5, source }
+})
+
+describe("the rows of a draft", () => {
+  it("hold from one past the projection's head, or from the draft's own offset", () => {
+    for (const [offset, expected] of [
+      [undefined, 8],
+      [0, 0],
+      [5, 5]
+    ] as const) {
+      expect(Flush.factRow({ ...draft, offset }, stamp).offset).toBe(expected)
+      expect(Flush.versionRow({ ...draft, offset }, stamp).fromOffset).toBe(expected)
+    }
+  })
+
+  it("are recorded at the stamp, and keep the instant at which the record was created", () => {
+    expect(Flush.factRow(draft, stamp).recordedAt).toBe(stamp.at)
+    expect(Flush.versionRow(draft, stamp)).toMatchObject({
+      fromInstant: stamp.at,
+      createdAt: Instant.sortable(opened),
+      sortKey: draft.sortKey(opened)
+    })
+  })
+
+  it("of a record that opens are created at the stamp, and sorted by it", () => {
+    expect(Flush.versionRow({ ...draft, createdAt: undefined }, stamp)).toMatchObject({
+      createdAt: stamp.at,
+      sortKey: draft.sortKey(instant)
+    })
+  })
+})
+
+describe("the offset of a fact", () => {
+  const now = instant
+  const request = { by: "request", requestId: "r" } as const
+  const update = {
+    by: "update",
+    updateId: "u",
+    offset: Offset.of(5),
+    effectiveAt: opened
+  } as const
+
+  it("is 0 where no offset dates the record, else the act's, else the update's, else open", () => {
+    expect(offsetOf("own", { cause: update, now })).toBe(0)
+    for (const keptBy of ["ledger", "engine"] as const) {
+      expect(offsetOf(keptBy, { cause: update, now, offset: Offset.of(4) })).toBe(4)
+      expect(offsetOf(keptBy, { cause: update, now })).toBe(5)
+      expect(offsetOf(keptBy, { cause: request, now })).toBeUndefined()
+    }
+  })
+})
+
+describe("journal events", () => {
+  const sources = fc.array(fc.constantFrom<string | null>("a", "b", "c", null), { maxLength: 12 })
+
+  it("are published once for each source, in order, and control events always", () => {
+    fc.assert(
+      fc.property(sources, fc.subarray(["a", "b", "c"]), (asked, published) => {
+        const all = asked.map((source) => (source === null ? announcement : journal(source)))
+        expect(Flush.withoutSources(all, published)).toEqual(
+          all.filter(
+            ({ journal }, index) =>
+              journal === undefined ||
+              (!published.includes(journal.source) && asked.indexOf(journal.source) === index)
+          )
+        )
+      })
+    )
+  })
+})
+
+describe("the row of an event", () => {
+  const head = {
+    seq: 1,
+    at: stamp.at,
+    projectionOffset: 7,
+    ledgerEpoch: 1,
+    webhooksMoved: 0,
+    prunedTo: 0,
+    audit: { seq: 0, hash: "", checkpoint: 0 }
+  }
+
+  it("of a control event has the stamp, and no offset", () => {
+    expect(Flush.eventRow(announcement, head, 2)).toMatchObject({
+      seq: 2,
+      kind: "control",
+      at: stamp.at,
+      offset: null,
+      source: null
+    })
+  })
+
+  it("of a journal event has the time, offset and source of its update", () => {
+    expect(Flush.eventRow(journal("a"), head, 2)).toMatchObject({
+      kind: "journal",
+      at: Instant.sortable(opened),
+      offset: 5,
+      source: "a"
+    })
+  })
+})

@@ -145,7 +145,7 @@ describe("an application", () => {
       { operationsAtOnce: 1 }
     ))
 
-  // Seen red without `isShownTo` on the feed, and with the whole view of a holder.
+  // Seen red without `mayReadEvent` on the feed, and with the whole view of a holder.
   it("never learns of a restriction from the feed, or of a screening from its holder", () =>
     Twins.within((twin) =>
       Effect.gen(function* () {

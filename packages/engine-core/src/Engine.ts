@@ -36,6 +36,7 @@ import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
 import { approvals } from "./writes/Approval.ts"
 import * as ClockRunner from "./writes/ClockRunner.ts"
+import { Concealed } from "./writes/Concealment.ts"
 import * as SubmitWrite from "./writes/SubmitWrite.ts"
 import type { FourEyes } from "./writes/FourEyes.ts"
 import type { Operation } from "./writes/Operation.ts"
@@ -184,7 +185,9 @@ export const layerOf = (of: {
         Layer.succeed(Follower.Readings, { all: of.readings })
       )
     ),
-    Layer.provide(Layer.succeed(Timely.Declared, of.timely ?? []))
+    Layer.provide(Layer.succeed(Timely.Declared, of.timely ?? [])),
+    // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
+    Layer.provide(Layer.succeed(Concealed, Catalogue.concealed))
   )
 
 /** The engine with everything this package declares. */

@@ -27,6 +27,7 @@ import type { Machine } from "./kernel/Machine.ts"
 import type { ValueSet } from "./kernel/ValueSet.ts"
 import type { Reading } from "./projection/Reading.ts"
 import type { Read } from "./reads/Read.ts"
+import type { ConcealedEvents } from "./writes/Concealment.ts"
 import type { Operation } from "./writes/Operation.ts"
 import type { Timely } from "./records/Timely.ts"
 
@@ -40,6 +41,7 @@ interface Room {
   readonly collections?: ReadonlyArray<Collection>
   readonly timely?: ReadonlyArray<Timely>
   readonly formulas?: ReadonlyArray<AnyFormula>
+  readonly concealed?: ConcealedEvents
 }
 
 /** The rooms that declare anything, lowest first: each imports values from rooms before it only. */
@@ -127,6 +129,12 @@ export const collections: ReadonlyArray<Collection> = rooms.flatMap(
 
 /** The writes that the engine opens by itself when a record comes to its time. */
 export const timely: ReadonlyArray<Timely> = rooms.flatMap((room) => room.timely ?? [])
+
+/** Events that investors and apps do not read. */
+export const concealed: ConcealedEvents = {
+  resourceKinds: rooms.flatMap((room) => room.concealed?.resourceKinds ?? []),
+  types: rooms.flatMap((room) => room.concealed?.types ?? [])
+}
 
 /** Every formula a basis may name. */
 export const formulas: ReadonlyArray<AnyFormula> = rooms.flatMap((room) => room.formulas ?? [])

@@ -1,6 +1,6 @@
 /** Reads of the event feed: filters, a cursor that never ends, and the redaction for monitors. */
 import { Context, Effect, Layer } from "effect"
-import * as Discretion from "../writes/Discretion.ts"
+import * as Concealment from "../writes/Concealment.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -94,6 +94,7 @@ const filtersOf = (
 const make = Effect.gen(function* () {
   const feed = yield* Feed
   const settings = yield* Settings
+  const concealed = yield* Concealment.Concealed
   const pages = FeedPages.make({
     list: "events",
     tenantId: settings.tenantId,
@@ -136,7 +137,9 @@ const make = Effect.gen(function* () {
           })
       }
     )
-    const events = rows.map(ofRow).filter((event) => Discretion.isShownTo(seen.role, event))
+    const events = rows
+      .map(ofRow)
+      .filter((event) => Concealment.mayReadEvent(concealed, seen.role, event))
     const value = redacted
       ? events.flatMap((event) => {
           const shown = redact(event)

@@ -55,11 +55,8 @@ const rankOf = ({ refusal }: Objection): number => gates.indexOf(refusal.gate)
 export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
   objections.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/**
- * The gates whose refusals say what an investor must not learn
- * (docs/domain/holders.md#concealment).
- */
-export const discreet: ReadonlySet<string> = new Set<Gate>(["restriction", "screening"])
+/** Gates whose refusals are concealed from investors and apps (docs/domain/holders.md#concealment). */
+export const concealedGates: ReadonlySet<string> = new Set<Gate>(["restriction", "screening"])
 
 /**
  * The refusal of the first gate that refuses, whatever the order of the rows. A refusal that an
@@ -72,8 +69,8 @@ export const judge = (
   const refusals = inOrder(objections).flatMap(({ refuses, refusal }) => (refuses ? [refusal] : []))
   const [first] = refusals
   if (first === undefined) return Result.void
-  if (!discreet.has(first.gate)) return refuse("rule-refused", first)
-  const instead = refusals.find(({ gate }) => !discreet.has(gate))
+  if (!concealedGates.has(first.gate)) return refuse("rule-refused", first)
+  const instead = refusals.find(({ gate }) => !concealedGates.has(gate))
   return refuse("rule-refused", instead === undefined ? first : { ...first, instead })
 }
 

@@ -1,6 +1,6 @@
 /** Reads of writes: the operations and the four-eyes actions, newest first. */
 import { Effect, Schema } from "effect"
-import * as Discretion from "../writes/Discretion.ts"
+import * as Concealment from "../writes/Concealment.ts"
 import { refused } from "../kernel/Refusal.ts"
 import * as Read from "./Read.ts"
 import { Records } from "../records/Records.ts"
@@ -57,7 +57,7 @@ export const listOperations = Read.list({
   scope: (asking) =>
     Effect.succeed<Read.Scope>(asking.sight === "own" ? { actor: [asking.caller.sub] } : {}),
   view: (records, { role }) =>
-    Effect.succeed(records.map((record) => ofOperation(Discretion.operationFor(record, role))))
+    Effect.succeed(records.map((record) => ofOperation(Concealment.operationFor(record, role))))
 })
 
 export const getOperation = Read.one({
@@ -76,7 +76,7 @@ export const getOperation = Read.one({
     if (asking.sight === "own" && record.actor !== asking.caller.sub) {
       return yield* Effect.fail(refused("not-found", { detail: "There is no such operation." }))
     }
-    return ofOperation(Discretion.operationFor(record, asking.role))
+    return ofOperation(Concealment.operationFor(record, asking.role))
   }),
   lookAgain
 })

@@ -9,6 +9,7 @@ import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
 import { restrictionOf } from "./restriction/RestrictionLookups.ts"
 import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
 import * as RestrictionReads from "./restriction/RestrictionReads.ts"
+import type { ConcealedEvents } from "../writes/Concealment.ts"
 
 export const machines = [RestrictionMachine, HoldMachine] as const
 export const collections = [restrictions, holds, holdSlots] as const
@@ -19,4 +20,9 @@ export const operations = [
 export const reads = [...RestrictionReads.reads, ...HoldReads.reads] as const
 /** What of a holder stands in the way of its end. */
 export const holderTies = { restriction: restrictionOf } as const
+/** Events of restrictions, which investors and apps do not read. */
+export const concealed = {
+  resourceKinds: ["restriction"],
+  types: ["holder.restricted", "holder.unrestricted"]
+} as const satisfies ConcealedEvents
 export { events } from "./events.ts"

@@ -1,6 +1,6 @@
 /** A worker's claim of an operation: what it may do with the operation's record and its queue item. */
 import { Effect, Option, Tracer } from "effect"
-import * as Discretion from "./Discretion.ts"
+import * as Concealment from "./Concealment.ts"
 import * as Metrics from "../engine/Metrics.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
@@ -113,7 +113,7 @@ export const end = Effect.fnUntraced(function* (
 export const failing =
   (cause: Refused | Unavailable) =>
   (requestId: string): OperationTransitions.Failure => {
-    const instead = Discretion.insteadOf(cause)
+    const instead = Concealment.substituteFor(cause)
     return {
       problem: Problem.from(cause, requestId),
       ...(instead === null ? {} : { problemInstead: Problem.from(instead, requestId) })

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
-import * as Discretion from "./Discretion.ts"
+import * as Concealment from "./Concealment.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
@@ -177,7 +177,7 @@ export const single = Effect.fnUntraced(function* (
   const claimed = yield* claimKey({ scope, key, fingerprint, boundFor, now })
   const { earlier, operationId } = claimed
   if (earlier !== undefined) {
-    const shown = Discretion.operationFor(earlier, of.role)
+    const shown = Concealment.operationFor(earlier, of.role)
     return Answers.ofOperation(shown, now, { status: 200, replayed: true })
   }
   const input = yield* JudgeWrite.complete(operation, of.input)

@@ -8,7 +8,7 @@ import { Ledger } from "../ports/Ledger.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import { WebhookSender } from "../ports/WebhookSender.ts"
 import { Records } from "../records/Records.ts"
-import * as Discretion from "./Discretion.ts"
+import * as Concealment from "./Concealment.ts"
 import { roleOf } from "./Caller.ts"
 import * as CallKeys from "./CallKeys.ts"
 import { type Call, FourEyes } from "./FourEyes.ts"
@@ -39,7 +39,7 @@ export const submit = Effect.fnUntraced(function* (operation: Operation, call: C
   if (role !== undefined && operation.approvers === 0) {
     return yield* records
       .transact(OpenWrite.single(operation, call, { input, key: keyed, role, outside }))
-      .pipe(Effect.mapError(Discretion.refusalFor(role)))
+      .pipe(Effect.mapError(Concealment.refusalFor(role)))
   }
   const asked = { operation, call, input, fingerprint, role, method, outside, keyed }
   const answer = yield* records.transact(

@@ -1,6 +1,6 @@
 /** Reads of holders: all of them, or one. */
 import { Effect, Schema } from "effect"
-import { isTold } from "../../writes/Discretion.ts"
+import { isConcealedFrom } from "../../writes/Concealment.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Read from "../../reads/Read.ts"
 import { type Holder, HolderId, holders } from "./Holder.ts"
@@ -21,7 +21,7 @@ export const audience = {
 
 /** An app speaks for investors, and reads no more of screening than they do. */
 const shown = (holder: Stored<Holder>, { role }: Read.Asking) =>
-  isTold(role) ? HolderView.of(holder) : HolderView.ofOwn(holder)
+  isConcealedFrom(role) ? HolderView.ofOwn(holder) : HolderView.of(holder)
 
 export const list = Read.list({
   name: "holders.list",

@@ -2,7 +2,7 @@
 import { Effect, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
-import { isTold } from "../../writes/Discretion.ts"
+import { isConcealedFrom } from "../../writes/Concealment.ts"
 import {
   type Instrument,
   InstrumentId,
@@ -87,7 +87,9 @@ export const portfolio = Read.one({
     )
     const found = yield* records.many(quotes, held.flatMap(quoteIdsOf), pin)
     const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
-    const restrictions = isTold(asking.role) ? yield* inForce({ holderIds: [holderId] }, pin) : null
+    const restrictions = isConcealedFrom(asking.role)
+      ? null
+      : yield* inForce({ holderIds: [holderId] }, pin)
     return held.flatMap((instrument) => {
       // Another registrar's units of the same name are none of this instrument's.
       const entry = entries.get(assetKeyOf(instrument))

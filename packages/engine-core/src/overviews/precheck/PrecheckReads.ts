@@ -1,6 +1,6 @@
 /** Read of prechecks: every check of an act, not the first refusal alone. */
 import { Effect, Schema } from "effect"
-import * as Discretion from "../../writes/Discretion.ts"
+import * as Concealment from "../../writes/Concealment.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Gates from "../../kernel/Gates.ts"
 import * as Offset from "../../kernel/Offset.ts"
@@ -80,7 +80,7 @@ export const get = Read.one({
     return {
       act,
       allowed: judged.rows.every(({ ok }) => ok),
-      gates: Discretion.rowsFor(judged.rows, role),
+      gates: Concealment.rowsFor(judged.rows, role),
       figures: kept,
       figuresHash: kept === null ? null : Figures.hashOf(kept, yield* Crypto),
       asOf: pin.offset

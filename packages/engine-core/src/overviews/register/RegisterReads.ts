@@ -2,7 +2,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
-import { isTold } from "../../writes/Discretion.ts"
+import { isConcealedFrom } from "../../writes/Concealment.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -191,7 +191,9 @@ export const register = Read.one({
         pending: pendingAt(instrumentId, pin),
         supply: supplyAt(asset, pin),
         show: showing(instrument, pin),
-        restrictions: isTold(asking.role) ? inForce({ instrumentId }, pin) : Effect.succeed(null)
+        restrictions: isConcealedFrom(asking.role)
+          ? Effect.succeed(null)
+          : inForce({ instrumentId }, pin)
       },
       { concurrency: atOnce }
     )

@@ -1,0 +1,91 @@
+/**
+ * Redaction for investors and apps: hides restrictions and screening in refusals, checks, operations
+ * and events (docs/domain/holders.md#concealment).
+ */
+import { Context } from "effect"
+import { checks } from "../kernel/Checks.ts"
+import { check, concealedGates, failed, type Shown, shown } from "../kernel/Gates.ts"
+import * as Problem from "../kernel/Problem.ts"
+import { gates, isRefused, type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
+import type { EventType } from "../vocabulary/EventType.ts"
+import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import type { Role } from "../vocabulary/Role.ts"
+
+/**
+ * Whether restrictions and screening are concealed from a role: from investors, and from apps, which
+ * speak for investors. A registrar reads whether a line of its own instruments is restricted.
+ */
+export const isConcealedFrom = (role: Role): boolean => role === "investor" || role === "app"
+
+const isConcealedGate = (gate: string | null | undefined): boolean => concealedGates.has(gate ?? "")
+
+const neutral = refused("rule-refused", failed("standing"))
+
+const substitute = ({ told: { instead } }: Refused): Refused<"rule-refused"> =>
+  instead === undefined ? neutral : refused("rule-refused", instead)
+
+/**
+ * Refusal as a role may read it: in place of one by restriction or screening, investors and apps
+ * read the first refusal of another gate, or one neutral sentence where no other gate refuses.
+ */
+export const refusalFor =
+  (role: Role) =>
+  <E extends Refused | Unavailable>(error: E): E | Refused<"rule-refused"> =>
+    isConcealedFrom(role) && isRefused(error) && isConcealedGate(error.told.gate)
+      ? substitute(error)
+      : error
+
+/** Refusal to store beside a concealed one, for roles it is concealed from; null: not concealed. */
+export const substituteFor = (cause: Refused | Unavailable): Refused<"rule-refused"> | null =>
+  isRefused(cause) && isConcealedGate(cause.told.gate) ? substitute(cause) : null
+
+/** Operation with the problem that a role may read. */
+export const operationFor = <
+  O extends {
+    readonly problem: Problem.Problem | null
+    readonly problemInstead?: Problem.Problem
+  }
+>(
+  operation: O,
+  role: Role
+): O => {
+  const { problem, problemInstead } = operation
+  if (!isConcealedFrom(role) || problem === null || !isConcealedGate(problem.gate)) return operation
+  return { ...operation, problem: problemInstead ?? Problem.from(neutral, problem.requestId) }
+}
+
+/**
+ * Checks as a role may read them. For investors and apps one neutral row replaces the rows of
+ * restriction and screening; the row is always there, before the other checks of the gate it names.
+ * It fails only where every other check passes: a caller must learn that it may not act, and where
+ * another check fails anyway, nothing more.
+ */
+export const rowsFor = (rows: ReadonlyArray<Shown>, role: Role): ReadonlyArray<Shown> => {
+  if (!isConcealedFrom(role)) return rows
+  const open = rows.filter(({ gate }) => !isConcealedGate(gate))
+  const ok = rows.every((row) => row.ok) || open.some((row) => !row.ok)
+  const before = open.filter((row) => gates.indexOf(row.gate) < gates.indexOf(checks.standing.gate))
+  return [...before, ...shown([check("standing", ok)]), ...open.slice(before.length)]
+}
+
+/** Events that show whether a holder is restricted or screened, as a room declares them. */
+export interface ConcealedEvents {
+  /** Kinds of record: their events are concealed, those of writes and approvals included. */
+  readonly resourceKinds: ReadonlyArray<ResourceKind>
+  /** Types of event that are about records of other kinds. */
+  readonly types: ReadonlyArray<EventType>
+}
+
+/** The concealed events of all rooms, gathered in the catalogue. */
+export class Concealed extends Context.Service<Concealed, ConcealedEvents>()(
+  "@bursar/engine-core/writes/Concealed"
+) {}
+
+/** Checks whether a role may read an event of the feed. */
+export const mayReadEvent = (
+  { resourceKinds, types }: ConcealedEvents,
+  role: Role,
+  event: { readonly type: EventType; readonly resourceKind: ResourceKind }
+): boolean =>
+  !isConcealedFrom(role) ||
+  !(types.includes(event.type) || resourceKinds.includes(event.resourceKind))

@@ -1,0 +1,54 @@
+/** Events of restrictions are declared as concealed, so that no new one reaches investors and apps. */
+import { Catalogue } from "@bursar/engine-core"
+import { describe, expect, it } from "vitest"
+import { EventType } from "#core/vocabulary/EventType.ts"
+import { Role } from "#core/vocabulary/Role.ts"
+import { mayReadEvent } from "#core/writes/Concealment.ts"
+
+const { concealed, events, operations } = Catalogue
+
+const readers = (event: Parameters<typeof mayReadEvent>[2]) =>
+  Role.members.filter((role) => mayReadEvent(concealed, role, event))
+const staff = Role.members.filter((role) => role !== "investor" && role !== "app")
+
+describe("an event of a restriction", () => {
+  it.each(
+    EventType.members.filter((type) => {
+      const { members, resourceKind } = events[type]
+      return (
+        resourceKind === "restriction" ||
+        members.includes("restrictionId") ||
+        /restrict/u.test(type)
+      )
+    })
+  )("is concealed from investors and apps alone: %s", (type) => {
+    const { resourceKind } = events[type]
+    expect(
+      readers({ type, resourceKind: resourceKind === "any" ? "holder" : resourceKind })
+    ).toEqual(staff)
+  })
+
+  it.each(
+    operations.flatMap(({ kind, resource }) =>
+      /restrict/u.test(`${kind} ${resource.kind}`) ? [[kind, resource.kind] as const] : []
+    )
+  )("that a write of its own announces is concealed too: %s", (_, resourceKind) => {
+    for (const type of ["operation.failed", "approval.requested"] as const) {
+      expect(readers({ type, resourceKind })).toEqual(staff)
+    }
+  })
+
+  it("is all that is concealed", () => {
+    const open = EventType.members.filter((type) => {
+      const { resourceKind } = events[type]
+      return mayReadEvent(concealed, "app", {
+        type,
+        resourceKind: resourceKind === "any" ? "holder" : resourceKind
+      })
+    })
+    expect(EventType.members.filter((type) => !open.includes(type))).toEqual([
+      "holder.restricted",
+      "holder.unrestricted"
+    ])
+  })
+})

@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
+import type { Collection } from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../records/RecordView.ts"
@@ -11,16 +12,10 @@ import { MovementKind } from "../../vocabulary/sets.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { instrumentInSight } from "../../instruments/instrument/InstrumentLookups.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
-import {
-  type Movement,
-  movements,
-  type PartyMovement,
-  partyMovements,
-  View
-} from "../../instruments/register/Movement.ts"
+import { movements, partyMovements, View } from "../../instruments/register/Movement.ts"
 import { ofRegister } from "./RegisterReads.ts"
 
-export const MovementView = Schema.Struct({ ...View.fields, ...RecordView.fields }).annotate({
+export const MovementView = RecordView.schemaOf(View.fields, {
   identifier: "MovementView",
   description:
     "A movement of units. balanceAfter is the instrument's supply among its instrument's movements, and what the holder has of the instrument among a holder's. The units of a rebasing instrument are base units, which no new index moves."
@@ -49,39 +44,10 @@ const between = ({ from, to }: Between): Read.Ranges =>
         }
       }
 
-/** A movement waits for nobody and has one version, from when it was read. */
-const viewOf = ({
-  instrumentId,
-  seq,
-  at,
-  offset,
-  updateId,
-  kind,
-  from,
-  to,
-  units,
-  balanceAfter,
-  reference,
-  createdAt,
-  updatedAt,
-  version
-}: Stored<Movement> | Stored<PartyMovement>): typeof MovementView.Type => ({
-  instrumentId,
-  seq,
-  at,
-  offset,
-  updateId,
-  kind,
-  from,
-  to,
-  units,
-  balanceAfter,
-  reference,
-  createdAt,
-  updatedAt,
-  version,
-  waitingOn: []
-})
+const viewOf =
+  <R extends typeof View.Type, F>(collection: Collection<R, F>) =>
+  (movement: Stored<R>): typeof MovementView.Type =>
+    RecordView.of(collection, View.fields, movement)
 
 export const ofInstrument = Read.list({
   name: "instruments.movements",
@@ -108,7 +74,7 @@ export const ofInstrument = Read.list({
     const instrument = yield* records.find(instruments, instrumentId, pin)
     return { asset: Option.isNone(instrument) ? [] : [assetKeyOf(instrument.value)] }
   }),
-  view: (found) => Effect.succeed(found.map(viewOf))
+  view: (found) => Effect.succeed(found.map(viewOf(movements)))
 })
 
 export const ofHolder = Read.list({
@@ -144,7 +110,7 @@ export const ofHolder = Read.list({
     const holder = yield* records.find(holders, holderId)
     return { party: Option.isNone(holder) ? [] : [holder.value.party] }
   }),
-  view: (found) => Effect.succeed(found.map(viewOf))
+  view: (found) => Effect.succeed(found.map(viewOf(partyMovements)))
 })
 
 export const reads = [ofInstrument, ofHolder] as const

@@ -23,7 +23,7 @@ import {
   everything,
   type IssuerPowersConsent,
   issuerPowersConsents,
-  isTo
+  coversIssuer
 } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import { grouped, lineOf, positionsOf } from "./PositionLookups.ts"
 
@@ -69,7 +69,10 @@ const allOf = Effect.fnUntraced(function* <R, F>(
   return yield* Effect.fail(refused("not-found", { detail }))
 })
 
-/** The moves as they stand; those of an operation that has moved some already are what is left of it. */
+/**
+ * The moves as they stand; those of an operation that has moved some already are what is left of
+ * it.
+ */
 export const standingOf = Effect.fnUntraced(function* (
   asked: ReadonlyArray<Asked>,
   of: {
@@ -117,7 +120,7 @@ export const standingOf = Effect.fnUntraced(function* (
         (consent) =>
           consent.holderId === from.holderId &&
           (consent.instrumentId === null || consent.instrumentId === one.instrumentId) &&
-          (agreement === null || isTo(consent, agreement.issuer))
+          (agreement === null || coversIssuer(consent, agreement.issuer))
       ),
       positions,
       asked: one.units,
@@ -166,7 +169,10 @@ const knownOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power:
 })
 type Known = Effect.Success<ReturnType<typeof knownOf>>
 
-/** Without what the operation's earlier steps have moved; all of a holder's is over once none is left. */
+/**
+ * Without what the operation's earlier steps have moved; all of a holder's is over once none is
+ * left.
+ */
 const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operationId: string) {
   const records = yield* Records
   const act = Option.getOrNull(yield* records.find(forcedActs, operationId))

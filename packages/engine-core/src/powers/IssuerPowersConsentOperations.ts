@@ -21,7 +21,7 @@ import {
   everything,
   type IssuerPowersConsent,
   issuerPowersConsents,
-  isTo
+  coversIssuer
 } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import * as IssuerPowersConsentView from "./IssuerPowersConsentView.ts"
 import { IssuerPowersConsentMachine } from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
@@ -80,7 +80,9 @@ const counting = <C extends IssuerPowersConsent>(
   found: C | null,
   agreed: ReadonlyArray<IssuerPowersAgreement>
 ): C | null =>
-  found?.state === "granted" && !agreed.some(({ issuer }) => isTo(found, issuer)) ? null : found
+  found?.state === "granted" && !agreed.some(({ issuer }) => coversIssuer(found, issuer))
+    ? null
+    : found
 
 /**
  * One consent stands for a holder and an instrument, and one for all instruments: while it is

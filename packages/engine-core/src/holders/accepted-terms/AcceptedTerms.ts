@@ -1,4 +1,4 @@
-/** Terms that a holder's wallet signed, and whether the venue countersigned them. */
+/** Record of terms that a holder's wallet signed, and of the venue's countersignature. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -8,7 +8,7 @@ import * as Field from "../../templates/Field.ts"
 import { HolderId } from "../holder/Holder.ts"
 
 export const AcceptedTerms = Schema.Struct({
-  /** The contract the holder signed; a holder may sign many. */
+  /** Contract of the holder's signature; a holder may sign several documents. */
   signedCid: Field.contractId,
   holderId: HolderId,
   party: Party.schema,

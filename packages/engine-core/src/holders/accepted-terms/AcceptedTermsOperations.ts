@@ -1,4 +1,4 @@
-/** Writes of terms that a holder signed: countersign them. */
+/** Write that countersigns terms which a holder has signed. */
 import { Effect, Schema } from "effect"
 import { failed } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -25,7 +25,7 @@ export const accept = Operation.defineOnLedger("accepted-terms.accept", {
   },
   input: Schema.Struct({
     holderId: HolderId,
-    /** Which of several signed documents; without it, the one signed last. */
+    /** Hash of the signed document; without it, the document signed last. */
     documentHash: Field.optional(Field.digest)
   }),
   result: HolderView.HolderView,
@@ -34,7 +34,7 @@ export const accept = Operation.defineOnLedger("accepted-terms.accept", {
     const records = yield* Records
     const holder = yield* records.get(holders, holderId)
     yield* Effect.fromResult(decide(holder, { on: "accept-terms" }))
-    const [last] = yield* records.list(acceptedTerms, {
+    const [signed] = yield* records.list(acceptedTerms, {
       where: {
         holderId: [holderId],
         state: ["signed"],
@@ -43,20 +43,20 @@ export const accept = Operation.defineOnLedger("accepted-terms.accept", {
       direction: "desc",
       limit: 1
     })
-    if (last === undefined) {
+    if (signed === undefined) {
       return yield* Effect.fail(
         refused("rule-refused", failed("terms-signed", { party: holder.party }))
       )
     }
     return {
-      commands: [exercise(SignedTerms, last.record.signedCid, "AcceptTerms", {})],
+      commands: [exercise(SignedTerms, signed.record.signedCid, "AcceptTerms", {})],
       last: true
     }
   }),
   finish: ({ holderId }) =>
     Effect.flatMap(Records, (records) => records.get(holders, holderId)).pipe(
       Effect.catchTag("Refused", () =>
-        Effect.die(new Error("terms were accepted of a holder that is not there"))
+        Effect.die(new Error("the holder of accepted terms has no record"))
       ),
       Effect.map(HolderView.of)
     )

@@ -1,5 +1,5 @@
 /**
- * Readings of the ledger about a holder's terms: signed by its wallet, taken back, countersigned.
+ * Readings of a holder's terms: signed by its wallet, withdrawn, countersigned by the venue.
  */
 import { Effect, Option } from "effect"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -9,36 +9,41 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { AcceptedTerms as AcceptedTermsTemplate, SignedTerms } from "../../templates/Admission.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { type Holder, holders } from "../holder/Holder.ts"
-import { activated, known, surprise } from "../holder/HolderReadings.ts"
+import { activated, transitions } from "../holder/HolderReadings.ts"
 import { acceptedTerms, type Fact } from "./AcceptedTerms.ts"
 
 const signed = TypedReading.of(SignedTerms, {
   created: (payload, node) =>
-    known(payload.holderId, node, "sign", (holder) =>
+    transitions.withRecord(payload.holderId, node, "sign", (holder) =>
       holder.party === payload.holder
-        ? signs(holder, payload, node)
-        : // Anybody may sign a contract that names a holder's id; only the holder's own counts.
-          surprise(node, holder.holderId, { on: "sign", detail: "Another party signed terms." })
+        ? recordSignature(holder, payload, node)
+        : // Any party may sign a contract that names a holder's id; only the holder's party counts.
+          transitions.keepBreach(node, holder.holderId, {
+            on: "sign",
+            detail: "Another party signed terms."
+          })
     ),
   exercised: {
     AcceptTerms: ({ result }, node) =>
-      noted(node, { on: "accept", at: node.effectiveAt, acceptedCid: result.contractId }),
+      recordFact(node, { on: "accept", at: node.effectiveAt, acceptedCid: result.contractId }),
     Withdraw: ({ payload }, node) =>
       Effect.gen(function* () {
-        yield* noted(node, { on: "withdraw" })
-        yield* unsigned(payload.holderId, node)
+        yield* recordFact(node, { on: "withdraw" })
+        yield* clearSignature(payload.holderId, node)
       })
   }
 })
 
 const accepted = TypedReading.of(AcceptedTermsTemplate, {
   created: (payload, node) =>
-    known(payload.holderId, node, "accept-terms", (holder) => accepts(holder, payload, node))
+    transitions.withRecord(payload.holderId, node, "accept-terms", (holder) =>
+      recordAcceptance(holder, payload, node)
+    )
 })
 
 export const readings = [signed, accepted] as const
 
-const signs = Effect.fnUntraced(function* (
+const recordSignature = Effect.fnUntraced(function* (
   holder: Stored<Holder>,
   { documentHash, signedAt }: Payload<typeof SignedTerms>,
   node: Node
@@ -66,14 +71,14 @@ const signs = Effect.fnUntraced(function* (
   )
 })
 
-/** A contract that was never recorded as this holder's terms changes nothing. */
-const noted = Effect.fnUntraced(function* (node: Node, fact: Fact) {
+/** Records a fact of the signed terms; a contract without a record changes nothing. */
+const recordFact = Effect.fnUntraced(function* (node: Node, fact: Fact) {
   const records = yield* Records
   const terms = yield* records.find(acceptedTerms, node.contractId)
   if (Option.isSome(terms)) yield* records.record(acceptedTerms, terms.value, fact, node.act)
 })
 
-const unsigned = Effect.fnUntraced(function* (holderId: string, node: Node) {
+const clearSignature = Effect.fnUntraced(function* (holderId: string, node: Node) {
   const records = yield* Records
   const holder = yield* records.find(holders, holderId)
   if (Option.isNone(holder) || holder.value.signedTermsCid !== node.contractId) return
@@ -85,7 +90,7 @@ const unsigned = Effect.fnUntraced(function* (holderId: string, node: Node) {
   )
 })
 
-const accepts = Effect.fnUntraced(function* (
+const recordAcceptance = Effect.fnUntraced(function* (
   holder: Stored<Holder>,
   { documentHash, acceptedAt }: Payload<typeof AcceptedTermsTemplate>,
   node: Node

@@ -1,4 +1,4 @@
-/** Writes of attributes: sets a holder's attributes, and the end of its registration. */
+/** Write that sets a holder's attributes and the end of its registration. */
 import { Effect, Schema } from "effect"
 import { check, judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -18,15 +18,15 @@ import * as AttributeRules from "./AttributeRules.ts"
 const Setting = Schema.Struct({
   holderId: HolderId,
   attributes: ChangedList,
-  /** Until when the registration holds from now on; without it, as long as it did. */
+  /** New end of the registration; without it, the end stays. */
   validUntil: Field.optional(Instant.schema)
 })
 
 /**
- * The ledger keeps a digest of the attributes. It is told by SetAttributes of the registration,
- * which carries the holder's own signature on; a holder that has not answered its invitation is
- * invited anew, under the new digest. A registration that ran out is renewed by naming its new end,
- * because the ledger has no choice by which the holder could renew it alone
+ * The ledger keeps a digest of the attributes. The registration's choice SetAttributes replaces the
+ * digest under the holder's earlier signature; a holder that has not answered its invitation is
+ * invited again under the new digest. A lapsed registration is renewed by naming a new end, because
+ * the ledger has no choice by which the holder could renew it alone
  * (docs/domain/holders.md#registration).
  */
 export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
@@ -61,7 +61,11 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
     const records = yield* Records
     const holder = yield* records
       .get(holders, input.holderId)
-      .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a holder vanished"))))
+      .pipe(
+        Effect.catchTag("Refused", () =>
+          Effect.die(new Error("a holder whose attributes were set has no record"))
+        )
+      )
     const attributes = AttributeRules.change(holder.attributes, input.attributes, by(act))
     const fact = { on: "set-attributes", attributes, at: act.now } as const
     return HolderView.of(yield* records.record(holders, holder, fact, act))

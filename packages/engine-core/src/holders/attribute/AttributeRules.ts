@@ -1,4 +1,4 @@
-/** Pure rules of attributes: how stating, verifying, refusing or withdrawing one changes them. */
+/** Pure rules of a holder's attributes: stated, verified, rejected, revoked, expired. */
 import type { Result } from "effect"
 import { check, judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -8,7 +8,7 @@ import { refuse, type Refused } from "../../kernel/Refusal.ts"
 import type { Attribute } from "../holder/HolderDetails.ts"
 import { AttributeMachine } from "./AttributeMachine.ts"
 
-/** An attribute as a call sets it: what it shall be, and the evidence of that. */
+/** One attribute of a request: the state it is to have, and the hash of its evidence. */
 export interface Change {
   readonly name: string
   readonly value: string
@@ -18,7 +18,7 @@ export interface Change {
   readonly evidenceHash: string
 }
 
-/** Who sets them, and when. */
+/** Actor and instant of a change of attributes. */
 export interface Setting {
   readonly now: Instant.Instant
   readonly setBy: string
@@ -29,13 +29,16 @@ export const namesMax = 32
 
 type Attributes = ReadonlyArray<Attribute>
 
-/** Whether the attribute is pending or rejected: the verified one before it still counts. */
+/**
+ * Whether the attribute is not verified: an earlier verified attribute of its name still counts.
+ */
 const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
   state === "pending" || state === "rejected"
 
 /**
- * Whether every change can be made, or why the first that cannot is refused
- * (docs/domain/holders.md#attributes).
+ * Checks whether every change can be made (docs/domain/holders.md#attributes). Refuses
+ * `state-conflict` where a revocation meets no valid attribute, and `rule-refused` by the first
+ * check that fails.
  */
 export const judge = (
   attributes: Attributes,
@@ -44,7 +47,7 @@ export const judge = (
 ): Result.Result<void, Refused<"state-conflict" | "rule-refused">> => {
   const names = changes.map(({ name }) => name)
   const revoking = changes.find(
-    (one) => one.state === "revoked" && verifiedOf(attributes, one)?.state !== "valid"
+    (change) => change.state === "revoked" && verifiedOf(attributes, change)?.state !== "valid"
   )
   if (revoking !== undefined) {
     return refuse("state-conflict", {
@@ -56,11 +59,13 @@ export const judge = (
     check("attribute-repeated", new Set(names).size === names.length),
     check(
       "attribute-period",
-      !changes.some((one) => isPast(one.validUntil, one.validFrom ?? by.now))
+      !changes.some(({ validFrom, validUntil }) => isPast(validUntil, validFrom ?? by.now))
     ),
     check(
       "attribute-in-time",
-      !changes.some((one) => one.state === "valid" && isPast(endOf(attributes, one), by.now))
+      !changes.some(
+        (change) => change.state === "valid" && isPast(endOf(attributes, change), by.now)
+      )
     ),
     check(
       "attributes-max",
@@ -70,19 +75,21 @@ export const judge = (
   ])
 }
 
-/** A decision that names no end leaves the stated one, which may have passed while nobody decided. */
+/** End of a verified attribute: the decision's own, else the end that the holder stated. */
 const endOf = (attributes: Attributes, to: Change): Instant.Instant | null =>
   to.validUntil ?? statedOf(attributes, to)?.validUntil ?? null
 
 /** The verified attribute of a name and value, valid or expired. */
 const verifiedOf = (attributes: Attributes, { name, value }: Change): Attribute | undefined =>
-  attributes.find((one) => one.name === name && one.value === value && !isStated(one))
+  attributes.find(
+    (attribute) => attribute.name === name && attribute.value === value && !isStated(attribute)
+  )
 
 /**
- * The attributes after changes that were judged. A new value of a name is a new attribute. It
- * supersedes the one before it when it is verified; until then, and for good when its evidence is
- * refused, the one before it counts. It never refuses: between its judgement and its commit an
- * attribute may only have run out, and what ran out is not revoked any more.
+ * The attributes after changes that `judge` has accepted. A new value of a name is a new attribute:
+ * it supersedes the earlier one when it is verified; before that, and when its evidence is
+ * rejected, the earlier one counts. Never refuses: between judgement and commit an attribute can
+ * only have expired, and the revocation of an expired attribute changes nothing.
  */
 export const change = (
   attributes: Attributes,
@@ -93,16 +100,18 @@ export const change = (
 const changed = (attributes: Attributes, to: Change, by: Setting): Attributes => {
   if (to.state === "revoked") return revoked(attributes, to, by)
   const others = attributes.filter(({ name }) => name !== to.name)
-  const counting = attributes.filter((one) => one.name === to.name && !isStated(one))
+  const verified = attributes.filter(
+    (attribute) => attribute.name === to.name && !isStated(attribute)
+  )
   const stated = statedOf(attributes, to)
   const made = decided(stated, to, by)
-  return to.state === "valid" ? [...others, made] : [...others, ...counting, made]
+  return to.state === "valid" ? [...others, made] : [...others, ...verified, made]
 }
 
 const statedOf = (attributes: Attributes, to: Change): Attribute | undefined =>
-  attributes.find((one) => one.state === "pending" && isOf(one, to))
+  attributes.find((attribute) => attribute.state === "pending" && isOf(attribute, to))
 
-/** Whether a decision is about this very statement: the same value on the same evidence. */
+/** Whether a decision is about this statement: the same name and value on the same evidence. */
 const isOf = (stated: Attribute, to: Change): boolean =>
   stated.name === to.name && stated.value === to.value && stated.evidenceHash === to.evidenceHash
 
@@ -124,16 +133,16 @@ const decided = (stated: Attribute | undefined, to: Change, { now, setBy }: Sett
 }
 
 const revoked = (attributes: Attributes, to: Change, { setBy }: Setting): Attributes => {
-  const counting = verifiedOf(attributes, to)
-  return attributes.map((one) =>
-    one === counting && Machine.allows(AttributeMachine, one.state, "revoke")
+  const verified = verifiedOf(attributes, to)
+  return attributes.map((attribute) =>
+    attribute === verified && Machine.allows(AttributeMachine, attribute.state, "revoke")
       ? {
-          ...one,
-          state: Machine.follow(AttributeMachine, one.state, "revoke"),
+          ...attribute,
+          state: Machine.follow(AttributeMachine, attribute.state, "revoke"),
           evidenceHash: to.evidenceHash,
           setBy
         }
-      : one
+      : attribute
   )
 }
 
@@ -145,15 +154,15 @@ const inOrder = <A extends Pick<Attribute, "name" | "state">>(
     a.name === b.name ? Number(isStated(a)) - Number(isStated(b)) : a.name < b.name ? -1 : 1
   )
 
-/** The attributes once the clock has ended those whose time is over. */
+/** The attributes at an instant: valid ones past their end are expired. */
 export const expired = (attributes: Attributes, now: Instant.Instant): Attributes =>
-  attributes.map((one) =>
-    one.state === "valid" && isPast(one.validUntil, now)
-      ? { ...one, state: Machine.follow(AttributeMachine, one.state, "expire") }
-      : one
+  attributes.map((attribute) =>
+    attribute.state === "valid" && isPast(attribute.validUntil, now)
+      ? { ...attribute, state: Machine.follow(AttributeMachine, attribute.state, "expire") }
+      : attribute
   )
 
-/** When the clock ends the next of them; null: it ends none. */
+/** Earliest instant at which a valid attribute expires; null: none does. */
 export const endsAt = (attributes: Attributes): Instant.Instant | null =>
   attributes
     .flatMap(({ state, validUntil }) =>
@@ -167,22 +176,25 @@ export const endsAt = (attributes: Attributes): Instant.Instant | null =>
 const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
-/** Whether it is verified and in time at an instant, whatever the clock's last notice says. */
+/**
+ * Whether the attribute is verified and inside its period, even before the clock's notice is
+ * recorded.
+ */
 export const counts = (
   { state, validFrom, validUntil }: Pick<Attribute, "state" | "validFrom" | "validUntil">,
   now: Instant.Instant
 ): boolean => state === "valid" && Instant.atOrBefore(validFrom, now) && !isPast(validUntil, now)
 
-/** An attribute that an instrument asks of its holders; an empty value asks for any. */
+/** Attribute that an instrument requires of its holders; an empty value accepts any value. */
 export interface Required {
   readonly property: string
   readonly value: string
 }
 
 /**
- * Whether a holder's attributes let it be admitted. An instrument asks for what its registrar's
- * configuration names as holder requirements, by name and, where it gives one, by value. Where it
- * names none each name the holder has an attribute of must have a valid one: the venue asked for it.
+ * Whether a holder's attributes permit its admission. An instrument requires the attributes that
+ * its registrar's configuration names as holder requirements, by name and, where it gives one, by
+ * value. Without requirements every name that the holder has an attribute of must have a valid one.
  */
 export const areValid = (
   attributes: ReadonlyArray<Attribute>,
@@ -191,19 +203,21 @@ export const areValid = (
 ): boolean =>
   required.length === 0
     ? attributes.every(({ name }) =>
-        attributes.some((one) => one.name === name && counts(one, now))
+        attributes.some((attribute) => attribute.name === name && counts(attribute, now))
       )
     : required.every(({ property, value }) =>
         attributes.some(
-          (one) =>
-            one.name === property && (value === "" || one.value === value) && counts(one, now)
+          (attribute) =>
+            attribute.name === property &&
+            (value === "" || attribute.value === value) &&
+            counts(attribute, now)
         )
       )
 
 /**
- * Text of the attributes whose SHA-256 is on the ledger: whoever has the attributes can make it,
- * and the ledger shows none of them. States that the clock brings about are left out, because no
- * act on the ledger accompanies them.
+ * Canonical text of the attributes, whose SHA-256 the ledger keeps: a party that has the attributes
+ * can verify the digest, and the ledger shows none of them. Expired attributes count as valid in
+ * it, because no act on the ledger accompanies an expiry.
  */
 export const digestText = (
   attributes: ReadonlyArray<

@@ -1,4 +1,4 @@
-/** External account at a bank or custodian, mapped to a holder or instrument. */
+/** Record of an account at a bank or custodian, mapped to a holder or an instrument. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
@@ -18,15 +18,15 @@ const shown = {
   kind: Kind,
   holderId: NullOr(Text),
   instrumentId: NullOr(Text),
-  /** The number's last characters only. */
+  /** The account's number, masked but for its last characters. */
   masked: Text,
-  /** Who mapped it, by sub. */
+  /** Subject claim (`sub`) of the person who mapped it. */
   mappedBy: Text
 }
 
 /**
- * The number itself is kept sealed under the deployment's key, not hashed: account numbers are so few
- * that a hash of one tells it, and a statement's line is only found by the number itself.
+ * The number is stored sealed under the deployment's key and not hashed: account numbers are so few
+ * that a hash could be reversed by trying all, and lines of statements are matched by the number.
  */
 export const ExternalAccount = Schema.Struct({ ...shown, sealed: Text })
 export type ExternalAccount = typeof ExternalAccount.Type
@@ -53,14 +53,14 @@ export const ExternalAccountView = RecordView.schemaOf(shown, {
   description: "An account at a bank or a custodian, and the holder or instrument it is mapped to."
 })
 
-/** An account as the API shows it, without its number. */
+/** View of an account, with its number masked. */
 export const view = (account: Stored<ExternalAccount>): typeof ExternalAccountView.Type =>
   RecordView.of(externalAccounts, shown, account)
 
-/** How many of a number's last signs are shown at most. */
+/** Largest number of characters of an account's number that are shown. */
 const shownMax = 4
 
-/** The number with no more than its last signs, and never as much as half of it. */
+/** Masks a number but for its last characters: at most four, and at most a third of them all. */
 export const mask = (number: string): string => {
   const signs = number.replaceAll(/[^A-Za-z0-9]/g, "")
   return `****${signs.slice(signs.length - Math.min(shownMax, Math.floor(signs.length / 3)))}`

@@ -1,5 +1,5 @@
 /**
- * Writes of external accounts: maps an account at a bank or custodian to a holder or instrument.
+ * Write that maps an account at a bank or a custodian to a holder or an instrument.
  */
 import { Effect, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
@@ -20,7 +20,7 @@ import {
   view
 } from "./ExternalAccount.ts"
 
-/** How many external accounts a holder may have. */
+/** Largest number of external accounts of a holder. */
 const accountsMax = 32
 
 const Body = Schema.Struct({
@@ -29,7 +29,7 @@ const Body = Schema.Struct({
   kind: Kind,
   holderId: Field.optional(HolderId),
   instrumentId: Field.optional(InstrumentId),
-  /** The account's number in full, an IBAN for one; kept sealed, and never shown again. */
+  /** The account's number in full, such as an IBAN; stored sealed and never shown. */
   number: Schema.String.check(
     Schema.isPattern(/^[A-Za-z0-9](?:[ ./-]?[A-Za-z0-9]){4,47}$/, {
       expected: "an account number of 5 to 48 letters and digits"
@@ -68,7 +68,7 @@ export const map = Operation.define("external-account.map", {
   run: Effect.fn("external-account.map")(function* (input, act) {
     const records = yield* Records
     const { externalAccountId, kind, holderId, instrumentId, number } = input
-    if (externalAccountId === null) throw new Error("an account was not given its id")
+    if (externalAccountId === null) throw new Error("an external account has no id")
     const holder = yield* ownerOf(input)
     const opened = yield* records.open(
       externalAccounts,
@@ -79,7 +79,7 @@ export const map = Operation.define("external-account.map", {
         instrumentId,
         masked: mask(number),
         mappedBy: act.actor,
-        // A write that is only judged has nothing sealed yet, and keeps nothing.
+        // A write that is only judged has sealed nothing and stores nothing.
         sealed: act.sealed?.["number"] ?? ""
       },
       act
@@ -94,7 +94,7 @@ export const map = Operation.define("external-account.map", {
 
 export const operations = [map] as const
 
-/** The holder whose account it is; null for one of an instrument's fund. */
+/** Loads the holder of the account; null for the account of an instrument's fund. */
 const ownerOf = Effect.fnUntraced(function* ({ holderId, instrumentId }: Body) {
   const records = yield* Records
   if (instrumentId !== null) yield* records.get(instruments, instrumentId)
@@ -103,15 +103,15 @@ const ownerOf = Effect.fnUntraced(function* ({ holderId, instrumentId }: Body) {
     return null
   }
   const holder = yield* records.get(holders, holderId)
-  if (isEnded(holder)) return yield* ended(holder)
-  const fewer = check("external-accounts-max", holder.externalAccounts.length < accountsMax, {
+  if (isEnded(holder)) return yield* refuseEnded(holder)
+  const withinLimit = check("external-accounts-max", holder.externalAccounts.length < accountsMax, {
     recovery: `A holder has at most ${accountsMax} accounts.`
   })
-  yield* Effect.fromResult(judge([fewer]))
+  yield* Effect.fromResult(judge([withinLimit]))
   return holder
 })
 
-const ended = ({ state }: Holder) =>
+const refuseEnded = ({ state }: Holder) =>
   Effect.fail(
     refused("state-conflict", {
       check: HolderMachine.name,

@@ -1,4 +1,4 @@
-/** Reads of external accounts: the holder or instrument of each, and its number's last digits. */
+/** Reads of external accounts, with masked numbers. */
 import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Read from "../../reads/Read.ts"

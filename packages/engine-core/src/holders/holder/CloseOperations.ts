@@ -15,16 +15,16 @@ import { judge } from "./CloseRules.ts"
 import { decide, HolderMachine } from "./HolderMachine.ts"
 import * as HolderView from "./HolderView.ts"
 
-/** How many admissions end in one transaction with a holder; those of a holder of more end before. */
+/** Largest number of admissions that one transaction ends; further ones end in earlier steps. */
 const endingsMax = 50
 
-/** What rooms above this one say of a holder that is to be closed; the catalogue gathers it. */
+/** Look-ups about a holder to be closed that rooms above contribute; the catalogue gathers them. */
 export interface HolderTies {
-  /** A restriction of the holder in force, of any mode and on anything; null: there is none. */
+  /** Id of a restriction of the holder in force, of any mode and on any instrument; null: none. */
   readonly restriction: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
-  /** An order of the holder that is not ended; null: there is none. */
+  /** Id of an order of the holder that has not ended; null: none. */
   readonly openOrder: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
-  /** Commands that end its admissions; no more than the limit. */
+  /** Commands that end the holder's admissions, up to the limit. */
   readonly endings: (
     holderId: HolderId,
     limit: number
@@ -32,8 +32,8 @@ export interface HolderTies {
 }
 
 /**
- * The holder's admissions end with it: an offer is withdrawn, a credential revoked, so that no place
- * under a holder cap is kept for nobody and nothing restricted can be sent to it any more.
+ * The holder's admissions end with it: offers are withdrawn and credentials revoked, so that no
+ * place under a holder cap stays taken and no restricted units can be sent to the holder any more.
  */
 export const closing = (ties: HolderTies) =>
   Operation.defineOnLedger("holder.close", {
@@ -49,7 +49,9 @@ export const closing = (ties: HolderTies) =>
     },
     input: Schema.Struct({
       holderId: HolderId,
-      /** Who asked for the end, as ISO 20022 has it: the venue (ASIN) or the holder (CLIN). */
+      /**
+       * Initiator of the closing by the codes of ISO 20022: the venue (ASIN) or the holder (CLIN).
+       */
       closedAs: Field.optional(Schema.Literals(["ASIN", "CLIN"]))
     }),
     result: HolderView.HolderView,
@@ -75,9 +77,12 @@ export const closing = (ties: HolderTies) =>
       const records = yield* Records
       const holder = yield* records
         .get(holders, holderId)
-        .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a holder vanished"))))
+        .pipe(
+          Effect.catchTag("Refused", () => Effect.die(new Error("a closed holder has no record")))
+        )
       const at = act.now
-      // A registration that ends closes its holder; an invitation may be taken back for less.
+      // The end of a registration closes its holder; the withdrawal of an invitation alone does
+      // not.
       const closed = Machine.allows(HolderMachine, holder.state, "close")
         ? yield* records.record(holders, holder, { on: "close", at }, act)
         : holder
@@ -89,8 +94,8 @@ export const closing = (ties: HolderTies) =>
   })
 
 /**
- * The commands that close a holder. One that declined has no contract, so an invitation is created
- * and withdrawn in one transaction.
+ * Makes the command that closes a holder. A holder that declined has no contract, so an invitation
+ * is created and withdrawn in one transaction.
  */
 const closingOf = (holder: Holder, act: OperationAct) => {
   if (holder.registrationCid !== null) {

@@ -3,15 +3,15 @@ import { check, judge as judgeGates, type Objection } from "../../kernel/Gates.t
 
 /** Input of the checks of closing a holder. */
 export interface Closing {
-  /** A restriction of its that is in force, of any mode and on anything; null: there is none. */
+  /** Id of a restriction of the holder in force, of any mode and on any instrument; null: none. */
   readonly restriction: string | null
-  /** An instrument it holds units of, locked ones too; null: it holds none. */
+  /** Id of an instrument that the holder has units of, locked units included; null: none. */
   readonly holds: string | null
-  /** An order of its that is not ended; null: there is none. */
+  /** Id of an order of the holder that has not ended; null: none. */
   readonly openOrder: string | null
 }
 
-/** One row a check. Distribution lines come with their records, as one row more. */
+/** Checks of closing a holder. */
 export const against = ({ restriction, holds, openOrder }: Closing): ReadonlyArray<Objection> => [
   check("no-restriction", restriction === null, {
     detail: `The restriction ${restriction ?? ""} of the holder is in force.`
@@ -22,5 +22,5 @@ export const against = ({ restriction, holds, openOrder }: Closing): ReadonlyArr
   check("zero-units", holds === null, { detail: `The holder holds units of ${holds ?? ""}.` })
 ]
 
-/** The first gate that refuses to close a holder (docs/domain/holders.md#closing). */
+/** Refuses `rule-refused` by the first check that fails (docs/domain/holders.md#closing). */
 export const judge = (closing: Closing) => judgeGates(against(closing))

@@ -1,4 +1,4 @@
-/** A holder: a party that may hold units, with what the venue knows of it. */
+/** Record of a holder: a party that may hold units, and its details at the venue. */
 import { Schema } from "effect"
 import * as AttributeRules from "../attribute/AttributeRules.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -19,11 +19,11 @@ export const Holder = Schema.Struct({
   holderId: HolderId,
   party: Party.schema,
   state: HolderMachine.schema,
-  /** Who holds the units for it on the ledger, where somebody does. */
+  /** Party that holds the units for the holder on the ledger; null: the holder itself. */
   custodian: Schema.NullOr(Party.schema),
   ...Details.fields,
   registeredAt: Instant.schema,
-  /** When it accepted its registration last; null before the first time. */
+  /** Instant of the latest acceptance of its registration; null before the first. */
   acceptedAt: Schema.NullOr(Instant.schema),
   validUntil: Schema.NullOr(Instant.schema),
   attributes: Schema.Array(Attribute),
@@ -35,13 +35,13 @@ export const Holder = Schema.Struct({
   externalAccounts: Schema.Array(Schema.String),
   closedAs: Schema.NullOr(Schema.Literals(["ASIN", "CLIN"])),
   endedAt: Schema.NullOr(Instant.schema),
-  /** The ledger contracts it stands on. */
+  /** Its ledger contracts. */
   invitationCid: Schema.NullOr(Field.contractId),
   registrationCid: Schema.NullOr(Field.contractId),
   signedTermsCid: Schema.NullOr(Field.contractId),
   /**
-   * Version and time that the holder itself reads: the number of facts it may learn of, and the
-   * last one's time.
+   * Version and time that the holder itself reads: the number of facts that are not concealed from
+   * it, and the time of the latest one.
    */
   told: Schema.Struct({ version: Integer.schema, at: Instant.schema })
 }).annotate({ identifier: "Holder", description: "A party that may hold units at this venue." })
@@ -74,10 +74,10 @@ export const holders = Collection.define<Holder, Fact>("holder", {
       ? []
       : [
           ...(self.state === "pending" ? [...ofRegistration(self), ...ofTerms(self)] : []),
-          ...(self.state === "lapsed" ? [deciding] : []),
-          ...(self.attributes.some(({ state }) => state === "pending") ? [deciding] : []),
+          ...(self.state === "lapsed" ? [setsAttributes] : []),
+          ...(self.attributes.some(({ state }) => state === "pending") ? [setsAttributes] : []),
           ...ofScreener(self)
-        ].filter((one, nth, all) => one !== deciding || all.indexOf(one) === nth),
+        ].filter((entry, nth, all) => entry !== setsAttributes || all.indexOf(entry) === nth),
   invariants: {
     "only a pending holder lacks a registration and terms": (self) =>
       self.state === "pending" ||
@@ -112,7 +112,7 @@ const ofScreening = (self: Holder): Next => {
   return { at: screening.validUntil, fact: { on: "screen", screening: { ...screening, state } } }
 }
 
-/** A consent stands on a contract of its own, and so ends by its date whatever became of the holder. */
+/** A consent has a contract of its own, so it expires even after the holder has ended. */
 const ofConsents = ({ consents }: Holder): Next => {
   const [first, ...rest] = consents.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]))
   if (first === undefined) return undefined
@@ -120,14 +120,14 @@ const ofConsents = ({ consents }: Holder): Next => {
   return { at, fact: { on: "expire-consents", at } }
 }
 
-/** Evidence is verified, and a registration renewed, by the same write. */
-const deciding: Collection.WaitingOn = {
+/** The write that both verifies evidence and renews a registration. */
+const setsAttributes: Collection.WaitingOn = {
   role: "compliance",
   action: "holder.set-attributes",
   by: null
 }
 
-/** Who must act on the screening: the source, or the person there who judges a possible hit. */
+/** Next act on the screening: the source's answer, or a person's judgement of a possible hit. */
 const ofScreener = ({ screening }: Holder): ReadonlyArray<Collection.WaitingOn> => {
   if (screening?.state === "pending") return [{ action: "screening.answer", by: null }]
   if (screening?.state !== "review") return []
@@ -148,13 +148,13 @@ const ofTerms = (self: Holder): ReadonlyArray<Collection.WaitingOn> => {
     : [{ role: "operator", action: "accepted-terms.accept", by: null }]
 }
 
-/** Which holder a party is: every party is at most one. */
+/** Index of holders by party: a party is one holder at most. */
 const HolderParty = Schema.Struct({ party: Party.schema, holderId: HolderId })
 export type HolderParty = typeof HolderParty.Type
 
 /**
- * Ledger contracts name parties, never holders; this is where a reading finds whose they are, also
- * in the very transaction that opened the holder.
+ * Ledger contracts name parties, never holders: readings find a contract's holder in this index,
+ * also within the transaction that opened the holder.
  */
 export const holderParties = Collection.define<HolderParty, never>("holder-party", {
   doc: "Which holder a party is.",

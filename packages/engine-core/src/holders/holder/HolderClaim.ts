@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 
 const HolderClaim = Schema.Struct({
-  /** The id or the party; the two never look alike, and each says which it is. */
+  /** Name of what is reserved: `holder:<id>` or `party:<party>`. */
   name: Schema.String,
-  /** The registration that took it last. */
+  /** Latest registration that reserved the name. */
   operationId: Schema.String
 })
 export type HolderClaim = typeof HolderClaim.Type
@@ -13,9 +13,10 @@ export type HolderClaim = typeof HolderClaim.Type
 const Take = Schema.Struct({ on: Schema.Literal("take"), operationId: Schema.String })
 
 /**
- * The ledger shows a holder only once its registration has committed: two that are judged before
- * that would both find its id and its party free. Whoever plans second sees what the first has
- * taken, or is judged anew; a registration that failed leaves it to the next.
+ * The ledger shows a holder only after its registration has committed: two registrations judged
+ * before that would both find the id and the party free. The second to plan reads the first one's
+ * claim, or conflicts with it and is judged again. The claim of a failed registration may be taken
+ * over.
  */
 export const holderClaims = Collection.define<HolderClaim, typeof Take.Type>("holder-claim", {
   doc: "Which registration under way has taken a holder id or a party.",

@@ -15,7 +15,10 @@ const lei = Schema.String.check(
   Schema.makeFilter((text) => (isLei(text) ? undefined : anLei.expected), anLei)
 )
 
-/** The number comes in masked: no more than its last four signs, so that no store holds it whole. */
+/**
+ * Tax number, masked by the caller down to its last four characters, so that it is never stored
+ * whole.
+ */
 const maskedTin = Schema.String.check(Schema.isPattern(/^[*]{0,28}[*-]{0,8}[A-Za-z0-9]{0,4}$/))
 
 export const TaxResidence = Schema.Struct({
@@ -24,7 +27,7 @@ export const TaxResidence = Schema.Struct({
   tinType: Field.optional(name)
 })
 
-/** How many tax residences or attributes a holder may have. */
+/** Largest number of tax residences, and of attributes in one request. */
 const entriesMax = 32
 
 export const Details = Schema.Struct({
@@ -37,7 +40,7 @@ export const Details = Schema.Struct({
 })
 export type Details = typeof Details.Type
 
-/** An eligibility attribute as somebody states it; its evidence is verified later. */
+/** An eligibility attribute as a caller states it, before its evidence is verified. */
 export const Stated = Schema.Struct({
   name: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/)),
   value: name,
@@ -55,7 +58,7 @@ export const StatedList = Schema.Array(Stated).check(
   )
 )
 
-/** An attribute as the venue sets it: what it shall be, on which evidence. */
+/** An attribute as the venue sets it, with the state it is to have. */
 export const Changed = Schema.Struct({
   ...Stated.fields,
   state: Schema.Literals(["pending", "valid", "rejected", "revoked"])
@@ -103,9 +106,9 @@ export const Consent = Schema.Struct({
   issuerPowersConsentId: Schema.String,
   instrumentId: Schema.NullOr(Schema.String),
   state: IssuerPowersConsentMachine.schema,
-  /** The contract it stands on, or stood on last: its offer, then the consent. */
+  /** The consent's latest ledger contract: the offer's, then the consent's own. */
   cid: Field.contractId,
-  /** When the clock ends it as it stands. */
+  /** Instant at which the clock ends the consent in its present state; null: never. */
   endsAt: Schema.NullOr(Instant.schema)
 })
 export type Consent = typeof Consent.Type

@@ -43,10 +43,13 @@ const registered = {
   validUntil: Schema.NullOr(Instant.schema)
 } as const
 
-/** When it came about, where the fact itself does not say so otherwise. */
+/**
+ * Time of the fact; absent where a member of the fact holds it, and in facts stored before it was
+ * added.
+ */
 const at = Schema.optionalKey(Instant.schema)
 
-/** What the venue knows of a holder and the ledger does not. */
+/** Details of the holder that only the venue keeps: none of them is on the ledger. */
 const Describe = Schema.Struct({
   on: Schema.Literal("describe"),
   at,
@@ -55,16 +58,18 @@ const Describe = Schema.Struct({
 })
 /** The holder accepted its registration, or the venue set its attributes on it. */
 const Accept = Schema.Struct({ on: Schema.Literal("accept"), ...registered })
-/** The venue invites the holder anew: it declined, or its attributes changed before it answered. */
+/**
+ * The venue invited the holder again: it declined, or its attributes changed before it answered.
+ */
 const Invite = Schema.Struct({
   on: Schema.Literal("invite"),
   invitationCid: Field.contractId,
   at,
   validUntil: Schema.NullOr(Instant.schema)
 })
-/** The invitation is gone and no registration came of it. */
+/** The invitation was declined or withdrawn. */
 const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
-/** The holder's wallet signed terms, or took its signature back. */
+/** The holder's wallet signed terms, or withdrew its signature (null). */
 const Sign = Schema.Struct({
   on: Schema.Literal("sign"),
   at,
@@ -72,13 +77,13 @@ const Sign = Schema.Struct({
 })
 const AcceptTerms = Schema.Struct({ on: Schema.Literal("accept-terms"), terms: Terms })
 const Screened = Schema.Struct({ on: Schema.Literal("screen"), screening: Screening })
-/** Its attributes as they are from now on. */
+/** The holder's whole list of attributes after a change. */
 const SetAttributes = Schema.Struct({
   on: Schema.Literal("set-attributes"),
   attributes: Schema.Array(Attribute),
   at: Instant.schema
 })
-/** The clock ends the attributes whose time is over. */
+/** The clock expired attributes. */
 const ExpireAttributes = Schema.Struct({
   on: Schema.Literal("expire-attributes"),
   at: Instant.schema
@@ -93,18 +98,18 @@ const MapAccount = Schema.Struct({
   externalAccountId: Schema.String,
   at: Instant.schema
 })
-/** The holder was asked to consent to forced acts, or answered, or took its consent back. */
+/** The holder's consent to forced acts was offered, answered or revoked. */
 const Consented = Schema.Struct({
   on: Schema.Literal("consent"),
   consent: Consent,
   at: Instant.schema
 })
-/** The clock ends the consents, and the offers of one, whose time is over. */
+/** The clock expired consents or their offers. */
 const ExpireConsents = Schema.Struct({
   on: Schema.Literal("expire-consents"),
   at: Instant.schema
 })
-/** Who asked for the end: the venue or the holder, by the codes of ISO 20022. */
+/** Initiator of the closing, the venue (ASIN) or the holder (CLIN), by the codes of ISO 20022. */
 const CloseAs = Schema.Struct({
   on: Schema.Literal("close-as"),
   closedAs: Schema.Literals(["ASIN", "CLIN"]),
@@ -116,7 +121,10 @@ const Renew = Schema.Struct({ on: Schema.Literal("renew"), ...registered })
 const Succeed = Schema.Struct({ on: Schema.Literal("succeed"), at: Instant.schema })
 const Close = Schema.Struct({ on: Schema.Literal("close"), at: Instant.schema })
 
-/** The last five are the table's triggers; the others leave the state as it is. */
+/**
+ * Facts of a holder. The last five are triggers of the machine; the others leave the state as it
+ * is.
+ */
 export const Fact = Schema.Union([
   Describe,
   Invite,
@@ -152,7 +160,7 @@ export interface Command {
 }
 
 /** States in which each command is allowed, and the detail of its refusal in others. */
-const asked = {
+const allowed = {
   "accept-terms": { states: ["pending", "active", "lapsed"], not: "signs no terms" },
   admit: { states: ["active"], not: "is not admitted" },
   "set-attributes": { states: ["pending", "active", "lapsed"], not: "has no attributes set" },
@@ -174,7 +182,7 @@ const asked = {
  */
 export const decide = (self: Pick<Holder, "state">, { on }: Command) => {
   const { states, not }: { readonly states: ReadonlyArray<string>; readonly not: string } =
-    asked[on]
+    allowed[on]
   return states.includes(self.state)
     ? Result.succeed({ on })
     : refuse("state-conflict", {
@@ -184,13 +192,13 @@ export const decide = (self: Pick<Holder, "state">, { on }: Command) => {
 }
 
 /**
- * Whether the venue's screening lets the holder become active. A deployment without a screening
- * source asks for none: the holder has no screening at all, and the condition counts as met.
+ * Whether the holder's screening is clear, or the deployment does not screen: without a screening
+ * source a holder has no screening, and the condition counts as met.
  */
 export const isScreened = (self: Pick<Holder, "screening">): boolean =>
   self.screening === null || self.screening.state === "clear"
 
-/** Whether all three facts that make a pending holder active are there. */
+/** Whether a pending holder can become active: registered, terms accepted, screening clear. */
 export const isReady = (self: Holder): boolean =>
   self.state === "pending" &&
   self.registrationCid !== null &&
@@ -198,8 +206,8 @@ export const isReady = (self: Holder): boolean =>
   isScreened(self)
 
 /**
- * Fold: the holder after `fact`. What the venue screens is noted beside, not in, what the holder
- * itself is told of: nothing an investor reads moves with it (docs/domain/holders.md#concealment).
+ * Fold: the holder after `fact`. A screening does not raise the version and time that the holder
+ * itself reads, so that no investor can infer one (docs/domain/holders.md#concealment).
  */
 export const evolve = (self: Holder, fact: Fact): Holder => {
   const after = step(self, fact)
@@ -213,7 +221,7 @@ const instantOf = (fact: Exclude<Fact, { readonly on: "screen" }>): Instant.Inst
 
 const step = (self: Holder, fact: Fact): Holder =>
   match(fact)
-    .with({ on: "describe" }, ({ on: _, at: __, ...known }) => ({ ...self, ...known }))
+    .with({ on: "describe" }, ({ on: _, at: __, ...details }) => ({ ...self, ...details }))
     .with({ on: "invite" }, ({ invitationCid, validUntil }) => ({
       ...self,
       invitationCid,

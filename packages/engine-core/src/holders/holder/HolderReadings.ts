@@ -1,28 +1,33 @@
-/** Readings of the ledger about a holder: invited, registered, gone. */
+/** Readings of holders: invited, registered, closed. */
 import { Effect, Option, Schema } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { HolderInvitation, HolderRegistration } from "../../templates/Admission.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { type Holder, HolderId, holderParties, holders } from "./Holder.ts"
 import { HolderMachine, isReady } from "./HolderMachine.ts"
 
+export const transitions = LedgerRecord.transitionsOf({
+  collection: holders,
+  machine: HolderMachine,
+  resourceKind: "holder"
+})
+
 const invitation = TypedReading.of(HolderInvitation, {
   created: Effect.fn("HolderInvitation.created")(function* (payload, node) {
     const records = yield* Records
-    const there = yield* records.find(holders, payload.holderId)
-    if (Option.isSome(there)) return yield* invitedAgain(there.value, payload, node)
+    const holder = yield* records.find(holders, payload.holderId)
+    if (Option.isSome(holder)) return yield* invitedAgain(holder.value, payload, node)
     yield* LedgerRecord.open(holders, opened(payload, node), node)
-    const known = yield* records.find(holderParties, payload.holder)
-    if (Option.isNone(known)) return yield* namesParty(payload, node)
-    yield* surprise(node, payload.holderId, {
+    const entry = yield* records.find(holderParties, payload.holder)
+    if (Option.isNone(entry)) return yield* indexParty(payload, node)
+    yield* transitions.keepBreach(node, payload.holderId, {
       on: "register",
-      detail: `The party is the holder ${known.value.holderId} already.`
+      detail: `The party is the holder ${entry.value.holderId} already.`
     })
   }),
   exercised: {
@@ -34,19 +39,21 @@ const invitation = TypedReading.of(HolderInvitation, {
 const registering = TypedReading.of(HolderRegistration, {
   created: Effect.fn("HolderRegistration.created")(function* (payload, node) {
     if (Snapshot.isOf(node)) {
-      // Its invitation is gone, and with it nothing but what the venue alone knew of the holder.
+      // The snapshot holds no archived invitation, so the holder opens without its details.
       yield* LedgerRecord.open(holders, { ...opened(payload, node), invitationCid: null }, node)
-      yield* namesParty(payload, node)
+      yield* indexParty(payload, node)
     }
-    yield* known(payload.holderId, node, "accept", (holder) => registered(holder, payload, node))
+    yield* transitions.withRecord(payload.holderId, node, "accept", (holder) =>
+      registered(holder, payload, node)
+    )
   }),
   exercised: {
     Close: ({ payload }, node) =>
-      known(payload.holderId, node, "close", (holder) => closed(holder, node))
+      transitions.withRecord(payload.holderId, node, "close", (holder) => closed(holder, node))
   }
 })
 
-/** A snapshot's terms and credentials are of holders that its registrations name. */
+/** Read first of a snapshot: its terms and credentials name holders that registrations open. */
 const registration: Reading = { ...registering, inSnapshot: "first" }
 
 export const readings = [invitation, registration] as const
@@ -78,26 +85,26 @@ const opened = (payload: Payload<typeof HolderInvitation>, node: Node): Holder =
   told: { version: 1, at: node.effectiveAt }
 })
 
-/** A holder that is not registered yet may be invited again; any other exists already. */
+/** Records a repeated invitation of a holder that is not registered; any other is a breach. */
 const invitedAgain = Effect.fnUntraced(function* (
   holder: Stored<Holder>,
   { holder: party, validUntil }: Payload<typeof HolderInvitation>,
   node: Node
 ) {
   const records = yield* Records
-  const waits = holder.state === "pending" && holder.registrationCid === null
-  if (waits && holder.party === party && holder.invitationCid === null) {
+  const isUnregistered = holder.state === "pending" && holder.registrationCid === null
+  if (isUnregistered && holder.party === party && holder.invitationCid === null) {
     const invited = { on: "invite", invitationCid: node.contractId, validUntil } as const
     yield* records.record(holders, holder, { ...invited, at: node.effectiveAt }, node.act)
     return
   }
-  yield* surprise(node, holder.holderId, {
+  yield* transitions.keepBreach(node, holder.holderId, {
     on: "register",
     detail: "A holder of this id exists."
   })
 })
 
-const namesParty = (payload: Payload<typeof HolderInvitation>, node: Node) =>
+const indexParty = (payload: Payload<typeof HolderInvitation>, node: Node) =>
   LedgerRecord.open(
     holderParties,
     { party: payload.holder, holderId: Schema.decodeSync(HolderId)(payload.holderId) },
@@ -105,10 +112,8 @@ const namesParty = (payload: Payload<typeof HolderInvitation>, node: Node) =>
   )
 
 const uninvited = (holderId: string, node: Node) =>
-  known(holderId, node, "decline", (holder) =>
-    Effect.flatMap(Records, (records) =>
-      records.record(holders, holder, { on: "decline", at: node.effectiveAt }, node.act)
-    )
+  transitions.withRecord(holderId, node, "decline", (holder) =>
+    transitions.record(holder, node, { on: "decline", at: node.effectiveAt })
   )
 
 const registered = Effect.fnUntraced(function* (
@@ -119,11 +124,11 @@ const registered = Effect.fnUntraced(function* (
   const records = yield* Records
   const from = { registrationCid: node.contractId, at: node.effectiveAt, validUntil }
   // A registration renewed with a past end lapses at once.
-  if (Machine.allows(HolderMachine, holder.state, "renew")) {
+  if (transitions.allows(holder, "renew")) {
     return yield* records.record(holders, holder, { on: "renew", ...from }, node.act)
   }
   if (Machine.isTerminal(HolderMachine, holder.state)) {
-    return yield* surprise(node, holder.holderId, {
+    return yield* transitions.keepBreach(node, holder.holderId, {
       on: "accept",
       detail: `A holder in state ${holder.state} was registered.`
     })
@@ -132,7 +137,7 @@ const registered = Effect.fnUntraced(function* (
   yield* activated(accepted, node)
 })
 
-/** The last of the facts that a pending holder waits for makes it active. */
+/** Activates a pending holder once its registration, terms and screening are complete. */
 export const activated = Effect.fnUntraced(function* (
   holder: Stored<Holder>,
   { act, effectiveAt: at }: Pick<Node, "act" | "effectiveAt">
@@ -144,31 +149,11 @@ export const activated = Effect.fnUntraced(function* (
 
 const closed = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) {
   const records = yield* Records
-  if (!Machine.allows(HolderMachine, holder.state, "close")) {
-    return yield* surprise(node, holder.holderId, {
+  if (!transitions.allows(holder, "close")) {
+    return yield* transitions.keepBreach(node, holder.holderId, {
       on: "close",
       detail: `A holder in state ${holder.state} was closed.`
     })
   }
   yield* records.record(holders, holder, { on: "close", at: node.effectiveAt }, node.act)
 })
-
-/** Finds the holder of a contract; a contract about an unknown holder is kept as unexpected. */
-export const known = <A, E, R>(
-  holderId: string,
-  node: Node,
-  on: string,
-  read: (holder: Stored<Holder>) => Effect.Effect<A, E, R>
-) =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const holder = yield* records.find(holders, holderId)
-    if (Option.isSome(holder)) yield* read(holder.value)
-    else yield* surprise(node, holderId, { on, detail: "There is no such holder." })
-  })
-
-export const surprise = (
-  node: Node,
-  holderId: string,
-  of: { readonly on: string; readonly detail: string }
-) => Unexpected.keep(node, { resourceKind: "holder", resourceId: holderId, ...of })

@@ -8,7 +8,7 @@ import { HolderMachine } from "./HolderMachine.ts"
 import * as HolderView from "./HolderView.ts"
 import * as Sight from "./Sight.ts"
 
-/** Who reads holders and what hangs on them. */
+/** Roles that read holders and their admissions, movements and portfolios. */
 export const audience = {
   operator: "all",
   approver: "all",
@@ -19,7 +19,7 @@ export const audience = {
   investor: "own"
 } as const satisfies Read.Audience
 
-/** An app speaks for investors, and reads no more of screening than they do. */
+/** View by role: screening is concealed from apps and investors. */
 const shown = (holder: Stored<Holder>, { role }: Read.Asking) =>
   isConcealedFrom(role) ? HolderView.ofOwn(holder) : HolderView.of(holder)
 

@@ -1,4 +1,4 @@
-/** A holder as the API shows it. An investor's view, and an app's, is built without what its screening found. */
+/** View of a holder; the view for an investor or an app conceals the screening. */
 import * as Instant from "../../kernel/Instant.ts"
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
@@ -23,7 +23,7 @@ const shown = Struct.pick(Holder.fields, [
   "consents",
   "externalAccounts",
   "closedAs",
-  // Whoever registers a holder names its custodian, and reads it here again.
+  // Public because the caller who registers a holder names its custodian.
   "custodian"
 ])
 
@@ -36,14 +36,14 @@ export type HolderView = typeof HolderView.Type
 export const of = (holder: Stored<Holder>): HolderView => RecordView.of(holders, shown, holder)
 
 /**
- * The holder as it and an app that speaks for it read it: nothing of the venue's screening, not
- * even that it changed, and nobody's name (docs/domain/holders.md#concealment).
+ * View for the holder itself and for an app: without the screening, without the version and time of
+ * its changes, and without the names of the venue's staff (docs/domain/holders.md#concealment).
  */
 export const ofOwn = (holder: Stored<Holder>): HolderView =>
   of({
     ...holder,
     version: holder.told.version,
-    // The call's statement has the call's time, the record that of its writing.
+    // Facts of a call have the time of the call, which may lie before the record was created.
     updatedAt: Instant.max(holder.told.at, holder.createdAt),
     screening: null,
     attributes: holder.attributes.map((attribute) => ({ ...attribute, setBy: "venue" }))

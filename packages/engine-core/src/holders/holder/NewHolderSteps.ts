@@ -1,4 +1,7 @@
-/** Reserves id and party of a new holder, so that two parallel registrations never share one. */
+/**
+ * Reserves the id and the party of a new holder, so that two parallel registrations never share
+ * one.
+ */
 import { Effect, Option } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"
@@ -17,16 +20,17 @@ interface New {
 }
 
 /**
- * A holder id and a party are each taken once, and the venue is no holder of its own. Both are
- * taken in the transaction that plans the registration and has judged it: no other one that is
- * under way can have them from here on.
+ * Judges that the holder id and the party are free and that the party is not the venue's, and
+ * reserves both in the transaction that plans the registration. Refuses `already-exists` where a
+ * holder or another registration under way has one of them, and `rule-refused` for the venue's
+ * party.
  */
 export const judgeNew = Effect.fnUntraced(function* (of: New, act: OperationAct) {
   const records = yield* Records
   const idName = `holder:${of.holderId}`
   const partyName = `party:${of.party}`
-  const known = yield* records.many(holderClaims, [idName, partyName])
-  const underWay = yield* underWayOf(known, act)
+  const claims = yield* records.many(holderClaims, [idName, partyName])
+  const underWay = yield* underWayOf(claims, act)
   if (underWay.has(idName) || Option.isSome(yield* records.find(holders, of.holderId))) {
     return yield* Effect.fail(
       refused("already-exists", failed("holder-id", { detail: "A holder of this id exists." }))
@@ -43,7 +47,7 @@ export const judgeNew = Effect.fnUntraced(function* (of: New, act: OperationAct)
   yield* Effect.fromResult(judge([check("holder-is-venue", of.party !== act.venue)]))
   const { operationId } = act
   for (const name of [idName, partyName]) {
-    const before = known.find((claim) => claim.name === name)
+    const before = claims.find((claim) => claim.name === name)
     yield* before === undefined
       ? records
           .open(holderClaims, { name, operationId }, act)
@@ -52,7 +56,7 @@ export const judgeNew = Effect.fnUntraced(function* (of: New, act: OperationAct)
   }
 })
 
-/** Those that another registration holds which has not ended: what it came to is on record then. */
+/** Names of the claims that another registration holds which has not ended. */
 const underWayOf = Effect.fnUntraced(function* (
   claims: ReadonlyArray<{ readonly name: string; readonly operationId: string }>,
   act: OperationAct

@@ -1,19 +1,22 @@
 /**
- * Scope of reads of holders: an investor reads its own holder, a registrar those of its
+ * Scopes of reads of holders' records: an investor reads its own, a registrar those of its
  * instruments.
  */
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import type { Asking, Scope, Who } from "../../reads/Read.ts"
 
-/** The columns that must hold for this caller in a list of holders' records. */
+/** Columns that restrict a list of holders' records to those the caller may read. */
 export const scope = ({ caller, sight }: Who) => {
   if (sight === "own") return scoped("holderId", caller.holderId)
   if (sight === "near") return scoped("registrar", caller.party)
   return Effect.succeed<Scope>({})
 }
 
-/** The same where a filter may name holders: naming another's is denied, not answered with nothing. */
+/**
+ * `scope` of a list that filters by holder: refuses `permission-denied` where an investor names
+ * another holder.
+ */
 export const scopeNaming = (who: Who, holderIds: ReadonlyArray<string> | undefined) =>
   who.sight === "own" && holderIds?.some((id) => id !== who.caller.holderId) === true
     ? Effect.fail(
@@ -22,8 +25,8 @@ export const scopeNaming = (who: Who, holderIds: ReadonlyArray<string> | undefin
     : scope(who)
 
 /**
- * The same where it is not a column that says whose a record is: an investor whose sign-in names no
- * holder is denied, and everybody else is asked nothing more here.
+ * `scope` of a list without a column of holders: refuses `permission-denied` to an investor whose
+ * sign-in names no holder, and restricts nobody else.
  */
 export const scopeElsewhere = ({ caller, sight }: Who) =>
   sight === "own" && caller.holderId === null ? unnamed : Effect.succeed<Scope>({})
@@ -35,7 +38,7 @@ const unnamed = Effect.fail(
   refused("permission-denied", { detail: "The sign-in does not say whose records these are." })
 )
 
-/** A record outside the caller's scope is answered exactly as one that does not exist. */
+/** Refuses `not-found` for a record outside the caller's scope, as for one that does not exist. */
 export const demand = (
   { caller, sight }: Asking,
   collection: { readonly name: string },

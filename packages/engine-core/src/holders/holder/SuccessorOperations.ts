@@ -1,4 +1,4 @@
-/** Write that registers a holder's successor, which is invited as a holder of its own. */
+/** Write that names a holder's successor and invites it as a holder of its own. */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -21,16 +21,19 @@ import { idOf } from "./RegistrationSteps.ts"
 const Naming = Schema.Struct({
   holderId: HolderId,
   party: Party.schema,
-  /** The id of the holder that the successor becomes; made by the engine when the caller names none. */
+  /**
+   * The id of the holder that the successor becomes; made by the engine when the caller names none.
+   */
   successorId: Field.optional(HolderId)
 })
 type Naming = typeof Naming.Type
 
 /**
  * The successor is a holder of its own: it accepts its registration, signs terms and is screened as
- * any other. It takes over what is known of its predecessor, as its registration takes over the
- * digest of the attributes. It may be used from its registration plus the deployment's cooling time
- * on (docs/domain/holders.md#successors): a party that somebody smuggled in is noticed in between.
+ * any other. Its record copies the predecessor's details, as its registration copies the digest of
+ * the attributes. Units can be recovered to it once the deployment's cooling time has passed since
+ * its registration (docs/domain/holders.md#successors), so that an unauthorised party can be
+ * noticed first.
  */
 export const registerSuccessor = Operation.defineOnLedger("holder.register-successor", {
   doc: "Names the party that shall succeed a holder, and invites it.",
@@ -64,7 +67,8 @@ export const registerSuccessor = Operation.defineOnLedger("holder.register-succe
     }
     yield* judgeNew({ holderId: successorOf(input), party: input.party }, act)
     const { registrationCid } = holder
-    if (registrationCid === null) throw new Error("a registered holder stands on no contract")
+    if (registrationCid === null)
+      throw new Error("a registered holder has no registration contract")
     const invited = { holderId: successorOf(input), holder: input.party }
     return {
       commands: [exercise(HolderRegistration, registrationCid, "InviteSuccessor", invited)],
@@ -74,8 +78,8 @@ export const registerSuccessor = Operation.defineOnLedger("holder.register-succe
   finish: Effect.fnUntraced(function* (input, act) {
     const records = yield* Records
     const { successorCooling } = yield* Settings
-    const holder = yield* there(input.holderId)
-    const successor = yield* inherits(holder, yield* there(successorOf(input)), act)
+    const holder = yield* loaded(input.holderId)
+    const successor = yield* copyDetails(holder, yield* loaded(successorOf(input)), act)
     const { registeredAt, party } = successor
     const usableFrom = Instant.add(registeredAt, successorCooling)
     const fact = {
@@ -94,35 +98,35 @@ const successorOf = ({ successorId }: Naming): HolderId => {
   return successorId
 }
 
-/** Whether a successor is named that may still follow: one that was succeeded itself receives nothing. */
+/** Whether the holder has named a successor that has not ended; an ended one can be replaced. */
 const isNamed = Effect.fnUntraced(function* ({ successor }: Holder) {
   if (successor === null) return false
   const records = yield* Records
-  const known = yield* records.find(holderParties, successor.party)
-  if (Option.isNone(known)) return false
-  const named = yield* records.find(holders, known.value.holderId)
+  const entry = yield* records.find(holderParties, successor.party)
+  if (Option.isNone(entry)) return false
+  const named = yield* records.find(holders, entry.value.holderId)
   return Option.isSome(named) && !isEnded(named.value)
 })
 
-const there = (holderId: string) =>
+const loaded = (holderId: string) =>
   Effect.flatMap(Records, (records) => records.get(holders, holderId)).pipe(
     Effect.catchTag("Refused", () =>
       Effect.die(new Error(`the holder ${holderId} was not read off the ledger`))
     )
   )
 
-/** Copies the predecessor's details to the successor. */
-const inherits = Effect.fnUntraced(function* (
+/** Copies the predecessor's details to the successor, and requests the successor's screening. */
+const copyDetails = Effect.fnUntraced(function* (
   { legalName, lei, classification, taxResidences, attributes }: Holder,
-  successor: Effect.Success<ReturnType<typeof there>>,
+  successor: Effect.Success<ReturnType<typeof loaded>>,
   act: OperationAct
 ) {
   const records = yield* Records
-  const known = { legalName, lei, classification, taxResidences, attributes }
+  const details = { legalName, lei, classification, taxResidences, attributes }
   const described = yield* records.record(
     holders,
     successor,
-    { on: "describe", at: act.now, ...known },
+    { on: "describe", at: act.now, ...details },
     act
   )
   return yield* Screenings.ask(described, act)

@@ -1,4 +1,6 @@
-/** A holder's consent that its units are moved by an issuer's powers: on one instrument, or on all. */
+/**
+ * Record of a holder's consent to an issuer's powers over its units: of one instrument, or of all.
+ */
 import { Schema } from "effect"
 import { HolderId } from "../holder/Holder.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -16,25 +18,25 @@ export const IssuerPowersConsent = Schema.Struct({
   issuerPowersConsentId: Text,
   holderId: HolderId,
   party: Party.schema,
-  /** Null: every instrument, also one that comes later. */
+  /** Null: every instrument, those recorded later included. */
   instrumentId: NullOr(Text),
-  /** Of one instrument, the one issuer whose powers it lets in; of all, those who are told of it. */
+  /** For one instrument, its issuer; for all instruments, the issuers that can read the consent. */
   issuers: Schema.Array(Party.schema),
-  /** What the holder consents to: an agreement that is widened later does not widen it. */
+  /** Powers that the holder consents to; a later, wider agreement does not widen the consent. */
   powers: Schema.Array(IssuerPower.schema),
-  /** Whether the holder may take it back by itself. */
+  /** Whether the holder may revoke the consent without the venue. */
   revocable: Schema.Boolean,
   state: IssuerPowersConsentMachine.schema,
   offeredAt: Instant.schema,
   /** The offset of the offer. */
   offset: Offset.schema,
-  /** When an unanswered offer ends. */
+  /** Instant at which an unanswered offer expires. */
   expiresAt: NullOr(Instant.schema),
   grantedAt: NullOr(Instant.schema),
-  /** It allows nothing at or after it. */
+  /** Instant from which on the consent allows nothing. */
   validUntil: NullOr(Instant.schema),
   endedAt: NullOr(Instant.schema),
-  /** The contract it stands on, or stood on last: its offer, then the consent. */
+  /** The consent's latest ledger contract: the offer's, then the consent's own. */
   cid: Field.contractId
 }).annotate({
   identifier: "IssuerPowersConsent",
@@ -43,7 +45,7 @@ export const IssuerPowersConsent = Schema.Struct({
 })
 export type IssuerPowersConsent = typeof IssuerPowersConsent.Type
 
-/** When the clock ends it as it stands; null: it does not. */
+/** Instant at which the clock ends the consent in its present state; null: never. */
 export const endsAt = ({ state, expiresAt, validUntil }: IssuerPowersConsent) => {
   if (state === "granted") return validUntil
   if (state !== "offered") return null
@@ -52,13 +54,15 @@ export const endsAt = ({ state, expiresAt, validUntil }: IssuerPowersConsent) =>
     : Instant.min(expiresAt, validUntil)
 }
 
-/** Whether it lets this issuer's powers in: for one instrument it names its issuer. */
-export const isTo = (
+/**
+ * Whether the consent covers this issuer's powers: one for a single instrument names its issuer.
+ */
+export const coversIssuer = (
   { instrumentId, issuers }: Pick<IssuerPowersConsent, "instrumentId" | "issuers">,
   issuer: Party.Party
 ): boolean => instrumentId === null || issuers.includes(issuer)
 
-/** The value of `reach` of a consent on all; no instrument is called so. */
+/** Value of the filter `reach` of a consent on all instruments; no instrument has this id. */
 export const everything = "*"
 
 export const issuerPowersConsents = Collection.define<IssuerPowersConsent, Fact>(
@@ -74,7 +78,7 @@ export const issuerPowersConsents = Collection.define<IssuerPowersConsent, Fact>
     sortKey: (self) => `${Offset.sortable(self.offset)}:${self.issuerPowersConsentId}`,
     filters: {
       holderId: (self) => self.holderId,
-      /** What it is on: an instrument, or everything. */
+      /** The instrument of the consent, or `everything`. */
       reach: (self) => self.instrumentId ?? everything,
       state: (self) => self.state
     },

@@ -24,7 +24,7 @@ export const IssuerPowersConsentMachine = Machine.declare("IssuerPowersConsentSt
     revoke: { by: ["ledger"] }
   },
   initial: "offered",
-  // One that was granted before the projection began is first seen as it stands.
+  // A consent granted before the snapshot that the projection began with opens as granted.
   opensIn: ["offered", "granted"],
   opens: { by: ["issuer-powers-consent.offer", "ledger"] },
   moves: {

@@ -1,4 +1,4 @@
-/** Queues screening requests, one for each holder and cause. */
+/** Queues screening requests of holders, in the transaction that causes them. */
 import { Effect } from "effect"
 import type * as Instant from "../../kernel/Instant.ts"
 import { ScreeningSource } from "../../ports/ScreeningSource.ts"
@@ -8,13 +8,13 @@ import { type Holder, holders, isEnded } from "../holder/Holder.ts"
 import { screenings } from "./Screening.ts"
 import * as ScreeningRules from "./ScreeningRules.ts"
 
-/** The queue whose items are requests to the source. */
+/** Name of the work queue of requests to the screening source. */
 export const queue = "screenings"
 
 /**
- * Has a holder screened, where this deployment screens and the holder's screening may be asked for
- * as it stands. The request is sent once this transaction is committed. Only inside
- * `Records.transact`.
+ * Requests a screening of the holder, where this deployment screens and the state of the holder's
+ * screening allows a request. The request is sent after the transaction has committed. Must run
+ * inside `Records.transact`.
  */
 export const ask = Effect.fnUntraced(function* (holder: Stored<Holder>, act: Act) {
   const source = yield* ScreeningSource
@@ -22,17 +22,21 @@ export const ask = Effect.fnUntraced(function* (holder: Stored<Holder>, act: Act
   if (source.screens === "no" || screening === undefined || isEnded(holder)) return holder
   const records = yield* Records
   const { holderId } = holder
-  // One more than any request before it: the record moves with each.
+  // Unique for each request: recording the request raises the holder's version.
   const requestId = `${holderId}:${holder.version}`
   yield* records
     .open(screenings, { requestId, holderId, askedAt: act.now, finding: null }, act)
-    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a request id came twice"))))
+    .pipe(
+      Effect.catchTag("Refused", () =>
+        Effect.die(new Error("a screening request id was opened twice"))
+      )
+    )
   yield* records.enqueue([{ queue, itemId: requestId, resource: holderId, payload: "", delay: 0 }])
   return yield* records.record(holders, holder, { on: "screen", screening }, act)
 })
 
-/** Asks about a holder anew: what is clear still is first noted as too old. */
-export const again = Effect.fnUntraced(function* (holder: Stored<Holder>, now: Instant.Instant) {
+/** Requests another screening of the holder; a clear one is recorded as stale first. */
+export const askAgain = Effect.fnUntraced(function* (holder: Stored<Holder>, now: Instant.Instant) {
   const records = yield* Records
   const act: Act = { cause: { by: "clock" }, now }
   const screening = holder.screening === null ? undefined : ScreeningRules.aged(holder.screening)

@@ -1,4 +1,4 @@
-/** A screening of a holder: what was asked of the screening source, and what it answered. */
+/** Record of one screening request about a holder, and of the source's latest answer. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -17,7 +17,7 @@ export const Screening = Schema.Struct({
   requestId: Text,
   holderId: Text,
   askedAt: Instant.schema,
-  /** The last answer; null: none yet. */
+  /** The latest answer; null before the first. */
   finding: NullOr(Finding)
 }).annotate({
   identifier: "Screening",
@@ -27,7 +27,7 @@ export type Screening = typeof Screening.Type
 
 const Answered = Schema.Struct({ on: Schema.Literal("answer"), finding: Finding })
 
-/** Every answer is kept as a fact, with its reason: a possible hit and what a person made of it. */
+/** Every answer is stored as a fact with its reason: the possible hit, and a person's judgement. */
 export const screenings = Collection.define<Screening, typeof Answered.Type>("screening", {
   doc: "What was asked of the screening source about a holder, and what it answered.",
   id: ({ requestId }) => requestId,

@@ -1,4 +1,4 @@
-/** Look-up of the largest age of a screening, from settings and policies in force. */
+/** Loads the largest ages of a clear screening, from settings and policies in force. */
 import { Effect, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
@@ -6,9 +6,9 @@ import * as Duration from "../../kernel/Duration.ts"
 import { Records } from "../../records/Records.ts"
 
 /**
- * How old a screening may be: as the deployment says, and as every instrument's policy in force
- * says (docs/domain/holders.md#screening). One screening serves all instruments, so the shortest
- * rules.
+ * Largest ages of a clear screening: of the deployment's settings and of every instrument's policy
+ * in force, each once (docs/domain/holders.md#screening). One screening serves all instruments, so
+ * the shortest age decides.
  */
 export const ages = Effect.gen(function* () {
   const records = yield* Records
@@ -17,7 +17,7 @@ export const ages = Effect.gen(function* () {
     Stream.map(({ record }) => record.manifest?.rescreenAfter ?? null),
     Stream.runFold(
       () => new Map<string, Duration.Duration>(),
-      (known, age) => (age === null ? known : known.set(Duration.format(age), age))
+      (byText, age) => (age === null ? byText : byText.set(Duration.format(age), age))
     )
   )
   return rescreenAfter === null ? [...policies.values()] : [rescreenAfter, ...policies.values()]

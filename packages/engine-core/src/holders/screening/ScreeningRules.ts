@@ -13,18 +13,18 @@ const unscreened: Screening = {
   validUntil: null
 }
 
-/** A screening as it begins, for a holder that was never asked about. */
-export const fresh = (before: Screening | null): Screening => before ?? unscreened
+/** The stored screening; `unscreened` for a holder that has none. */
+export const startOf = (before: Screening | null): Screening => before ?? unscreened
 
-/** The screening once its request is sent; undefined where none may be sent as it stands. */
+/** The screening after its request is sent; undefined where its state allows no request. */
 export const asked = (before: Screening | null): Screening | undefined => {
-  const self = fresh(before)
+  const self = startOf(before)
   return Machine.allows(ScreeningMachine, self.state, "ask")
     ? { ...self, state: Machine.follow(ScreeningMachine, self.state, "ask"), validUntil: null }
     : undefined
 }
 
-/** The screening that the clock or a newer list made too old; undefined where it is not clear. */
+/** The stale screening, by the clock or by a newer list; undefined where it is not clear. */
 export const aged = (self: Screening): Screening | undefined =>
   Machine.allows(ScreeningMachine, self.state, "age")
     ? { ...self, state: Machine.follow(ScreeningMachine, self.state, "age") }
@@ -33,9 +33,9 @@ export const aged = (self: Screening): Screening | undefined =>
 const triggers = { none: "clear", possible: "doubt", confirmed: "confirm" } as const
 
 /**
- * The screening after an answer; undefined where the answer is no news, as a possible hit is that
- * nobody has judged yet. A clear one is too old so long after it was made, by the shortest of
- * `rescreenAfter`, or when its source says.
+ * The screening after an answer of the source; undefined where the answer changes nothing, such as
+ * a possible hit repeated before anybody has judged it. A clear screening is valid for the shortest
+ * duration of `rescreenAfter`, and no longer than its source says.
  */
 export const answered = (
   self: Screening,
@@ -55,7 +55,7 @@ export const answered = (
   }
 }
 
-/** Instant before which a screening is too old; undefined: no age is set. */
+/** Instant before which a screening is too old; undefined where no age is set. */
 export const tooOldBefore = (
   now: Instant.Instant,
   rescreenAfter: ReadonlyArray<Duration.Duration>

@@ -7,7 +7,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import { ScreeningSource } from "../../ports/ScreeningSource.ts"
 import { type Query, Records } from "../../records/Records.ts"
 import { holders } from "../../holders/holder/Holder.ts"
-import { again } from "../../holders/screening/AskRunner.ts"
+import { askAgain } from "../../holders/screening/AskRunner.ts"
 import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
 import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
 
@@ -47,7 +47,7 @@ const batch = Effect.fnUntraced(function* (query: Pick<Query, "where" | "ranges"
     Effect.gen(function* () {
       const now = yield* Instant.now
       const ids = found.map(({ record }) => record.holderId)
-      for (const holder of yield* records.many(holders, ids)) yield* again(holder, now)
+      for (const holder of yield* records.many(holders, ids)) yield* askAgain(holder, now)
     })
   )
   return found.length

@@ -16,7 +16,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
 import { type Holder, holders, isEnded } from "../../holders/holder/Holder.ts"
 import { activated } from "../../holders/holder/HolderReadings.ts"
-import { again, queue } from "../../holders/screening/AskRunner.ts"
+import { askAgain, queue } from "../../holders/screening/AskRunner.ts"
 import { screenings } from "../../holders/screening/Screening.ts"
 import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
 import { ScreeningMachine } from "../../holders/screening/ScreeningMachine.ts"
@@ -61,9 +61,9 @@ const heard = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
 })
 
 /**
- * Notes an answer with its request and moves the holder; the last of what a pending holder waits for
- * makes it active. A confirmed hit refuses the holder at every gate `screening` from here on, and the
- * engine restricts it in the same transaction.
+ * Notes an answer with its request and moves the holder; the last of what a pending holder waits
+ * for makes it active. A confirmed hit refuses the holder at every gate `screening` from here on,
+ * and the engine restricts it in the same transaction.
  */
 const note = Effect.fnUntraced(function* (
   requestId: string,
@@ -137,7 +137,9 @@ const make = Effect.gen(function* () {
       Effect.provideService(ScreeningSource, source)
     )
 
-  /** The holder that a request waits for; none where it has ended or is not asked about any more. */
+  /**
+   * The holder that a request waits for; none where it has ended or is not asked about any more.
+   */
   const asking = (requestId: string) =>
     Effect.map(
       records.find(holders, requestId.slice(0, requestId.lastIndexOf(":"))),
@@ -232,8 +234,8 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const holder = yield* records.get(holders, holderId)
           const now = yield* Instant.now
-          const before = ScreeningRules.fresh(holder.screening)
-          const after = yield* again(holder, now)
+          const before = ScreeningRules.startOf(holder.screening)
+          const after = yield* askAgain(holder, now)
           if (after.version === holder.version) {
             return yield* Effect.fail(
               refused("state-conflict", {

@@ -29,6 +29,7 @@ import type {
 } from "./ports/storage/index.ts"
 import { contracts } from "./projection/Contract.ts"
 import * as Follower from "./projection/Follower.ts"
+import * as ReadingIndex from "./projection/ReadingIndex.ts"
 import type { Reading } from "./projection/Reading.ts"
 import * as ReadsLayer from "./reads/layer.ts"
 import type { Reads } from "./reads/Reads.ts"
@@ -182,7 +183,7 @@ export const layerOf = (of: {
       Layer.mergeAll(
         RecordsLayer.layer,
         Operations.layer(of.operations),
-        Layer.succeed(Follower.Readings, { all: of.readings })
+        ReadingIndex.layer(of.readings)
       )
     ),
     Layer.provide(Layer.succeed(Timely.Declared, of.timely ?? [])),

@@ -23,8 +23,10 @@ export const open = <R, F>(
   Effect.flatMap(Records, (records) => records.open(collection, record, node.act)).pipe(
     Effect.catchTag(
       "Refused",
-      (taken): Effect.Effect<Stored<R>> =>
-        Effect.die(new Error(`the same ledger fact was read twice: ${taken.slug}`))
+      (): Effect.Effect<Stored<R>> =>
+        Effect.die(
+          new Error(`a ledger fact was read twice: ${collection.name} ${collection.id(record)}`)
+        )
     )
   )
 

@@ -8,29 +8,31 @@ import type { Created, Event, Exercised, LfRecord, LfValue, TypeRef } from "../p
 import type { Act } from "../records/Act.ts"
 import type { Records } from "../records/Records.ts"
 
-/** Position of a node in the ledger's history, and the act its facts are recorded under. */
-export interface Node {
-  /** The act that every fact read off this node is recorded under: the update is its cause. */
+/** Position of an update in the ledger's history, and the act its facts are recorded under. */
+export interface Position {
+  /** Its cause is the update. */
   readonly act: Act
   /** The party the engine acts as: only contracts of this venue move its records. */
   readonly venue: Party.Party
   readonly offset: Offset.Offset
   readonly updateId: string
-  /**
-   * The operation whose step the venue sent as this update; null: the update is not the venue's.
-   */
+  /** The operation whose step the venue submitted as this update; null: nothing of the venue's. */
   readonly operationId: string | null
-  readonly nodeId: number
   readonly effectiveAt: Instant.Instant
+}
+
+/** Position of one node of an update. */
+export interface Node extends Position {
+  readonly nodeId: number
   readonly contractId: string
 }
 
 /** A whole update, for facts that no single node shows. */
-export interface Whole extends Omit<Node, "nodeId" | "contractId"> {
+export interface Whole extends Position {
   /** The latest effective time of this and all earlier updates. */
   readonly ledgerTime: Instant.Instant
   readonly events: ReadonlyArray<Event>
-  /** A snapshot is what was active where the projection began: it says what is, not what happened. */
+  /** A snapshot holds what was active where the projection began, without what led to it. */
   readonly from: "update" | "snapshot"
 }
 

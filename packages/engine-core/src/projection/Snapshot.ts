@@ -1,12 +1,45 @@
 /** Snapshot that a projection begins with: the active contracts, without their history. */
+import * as Instant from "../kernel/Instant.ts"
+import type { Active } from "../ports/Ledger.ts"
 import type { Node } from "./Reading.ts"
+import type { Readings } from "./ReadingIndex.ts"
 
 /** The update that a snapshot's facts name as their cause. */
 export const updateId = "snapshot"
 
 /**
- * Whether a contract is read off the snapshot. One that others made is then all there is of its record:
- * its proposal was archived before, and the update that accepted it will never be read.
+ * Checks whether a contract is read from the snapshot. Its record then begins with that contract:
+ * its proposal was archived before, and the update that accepted the proposal is never read.
  */
 export const isOf = ({ act }: Pick<Node, "act">): boolean =>
   act.cause.by === "update" && act.cause.updateId === updateId
+
+/** Sorts the contracts whose reading says `inSnapshot: "first"` before all others, stably. */
+export const inOrder = (
+  active: ReadonlyArray<Active>,
+  readings: Pick<Readings["Service"], "of">
+): ReadonlyArray<Active> => {
+  const isFirst = ({ template }: Active): boolean =>
+    readings.of(template).some(({ inSnapshot }) => inSnapshot === "first")
+  return active.toSorted((left, right) => Number(isFirst(right)) - Number(isFirst(left)))
+}
+
+/** Most milliseconds by which the ledger's effective times may lie ahead of its clock. */
+const toleranceMillis = 60_000
+
+/** Instants of a snapshot that is taken at `now`. */
+export const timesOf = (active: ReadonlyArray<Pick<Active, "createdAt">>, now: Instant.Instant) => {
+  const latest = active.reduce<Instant.Instant | null>(
+    (max, { createdAt }) => (max === null || createdAt > max ? createdAt : max),
+    null
+  )
+  return {
+    /** The latest creation, and `now` where nothing is active. */
+    effectiveAt: latest ?? now,
+    ledgerTime: latest === null ? null : Instant.sortable(latest),
+    /** No update of the snapshot can be effective later. */
+    horizonTime: Instant.sortable(
+      Instant.fromEpochMillis(Instant.toEpochMillis(now) + toleranceMillis)
+    )
+  }
+}

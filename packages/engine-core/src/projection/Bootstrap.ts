@@ -1,0 +1,108 @@
+/**
+ * Start of a follower: fences every other writer of the projection, and begins an empty projection
+ * with a snapshot of the active contracts where the ledger was pruned.
+ */
+import { Effect, Stream } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as Ledger from "../ports/Ledger.ts"
+import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import { ledgerUnavailable, stored } from "../records/PortFailure.ts"
+import { JudgedAt } from "../records/JudgedAt.ts"
+import { Records } from "../records/Records.ts"
+import type { Position } from "./Reading.ts"
+import { Readings } from "./ReadingIndex.ts"
+import * as Snapshot from "./Snapshot.ts"
+import * as UpdateFold from "./UpdateFold.ts"
+
+/** Filter of the projection: the readings decide, since contracts of any template are recorded. */
+export const everything: Ledger.Filter = { templates: [], interfaces: [] }
+
+/** Becomes the writer and returns the head that it follows from. */
+export const start = Effect.gen(function* () {
+  const ledger = yield* Ledger.Ledger
+  const log = yield* ProjectionLog
+  const { participant } = yield* Effect.mapError(ledger.describe, ledgerUnavailable)
+  // Checked before the take-over, which stores the participant.
+  assertParticipant(yield* stored(log.head), participant)
+  const head = yield* stored(log.takeOver({ participant }))
+  const horizon = yield* Effect.mapError(ledger.horizon, ledgerUnavailable)
+  return needsSnapshot(head, horizon) ? yield* bootstrap(head) : head
+})
+
+/** Throws where the projection belongs to another node of the ledger. */
+export const assertParticipant = (
+  head: Pick<ProjectionHead, "participant">,
+  participant: string
+): void => {
+  if (head.participant === null || head.participant === participant) return
+  throw new Error(
+    `the ledger's participant is ${participant}, the projection belongs to ` +
+      `${head.participant}: offsets mean nothing across nodes, bootstrap a new one`
+  )
+}
+
+/**
+ * Checks whether the projection begins with a snapshot: it is empty and the ledger has pruned its
+ * first updates. Throws where the ledger has pruned updates that a begun projection has not read.
+ */
+export const needsSnapshot = (head: Pick<ProjectionHead, "offset">, horizon: number): boolean => {
+  if (horizon <= head.offset) return false
+  if (head.offset === 0) return true
+  throw new Error(
+    `the ledger forgot everything up to ${horizon}, the projection is at ${head.offset}`
+  )
+}
+
+/** Folds what is active at the ledger's end as if it had just been created. */
+const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
+  const ledger = yield* Ledger.Ledger
+  const log = yield* ProjectionLog
+  const records = yield* Records
+  const at = yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable)
+  const active = yield* Stream.runCollect(ledger.acs({ at, filter: everything })).pipe(
+    Effect.mapError(ledgerUnavailable)
+  )
+  const now = yield* Instant.now
+  const { effectiveAt, horizonTime, ledgerTime } = Snapshot.timesOf(active, now)
+  yield* records.transactAlone(
+    Effect.gen(function* () {
+      yield* foldSnapshot(active, { now, offset: at, effectiveAt })
+      yield* stored(log.bootstrap({ epoch: head.writerEpoch, offset: at, ledgerTime, horizonTime }))
+    })
+  )
+  return { ...head, offset: at, ledgerTime, horizonOffset: at, horizonTime }
+})
+
+/** Folds each active contract at its own creation, then the snapshot as one update. */
+const foldSnapshot = Effect.fnUntraced(function* (
+  active: ReadonlyArray<Ledger.Active>,
+  of: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
+) {
+  const { venue } = yield* Ledger.Ledger
+  const { now, offset } = of
+  const positionAt = (effectiveAt: Instant.Instant): Position => ({
+    act: {
+      cause: { by: "update", updateId: Snapshot.updateId, offset, effectiveAt },
+      now,
+      offset
+    },
+    venue,
+    offset,
+    updateId: Snapshot.updateId,
+    operationId: null,
+    effectiveAt
+  })
+  for (const event of Snapshot.inOrder(active, yield* Readings)) {
+    const { contractId, createdAt, nodeId } = event
+    // Node ids repeat from one transaction to the next; contract ids do not.
+    const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId, contractId }
+    yield* UpdateFold.foldCreated(event, { ...positionAt(createdAt), ...node })
+  }
+  const { effectiveAt } = of
+  yield* UpdateFold.foldWhole({
+    ...positionAt(effectiveAt),
+    ledgerTime: effectiveAt,
+    events: active,
+    from: "snapshot"
+  }).pipe(Effect.provideService(JudgedAt, effectiveAt))
+})

@@ -1,0 +1,104 @@
+/**
+ * Plan of a batch of ledger updates, pure: from the projection's head, the transactions to fold,
+ * their rows in the log, and the position that the head moves to.
+ */
+import { Option } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import type * as Ledger from "../ports/Ledger.ts"
+import type { ProjectionHead, UpdateRow } from "../ports/storage/ProjectionLog.ts"
+
+/** The part of the head that a batch moves. */
+type Position = Pick<ProjectionHead, "offset" | "ledgerTime">
+
+/** A transaction to fold, and the row that the log keeps of it. */
+export interface Planned {
+  readonly update: Ledger.Transaction
+  readonly row: UpdateRow
+}
+
+export interface LedgerBatch extends Position {
+  /** In the ledger's order. */
+  readonly planned: ReadonlyArray<Planned>
+  /** Transactions at offsets that the projection has passed, each to be compared with the log. */
+  readonly repeats: ReadonlyArray<Ledger.Transaction>
+  /** Updates of a kind that the engine does not fold. */
+  readonly ignored: ReadonlyArray<Ledger.Foreign>
+}
+
+/**
+ * Plans a batch. What the projection has passed is not folded a second time: a resumed stream may
+ * repeat updates. Throws where a contract moves to another synchronizer, since its further life is
+ * not on this ledger.
+ */
+export const plan = (
+  head: Position & Pick<ProjectionHead, "horizonOffset">,
+  updates: ReadonlyArray<Ledger.Update>
+): LedgerBatch => {
+  let { ledgerTime, offset } = head
+  const planned: Array<Planned> = []
+  const repeats: Array<Ledger.Transaction> = []
+  const ignored: Array<Ledger.Foreign> = []
+  for (const update of updates) {
+    if (update.offset <= offset) {
+      // The log keeps nothing at or before the horizon to compare a repeat with.
+      if (
+        update._tag === "Transaction" &&
+        update.offset > head.horizonOffset &&
+        !planned.some(({ row }) => row.offset === update.offset)
+      ) {
+        repeats.push(update)
+      }
+      continue
+    }
+    if (update._tag === "Transaction") {
+      const row = rowOf(update, { offset, ledgerTime })
+      planned.push({ update, row })
+      ledgerTime = row.ledgerTime
+    } else if (update._tag === "Foreign") {
+      if (update.what === "Reassignment") {
+        throw new Error(`offset ${update.offset} moves contracts to another synchronizer`)
+      }
+      ignored.push(update)
+    }
+    offset = update.offset
+  }
+  return { planned, repeats, ignored, offset, ledgerTime }
+}
+
+/**
+ * Throws unless `logged`, the log's first row from the repeat's offset on, is that transaction: one
+ * that comes late and was never folded would be lost.
+ */
+export const assertLogged = (
+  { updateId, offset }: Pick<Ledger.Transaction, "updateId" | "offset">,
+  of: { readonly head: Position; readonly logged: Pick<UpdateRow, "updateId"> | undefined }
+): void => {
+  if (of.logged?.updateId === updateId) return
+  throw new Error(`the ledger sent offset ${offset} after ${of.head.offset}: out of order`)
+}
+
+/** The log's row of a transaction that follows `before`. */
+const rowOf = (update: Ledger.Transaction, before: Position): UpdateRow => {
+  const effectiveAt = Instant.sortable(update.effectiveAt)
+  const isLatest = before.ledgerTime === null || effectiveAt > before.ledgerTime
+  return {
+    offset: update.offset,
+    prevOffset: before.offset,
+    updateId: update.updateId,
+    commandId: Option.getOrNull(update.commandId),
+    workflowId: Option.getOrNull(update.workflowId),
+    effectiveAt,
+    recordTime: Instant.sortable(update.recordTime),
+    ledgerTime: isLatest ? effectiveAt : before.ledgerTime,
+    raw: rawOf(update)
+  }
+}
+
+/**
+ * The transaction as JSON text: instants as RFC 3339, an option as Effect's own encoding
+ * (`{"_id":"Option","_tag":"Some","value":…}`).
+ */
+export const rawOf = (update: Ledger.Transaction): string =>
+  JSON.stringify(update, (_, value: unknown) =>
+    typeof value === "bigint" ? Instant.format(value as Instant.Instant) : value
+  )

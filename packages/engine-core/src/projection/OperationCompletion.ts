@@ -1,0 +1,102 @@
+/**
+ * Completion of an operation by the projection: the transaction that commits its last step ends the
+ * operation as succeeded, with the result that its declaration reads from the records.
+ */
+import { Effect, Option } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as Trace from "../kernel/Trace.ts"
+import * as Ledger from "../ports/Ledger.ts"
+import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import type { Act } from "../records/Act.ts"
+import { stored } from "../records/PortFailure.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import { type OperationRecord, operations } from "../writes/OperationRecord.ts"
+import { Operations } from "../writes/Operations.ts"
+import * as OperationTransitions from "../writes/OperationTransitions.ts"
+import { queue } from "../writes/QueuedOperation.ts"
+import * as Request from "../writes/Request.ts"
+
+/**
+ * Parses the operation's id from a command id, `operation:step`; null: the venue's engine did not
+ * submit the transaction for an operation.
+ */
+export const operationIdOf = (commandId: Option.Option<Ledger.CommandId>): string | null => {
+  const text = Option.getOrElse(commandId, () => "")
+  const colon = text.indexOf(":")
+  return colon < 0 ? null : text.slice(0, colon)
+}
+
+/**
+ * Marks the running operation whose step the transaction commits, and completes it where the step
+ * is the last. Only inside `transact`, after the transaction was folded.
+ */
+export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction) {
+  const running = yield* runningFor(update)
+  if (running === undefined) return
+  const act: Act = {
+    cause: { by: "operation", operationId: running.operationId },
+    now: yield* Instant.now,
+    offset: update.offset,
+    trace: Trace.of(running.traceId, running.traceFlags)
+  }
+  const committed = yield* markCommitted(running, update, act)
+  if (running.step?.last !== true) return
+  const operation = (yield* Operations).of(running.kind)
+  if (operation.on !== "ledger") {
+    return yield* Effect.die(new Error(`${running.kind} has no step on the ledger`))
+  }
+  const result = yield* operation.finish(
+    Request.decode(operation, running.request),
+    {
+      ...act,
+      operationId: running.operationId,
+      venue: (yield* Ledger.Ledger).venue,
+      actor: running.actor,
+      signedBy: running.signedBy ?? [],
+      sealed: null
+    },
+    receiptOf(update)
+  )
+  yield* OperationTransitions.succeed(committed, { operation, result, act })
+  const work = yield* WorkQueue
+  yield* stored(work.settle({ queue, itemIds: [running.operationId] }))
+})
+
+/** Finds the running operation that waits for this transaction; undefined: no operation does. */
+const runningFor = Effect.fnUntraced(function* ({ commandId, updateId }: Ledger.Transaction) {
+  const operationId = operationIdOf(commandId)
+  if (operationId === null) return undefined
+  const records = yield* Records
+  const record = Option.getOrUndefined(yield* records.find(operations, operationId))
+  if (record === undefined) return undefined
+  if (record.state === "running" && record.step?.commandId === Option.getOrNull(commandId)) {
+    return record
+  }
+  yield* Effect.logError("a ledger write committed that no running operation waits for", {
+    commandId: Option.getOrNull(commandId),
+    updateId,
+    state: record.state
+  })
+  return undefined
+})
+
+/** Records the commit, unless the runner has recorded it from the ledger's answer already. */
+const markCommitted = Effect.fnUntraced(function* (
+  running: Stored<OperationRecord>,
+  { offset, updateId }: Ledger.Transaction,
+  act: Act
+) {
+  if (running.updateId === updateId) return running
+  const records = yield* Records
+  return yield* records.record(operations, running, { on: "commit", updateId, offset }, act)
+})
+
+/** The receipt that the transaction itself is. */
+const receiptOf = (update: Ledger.Transaction): Ledger.Receipt => ({
+  updateId: update.updateId,
+  offset: update.offset,
+  effectiveAt: update.effectiveAt,
+  recordTime: update.recordTime,
+  duplicate: false,
+  transaction: Option.some(update)
+})

@@ -1,0 +1,170 @@
+/**
+ * Fold of one ledger transaction into records: its contracts, the facts of its readings node by
+ * node, their conclusions, and the facts of the whole update.
+ */
+import { Effect, Option } from "effect"
+import type * as Instant from "../kernel/Instant.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import * as Ledger from "../ports/Ledger.ts"
+import { JudgedAt } from "../records/JudgedAt.ts"
+import { Records } from "../records/Records.ts"
+import { key } from "../templates/Template.ts"
+import { contracts } from "./Contract.ts"
+import * as LedgerRecord from "./LedgerRecord.ts"
+import { operationIdOf } from "./OperationCompletion.ts"
+import type { Look, Node, Position, Whole } from "./Reading.ts"
+import { Readings } from "./ReadingIndex.ts"
+
+/** Effect of a node that runs after every node of its update was read. */
+type Conclusion = Effect.Effect<void, Unavailable, Records>
+
+/** Payloads of the contracts that this update created, by contract id. */
+type Payloads = ReadonlyMap<string, Ledger.LfRecord>
+
+/** Events for which records are prefetched together. */
+const prefetchMax = 1_000
+/** Fewest events for which one prefetch is cheaper than the look-ups it saves. */
+const prefetchMin = 8
+
+/** Folds a transaction; `ledgerTime` is the latest effective time up to it. Only inside `transact`. */
+export const fold = Effect.fnUntraced(function* (
+  update: Ledger.Transaction,
+  ledgerTime: Instant.Instant
+) {
+  const { effectiveAt, events, offset, updateId } = update
+  const { venue } = yield* Ledger.Ledger
+  const position: Position = {
+    act: {
+      cause: { by: "update", updateId, offset, effectiveAt },
+      now: effectiveAt,
+      offset
+    },
+    venue,
+    offset,
+    updateId,
+    operationId: operationIdOf(update.commandId),
+    effectiveAt
+  }
+  yield* Effect.provideService(
+    Effect.andThen(
+      foldEvents(events, position),
+      foldWhole({ ...position, ledgerTime, events, from: "update" })
+    ),
+    JudgedAt,
+    effectiveAt
+  )
+})
+
+/** Folds the events of an update in order, then runs their conclusions. */
+const foldEvents = Effect.fnUntraced(function* (
+  events: ReadonlyArray<Ledger.Event>,
+  position: Position
+) {
+  const payloads = new Map<string, Ledger.LfRecord>()
+  const conclusions: Array<Conclusion> = []
+  for (const [index, event] of events.entries()) {
+    if (index % prefetchMax === 0) {
+      yield* prefetch(events.slice(index, index + prefetchMax), payloads)
+    }
+    const node: Node = { ...position, nodeId: event.nodeId, contractId: event.contractId }
+    if (event._tag === "Created") {
+      payloads.set(event.contractId, event.payload)
+      yield* foldCreated(event, node)
+    } else {
+      conclusions.push(...(yield* foldExercised(event, node, payloads)))
+    }
+  }
+  for (const conclusion of conclusions) yield* conclusion
+})
+
+/** Records a contract that came into the venue's sight, and the facts of its readings. */
+export const foldCreated = Effect.fnUntraced(function* (event: Ledger.Created, node: Node) {
+  if (!event.inAcs) return
+  const readings = yield* Readings
+  const { contractId, observers, packageId, payload, signatories, template } = event
+  yield* LedgerRecord.open(
+    contracts,
+    {
+      contractId,
+      template: key(template),
+      packageId,
+      payload: payload as Plain,
+      signatories,
+      observers,
+      contractCreatedAt: event.createdAt,
+      createdOffset: node.offset,
+      archivedOffset: null
+    },
+    node
+  )
+  for (const reading of readings.of(template)) {
+    yield* reading.created?.(payload, node, event) ?? Effect.void
+  }
+})
+
+/** Records the facts of a choice and the contract's archival; returns the conclusions still to run. */
+const foldExercised = Effect.fnUntraced(function* (
+  event: Ledger.Exercised,
+  node: Node,
+  payloads: Payloads
+) {
+  const records = yield* Records
+  const readings = yield* Readings
+  const contract = Option.getOrUndefined(yield* records.find(contracts, event.contractId))
+  const payload = payloads.get(event.contractId) ?? (contract?.payload as Ledger.LfRecord)
+  // The venue was only a witness of this contract, so no record follows it.
+  if (payload === undefined) return []
+  const conclusions: Array<Conclusion> = []
+  for (const reading of readings.of(event.template)) {
+    yield* reading.exercised?.(event.choice, payload, node, event) ?? Effect.void
+    if (reading.concluded !== undefined) {
+      conclusions.push(reading.concluded(event.choice, payload, node, event))
+    }
+  }
+  if (event.consuming && event.inAcs && contract !== undefined) {
+    yield* records.record(contracts, contract, { on: "archive", offset: node.offset }, node.act)
+  }
+  return conclusions
+})
+
+/** Hands the whole update to every reading, judged at its effective time. */
+export const foldWhole = Effect.fnUntraced(function* (update: Whole) {
+  const { all } = yield* Readings
+  for (const reading of all) yield* reading.whole?.(update) ?? Effect.void
+})
+
+/** Prefetches the records that the readings of these events look up, with a few statements. */
+const prefetch = Effect.fnUntraced(function* (
+  events: ReadonlyArray<Ledger.Event>,
+  payloads: Payloads
+) {
+  const records = yield* Records
+  if (events.length < prefetchMin) return yield* records.prefetch([])
+  const readings = yield* Readings
+  const ids = [...new Set(events.map(({ contractId }) => contractId))]
+  const stored = yield* records.many(contracts, ids)
+  const before = new Map(stored.map(({ contractId, payload }) => [contractId, payload]))
+  const payloadOf = (id: string) => payloads.get(id) ?? (before.get(id) as Ledger.LfRecord)
+  yield* records.prefetch([
+    ...ids.map((id) => ({ collection: contracts, id })),
+    ...looksOf(events, { payloadOf, readings })
+  ])
+})
+
+/** The records that the readings of these events look up, as far as payloads name them. */
+export const looksOf = (
+  events: ReadonlyArray<Ledger.Event>,
+  of: {
+    /** The payload of a contract that was created before, by contract id. */
+    readonly payloadOf: (contractId: string) => Ledger.LfRecord | undefined
+    readonly readings: Pick<Readings["Service"], "of">
+  }
+): ReadonlyArray<Look> =>
+  events.flatMap((event) => {
+    const payload = event._tag === "Created" ? event.payload : of.payloadOf(event.contractId)
+    if (payload === undefined) return []
+    return of.readings
+      .of(event.template)
+      .flatMap((reading) => reading.looks?.(payload, event.contractId) ?? [])
+  })

@@ -1,0 +1,171 @@
+/** Pure decisions of the follower: start, snapshot, look-ups to prefetch, restart, operation of an update. */
+import { Instant } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import { Option } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as Bootstrap from "#core/projection/Bootstrap.ts"
+import { operationIdOf } from "#core/projection/OperationCompletion.ts"
+import type { Look, Reading } from "#core/projection/Reading.ts"
+import * as ReadingIndex from "#core/projection/ReadingIndex.ts"
+import * as Restart from "#core/projection/Restart.ts"
+import * as Snapshot from "#core/projection/Snapshot.ts"
+import { looksOf } from "#core/projection/UpdateFold.ts"
+
+const template = (entity: string): Ledger.TypeRef => ({
+  packageName: "package",
+  module: "Module",
+  entity
+})
+
+const active = (of: {
+  readonly contractId: string
+  readonly entity: string
+  readonly createdAt?: Instant.Instant
+}): Ledger.Active => ({
+  _tag: "Created",
+  nodeId: 0,
+  contractId: of.contractId,
+  template: template(of.entity),
+  packageId: "package-id",
+  payload: { of: of.contractId },
+  views: [],
+  signatories: [],
+  observers: [],
+  witnesses: [],
+  createdAt: of.createdAt ?? Instant.fromNanos(0n),
+  blob: Option.none(),
+  inAcs: true,
+  synchronizerId: "synchronizer"
+})
+
+const exercised = (contractId: string, entity: string): Ledger.Exercised => ({
+  _tag: "Exercised",
+  nodeId: 0,
+  lastDescendant: 0,
+  contractId,
+  template: template(entity),
+  iface: Option.none(),
+  choice: "Choose",
+  arg: {},
+  result: null,
+  actors: [],
+  consuming: true,
+  witnesses: [],
+  inAcs: true
+})
+
+const entity = fc.constantFrom("First", "Other", "Unread")
+const readings = ReadingIndex.make([
+  { template: template("Other") },
+  { template: template("First") },
+  { template: template("First"), inSnapshot: "first" }
+])
+
+describe("the index of readings", () => {
+  it("gives the readings of a template in the order declared, and none of another", () => {
+    expect(readings.of(template("First"))).toEqual(readings.all.slice(1))
+    expect(readings.of(template("Unread"))).toEqual([])
+  })
+})
+
+describe("the start of a follower", () => {
+  it("takes a snapshot for an empty projection of a pruned ledger alone", () => {
+    expect(Bootstrap.needsSnapshot({ offset: 0 }, 0)).toBe(false)
+    expect(Bootstrap.needsSnapshot({ offset: 0 }, 1)).toBe(true)
+    fc.assert(
+      fc.property(fc.integer({ min: 1 }), fc.nat(), (offset, horizon) => {
+        if (horizon <= offset) expect(Bootstrap.needsSnapshot({ offset }, horizon)).toBe(false)
+        else expect(() => Bootstrap.needsSnapshot({ offset }, horizon)).toThrow("forgot")
+      })
+    )
+  })
+
+  it("goes on with its own participant or the first one, never with another", () => {
+    Bootstrap.assertParticipant({ participant: null }, "node-1")
+    Bootstrap.assertParticipant({ participant: "node-1" }, "node-1")
+    expect(() => Bootstrap.assertParticipant({ participant: "node-1" }, "node-2")).toThrow("node-2")
+  })
+})
+
+describe("a snapshot", () => {
+  it("reads what is first before all else, and keeps the ledger's order otherwise", () => {
+    fc.assert(
+      fc.property(fc.array(entity), (entities) => {
+        const contracts = entities.map((entity, nth) => active({ contractId: `${nth}`, entity }))
+        const isFirst = (contract: Ledger.Active) => contract.template.entity === "First"
+        expect(Snapshot.inOrder(contracts, readings)).toEqual([
+          ...contracts.filter(isFirst),
+          ...contracts.filter((contract) => !isFirst(contract))
+        ])
+      })
+    )
+  })
+
+  it("is effective at the latest creation, or now where nothing is active", () => {
+    const now = Instant.of("2026-07-31T16:00:00Z")
+    const horizonTime = "2026-07-31T16:01:00.000000000Z"
+    expect(Snapshot.timesOf([], now)).toEqual({ effectiveAt: now, ledgerTime: null, horizonTime })
+    const instants = fc.array(fc.bigInt({ min: 0n, max: 10n ** 18n }), { minLength: 1 })
+    fc.assert(
+      fc.property(instants, (nanos) => {
+        const created = nanos.map((nano) => ({ createdAt: Instant.fromNanos(nano) }))
+        const latest = Instant.fromNanos(nanos.reduce((max, nano) => (nano > max ? nano : max)))
+        expect(Snapshot.timesOf(created, now)).toEqual({
+          effectiveAt: latest,
+          ledgerTime: Instant.sortable(latest),
+          horizonTime
+        })
+      })
+    )
+  })
+})
+
+describe("the records to prefetch", () => {
+  const look = (id: string): Look => ({ collection: { name: "note" }, id })
+  const looking: Reading = {
+    template: template("First"),
+    looks: (payload, contractId) => [look(String(payload["of"])), look(contractId)]
+  }
+  const looks = (events: ReadonlyArray<Ledger.Event>) =>
+    looksOf(events, {
+      payloadOf: (contractId) => (contractId === "b" ? { of: "before" } : undefined),
+      readings: ReadingIndex.make([...readings.all, looking])
+    })
+
+  it("are those that readings name for a creation, and for a choice on a contract at hand", () => {
+    expect(looks([active({ contractId: "a", entity: "First" })])).toEqual([look("a"), look("a")])
+    expect(looks([exercised("b", "First")])).toEqual([look("before"), look("b")])
+  })
+
+  it("are none for a contract that is not at hand, and none for a template that nothing reads", () => {
+    expect(looks([exercised("c", "First"), exercised("b", "Unread")])).toEqual([])
+  })
+})
+
+describe("the restart of a follower", () => {
+  it("waits twice as long after each failure, half a minute at most", () => {
+    expect(Array.from({ length: 9 }, (_, nth) => Restart.backoff(nth + 1))).toEqual([
+      500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000
+    ])
+  })
+
+  it("counts failures in a row, from one again once the task has run for more than a minute", () => {
+    expect(Restart.failuresAfter(0, 0n)).toBe(1)
+    expect(Restart.failuresAfter(3, 60_000_000_000n)).toBe(4)
+    expect(Restart.failuresAfter(3, 60_000_000_001n)).toBe(1)
+  })
+})
+
+describe("the operation of an update", () => {
+  it("is what the command id names before its first colon", () => {
+    const text = fc.string().filter((id) => !id.includes(":"))
+    fc.assert(
+      fc.property(text, fc.string(), (operationId, step) => {
+        expect(operationIdOf(Option.some(`${operationId}:${step}`))).toBe(operationId)
+        expect(operationIdOf(Option.some(operationId))).toBe(null)
+      })
+    )
+    expect(operationIdOf(Option.none())).toBe(null)
+  })
+})

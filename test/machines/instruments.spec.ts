@@ -8,7 +8,7 @@ import {
   AdmissionConsentMachine,
   admissionConsents
 } from "#core/admissions/AdmissionConsent.ts"
-import * as Proposing from "#core/writes/ProposalSteps.ts"
+import * as ProposalSteps from "#core/agreements/ProposalSteps.ts"
 import * as AdmissionMachine from "#core/admissions/AdmissionMachine.ts"
 import {
   against as rows,
@@ -249,9 +249,9 @@ const proposedConsent: AdmissionConsent = {
   consentCid: null
 }
 const agree = { on: "agree", cid: "00bb", at: at(2) } as const
-const asked = (machine: Proposing.Standing["machine"]): Proposing.Standing => ({
+const asked = (machine: ProposalSteps.States["machine"]): ProposalSteps.States => ({
   machine,
-  waiting: "proposed",
+  proposed: "proposed",
   agreed: "agreed"
 })
 
@@ -267,13 +267,15 @@ describe("an admission consent", () => {
     expect(self.state).toBe(state)
     expect(Invariant.breaches(admissionConsents.invariants, self)).toEqual([])
     expect(
-      outcome(Proposing.decide(asked(AdmissionConsentMachine), self, "It stands."))
+      outcome(ProposalSteps.decide(asked(AdmissionConsentMachine), self, "It stands."))
     ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
     expect(admissionConsents.waitingOn(self)).toHaveLength(state === "proposed" ? 1 : 0)
   })
 
   it("the first is asked for with nothing to replace", () => {
-    expect(outcome(Proposing.decide(asked(AdmissionConsentMachine), null, "It stands."))).toEqual({
+    expect(
+      outcome(ProposalSteps.decide(asked(AdmissionConsentMachine), null, "It stands."))
+    ).toEqual({
       makes: { replaces: null }
     })
   })
@@ -314,7 +316,7 @@ describe("a primary market", () => {
     expect(Invariant.breaches(primaryMarkets.invariants, self)).toEqual([])
     expect(primaryMarkets.waitingOn(self).map(({ party }) => party)).toEqual(waits)
     expect(
-      outcome(Proposing.decide(asked(PrimaryMarketMachine), self, "It stands."))
+      outcome(ProposalSteps.decide(asked(PrimaryMarketMachine), self, "It stands."))
     ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
   })
 

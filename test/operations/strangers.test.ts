@@ -19,7 +19,7 @@ import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import * as HolderOperations from "#core/holders/holder/HolderOperations.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
 import { type PrimaryMarket, primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
-import { standing } from "#core/orders/primary-market/PrimaryMarketOperations.ts"
+import { latestMarket } from "#core/orders/primary-market/PrimaryMarketLookups.ts"
 import {
   admitted,
   agreed,
@@ -282,7 +282,10 @@ describe("a primary market past its date", () => {
       const of = yield* cast
       yield* recorded(of)
       yield* agreed(of, { until: "2026-07-30T11:00:00Z" })
-      const state = Effect.map(standing("fund-a"), (found: PrimaryMarket | null) => found?.state)
+      const state = Effect.map(
+        latestMarket("fund-a"),
+        (found: PrimaryMarket | null) => found?.state
+      )
       assert.strictEqual(yield* state, "agreed")
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(yield* state, undefined)

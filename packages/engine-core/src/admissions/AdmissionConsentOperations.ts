@@ -1,21 +1,15 @@
 /** Writes of admission consents: the venue proposes one to a registrar. */
 import { Effect, Schema } from "effect"
+import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
 import { AdmissionConsentProposal } from "../templates/Admission.ts"
 import { create, exercise } from "../templates/Template.ts"
 import * as Operation from "../writes/Operation.ts"
-import * as Proposing from "../writes/ProposalSteps.ts"
 import { InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
-import { AdmissionConsentMachine, admissionConsents } from "./AdmissionConsent.ts"
+import { admissionConsent, admissionConsents } from "./AdmissionConsent.ts"
 import * as AdmissionConsentView from "./AdmissionConsentView.ts"
-
-const states = { machine: AdmissionConsentMachine, waiting: "proposed", agreed: "agreed" } as const
-
-/** The consent of an instrument that is proposed or agreed; null: none. */
-export const standing = (instrumentId: string) =>
-  Proposing.standing(admissionConsents, states, { instrumentId: [instrumentId] })
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "acn_")
 
@@ -41,13 +35,10 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
     const records = yield* Records
     const instrument = yield* records.get(instruments, instrumentId)
     const { registrar } = yield* Effect.fromResult(recorded(instrument))
-    const { replaces } = yield* Effect.fromResult(
-      Proposing.decide(
-        states,
-        yield* standing(instrumentId),
-        "The registrar's consent stands already."
-      )
-    )
+    const replaced = yield* ProposalSteps.replacedBy(admissionConsent, {
+      instrumentId,
+      detail: "The registrar's consent stands already."
+    })
     const proposal = create(AdmissionConsentProposal, {
       venue: act.venue,
       admissionConsentId: idOf(act.operationId),
@@ -56,12 +47,13 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
       instrumentId,
       terms
     })
-    const waiting = replaces?.proposalCid ?? null
-    return Proposing.replacing(
-      waiting === null ? null : exercise(AdmissionConsentProposal, waiting, "Withdraw", {}),
-      proposal
+    return ProposalSteps.replacing(proposal, replaced, (cid) =>
+      exercise(AdmissionConsentProposal, cid, "Withdraw", {})
     )
   }),
   finish: (_, act) =>
-    Effect.map(Proposing.opened(admissionConsents, idOf(act.operationId)), AdmissionConsentView.of)
+    Effect.map(
+      ProposalSteps.opened(admissionConsents, idOf(act.operationId)),
+      AdmissionConsentView.of
+    )
 })

@@ -1,4 +1,5 @@
 /** Steps of offering and ending an admission: terms, what its gates ask, ledger commands. */
+import { latestOf } from "../agreements/ProposalSteps.ts"
 import { Effect, Option, Result, Schema } from "effect"
 import { configurationOf, type Instrument } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
@@ -12,7 +13,7 @@ import * as Field from "../templates/Field.ts"
 import { Credential, InstrumentConfiguration } from "../templates/Registry.ts"
 import { decodePayload, exercise, type LfRecord } from "../templates/Template.ts"
 import { type Admission, admissions, placed } from "./Admission.ts"
-import { standing } from "./AdmissionConsentOperations.ts"
+import { admissionConsent } from "./AdmissionConsent.ts"
 import { latest } from "./AdmissionLookups.ts"
 import type { Offering } from "./AdmissionRules.ts"
 import { takenOf } from "./PlaceSteps.ts"
@@ -47,7 +48,7 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
   // An instrument that the manifest does not record is refused before any gate.
   const instrument = yield* Effect.fromResult(recorded(of.instrument))
   const { instrumentId } = instrument
-  const consent = yield* standing(instrumentId)
+  const consent = yield* latestOf(admissionConsent, instrumentId)
   const taken = yield* takenOf(instrument, act)
   const offering: Offering = {
     holder,

@@ -1,5 +1,6 @@
 /** Writes of issuer powers agreements: the venue proposes one to issuer and registrar. */
 import { Effect, Schema } from "effect"
+import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
 import { check, judge, type Objection } from "../kernel/Gates.ts"
@@ -10,19 +11,8 @@ import * as Field from "../templates/Field.ts"
 import { IssuerPowersAgreementProposal } from "../templates/Powers.ts"
 import { create, exercise } from "../templates/Template.ts"
 import * as Operation from "../writes/Operation.ts"
-import * as Proposing from "../writes/ProposalSteps.ts"
-import {
-  IssuerPowersAgreementMachine,
-  issuerPowersAgreements,
-  powers
-} from "./IssuerPowersAgreement.ts"
+import { issuerPowersAgreement, issuerPowersAgreements, powers } from "./IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
-
-const standing = {
-  machine: IssuerPowersAgreementMachine,
-  waiting: "proposed",
-  agreed: "agreed"
-} as const
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "ipa_")
 
@@ -61,12 +51,10 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
     const instrument = yield* Effect.fromResult(
       recorded(yield* records.get(instruments, instrumentId))
     )
-    const found = yield* Proposing.standing(issuerPowersAgreements, standing, {
-      instrumentId: [instrumentId]
+    const replaced = yield* ProposalSteps.replacedBy(issuerPowersAgreement, {
+      instrumentId,
+      detail: "An issuer powers agreement of this instrument is agreed."
     })
-    const { replaces } = yield* Effect.fromResult(
-      Proposing.decide(standing, found, "An issuer powers agreement of this instrument is agreed.")
-    )
     yield* Effect.fromResult(judge([inTime(until, act.now)]))
     const proposal = create(IssuerPowersAgreementProposal, {
       venue: act.venue,
@@ -79,15 +67,13 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
       until,
       accepted: []
     })
-    const waiting = replaces?.proposalCid ?? null
-    return Proposing.replacing(
-      waiting === null ? null : exercise(IssuerPowersAgreementProposal, waiting, "Withdraw", {}),
-      proposal
+    return ProposalSteps.replacing(proposal, replaced, (cid) =>
+      exercise(IssuerPowersAgreementProposal, cid, "Withdraw", {})
     )
   }),
   finish: (_, act) =>
     Effect.map(
-      Proposing.opened(issuerPowersAgreements, idOf(act.operationId)),
+      ProposalSteps.opened(issuerPowersAgreements, idOf(act.operationId)),
       IssuerPowersAgreementView.of
     )
 })

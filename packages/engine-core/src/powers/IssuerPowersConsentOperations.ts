@@ -1,5 +1,6 @@
 /** Writes of issuer powers consents: the venue offers one to a holder. */
 import { Effect, Schema, Stream } from "effect"
+import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import { HolderId, holders } from "../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../holders/holder/HolderMachine.ts"
 import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
@@ -11,7 +12,6 @@ import { IssuerPowersConsentOffer } from "../templates/Powers.ts"
 import { create, exercise } from "../templates/Template.ts"
 import { IssuerPower } from "../vocabulary/sets.ts"
 import * as Operation from "../writes/Operation.ts"
-import * as Proposing from "../writes/ProposalSteps.ts"
 import {
   type IssuerPowersAgreement,
   issuerPowersAgreements,
@@ -26,9 +26,9 @@ import {
 import * as IssuerPowersConsentView from "./IssuerPowersConsentView.ts"
 import { IssuerPowersConsentMachine } from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 
-const standing = {
+const states = {
   machine: IssuerPowersConsentMachine,
-  waiting: "offered",
+  proposed: "offered",
   agreed: "granted"
 } as const
 
@@ -108,12 +108,12 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
   gates: (body, { now }) => Effect.map(standingOf(body), ({ agreed }) => rows(body, agreed, now)),
   plan: Effect.fn("issuer-powers-consent.offer")(function* (body, act) {
     const { agreed, holder, instrument } = yield* standingOf(body)
-    const found = yield* Proposing.standing(issuerPowersConsents, standing, {
+    const found = yield* ProposalSteps.latest(issuerPowersConsents, states, {
       holderId: [body.holderId],
       reach: [body.instrumentId ?? everything]
     })
     const { replaces } = yield* Effect.fromResult(
-      Proposing.decide(standing, counting(found, agreed), "The holder's consent is granted.")
+      ProposalSteps.decide(states, counting(found, agreed), "The holder's consent is granted.")
     )
     yield* Effect.fromResult(judge(rows(body, agreed, act.now)))
     const all = new Set(agreed.flatMap((one) => one.powers))
@@ -130,14 +130,13 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
       validUntil: body.validUntil,
       expiresAt: body.expiresAt
     })
-    return Proposing.replacing(
-      replaces === null ? null : exercise(IssuerPowersConsentOffer, replaces.cid, "Withdraw", {}),
-      proposal
+    return ProposalSteps.replacing(proposal, replaces?.cid ?? null, (cid) =>
+      exercise(IssuerPowersConsentOffer, cid, "Withdraw", {})
     )
   }),
   finish: (_, act) =>
     Effect.map(
-      Proposing.opened(issuerPowersConsents, idOf(act.operationId)),
+      ProposalSteps.opened(issuerPowersConsents, idOf(act.operationId)),
       IssuerPowersConsentView.of
     )
 })

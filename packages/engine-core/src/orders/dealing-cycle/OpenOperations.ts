@@ -16,7 +16,7 @@ import * as Operation from "../../writes/Operation.ts"
 import { operations } from "../../writes/OperationRecord.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlLookups.ts"
-import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
 import { openingOf } from "./OpeningRules.ts"
@@ -135,7 +135,7 @@ const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   })
   const slot =
     opened === null ? null : yield* slotOf({ instrumentId, cutOffAt: opened.cutOffAt }, act)
-  const market = yield* standingMarket(instrumentId)
+  const market = yield* latestMarket(instrumentId)
   const { inputsMax } = yield* Settings
   const standing = { holds, instrument, market, inputsMax }
   return { opened, market, slot, rows: Gates.againstOpening(standing, rows) }

@@ -1,9 +1,13 @@
 /** Look-up of an instrument's primary market, under which orders mint, burn and pay. */
 import { Effect, Option, Stream } from "effect"
+import { latestOf } from "../../agreements/ProposalSteps.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
 import { Records } from "../../records/Records.ts"
-import { type PrimaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
+import { type PrimaryMarket, primaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
+
+/** Loads the market of an instrument that is proposed or agreed; null: none. */
+export const latestMarket = (instrumentId: string) => latestOf(primaryMarket, instrumentId)
 
 /** The contract that a market stands on. */
 export interface Live {

@@ -1,5 +1,6 @@
 /** Writes of primary markets: the venue proposes one to fund and registrar. */
 import { Effect, Schema } from "effect"
+import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import {
   assetOf,
   InstrumentId,
@@ -16,8 +17,7 @@ import * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import * as Proposing from "../../writes/ProposalSteps.ts"
-import { PrimaryMarketMachine, primaryMarkets } from "./PrimaryMarket.ts"
+import { primaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
 import * as PrimaryMarketView from "./PrimaryMarketView.ts"
 
 /** More attestors than this no market needs. */
@@ -41,12 +41,6 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-const states = { machine: PrimaryMarketMachine, waiting: "proposed", agreed: "agreed" } as const
-
-/** The market that stands for an instrument: asked for, or agreed. Null: there is none. */
-export const standing = (instrumentId: string) =>
-  Proposing.standing(primaryMarkets, states, { instrumentId: [instrumentId] })
-
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "mkt_")
 
 export const propose = Operation.defineOnLedger("primary-market.propose", {
@@ -68,13 +62,10 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     const instrument = yield* Effect.fromResult(
       recorded(yield* records.get(instruments, body.instrumentId))
     )
-    const { replaces } = yield* Effect.fromResult(
-      Proposing.decide(
-        states,
-        yield* standing(body.instrumentId),
-        "A primary market of this instrument is agreed."
-      )
-    )
+    const replaced = yield* ProposalSteps.replacedBy(primaryMarket, {
+      instrumentId: body.instrumentId,
+      detail: "A primary market of this instrument is agreed."
+    })
     yield* Effect.fromResult(judge(against(body, { instrument, now: act.now })))
     const oracle = body.terms.oracle ?? instrument.manifest.oracle
     if (oracle === null) throw new Error("a market that passed its gates has an oracle")
@@ -91,14 +82,12 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
       until: body.until,
       accepted: []
     })
-    const waiting = replaces?.proposalCid ?? null
-    return Proposing.replacing(
-      waiting === null ? null : exercise(PrimaryMarketProposal, waiting, "Withdraw", {}),
-      proposal
+    return ProposalSteps.replacing(proposal, replaced, (cid) =>
+      exercise(PrimaryMarketProposal, cid, "Withdraw", {})
     )
   }),
   finish: (_, act) =>
-    Effect.map(Proposing.opened(primaryMarkets, idOf(act.operationId)), PrimaryMarketView.of)
+    Effect.map(ProposalSteps.opened(primaryMarkets, idOf(act.operationId)), PrimaryMarketView.of)
 })
 
 /** Checks of a market's terms. */

@@ -1,5 +1,6 @@
 /** Writes of provision settlements: the venue proposes one to a fund. */
 import { Effect, Schema } from "effect"
+import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -10,20 +11,9 @@ import * as Field from "../../templates/Field.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import * as Proposing from "../../writes/ProposalSteps.ts"
-import { ProvisionSettlementMachine, provisionSettlements } from "./ProvisionSettlement.ts"
+import { provisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
 import * as ProvisionSettlementView from "./ProvisionSettlementView.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
-
-const states = {
-  machine: ProvisionSettlementMachine,
-  waiting: "proposed",
-  agreed: "agreed"
-} as const
-
-/** The consent of an instrument that is proposed or agreed; null: none. */
-export const standing = (instrumentId: string) =>
-  Proposing.standing(provisionSettlements, states, { instrumentId: [instrumentId] })
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_")
 
@@ -55,13 +45,10 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
   plan: Effect.fn("provision-settlement.propose")(function* (body, act) {
     const records = yield* Records
     yield* Effect.fromResult(recorded(yield* records.get(instruments, body.instrumentId)))
-    const { replaces } = yield* Effect.fromResult(
-      Proposing.decide(
-        states,
-        yield* standing(body.instrumentId),
-        "The fund's consent stands already."
-      )
-    )
+    const replaced = yield* ProposalSteps.replacedBy(provisionSettlement, {
+      instrumentId: body.instrumentId,
+      detail: "The fund's consent stands already."
+    })
     yield* Effect.fromResult(
       judge([
         check("provision-in-time", body.until === null || Instant.isAfter(body.until, act.now))
@@ -76,15 +63,13 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
       limit: body.limit,
       until: body.until
     })
-    const waiting = replaces?.proposalCid ?? null
-    return Proposing.replacing(
-      waiting === null ? null : exercise(ProvisionSettlementProposal, waiting, "Withdraw", {}),
-      proposal
+    return ProposalSteps.replacing(proposal, replaced, (cid) =>
+      exercise(ProvisionSettlementProposal, cid, "Withdraw", {})
     )
   }),
   finish: (_, act) =>
     Effect.map(
-      Proposing.opened(provisionSettlements, idOf(act.operationId)),
+      ProposalSteps.opened(provisionSettlements, idOf(act.operationId)),
       ProvisionSettlementView.of
     )
 })

@@ -18,7 +18,7 @@ import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlLookups.ts"
-import { standing as standingMarket } from "../primary-market/PrimaryMarketOperations.ts"
+import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import * as Gates from "./StandingSettlementGates.ts"
 import {
   type StandingSettlement,
@@ -101,7 +101,7 @@ const opening = Effect.fnUntraced(function* (input: Opening, { now }: OperationA
   const found = yield* records.get(instruments, instrumentId)
   const { holds } = yield* controlsOf({ instrumentId, holderIds: [] })
   const instrument = yield* Effect.fromResult(recorded(found, [ControlGates.held({ holds })]))
-  const market = yield* standingMarket(instrumentId)
+  const market = yield* latestMarket(instrumentId)
   const named = yield* holdersOf(funding.map(({ party }) => party))
   const standing = { holds, instrument, market, funding, deadline, holders: named, now }
   return { market, rows: Gates.againstOpening(standing) }

@@ -6,7 +6,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import { isSized } from "../../orders/OrderSize.ts"
 import { signedOrder } from "../../orders/SignedOrderLookups.ts"
-import { standing as standingMarket } from "../../orders/primary-market/PrimaryMarketOperations.ts"
+import { latestMarket } from "../../orders/primary-market/PrimaryMarketLookups.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import * as RedemptionPricing from "../../orders/redemption/RedemptionPricing.ts"
 import { lastPriceOf } from "../../orders/order/LastPriceLookups.ts"
@@ -62,7 +62,7 @@ const ofClaim = Effect.fnUntraced(function* (
   const instrument = Option.getOrNull(yield* records.find(instruments, of.instrumentId))
   if (ordered === null || instrument === null || !isRecorded(instrument)) return null
   const terms = yield* inForce(instrument, of.now)
-  const market = yield* standingMarket(of.instrumentId)
+  const market = yield* latestMarket(of.instrumentId)
   const { oracle } = attestingOf(instrument, market?.state === "agreed" ? market : null)
   const price = yield* lastPriceOf(instrument, oracle)
   if (price === null || terms.manifest.valuation === "rebasing") return null

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as MemoryAudit from "../memory/MemoryAudit.ts"
 import { stamp } from "../memory/Stamp.ts"
 import type { Wakes } from "../memory/Wakes.ts"
-import * as Gate from "./Gate.ts"
+import * as HeadLock from "./HeadLock.ts"
 import * as PgAudit from "./PgAudit.ts"
 import * as Pruning from "./PgFeedPruning.ts"
 import { asking, scannedTo } from "./Scanned.ts"
@@ -13,14 +13,6 @@ import * as Values from "./Values.ts"
 
 export const FEED = "feed"
 const TAKEN = "feed.taken"
-
-/**
- * How many transactions of this host may wait for the head's lock: one that works and one that is
- * next. More of them in the database halve its throughput, as measured.
- */
-const AT_HEAD = 2
-/** After this the head's own lock decides, so that the database sees a deadlock if there is one. */
-const AT_HEAD_WAIT = "1 second"
 
 /** The row is locked since it was taken, and only whoever took it comes this far. */
 const MOVE = `
@@ -65,22 +57,11 @@ export const make = (of: {
   readonly wakes: Wakes
 }): Feed["Service"] => {
   const { sessions, wakes } = of
-  const gate = Gate.make({ places: AT_HEAD, wait: AT_HEAD_WAIT })
-
-  /** Waits for this host's turn at the head, once for each transaction. */
-  const takeTurn = (session: Session): Effect.Effect<void> =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        if (session.notes.has(TAKEN)) return
-        if (yield* restore(gate.enter)) session.atEnd.push(gate.leave)
-      })
-    )
-
   return {
     take: (now) =>
       sessions.inside("Feed.take", (session) =>
         Effect.gen(function* () {
-          yield* takeTurn(session)
+          yield* HeadLock.take(session)
           const { rows } = yield* session.ask(
             `select ${HEAD} from bursar.head where id = 1 for no key update`,
             []
@@ -124,10 +105,10 @@ export const make = (of: {
       ({ rows }) => headOf(rows[0] ?? {})
     ),
     answer: ({ now, since }) =>
-      Effect.map(sessions.ask(ANSWER, [now, since]), ({ rows }) => headOf(rows[0] ?? {})),
+      Effect.map(HeadLock.ask(sessions, ANSWER, [now, since]), ({ rows }) => headOf(rows[0] ?? {})),
     pass: (instant) =>
       Effect.asVoid(
-        sessions.ask("update bursar.head set at = $1 where id = 1 and at < $1", [instant])
+        HeadLock.ask(sessions, "update bursar.head set at = $1 where id = 1 and at < $1", [instant])
       ),
     known: (sources) =>
       sources.length === 0

@@ -3,6 +3,7 @@
  */
 import type { Feed } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
+import * as HeadLock from "./HeadLock.ts"
 import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -52,8 +53,9 @@ export const prune = (sessions: Sessions, { before, hold, limit }: Of<"prune">):
       const row = rows[0] ?? {}
       const last = Values.numberOrNull(row, "last")
       if (last !== null) {
-        // Last of all, since whoever writes waits for this row.
-        yield* sessions.send(
+        // Last of all, since whoever writes waits for the head.
+        yield* HeadLock.ask(
+          sessions,
           "update bursar.head set pruned_to = greatest(pruned_to, $1::int8) where id = 1",
           [String(last)]
         )

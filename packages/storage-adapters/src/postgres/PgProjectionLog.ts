@@ -6,6 +6,7 @@ import {
   WriterFenced
 } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
+import * as HeadLock from "./HeadLock.ts"
 import type { Rows, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -131,7 +132,8 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
   head: Effect.map(sessions.look(`select ${HEAD} from bursar.head where id = 1`, []), headOf),
   takeOver: ({ participant }) =>
     Effect.map(
-      sessions.ask(
+      HeadLock.ask(
+        sessions,
         `update bursar.head set writer_epoch = writer_epoch + 1, participant = $1
          where id = 1 returning ${HEAD}`,
         [participant]
@@ -150,7 +152,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
       }
       return underEpoch(
         epoch,
-        sessions.ask(ADVANCE, [
+        HeadLock.ask(sessions, ADVANCE, [
           String(epoch),
           String(from),
           String(to),
@@ -162,7 +164,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
   bootstrap: ({ epoch, offset, ledgerTime, horizonTime }) =>
     underEpoch(
       epoch,
-      sessions.ask(BOOTSTRAP, [String(epoch), String(offset), ledgerTime, horizonTime])
+      HeadLock.ask(sessions, BOOTSTRAP, [String(epoch), String(offset), ledgerTime, horizonTime])
     ),
   prune: ({ offset, limit }) =>
     sessions.run(
@@ -173,7 +175,7 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
            where id = 1 and horizon_offset < least($1::int8, projection_offset)`,
           [String(offset)]
         )
-        if (below.length > 0) yield* sessions.send(RAISE, [String(offset)])
+        if (below.length > 0) yield* HeadLock.ask(sessions, RAISE, [String(offset)])
         const { rows } = yield* sessions.ask(PRUNE, [String(Math.max(0, limit))])
         return Values.number(rows[0] ?? {}, "gone")
       })

@@ -24,8 +24,6 @@ export interface Session {
   readonly look: Session["ask"]
   /** Waits until nothing that was read here can be taken back any more. */
   readonly settled: Effect.Effect<void, StorageUnavailable>
-  /** Actions after the transaction has ended, committed or rolled back. */
-  readonly atEnd: Array<() => void>
   /** Actions after the commit. */
   readonly afterCommit: Array<() => void>
   /** Cache of the ports for the length of the transaction; a rolled back part empties it. */
@@ -289,7 +287,6 @@ const openSession = (of: {
     ended: false,
     untouched: [],
     parts: 0,
-    atEnd: [],
     afterCommit: [],
     notes: new Map(),
     send: (sql, parameters) =>
@@ -344,7 +341,6 @@ const openSession = (of: {
       }),
     close: (committed) => {
       open.ended = true
-      for (const f of open.atEnd) f()
       if (committed) for (const f of open.afterCommit) f()
     }
   }

@@ -2,6 +2,7 @@
 import * as cycles from "./cycles.ts"
 import * as decimals from "./decimals.ts"
 import * as deliveries from "./deliveries.ts"
+import * as http from "./http.ts"
 import * as list from "./list.ts"
 import type { Row } from "./measure.ts"
 import * as memory from "./memory.ts"
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, Bench>> = {
   decimals: decimals.bench,
   list: list.bench,
   operations: operations.bench,
+  http: http.bench,
   reads: reads.bench,
   registers: registers.bench,
   cycles: cycles.bench,

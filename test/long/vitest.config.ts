@@ -7,11 +7,18 @@ export default defineConfig({
     root: new URL("../..", import.meta.url).pathname,
     include: [
       "test/long/**/*.long.ts",
-      // At more points, and with more records, than beside the other tests.
+      // At more points, with more records and for longer than beside the other tests.
       "test/kill/kill.test.ts",
-      "test/http/security/10-unbounded-list.test.ts"
+      "test/http/security/10-unbounded-list.test.ts",
+      "test/simulation/town.test.ts",
+      "test/demo/replay-series.test.ts"
     ],
-    env: { KILLS: process.env["KILLS"] ?? "many", LIST_COUNT: "200000" },
+    env: {
+      KILLS: process.env["KILLS"] ?? "many",
+      LIST_COUNT: "200000",
+      TOWN_STEPS: "1500",
+      SERIES: "all"
+    },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",
     maxWorkers: 2,

@@ -4,11 +4,32 @@ import { checks } from "#core/kernel/Checks.ts"
 import { pinned } from "./town/repeats.ts"
 import { play, type Summary } from "./town/run.ts"
 
-/** The third is a town that deals; the long run walks another one each day. */
+/** The third is a town that deals; the long run walks all three further, and another one each day. */
 const seeds = [21, 23, 24]
-const steps = 1_500
+const steps = Number(process.env["TOWN_STEPS"] ?? 400)
+const isLong = steps >= 1_500
 
-/** What the fixed seeds together do at least so often; less, and the walk passes by what it is there to test. */
+/** What the three towns together do at least so often in 400 steps each. */
+const reachedSoon: Readonly<Record<string, number>> = {
+  "holder.onboard succeeded": 40,
+  "event admission.granted": 40,
+  "subscription.claim succeeded": 60,
+  "subscription.claim refused": 100,
+  "event subscription.delivered": 5,
+  "redemption.claim succeeded": 3,
+  "holder.restrict succeeded": 10,
+  "event holder.unrestricted": 5,
+  "policy.set succeeded": 8,
+  "dealing-cycle.open succeeded": 8,
+  "precheck allowed": 20,
+  "precheck not allowed": 20,
+  "refused permission-denied": 20,
+  faults: 12,
+  "records folded": 1_000,
+  "answers repeated": 1_800
+}
+
+/** What the first two towns do at least so often in 1,500 steps each, so that the walk reaches what it tests. */
 const reached: Readonly<Record<string, number>> = {
   "holder.onboard succeeded": 80,
   "accepted-terms.accept succeeded": 60,
@@ -67,7 +88,14 @@ describe("a town by chance", () => {
     })
   }
 
-  it("does, and is refused, what it is there to be tested by", () => {
+  it.skipIf(isLong)("acts, and is refused, in most ways that a town has within few steps", () => {
+    const often = (what: string) => summaries.reduce((sum, { seen }) => sum + (seen[what] ?? 0), 0)
+    const rare = Object.entries(reachedSoon).filter(([what, times]) => often(what) < times)
+    expect(rare.map(([what, times]) => `${what}: ${often(what)} of ${times}`)).toEqual([])
+    expect(summaries.reduce((sum, { kills }) => sum + kills, 0)).toBeGreaterThan(3)
+  })
+
+  it.skipIf(!isLong)("does, and is refused, what it is there to be tested by", () => {
     const [first, second] = summaries
     const often = (what: string) => (first?.seen[what] ?? 0) + (second?.seen[what] ?? 0)
     const rare = Object.entries(reached).filter(([what, times]) => often(what) < times)
@@ -78,7 +106,7 @@ describe("a town by chance", () => {
     expect((first?.kills ?? 0) + (second?.kills ?? 0)).toBeGreaterThan(5)
   })
 
-  it("never is refused by a check that the table of checks lacks", () => {
+  it("is refused by checks of the table of checks alone", () => {
     const refused = summaries
       .flatMap(({ seen }) => Object.keys(seen))
       .filter((what) => what.startsWith("refused rule-refused "))
@@ -87,16 +115,19 @@ describe("a town by chance", () => {
     expect(refused.filter((check) => !(check in checks))).toEqual([])
   })
 
-  it("answers every pinned read, and says the same again as of each answer's instant", () => {
-    const [first, second] = summaries
-    const often = (what: string) => (first?.seen[what] ?? 0) + (second?.seen[what] ?? 0)
-    const never = pinned.filter(({ name }) => often(`answered ${name}`) === 0)
-    // No town opens a standing settlement.
-    expect(never.map(({ name }) => name)).toEqual(["standingSettlements.get"])
-    expect(often("answers repeated")).toBeGreaterThan(4_000)
-  })
+  it.skipIf(!isLong)(
+    "answers every pinned read, and says the same again as of each answer's instant",
+    () => {
+      const [first, second] = summaries
+      const often = (what: string) => (first?.seen[what] ?? 0) + (second?.seen[what] ?? 0)
+      const never = pinned.filter(({ name }) => often(`answered ${name}`) === 0)
+      // No town opens a standing settlement.
+      expect(never.map(({ name }) => name)).toEqual(["standingSettlements.get"])
+      expect(often("answers repeated")).toBeGreaterThan(4_000)
+    }
+  )
 
-  it("never goes another way the second time it is walked by the same seed", async () => {
+  it("goes the same way whenever it is walked by the same seed", async () => {
     const [once, again] = [await play({ seed: 7, steps: 300 }), await play({ seed: 7, steps: 300 })]
     expect(again.transcript).toBe(once.transcript)
     expect(again).toEqual(once)

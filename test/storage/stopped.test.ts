@@ -1,8 +1,12 @@
-/** A host that stops in the middle of a transaction holds up the others no longer than is allowed. */
+/**
+ * Limit of an idle transaction (`transactionIdleMillis`): a host that stops in the middle of one holds
+ * up the others no longer. Seen red with the setting ignored in Postgres.ts and in Sessions.ts.
+ */
 import { Atomically, Feed, Keys } from "@bursar/engine-core/ports"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Deferred, Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql/SqlClient"
 import { describe, expect, it } from "@effect/vitest"
 import { pollLimit } from "../waiting.ts"
 
@@ -26,13 +30,19 @@ const write = (key: string, between: Effect.Effect<void>) =>
 
 describe("a host that holds the head of the feed and sends nothing more", () => {
   it.live(
-    "never holds everybody up, or writes when it wakes (without a limit: it never ends)",
+    "loses its transaction at the limit that was set, and writes nothing of it when it wakes",
     () =>
       Effect.gen(function* () {
         const url = Redacted.make(yield* TestDatabase.url)
         const layer = Postgres.layer({ url, transactionIdleMillis: 400 })
         const stopped = yield* Layer.build(Layer.fresh(layer))
         const other = yield* Layer.build(Layer.fresh(layer))
+        // Each key shows the limit of the connection that wrote it.
+        yield* Effect.flatMap(
+          SqlClient,
+          (sql) => sql`alter table bursar.key add column idle_limit text
+            default current_setting('idle_in_transaction_session_timeout')`
+        ).pipe(Effect.provideContext(other))
         const holding = yield* Deferred.make<void>()
         const awake = yield* Deferred.make<void>()
         const sleeper = yield* Effect.forkChild(
@@ -56,6 +66,14 @@ describe("a host that holds the head of the feed and sends nothing more", () => 
             // The host that slept goes on with its next transaction.
             yield* write("again", Effect.void)
             expect(yield* found("again")).toBe(true)
+            const limits = yield* Effect.flatMap(
+              SqlClient,
+              (sql) => sql`select key, idle_limit from bursar.key order by key`
+            )
+            expect(limits).toEqual([
+              { key: "again", idle_limit: "400ms" },
+              { key: "other", idle_limit: "400ms" }
+            ])
           }),
           stopped
         )

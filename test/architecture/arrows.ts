@@ -21,7 +21,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   // What submits, opens, signs, judges and runs a write.
   [4, /^writes\/(\w+Write|CallKeys|Claim|KeyedCall|OperationTransitions|SignedFigures)\.ts$/u],
   // What folds updates into records, and what answers reads from them, needs both as a use case does.
-  [4, /^(projection\/|reads\/(Point|Reads|SharedAnswers|layer)\.ts$)/u],
+  [4, /^(projection\/|reads\/(Point|Prepared|Reads|SharedAnswers|layer)\.ts$)/u],
   [2, /./u]
 ]
 

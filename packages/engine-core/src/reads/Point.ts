@@ -5,220 +5,237 @@ import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { Ledger } from "../ports/Ledger.ts"
-import type { Feed } from "../ports/storage/Feed.ts"
+import type { Feed, FeedHead } from "../ports/storage/Feed.ts"
 import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
 import { storeUnavailable } from "../records/PortFailure.ts"
 import type { PointAsked } from "./Reads.ts"
 import * as SharedAnswers from "./SharedAnswers.ts"
 
-/** Before the first fact of the ledger nothing has run out yet. */
+/** The instant at which clock states are judged before the first fact of the ledger: none has expired. */
 const beginning = Instant.fromNanos(0n)
 
 /**
- * Nanoseconds by which an answer may be older than the clock while nothing was written since. So
- * answers are written down a thousand times a second at the most, however many are given.
+ * Nanoseconds by which an answer may be older than the clock while nothing was written since: answers
+ * are written to the feed's head at most a thousand times a second, however many are given.
  */
 const sameInstant = 999_000n
 
-/** Seconds after which an offset that was pruned may as well be asked again: never soon. */
+/** Seconds of `Retry-After` for an offset that was pruned, which no retry finds again. */
 const prunedRetry = 3_600
 
-/** A pin, and which of the ledgers the engine has followed its offset belongs to. */
+/** A pin, with the epoch of the ledger that its offset belongs to. */
 export interface Resolved extends Pin.Resolved {
   readonly ledgerEpoch: number
 }
 
 /**
  * How a read without `at` or `asOf` is pinned. `answered`: to an instant given out for this answer,
- * which is `judgedAt`; asOf that instant answers the same for ever. `snapshot`: to everything written so
- * far, also for a list's later pages. `as-it-is`: not pinned, for one record that no offset dates.
+ * which is `judgedAt`; a read as of that instant always answers the same. `snapshot`: to
+ * everything written so far, also for a list's later pages. `as-it-is`: not pinned, for one record
+ * that no offset dates.
  */
 export type Latest = "answered" | "snapshot" | "as-it-is"
 
 export interface Points {
-  /** The point asked for; where none is, `latest` says which the latest one is. */
+  /** Resolves the point asked for; `latest` says how a read that names none is pinned. */
   readonly resolve: (
     asked: PointAsked,
     now: Instant.Instant,
     of: { readonly latest: Latest }
   ) => Effect.Effect<Resolved, Refused | Unavailable>
   /**
-   * Whether an offset that an earlier page was pinned to can still be read: refuses
-   * `offset-unavailable` for good once the projection has dropped it, or follows another ledger.
+   * Checks that the offset of an earlier page can still be read. Refuses `offset-unavailable`, not
+   * retryable, once the projection has pruned it or follows another ledger.
    */
-  readonly stillHeld: (place: {
+  readonly checkHeld: (place: {
     readonly offset: Offset.Offset
     readonly ledgerEpoch: number
   }) => Effect.Effect<void, Refused<"offset-unavailable"> | Unavailable>
 }
 
-const instantOf = (text: string | null): Instant.Instant | null =>
-  text === null ? null : Instant.of(text)
-
-export const make = Effect.fnUntraced(function* (ports: {
+/** The ports that answer which offset and instant a read is pinned to. */
+interface Ports {
   readonly log: ProjectionLog["Service"]
   readonly feed: Feed["Service"]
   readonly ledger: Ledger["Service"]
-}): Effect.fn.Return<Points, never, Scope.Scope> {
-  const stored = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
-    Effect.mapError(effect, storeUnavailable)
+}
 
-  /** The ledger's end as far as it can be asked; null when it is away, since the answer stands anyway. */
-  const end = Effect.map(
-    Effect.result(ports.ledger.ledgerEnd),
+export const make = Effect.fnUntraced(function* (
+  ports: Ports
+): Effect.fn.Return<Points, never, Scope.Scope> {
+  const giveAnswer = yield* SharedAnswers.make((instant) => answerAt(ports, instant))
+  const ledgerTimeOf = ledgerTimes(ports)
+  return {
+    checkHeld: ({ offset, ledgerEpoch }) =>
+      Effect.flatMap(stored(ports.log.head), (head) =>
+        ledgerEpoch === head.ledgerEpoch && offset >= head.horizonOffset
+          ? Effect.void
+          : notHeld(ports, head, "pruned")
+      ),
+    resolve: (asked, now, { latest }) =>
+      Effect.suspend((): Effect.Effect<Resolved, Refused | Unavailable> => {
+        if (asked.at !== undefined && asked.asOf !== undefined) return Effect.fail(twoPoints())
+        if (asked.at !== undefined) return atOffset(ports, asked.at)
+        if (asked.asOf !== undefined) return atInstant(ports, ledgerTimeOf, asked.asOf, now)
+        if (latest === "as-it-is") return Effect.succeed(asItIs(now))
+        return latest === "answered"
+          ? Effect.flatMap(giveAnswer(now), (head) => ofHead(ledgerTimeOf, head))
+          : Effect.flatMap(stored(ports.feed.head), (head) => ofHead(ledgerTimeOf, head, now))
+      })
+  }
+})
+
+const stored = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
+  Effect.mapError(effect, storeUnavailable)
+
+const instantOf = (text: string | null): Instant.Instant | null =>
+  text === null ? null : Instant.of(text)
+
+const twoPoints = () => {
+  const detail = "at and asOf exclude each other."
+  return refused("invalid-request", {
+    errors: [
+      { pointer: "/query/at", detail },
+      { pointer: "/query/asOf", detail }
+    ]
+  })
+}
+
+/** The ledger's end; null while the ledger is unavailable, since no answer depends on it alone. */
+const endOf = ({ ledger }: Ports) =>
+  Effect.map(
+    Effect.result(ledger.ledgerEnd),
     Result.match({ onSuccess: (offset): number | null => offset, onFailure: () => null })
   )
 
-  const notHeld = Effect.fnUntraced(function* (head: ProjectionHead, pruned: boolean) {
-    const ledgerEnd = yield* end
-    return yield* Effect.fail(
-      refused("offset-unavailable", {
-        projectionOffset: head.offset,
-        ...(ledgerEnd === null ? {} : { ledgerEnd }),
-        retryAfter: pruned ? prunedRetry : 1,
-        retryable: !pruned
-      })
-    )
-  })
+/** Fails with `offset-unavailable`: retryable for an offset not reached yet, not for a pruned one. */
+const notHeld = Effect.fnUntraced(function* (
+  ports: Ports,
+  head: ProjectionHead,
+  why: "pruned" | "not-reached"
+) {
+  const ledgerEnd = yield* endOf(ports)
+  return yield* Effect.fail(
+    refused("offset-unavailable", {
+      projectionOffset: head.offset,
+      ...(ledgerEnd === null ? {} : { ledgerEnd }),
+      retryAfter: why === "pruned" ? prunedRetry : 1,
+      retryable: why !== "pruned"
+    })
+  )
+})
 
-  const atOffset = Effect.fnUntraced(function* (offset: Offset.Offset) {
-    const head = yield* stored(ports.log.head)
-    if (offset > head.offset) return yield* notHeld(head, false)
-    if (offset < head.horizonOffset) return yield* notHeld(head, true)
-    const text = yield* stored(ports.log.ledgerTimeAt(offset))
-    const ledgerTime = instantOf(Option.getOrNull(text))
-    return {
-      offset,
-      ledgerEpoch: head.ledgerEpoch,
-      ledgerTime,
-      select: { by: "offset" as const },
-      judgedAt: ledgerTime ?? beginning
-    }
-  })
+type LedgerTimeOf = (offset: number) => Effect.Effect<Instant.Instant | null, Unavailable>
 
-  /** The head at the instant of an answer, which is the one given or a later one. */
-  const answer = (instant: Instant.Instant) =>
-    stored(
-      ports.feed.answer({
-        now: Instant.sortable(instant),
-        since: Instant.sortable(Instant.fromNanos(instant - sameInstant))
-      })
-    )
-  const sharedAnswer = yield* SharedAnswers.make(answer)
-
-  const atInstant = Effect.fnUntraced(function* (instant: Instant.Instant, now: Instant.Instant) {
-    const { at } = yield* stored(ports.feed.head)
-    const text = Instant.sortable(instant)
-    // Another instance's clock may be ahead: what it has stamped and answered is no later than now.
-    if (instant > now && text > at) {
-      return yield* Effect.fail(
-        refused("invalid-request", {
-          errors: [{ pointer: "/query/asOf", detail: "The instant is later than now." }]
-        })
-      )
-    }
-    const dated = Effect.flatMap(
-      stored(ports.log.offsetAsOf(text)),
-      Option.match({
-        onNone: () => Effect.fail(refused("before-horizon")),
-        onSome: (found) => Effect.succeed(found)
-      })
-    )
-    let found = yield* dated
-    if (!found.settled) {
-      const head = yield* stored(ports.log.head)
-      const watermark = instantOf(head.ledgerTime)
-      if (watermark === null || instant > watermark) {
-        // The answer could still change while the ledger is ahead of us.
-        const ledgerEnd = yield* end
-        if (ledgerEnd !== null && ledgerEnd > head.offset) return yield* notHeld(head, false)
-      }
-    }
-    if (!found.settled) {
-      yield* answer(instant)
-      found = yield* dated
-    } else if (text > at) yield* stored(ports.feed.pass(text))
-    const { ledgerEpoch } = yield* stored(ports.log.head)
-    const offset = Offset.of(found.offset)
-    return {
-      offset,
-      ledgerEpoch,
-      ledgerTime: yield* ledgerTimeOf(offset),
-      select: { by: found.answered ? ("snapshot" as const) : ("instant" as const), instant },
-      judgedAt: instant
-    }
-  })
-
-  /** The time of the last offset that was asked for: what has been reached never changes. */
-  let lately: { readonly offset: number; readonly ledgerTime: Instant.Instant | null } | undefined
-  const ledgerTimeOf = (offset: number) =>
+/** Ledger time of an offset, memoised for the last one asked for: what was reached never changes. */
+const ledgerTimes = ({ log }: Ports): LedgerTimeOf => {
+  let memo: { readonly offset: number; readonly ledgerTime: Instant.Instant | null } | undefined
+  return (offset) =>
     Effect.suspend(() =>
-      lately?.offset === offset
-        ? Effect.succeed(lately.ledgerTime)
-        : Effect.map(stored(ports.log.ledgerTimeAt(offset)), (text) => {
+      memo?.offset === offset
+        ? Effect.succeed(memo.ledgerTime)
+        : Effect.map(stored(log.ledgerTimeAt(offset)), (text) => {
             const ledgerTime = instantOf(Option.getOrNull(text))
-            lately = { offset, ledgerTime }
+            memo = { offset, ledgerTime }
             return ledgerTime
           })
     )
+}
 
-  const answered = Effect.fnUntraced(function* (now: Instant.Instant) {
-    const head = yield* sharedAnswer(now)
-    const instant = Instant.of(head.at)
-    return {
-      offset: Offset.of(head.projectionOffset),
-      ledgerEpoch: head.ledgerEpoch,
-      ledgerTime: yield* ledgerTimeOf(head.projectionOffset),
-      select: { by: "snapshot" as const, instant },
-      judgedAt: instant
-    }
-  })
+const atOffset = Effect.fnUntraced(function* (ports: Ports, offset: Offset.Offset) {
+  const head = yield* stored(ports.log.head)
+  if (offset > head.offset) return yield* notHeld(ports, head, "not-reached")
+  if (offset < head.horizonOffset) return yield* notHeld(ports, head, "pruned")
+  const text = yield* stored(ports.log.ledgerTimeAt(offset))
+  const ledgerTime = instantOf(Option.getOrNull(text))
+  return {
+    offset,
+    ledgerEpoch: head.ledgerEpoch,
+    ledgerTime,
+    select: { by: "offset" as const },
+    judgedAt: ledgerTime ?? beginning
+  }
+})
 
-  const snapshot = Effect.fnUntraced(function* (now: Instant.Instant) {
-    const head = yield* stored(ports.feed.head)
-    // A feed on which nothing was ever written has no instant yet.
+/** Gives out an answer: the feed's head at its instant, which is the one given or a later one. */
+const answerAt = ({ feed }: Ports, instant: Instant.Instant) =>
+  stored(
+    feed.answer({
+      now: Instant.sortable(instant),
+      since: Instant.sortable(Instant.fromNanos(instant - sameInstant))
+    })
+  )
+
+const offsetAsOf = ({ log }: Ports, instant: string) =>
+  Effect.flatMap(
+    stored(log.offsetAsOf(instant)),
+    Option.match({
+      onNone: () => Effect.fail(refused("before-horizon")),
+      onSome: (asOf) => Effect.succeed(asOf)
+    })
+  )
+
+const atInstant = Effect.fnUntraced(function* (
+  ports: Ports,
+  ledgerTimeOf: LedgerTimeOf,
+  instant: Instant.Instant,
+  now: Instant.Instant
+) {
+  const { at } = yield* stored(ports.feed.head)
+  const text = Instant.sortable(instant)
+  // Another instance's clock may be ahead: what it has stamped and answered is no later than now.
+  if (instant > now && text > at) {
+    return yield* Effect.fail(
+      refused("invalid-request", {
+        errors: [{ pointer: "/query/asOf", detail: "The instant is later than now." }]
+      })
+    )
+  }
+  let found = yield* offsetAsOf(ports, text)
+  if (!found.settled) {
+    yield* checkReached(ports, instant)
+    yield* answerAt(ports, instant)
+    found = yield* offsetAsOf(ports, text)
+  } else if (text > at) yield* stored(ports.feed.pass(text))
+  const { ledgerEpoch } = yield* stored(ports.log.head)
+  const offset = Offset.of(found.offset)
+  return {
+    offset,
+    ledgerEpoch,
+    ledgerTime: yield* ledgerTimeOf(offset),
+    select: { by: found.answered ? ("snapshot" as const) : ("instant" as const), instant },
+    judgedAt: instant
+  }
+})
+
+/** Refuses an instant whose answer could still change, since updates before it are not read yet. */
+const checkReached = Effect.fnUntraced(function* (ports: Ports, instant: Instant.Instant) {
+  const head = yield* stored(ports.log.head)
+  const watermark = instantOf(head.ledgerTime)
+  if (watermark !== null && instant <= watermark) return
+  const ledgerEnd = yield* endOf(ports)
+  if (ledgerEnd !== null && ledgerEnd > head.offset) yield* notHeld(ports, head, "not-reached")
+})
+
+/** Everything written by the instant of a head; clock states are judged at `judgedAt`, or at it. */
+const ofHead = (ledgerTimeOf: LedgerTimeOf, head: FeedHead, judgedAt?: Instant.Instant) =>
+  Effect.map(ledgerTimeOf(head.projectionOffset), (ledgerTime): Resolved => {
+    // A feed that nothing was ever written to has no instant yet.
     const instant = head.at === "" ? beginning : Instant.of(head.at)
     return {
       offset: Offset.of(head.projectionOffset),
       ledgerEpoch: head.ledgerEpoch,
-      ledgerTime: yield* ledgerTimeOf(head.projectionOffset),
-      select: { by: "snapshot" as const, instant },
-      judgedAt: now
+      ledgerTime,
+      select: { by: "snapshot", instant },
+      judgedAt: judgedAt ?? instant
     }
   })
 
-  const asItIs = (now: Instant.Instant): Resolved => ({
-    offset: Offset.zero,
-    ledgerEpoch: 0,
-    ledgerTime: null,
-    select: { by: "latest" },
-    judgedAt: now
-  })
-
-  return {
-    stillHeld: Effect.fnUntraced(function* ({ offset, ledgerEpoch }) {
-      const head = yield* stored(ports.log.head)
-      if (ledgerEpoch === head.ledgerEpoch && offset >= head.horizonOffset) return
-      return yield* notHeld(head, true)
-    }),
-    resolve: (asked, now, { latest }) =>
-      Effect.suspend((): Effect.Effect<Resolved, Refused | Unavailable> => {
-        if (asked.at !== undefined && asked.asOf !== undefined) {
-          const detail = "at and asOf exclude each other."
-          return Effect.fail(
-            refused("invalid-request", {
-              errors: [
-                { pointer: "/query/at", detail },
-                { pointer: "/query/asOf", detail }
-              ]
-            })
-          )
-        }
-        if (asked.at !== undefined) return atOffset(asked.at)
-        if (asked.asOf !== undefined) return atInstant(asked.asOf, now)
-        if (latest === "answered") return answered(now)
-        return latest === "snapshot" ? snapshot(now) : Effect.succeed(asItIs(now))
-      })
-  }
+const asItIs = (now: Instant.Instant): Resolved => ({
+  offset: Offset.zero,
+  ledgerEpoch: 0,
+  ledgerTime: null,
+  select: { by: "latest" },
+  judgedAt: now
 })

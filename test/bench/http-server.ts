@@ -57,7 +57,7 @@ const layer = (dataFolder: string) =>
       )
     ),
     Layer.provide(
-      Host.Readiness.layer({ version: "bench" }).pipe(Layer.provide(Host.Vitals.layer))
+      Host.Readiness.layer({ version: "bench" }).pipe(Layer.provide(Host.ReadinessPoll.layer))
     ),
     Layer.provideMerge(Engine.layerOf({ operations: [propose], readings: [Notes.reading] })),
     Layer.provideMerge(

@@ -36,7 +36,9 @@ const signIn = Host.Authentication.layer({
   algorithms: Host.HostConfig.algorithms
 }).pipe(Layer.provide(Host.Jwks.layerLocal({ keys: [jwk] })))
 
-const readiness = Host.Readiness.layer({ version: "bench" }).pipe(Layer.provide(Host.Vitals.layer))
+const readiness = Host.Readiness.layer({ version: "bench" }).pipe(
+  Layer.provide(Host.ReadinessPoll.layer)
+)
 
 const tenant: Host.Venue = {
   tenantId: "venue-1",

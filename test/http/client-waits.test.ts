@@ -266,7 +266,7 @@ describe("the feed", () => {
           pages.map(({ cursor }) => cursor),
           ["c9", "c12"]
         )
-        const events: ReadonlyArray<Client.Seen<EventReads.Event>> = pages.flatMap(
+        const events: ReadonlyArray<Client.Decoded<EventReads.Event>> = pages.flatMap(
           (page) => page.events
         )
         assert.deepEqual(

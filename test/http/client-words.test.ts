@@ -8,7 +8,7 @@ import * as fc from "fast-check"
 import { Webhook } from "standardwebhooks"
 import { describe, expect, it } from "vitest"
 import { fileOf, sources } from "../architecture/sources.ts"
-import * as Seen from "#host/client/Seen.ts"
+import * as OpenSets from "#host/client/OpenSets.ts"
 
 /**
  * The secret of the vectors: the bytes 00 11 22 … ff, twice
@@ -64,7 +64,9 @@ describe("a word of an open set that the client does not know", () => {
   })
   const known = { mode: "par", maybe: null, either: "par", many: [{ mode: "par", amount: 1.5 }] }
   const read = (json: object) =>
-    Effect.runSync(Effect.result(Seen.decode(Shape, PlainJson.parseTrusted(JSON.stringify(json)))))
+    Effect.runSync(
+      Effect.result(OpenSets.decode(Shape, PlainJson.parseTrusted(JSON.stringify(json))))
+    )
 
   it("is kept as { unknown }, wherever it stands; what is known stays as it is", () => {
     const given = {
@@ -93,7 +95,7 @@ describe("a word of an open set that the client does not know", () => {
     expect(Result.isFailure(read(faulty))).toBe(true)
     expect(Result.isFailure(read({ ...known, mode: 1 }))).toBe(true)
     const closed = Effect.runSync(
-      Effect.result(Seen.decode(Schema.Struct({ order: order.schema }), { order: "sideways" }))
+      Effect.result(OpenSets.decode(Schema.Struct({ order: order.schema }), { order: "sideways" }))
     )
     expect(Result.isFailure(closed)).toBe(true)
   })

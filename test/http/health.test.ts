@@ -2,7 +2,7 @@
 import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"
-import { Management, Readiness, Vitals } from "@bursar/http-host"
+import { Management, Readiness, ReadinessPoll } from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -114,7 +114,7 @@ describe("readiness", () => {
 
 const readinessOf = (ledger: Layer.Layer<Ledger.Ledger>) =>
   Readiness.layer({ version: "1" }).pipe(
-    Layer.provide(Vitals.layer),
+    Layer.provide(ReadinessPoll.layer),
     Layer.provide(ledger),
     Layer.provideMerge(Memory.layer)
   )

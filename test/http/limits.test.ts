@@ -4,7 +4,7 @@ import { Times } from "@bursar/http-host"
 import { Effect, Schema } from "effect"
 import { connect, type Socket } from "node:net"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
-import * as Strangers from "#host/middleware/Strangers.ts"
+import * as AnonymousConnections from "#host/middleware/AnonymousConnections.ts"
 import { NoteId, notes, tables } from "./tables.ts"
 import { bearer, json, open, raw, send, slugOf, type Venue } from "./venue.ts"
 import { until } from "../waiting.ts"
@@ -140,7 +140,7 @@ describe("a connection", () => {
   })
 
   it("on which nobody signs in is one of 256; the next one is told to come back", async () => {
-    expect(Strangers.strangersMax).toBe(256)
+    expect(AnonymousConnections.anonymousMax).toBe(256)
     const venue = await opened({})
     const places = await Promise.all(Array.from({ length: 256 }, () => dial(venue)))
     const refused = await dial(venue)

@@ -4,7 +4,7 @@ import { Catalogue, Refusal } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
 import { routes } from "#host/api/Api.ts"
 import * as Document from "#host/api/Document.ts"
-import { problemsOf } from "#host/api/Mend.ts"
+import { problemsOf } from "#host/api/Corrections.ts"
 import { type Route, table } from "#host/api/Route.ts"
 import { tables } from "./tables.ts"
 

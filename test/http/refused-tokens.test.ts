@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { generateKeyPair, SignJWT } from "jose"
 import { Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { toleranceSeconds } from "#host/api/Tolerance.ts"
+import { toleranceSeconds } from "#host/api/ClockTolerance.ts"
 import { secret, sign } from "./signing.ts"
 import {
   audience,

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http"
 import { createRequire } from "node:module"
 import * as Document from "#host/api/Document.ts"
-import { problemsOf } from "#host/api/Mend.ts"
+import { problemsOf } from "#host/api/Corrections.ts"
 import type { Route } from "#host/api/Route.ts"
 import * as RawPath from "#host/middleware/RawPath.ts"
 

@@ -3,7 +3,7 @@
  * neither `process` nor `Buffer`.
  *
  * The bundler is the one that comes with vitest; a limit is in bytes, gzipped, some above what it is.
- * Seen red: with a list of the catalogue's sets in `Seen.ts` (263 kB), with `wire/Body.ts` loaded by
+ * Seen red: with a list of the catalogue's sets in `OpenSets.ts` (263 kB), with `wire/Body.ts` loaded by
  * the client (`Buffer` in its types), with a `process.version` at the head of it.
  */
 import { spawnSync } from "node:child_process"

@@ -32,7 +32,7 @@ import * as Host from "./Host.ts"
 import * as NotUsable from "./config/NotUsable.ts"
 import type { HostConfig, KeeperConfig } from "./HostConfig.ts"
 import * as Management from "./Management.ts"
-import * as Loaded from "./Loaded.ts"
+import * as ConfigLoaded from "./ConfigLoaded.ts"
 import * as Logs from "./observability/Logs.ts"
 import * as Telemetry from "./observability/Telemetry.ts"
 import * as Authentication from "./middleware/Authentication.ts"
@@ -41,7 +41,7 @@ import * as Jwks from "./outbound/Jwks.ts"
 import * as WebhookSender from "./outbound/WebhookSender.ts"
 import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
-import * as Vitals from "./Vitals.ts"
+import * as ReadinessPoll from "./ReadinessPoll.ts"
 
 /**
  * Address of the database: the configured one, or that of the embedded server, which is started
@@ -145,15 +145,16 @@ interface Keys {
 
 const keysOf = (config: KeeperConfig) =>
   Effect.gen(function* () {
-    const own = (use: DeploymentKeys.Use, setting: string) =>
+    const madeKey = (use: DeploymentKeys.Use, setting: string) =>
       DeploymentKeys.own({ use, setting, data: config.data }).pipe(NotUsable.faultOf("data"))
     const signing = config["webhooks.keys"]
     const sealing = config["webhooks.sealingKeys"]
     const audit = config["audit.keys"]
     return {
-      webhooks: signing.length > 0 ? signing : [signingOf(yield* own("webhook", "webhooks.keys"))],
-      sealing: sealing.length > 0 ? sealing : [yield* own("sealing", "webhooks.sealingKeys")],
-      audit: audit.length > 0 ? audit : [signingOf(yield* own("audit", "audit.keys"))],
+      webhooks:
+        signing.length > 0 ? signing : [signingOf(yield* madeKey("webhook", "webhooks.keys"))],
+      sealing: sealing.length > 0 ? sealing : [yield* madeKey("sealing", "webhooks.sealingKeys")],
+      audit: audit.length > 0 ? audit : [signingOf(yield* madeKey("audit", "audit.keys"))],
       // Only a host that serves reads makes a cursor key; maintenance commands sign no cursors.
       cursor: config["cursor.keys"]
     }
@@ -202,7 +203,7 @@ const tenant = (config: HostConfig, publicKeys: Venue["keys"]): Venue => ({
 /** Public keys by which deliveries and checkpoints of the audit log are verified. */
 const publicKeysOf = (keys: Keys) =>
   Effect.map(Crypto, ({ ed25519 }) => {
-    const told =
+    const publicKey =
       (use: string, text: (key: Uint8Array) => string) =>
       ({ keyId, seed, notBefore, notAfter }: DeliveryRules.SigningKey) => ({
         keyId,
@@ -213,8 +214,8 @@ const publicKeysOf = (keys: Keys) =>
         notAfter
       })
     return [
-      ...keys.webhooks.map(told("webhook", DeliveryRules.publicKeyText)),
-      ...keys.audit.map(told("audit", (key) => Buffer.from(key).toString("base64")))
+      ...keys.webhooks.map(publicKey("webhook", DeliveryRules.publicKeyText)),
+      ...keys.audit.map(publicKey("audit", (key) => Buffer.from(key).toString("base64")))
     ]
   }).pipe(Effect.provide(NodeCrypto.layerCrypto))
 
@@ -318,13 +319,13 @@ export const auditLog = (config: KeeperConfig) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const named = config["audit.keys"]
-      const own =
+      const madeKey =
         named.length > 0
           ? undefined
           : yield* DeploymentKeys.kept({ use: "audit", data: config.data }).pipe(
               NotUsable.faultOf("data")
             )
-      const auditKeys = own === undefined ? named : [signingOf(own)]
+      const auditKeys = madeKey === undefined ? named : [signingOf(madeKey)]
       return Layer.mergeAll(
         storage(config),
         NodeCrypto.layer,
@@ -403,7 +404,7 @@ const venue = (
     )
   ).pipe(
     Layer.provide(signIn(config)),
-    Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(Vitals.layer))),
+    Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(ReadinessPoll.layer))),
     Layer.provideMerge(engineOf(config, of.keys)),
     Layer.provide(telemetry(config)),
     Layer.provide(Layer.sync(RefusedWrites.Current, RefusedWrites.make)),
@@ -434,8 +435,8 @@ export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effec
     )
     // The configuration is logged before anything is served under it.
     yield* Context.get(context, AuditLog)
-      .log(Loaded.entry(config, keys))
-      .pipe(Effect.mapError(({ detail }) => new Loaded.NotTold({ detail })))
+      .log(ConfigLoaded.entry(config, keys))
+      .pipe(Effect.mapError(({ detail }) => new ConfigLoaded.NotLogged({ detail })))
     const api = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
     yield* ready({
       api,

@@ -51,7 +51,7 @@ const parse = (text: string): OwnKey | undefined => {
   }
 }
 
-const there = (file: string) =>
+const readIfPresent = (file: string) =>
   Effect.tryPromise({
     try: () =>
       readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
@@ -87,7 +87,7 @@ export const kept = (of: {
 }): Effect.Effect<OwnKey | undefined, WrongKeyFile | NoKeyFile> =>
   Effect.gen(function* () {
     const file = fileOf(of)
-    const text = yield* there(file)
+    const text = yield* readIfPresent(file)
     if (text === undefined) return undefined
     return parse(text) ?? (yield* new WrongKeyFile({ file }))
   })
@@ -106,7 +106,7 @@ export const own = (of: {
   Effect.gen(function* () {
     const file = fileOf(of)
     const folder = dirname(file)
-    if ((yield* there(file)) === undefined) {
+    if ((yield* readIfPresent(file)) === undefined) {
       const secret = randomBytes(keyBytes)
       const digest = createHash("sha256").update("bursar-key-id\n").update(secret).digest("hex")
       const key = {

@@ -8,7 +8,7 @@ import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
 import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import type { Document } from "./api/Mend.ts"
+import type { Document } from "./api/Corrections.ts"
 import * as Licences from "./DocsLicences.ts"
 import { isKnown } from "./wire/Conditional.ts"
 import { version } from "./version.ts"
@@ -96,7 +96,7 @@ const kept = Effect.fnUntraced(function* (of: {
       const takesGzip = acceptsGzip(headers["accept-encoding"])
       // The plain and the compressed form are two representations, each with an ETag of its own.
       const etag = takesGzip ? `"${digest}-gzip"` : `"${digest}"`
-      const told = {
+      const answerHeaders = {
         "x-request-id": requestId,
         "x-content-type-options": "nosniff",
         // Cached by the caller and revalidated by its ETag.
@@ -106,11 +106,11 @@ const kept = Effect.fnUntraced(function* (of: {
         etag
       }
       if (isKnown(headers["if-none-match"], etag)) {
-        return HttpServerResponse.empty({ status: 304, headers: told })
+        return HttpServerResponse.empty({ status: 304, headers: answerHeaders })
       }
       return HttpServerResponse.uint8Array(takesGzip ? packed : plain, {
         contentType: of.contentType,
-        headers: takesGzip ? { ...told, "content-encoding": "gzip" } : told
+        headers: takesGzip ? { ...answerHeaders, "content-encoding": "gzip" } : answerHeaders
       })
     })
 })

@@ -14,10 +14,10 @@ import * as Handlers from "./handlers/Handlers.ts"
 import * as Listener from "./Listener.ts"
 import { front } from "./middleware/Arrival.ts"
 import * as Cors from "./middleware/Cors.ts"
-import * as Observed from "./middleware/Observed.ts"
+import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import * as RateLimit from "./middleware/RateLimit.ts"
 import * as SignedRequests from "./middleware/SignedRequests.ts"
-import * as Strangers from "./middleware/Strangers.ts"
+import * as AnonymousConnections from "./middleware/AnonymousConnections.ts"
 
 export interface Options {
   readonly tables: Tables
@@ -37,10 +37,10 @@ export const layer = (options: Options) => {
   const routes = table(options.tables)
   const api = Interface.make(routes)
   const { tenantId } = options.tenant
-  const strangers = Strangers.make<Socket>()
+  const anonymous = AnonymousConnections.make<Socket>()
   // The served document has no final line break; the file in the repository has one.
   const openapi = Document.text(routes).trimEnd()
-  const handlers = Handlers.layer({ ...options, api, routes, openapi, strangers }).pipe(
+  const handlers = Handlers.layer({ ...options, api, routes, openapi, anonymous }).pipe(
     Layer.provide(SignedRequests.layer({ ...options.signing, tenantId })),
     Layer.provide(RateLimit.layer({ ...options.rateLimit, tenantId }))
   )
@@ -58,8 +58,8 @@ export const layer = (options: Options) => {
       yield* HttpServer.serveEffect(front({ routes, pages, cors, app: router }))
     })
   ).pipe(
-    Layer.provide(Observed.layer),
-    Layer.provideMerge(Listener.layer({ ...options, strangers }))
+    Layer.provide(RequestTelemetry.layer),
+    Layer.provideMerge(Listener.layer({ ...options, anonymous }))
   )
 }
 

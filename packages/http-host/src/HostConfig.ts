@@ -417,7 +417,7 @@ interface ReadWhole {
    * Faults in the order of the table. `missing`: a required setting without a value; `wrong`: every
    * other fault.
    */
-  readonly faults: ReadonlyArray<{ readonly was: "wrong" | "missing"; readonly told: string }>
+  readonly faults: ReadonlyArray<{ readonly was: "wrong" | "missing"; readonly message: string }>
 }
 
 const readWhole: Effect.Effect<ReadWhole, WrongSettings> = Effect.gen(function* () {
@@ -428,20 +428,20 @@ const readWhole: Effect.Effect<ReadWhole, WrongSettings> = Effect.gen(function* 
   const values: Array<readonly [string, unknown]> = []
   const held: Array<Held> = []
   const faults: Array<ReadWhole["faults"][number]> = []
-  for (const told of strays) faults.push({ was: "wrong", told })
+  for (const message of strays) faults.push({ was: "wrong", message })
   for (const [name, setting] of all) {
     const variable = variableOf(name, setting)
     const given = givenOf(setting, yield* Sources.variable(variable), file.get(name))
     const called = given.from === "file" ? `${name} of the file` : `${name} (${variable})`
     if (given.value === undefined) {
-      const told = `${called} is not set: ${setting.limit}. ${setting.doc}`
-      faults.push({ was: "missing", told })
+      const message = `${called} is not set: ${setting.limit}. ${setting.doc}`
+      faults.push({ was: "missing", message })
       held.push({ name, variable, from: "unset", written: "" })
       continue
     }
     const value = setting.read(given.value)
     if (Result.isSuccess(value)) values.push([name, value.success])
-    else faults.push({ was: "wrong", told: faultOf(called, setting, value.failure) })
+    else faults.push({ was: "wrong", message: faultOf(called, setting, value.failure) })
     held.push({ name, variable, from: given.from, written: writtenOf(setting, given.value) })
   }
   return { values: Object.fromEntries(values), held, faults }
@@ -451,9 +451,9 @@ const demand = (
   { faults, values }: ReadWhole,
   of: ReadonlyArray<"wrong" | "missing">
 ): Effect.Effect<HostConfig, WrongSettings> => {
-  const told = faults.filter(({ was }) => of.includes(was)).map((fault) => fault.told)
-  return told.length > 0
-    ? Effect.fail(new WrongSettings({ faults: told }))
+  const messages = faults.filter(({ was }) => of.includes(was)).map(({ message }) => message)
+  return messages.length > 0
+    ? Effect.fail(new WrongSettings({ faults: messages }))
     : // Every name of the table that has a value is there, with what its own setting reads.
       Effect.succeed(values as unknown as HostConfig)
 }
@@ -516,7 +516,7 @@ const formed = ({ form }: Setting, text: string): unknown => {
 const textOf = (value: unknown): unknown => {
   if (value === null) return ""
   if (typeof value === "number" || typeof value === "boolean") return String(value)
-  return Array.isArray(value) && value.every((one) => ["string", "number"].includes(typeof one))
+  return Array.isArray(value) && value.every((entry) => ["string", "number"].includes(typeof entry))
     ? value.join(",")
     : value
 }

@@ -13,8 +13,8 @@ import type { Duplex } from "node:stream"
 import * as ProblemBody from "./api/Problem.ts"
 import * as Answer from "./middleware/Answer.ts"
 import * as Limits from "./middleware/Limits.ts"
-import * as Owed from "./middleware/Owed.ts"
-import type { Strangers } from "./middleware/Strangers.ts"
+import * as PendingAnswers from "./middleware/PendingAnswers.ts"
+import type { AnonymousConnections } from "./middleware/AnonymousConnections.ts"
 import * as Body from "./wire/Body.ts"
 import { Times } from "./wire/Times.ts"
 
@@ -31,7 +31,7 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly de
 interface Options {
   readonly host: string
   readonly port: number
-  readonly strangers: Strangers<Socket>
+  readonly anonymous: AnonymousConnections<Socket>
 }
 
 export const layer = (of: Options) =>
@@ -49,13 +49,13 @@ export const layer = (of: Options) =>
     )
   )
 
-const listening = ({ host, port, strangers }: Options) =>
+const listening = ({ host, port, anonymous }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const ids = yield* Ids
       const times = yield* Times
       const run = Effect.runSyncWith(yield* Effect.context<never>())
-      const server = makeServer({ times, strangers, makeRequestId: () => run(ids.make("req")) })
+      const server = makeServer({ times, anonymous, makeRequestId: () => run(ids.make("req")) })
       return NodeHttpServer.layer(() => server, {
         host,
         port,
@@ -66,7 +66,7 @@ const listening = ({ host, port, strangers }: Options) =>
 
 interface Making {
   readonly times: Times
-  readonly strangers: Strangers<Socket>
+  readonly anonymous: AnonymousConnections<Socket>
   readonly makeRequestId: () => string
 }
 
@@ -88,12 +88,12 @@ const makeServer = (of: Making): Server => {
   })
   // A client that has closed its sending half still reads: a complete request is answered.
   Object.assign(server, { httpAllowHalfOpen: true })
-  const owed = Owed.make()
+  const pendingAnswers = PendingAnswers.make()
   const parting = new WeakSet<Duplex>()
   const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable, sent?: Buffer) => {
     parting.add(socket)
     socket.on("error", () => socket.destroy())
-    owed.inTurn(socket, (last) => {
+    pendingAnswers.inTurn(socket, (last) => {
       const text = last === "answered" ? "" : rawText({ refused, sent, requestId: makeRequestId() })
       leave({ socket, text, within: times.partingWithin })
     })
@@ -111,10 +111,10 @@ const makeServer = (of: Making): Server => {
   const longest = times.requestWithin + times.firstByteWithin + times.takenWithin
   // Registered before any other listener, which may answer at once.
   server.prependListener("request", (request, response) => {
-    owed.begin(request, response)
+    pendingAnswers.begin(request, response)
     dropWhenNotTaken(response, longest)
   })
-  admitOnly(server, of.strangers, (socket) => part(socket, overloaded))
+  admitOnly(server, of.anonymous, (socket) => part(socket, overloaded))
   return server
 }
 
@@ -124,14 +124,14 @@ const overloaded = Refusal.unavailable("overloaded", "Too many connections; none
 /** Refuses connections beyond the limit before the parser reads their bytes. */
 const admitOnly = (
   server: Server,
-  strangers: Strangers<Socket>,
+  anonymous: AnonymousConnections<Socket>,
   refuse: (socket: Socket) => void
 ): void => {
   const take = server.listeners("connection")
   server.removeAllListeners("connection")
   server.on("connection", (socket: Socket) => {
-    if (strangers.admit(socket) === "full") return refuse(socket)
-    socket.once("close", () => strangers.gone(socket))
+    if (anonymous.admit(socket) === "full") return refuse(socket)
+    socket.once("close", () => anonymous.closed(socket))
     for (const listener of take) listener.call(server, socket)
   })
 }

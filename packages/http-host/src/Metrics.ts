@@ -4,7 +4,7 @@ import { Effect, Metric } from "effect"
 import { routes } from "./api/Api.ts"
 import * as Docs from "./Docs.ts"
 import * as Counters from "./middleware/Counters.ts"
-import * as Observed from "./middleware/Observed.ts"
+import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import { slugs as signatureSlugs } from "./middleware/SignedRequests.ts"
 
 const statuses = [
@@ -14,21 +14,21 @@ const statuses = [
     202,
     204,
     304,
-    Observed.statusLeft,
+    RequestTelemetry.statusLeft,
     ...Object.values(Refusal.refusals).map(({ status }) => status)
   ])
 ].map(String)
 
-const own: ReadonlyArray<Core.Measured> = [
+const hostMetrics: ReadonlyArray<Core.Measured> = [
   {
-    metric: Observed.requestDuration,
+    metric: RequestTelemetry.requestDuration,
     labels: {
-      "http.request.method": [...Observed.methods, Observed.otherMethod],
+      "http.request.method": [...RequestTelemetry.methods, RequestTelemetry.otherMethod],
       "http.route": [
         ...new Set([...routes.map(({ path }) => path.template), Docs.path, Docs.licencesPath])
       ],
       "http.response.status_code": statuses,
-      "error.type": [...Object.keys(Refusal.refusals), ...Object.values(Observed.ends)]
+      "error.type": [...Object.keys(Refusal.refusals), ...Object.values(RequestTelemetry.ends)]
     }
   },
   {
@@ -40,7 +40,7 @@ const own: ReadonlyArray<Core.Measured> = [
 ]
 
 /** The table of all metrics, of the engine and of the host. */
-export const measured: ReadonlyArray<Core.Measured> = [...own, ...Core.measured]
+export const measured: ReadonlyArray<Core.Measured> = [...hostMetrics, ...Core.measured]
 
 /**
  * Labels of each route's request metrics before its first call: the success status, and no error.
@@ -57,7 +57,7 @@ const combinations = (
 ): ReadonlyArray<Readonly<Record<string, string>>> =>
   Object.entries(labels).reduce<ReadonlyArray<Readonly<Record<string, string>>>>(
     (so, [label, values]) =>
-      so.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+      so.flatMap((labelled) => values.map((value) => ({ ...labelled, [label]: value }))),
     [{}]
   )
 
@@ -68,8 +68,8 @@ const combinations = (
  */
 export const begin: Effect.Effect<void> = Effect.forEach(
   measured.flatMap(({ labels, metric }) =>
-    (metric === Observed.requestDuration ? requestsBegin : combinations(labels)).map((attributes) =>
-      Metric.withAttributes(metric, attributes)
+    (metric === RequestTelemetry.requestDuration ? requestsBegin : combinations(labels)).map(
+      (attributes) => Metric.withAttributes(metric, attributes)
     )
   ),
   // `Metric.value` registers the metric as a side effect.

@@ -60,22 +60,22 @@ export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, 
       const vital = yield* Vital
       const startedAt = yield* Instant.now
       /** Result of the last poll; undefined: the store did not answer. */
-      let last: Vitals | undefined
-      let told: "reached" | "not reached" | undefined
+      let latest: Vitals | undefined
+      let loggedState: "reached" | "not reached" | undefined
       let stopping = false
 
       // Logs changes only: an outage of an hour is one line, not one for each poll.
       const tell = (now: "reached" | "not reached", line: Effect.Effect<void>) => {
-        const before = told
-        told = now
+        const before = loggedState
+        loggedState = now
         return before === now ? Effect.void : line
       }
       const reached = (vitals: Vitals): Effect.Effect<void> => {
-        last = vitals
+        latest = vitals
         return tell("reached", Effect.logInfo("the engine's store is reached"))
       }
       const missed = ({ detail }: Refusal.Unavailable): Effect.Effect<void> => {
-        last = undefined
+        latest = undefined
         return tell("not reached", Effect.logWarning("the engine's store is not reached", detail))
       }
       const look = vital.look.pipe(
@@ -87,17 +87,17 @@ export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, 
 
       return {
         current: Effect.sync(() => {
-          if (stopping || last === undefined || last.migrationsPending) return notReady
+          if (stopping || latest === undefined || latest.migrationsPending) return notReady
           if (vital.refusesWrites?.() === true) return notReady
           return {
             _tag: "Ready",
-            status: isSlow(last) ? "degraded" : "up",
+            status: isSlow(latest) ? "degraded" : "up",
             ready: true,
             api: "v1",
             version: of.version,
             startedAt,
-            projectionOffset: last.projectionOffset,
-            ledgerEnd: last.ledgerEnd
+            projectionOffset: latest.projectionOffset,
+            ledgerEnd: latest.ledgerEnd
           }
         }),
         stopping: Effect.sync(() => {

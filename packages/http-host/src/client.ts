@@ -16,9 +16,9 @@ import * as Params from "./api/Params.ts"
 import * as Verb from "./api/Verb.ts"
 import * as Call from "./client/Call.ts"
 import { AnswerUnreadable, type CallError, InputInvalid } from "./client/Errors.ts"
-import { patiently } from "./client/Patience.ts"
+import { withRetries } from "./client/RetryPolicy.ts"
 import type { Asked } from "./client/Repeat.ts"
-import type { Seen, Told } from "./client/Seen.ts"
+import type { Decoded, Input } from "./client/OpenSets.ts"
 import * as Waiting from "./client/Waiting.ts"
 
 export type { Options } from "./client/Call.ts"
@@ -31,7 +31,7 @@ export {
   OperationFailed
 } from "./client/Errors.ts"
 export { type Asked, repeat, type Repeatable } from "./client/Repeat.ts"
-export { isUnknown, type Seen, type Told, type Unknown } from "./client/Seen.ts"
+export { isUnknown, type Decoded, type Input, type Unknown } from "./client/OpenSets.ts"
 export * as Signature from "./client/Signature.ts"
 export * as WebhookReceiver from "./client/WebhookReceiver.ts"
 
@@ -47,16 +47,16 @@ interface Around {
 }
 
 export interface One<V> extends Around {
-  readonly value: Seen<V>
+  readonly value: Decoded<V>
 }
 
 export interface Page<V> extends Around {
-  readonly value: ReadonlyArray<Seen<V>>
+  readonly value: ReadonlyArray<Decoded<V>>
   readonly next: string | null
 }
 
 export interface FeedPage {
-  readonly events: ReadonlyArray<Seen<EventReads.Event>>
+  readonly events: ReadonlyArray<Decoded<EventReads.Event>>
   /**
    * Cursor after the last of these events. A caller stores it once the events are handled, and
    * passes it as `after` at its next start.
@@ -64,7 +64,9 @@ export interface FeedPage {
   readonly cursor: string
 }
 
-export type Written<R> = Omit<Seen<WriteAnswer>, "result"> & { readonly result: Seen<R | null> }
+export type Written<R> = Omit<Decoded<WriteAnswer>, "result"> & {
+  readonly result: Decoded<R | null>
+}
 
 export interface Client {
   /**
@@ -74,7 +76,7 @@ export interface Client {
    */
   readonly write: <K extends Operation.Operation["kind"], I, R>(
     operation: Writable<K, I, R>,
-    input: Told<NoInfer<I>>,
+    input: Input<NoInfer<I>>,
     of?: Keyed & {
       /** ETag of the state that the caller saw and replaces, where the write takes If-Match. */
       readonly ifMatch?: string | null
@@ -92,13 +94,13 @@ export interface Client {
   ) => Effect.Effect<Written<R>, CallError | Waiting.Ended | Cause.TimeoutError>
   readonly one: <P, V>(
     read: Readable<P> & Pick<Read.One<P, V>, "value">,
-    params: Told<NoInfer<P>>,
+    params: Input<NoInfer<P>>,
     point?: PointAsked
   ) => Effect.Effect<One<V>, CallError>
   /** Returns a page; without a limit the whole list in one answer. */
   readonly list: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
-    params: Told<NoInfer<P>>,
+    params: Input<NoInfer<P>>,
     asked?: Asked
   ) => Effect.Effect<Page<V>, CallError>
   /**
@@ -107,15 +109,15 @@ export interface Client {
    */
   readonly pages: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
-    params: Told<NoInfer<P>>,
+    params: Input<NoInfer<P>>,
     asked?: Asked
   ) => Stream.Stream<Page<V>, CallError>
   /** Streams all records at one point. */
   readonly records: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
-    params: Told<NoInfer<P>>,
+    params: Input<NoInfer<P>>,
     asked?: Asked
-  ) => Stream.Stream<Seen<V>, CallError>
+  ) => Stream.Stream<Decoded<V>, CallError>
   /**
    * Streams the event feed without an end: pages with at least one event, each with the cursor
    * after it. Delivery is at least once: a stream that starts at the stored cursor repeats the
@@ -130,11 +132,14 @@ export interface Client {
    * the call is refused (`rule-refused`, check `figures-moved`), and the action has to be read
    * again.
    */
-  readonly approve: (action: Approvable, of?: Keyed) => Effect.Effect<Seen<WriteAnswer>, CallError>
+  readonly approve: (
+    action: Approvable,
+    of?: Keyed
+  ) => Effect.Effect<Decoded<WriteAnswer>, CallError>
   readonly reject: (
     actionKey: string,
     of?: Keyed & { readonly reason?: string }
-  ) => Effect.Effect<Seen<ApprovalView>, CallError>
+  ) => Effect.Effect<Decoded<ApprovalView>, CallError>
 }
 
 /**
@@ -172,7 +177,7 @@ type Readable<P> = Pick<Read.One<P>, "name" | "route" | "params">
 export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
   kind: K
 ): Extract<Catalogue.DeclaredOperation, { readonly kind: K }> => {
-  const found = Catalogue.operations.find((one) => one.kind === kind)
+  const found = Catalogue.operations.find((operation) => operation.kind === kind)
   if (found === undefined) throw new Error(`no operation is called ${kind}`)
   return found as Extract<Catalogue.DeclaredOperation, { readonly kind: K }>
 }
@@ -181,7 +186,7 @@ export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
 export const read = <N extends Catalogue.DeclaredRead["name"]>(
   name: N
 ): Extract<Catalogue.DeclaredRead, { readonly name: N }> => {
-  const found = Catalogue.reads.find((one) => one.name === name)
+  const found = Catalogue.reads.find((read) => read.name === name)
   if (found === undefined) throw new Error(`no read is called ${name}`)
   return found as Extract<Catalogue.DeclaredRead, { readonly name: N }>
 }
@@ -222,7 +227,7 @@ export const make = (options: Call.Options): Client => {
   const pages: Client["pages"] = (declared, params, of = {}) =>
     Stream.paginate(of, (asked) =>
       Effect.map(
-        patiently(list(declared, params, { limit: pageLimit, ...asked })),
+        withRetries(list(declared, params, { limit: pageLimit, ...asked })),
         (page) =>
           [
             [page],
@@ -240,7 +245,7 @@ export const make = (options: Call.Options): Client => {
   return {
     write: <K extends Operation.Operation["kind"], I, R>(
       declared: Writable<K, I, R>,
-      input: Told<I>,
+      input: Input<I>,
       of: Parameters<Client["write"]>[2]
     ) =>
       Effect.gen(function* () {
@@ -304,12 +309,12 @@ export const make = (options: Call.Options): Client => {
 type Plain = <A>(
   schema: Schema.Codec<A, unknown>,
   asked: Call.Asked
-) => Effect.Effect<Seen<A>, CallError>
+) => Effect.Effect<Decoded<A>, CallError>
 
 const feed = (call: Plain, params: EventReads.EventParams, of: FeedAsked) => {
   const page = (after: string | undefined) =>
     Effect.flatMap(encode(EventReads.EventParams, params), (encoded) =>
-      patiently(
+      withRetries(
         call(EventPage, {
           path: eventsPath,
           params: {},
@@ -358,7 +363,7 @@ const around = {
 
 const one = <V>(value: Schema.Codec<V, unknown>) => Schema.Struct({ ...around, value })
 
-const reading = <P>(declared: Readable<P>, params: Told<P>, standard: Call.Texts) =>
+const reading = <P>(declared: Readable<P>, params: Input<P>, standard: Call.Texts) =>
   Effect.map(encode(declared.params, params), (encoded): Call.Asked => {
     const path = Verb.parse(declared.route)
     const { params: inPath, rest } = split(path, encoded)
@@ -371,7 +376,7 @@ const reading = <P>(declared: Readable<P>, params: Told<P>, standard: Call.Texts
  */
 const encode = <A>(
   schema: Schema.Codec<A, unknown>,
-  value: Told<A>
+  value: Input<A>
 ): Effect.Effect<Readonly<Record<string, unknown>>, InputInvalid> =>
   // Cast: the schema itself validates the value.
   Schema.encodeEffect(schema)(value as A).pipe(
@@ -420,8 +425,8 @@ const matched = (
   if (option !== null && said !== null && option !== said) {
     return refuse(`${member} is ${String(said)} in the input and ${option} in If-Match`)
   }
-  const seen = option ?? said
-  return Result.succeed({ body, ifMatch: seen === null ? {} : { ifMatch: String(seen) } })
+  const tag = option ?? said
+  return Result.succeed({ body, ifMatch: tag === null ? {} : { ifMatch: String(tag) } })
 }
 
 const texts = (rest: Readonly<Record<string, unknown>>): Call.Texts =>

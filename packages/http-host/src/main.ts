@@ -25,7 +25,7 @@ const bursar = Command.make("bursar").pipe(
 )
 
 Command.run(bursar, { version, renderErrors: false }).pipe(
-  Effect.catch(Outcome.told),
+  Effect.catch(Outcome.printError),
   Effect.provide([
     Logs.layer,
     NodeServices.layer,

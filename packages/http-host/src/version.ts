@@ -5,8 +5,8 @@ const read = (): string => {
   const json: unknown = JSON.parse(
     readFileSync(new URL("../package.json", import.meta.url), "utf8")
   )
-  const known = typeof json === "object" && json !== null && "version" in json
-  if (!known || typeof json.version !== "string") throw new Error("the package has no version")
+  const hasVersion = typeof json === "object" && json !== null && "version" in json
+  if (!hasVersion || typeof json.version !== "string") throw new Error("the package has no version")
   return json.version
 }
 

@@ -3,7 +3,7 @@
  *
  * Each switched off in a copy and seen red: `onExcessProperty` in Shape.ts (members that nobody asked
  * for); `hide` in writes/Secrets.ts (the webhook's secret, in operations and in approvals); the digest
- * in Audited.ts, for the body itself (the secret in the audit log). With one member more in what
+ * in CallAudit.ts, for the body itself (the secret in the audit log). With one member more in what
  * handlers/read.ts prints, the members shown were red.
  */
 import { Catalogue, Vocabulary } from "@bursar/engine-core"

@@ -109,7 +109,7 @@ const layer = host.pipe(
         audience: given.audience,
         algorithms: Host.HostConfig.algorithms
       }).pipe(Layer.provide(Host.Jwks.layerLocal({ keys: [given.jwk] }))),
-      Host.Readiness.layer({ version: "0.1.0" }).pipe(Layer.provide(Host.Vitals.layer))
+      Host.Readiness.layer({ version: "0.1.0" }).pipe(Layer.provide(Host.ReadinessPoll.layer))
     )
   ),
   Layer.provideMerge(Engine.layer),

@@ -2,7 +2,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { shown } from "./Binding.ts"
 import * as Interface from "./Interface.ts"
-import * as Mend from "./Mend.ts"
+import * as Corrections from "./Corrections.ts"
 import * as Problem from "./Problem.ts"
 import type * as Route from "./Route.ts"
 import { extensible, sets } from "./Sets.ts"
@@ -10,7 +10,7 @@ import { extensible, sets } from "./Sets.ts"
 /** The version of the interface, not of the package that serves it. */
 export const version = "1.0.0"
 
-export const make = (routes: ReadonlyArray<Route.Route>): Mend.Document => {
+export const make = (routes: ReadonlyArray<Route.Route>): Corrections.Document => {
   const api = Interface.make(routes, shown)
     .annotate(HttpApi.AdditionalSchemas, [Problem.Problem, ...sets.map(({ schema }) => schema)])
     .annotateMerge(
@@ -23,7 +23,7 @@ export const make = (routes: ReadonlyArray<Route.Route>): Mend.Document => {
         servers: [{ url: "/" }]
       })
     )
-  return Mend.document(OpenApi.fromApi(api), routes, extensible)
+  return Corrections.document(OpenApi.fromApi(api), routes, extensible)
 }
 
 /** Text of the document, as the host serves it and the repository keeps it. */

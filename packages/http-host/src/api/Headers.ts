@@ -45,8 +45,8 @@ export const ifMatch = (
 ): Result.Result<string | null, Refusal.Refused<"invalid-request">> => {
   const [only, second] = sent
   if (only === undefined) return Result.succeed(null)
-  const one = second === undefined && only !== "*" && (tag.test(only) || bare.test(only))
-  return one
+  const isOneStrongTag = second === undefined && only !== "*" && (tag.test(only) || bare.test(only))
+  return isOneStrongTag
     ? Result.succeed(only.startsWith('"') ? only.slice(1, -1) : only)
     : Refusal.refuse("invalid-request", { detail: tagFault.detail, errors: [tagFault] })
 }

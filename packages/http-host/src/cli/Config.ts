@@ -35,7 +35,7 @@ export const config = Command.make(
   },
   Effect.fnUntraced(function* ({ json }) {
     const { held } = yield* HostConfig.read
-    const rows = held.map((one) => ({ ...one, value: shown(one) }))
+    const rows = held.map((setting) => ({ ...setting, value: shown(setting) }))
     yield* Outcome.print(
       json
         ? JSON.stringify(

@@ -26,7 +26,7 @@ export const print = (text: string): Effect.Effect<void> =>
 const line = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim()
 
 /** Prints each fault on a line of standard error; the process then ends with `code`. */
-const tell = (faults: ReadonlyArray<string>, code: number): Effect.Effect<void> =>
+const printFaults = (faults: ReadonlyArray<string>, code: number): Effect.Effect<void> =>
   Effect.sync(() => {
     for (const fault of faults) process.stderr.write(`bursar: ${line(fault)}\n`)
     process.exitCode = code
@@ -38,17 +38,17 @@ interface Several {
 }
 
 /** Prints the error of a command as sentences, without a stack. */
-export const told = (error: { readonly message: string } | Several): Effect.Effect<void> => {
+export const printError = (error: { readonly message: string } | Several): Effect.Effect<void> => {
   if (CliError.isCliError(error)) return usage(error)
-  return tell("faults" in error ? error.faults : [error.message], exitCodes.failed)
+  return printFaults("faults" in error ? error.faults : [error.message], exitCodes.failed)
 }
 
 const usage = (error: CliError.CliError): Effect.Effect<void> => {
-  if (error._tag !== "ShowHelp") return tell([error.message], exitCodes.usage)
+  if (error._tag !== "ShowHelp") return printFaults([error.message], exitCodes.usage)
   const [, ...path] = error.commandPath
   const asked = ["bursar", ...path, "--help"].join(" ")
   const faults = error.errors.map(({ message }) => `${message} (${asked} says how)`)
-  return tell(
+  return printFaults(
     faults.length > 0 ? faults : [`a command is missing (${asked} lists them)`],
     exitCodes.usage
   )

@@ -10,7 +10,7 @@ import {
 import { Problem } from "../api/Problem.ts"
 import type * as Verb from "../api/Verb.ts"
 import { AnswerUnreadable, type CallError, CallRefused } from "./Errors.ts"
-import * as Seen from "./Seen.ts"
+import * as OpenSets from "./OpenSets.ts"
 import * as Signature from "./Signature.ts"
 
 export interface Options {
@@ -42,7 +42,7 @@ export interface Asked {
 
 /** A decoded answer; one without a body (204) has the value null. */
 export interface Answered<A> {
-  readonly value: Seen.Seen<A>
+  readonly value: OpenSets.Decoded<A>
   /** Value of the Location header: the path of the record that the answer is about. */
   readonly location: string | null
   /** Value of the Retry-After header in seconds. */
@@ -143,7 +143,7 @@ const read = <A>(
     const unreadable = (detail: string) => Effect.fail(new AnswerUnreadable({ status, detail }))
     if (Result.isFailure(json)) return unreadable(json.failure.detail)
     const decode = <B>(to: Schema.Codec<B, unknown>) =>
-      Effect.catch(Seen.decode(to, json.success), unreadable)
+      Effect.catch(OpenSets.decode(to, json.success), unreadable)
     if (status < 400) {
       const seconds = headers["retry-after"]
       const retryAfter = seconds === undefined ? null : Number(seconds)

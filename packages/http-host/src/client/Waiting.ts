@@ -2,9 +2,9 @@
 import { Duration, Effect } from "effect"
 import type { Answered } from "./Call.ts"
 import { ActionEnded, type CallError, OperationFailed } from "./Errors.ts"
-import { patiently } from "./Patience.ts"
+import { withRetries } from "./RetryPolicy.ts"
 import type { Problem } from "../api/Problem.ts"
-import type { Seen } from "./Seen.ts"
+import type { Decoded } from "./OpenSets.ts"
 
 export type Ended = OperationFailed | ActionEnded
 
@@ -17,7 +17,7 @@ export interface Options<W> {
 
 /** Members of a write answer that waiting needs. */
 export interface Waited {
-  readonly state: Seen<string> | { readonly unknown: string }
+  readonly state: Decoded<string> | { readonly unknown: string }
   readonly operationId: string | null
   readonly actionKey: string | null
   readonly problem: unknown
@@ -49,7 +49,7 @@ export const wait = <W extends Waited>(
   const followed = (operationId: string): Effect.Effect<W, CallError | Ended> =>
     Effect.gen(function* () {
       for (;;) {
-        const { retryAfter, value } = yield* patiently(of.operation(operationId))
+        const { retryAfter, value } = yield* withRetries(of.operation(operationId))
         yield* progress(value as W)
         if (value.state === "succeeded") return value as W
         if (value.state === "failed") {
@@ -62,7 +62,7 @@ export const wait = <W extends Waited>(
   const approved = (actionKey: string): Effect.Effect<W, CallError | Ended> =>
     Effect.gen(function* () {
       for (;;) {
-        const { operationId, reason, state } = yield* patiently(of.action(actionKey))
+        const { operationId, reason, state } = yield* withRetries(of.action(actionKey))
         if (operationId !== null) return yield* followed(operationId)
         if (state === "rejected" || state === "lapsed") {
           return yield* Effect.fail(new ActionEnded({ actionKey, state, reason }))

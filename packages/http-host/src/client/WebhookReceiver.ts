@@ -65,7 +65,7 @@ export const verify = async (
   const signatures = header(headers, "webhook-signature")
   if (id === undefined || sent === undefined || signatures === undefined) return not("malformed")
   if (id === "" || !timestampForm.test(sent)) return not("malformed")
-  const listed = signatures.split(" ").filter((one) => one !== "")
+  const listed = signatures.split(" ").filter((signature) => signature !== "")
   if (listed.length > signaturesMax) return not("malformed")
   const timestamp = Number(sent)
   if (timestamp < now - tolerance) return not("too-old")
@@ -74,12 +74,12 @@ export const verify = async (
   const signed = concat(encoder.encode(`${id}.${sent}.`), bytes)
   let matches = 0
   // Every pair is tried whichever matched before, so that the duration reveals nothing.
-  for (const one of listed) {
-    const comma = one.indexOf(",")
-    const signature = bytesOf(one.slice(comma + 1))
+  for (const entry of listed) {
+    const comma = entry.indexOf(",")
+    const signature = bytesOf(entry.slice(comma + 1))
     if (comma < 0 || signature === undefined) continue
     for (const { form, verifies } of verifiers) {
-      if (form === one.slice(0, comma) && (await verifies(signature, signed))) matches++
+      if (form === entry.slice(0, comma) && (await verifies(signature, signed))) matches++
     }
   }
   if (matches === 0) return not("not-signed")

@@ -59,7 +59,7 @@ export const flag: Kind<boolean> = text("true or false", (given) =>
 )
 
 export const oneOf = <const A extends string>(all: ReadonlyArray<A>): Kind<A> =>
-  text(`one of ${all.join(", ")}`, (given) => all.find((one) => one === given))
+  text(`one of ${all.join(", ")}`, (given) => all.find((member) => member === given))
 
 const dayMillis = 86_400_000
 

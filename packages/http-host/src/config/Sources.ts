@@ -143,7 +143,7 @@ const gather = (
 }
 
 const isPrefix = (name: string, names: ReadonlySet<string>): boolean =>
-  names.values().some((one) => one.startsWith(`${name}.`))
+  names.values().some((other) => other.startsWith(`${name}.`))
 
 /** The name is truncated: it may be a value that was written in the wrong place. */
 const unknownName = (name: string, names: ReadonlySet<string>): string => {
@@ -162,11 +162,11 @@ export const nearest = (
 ): string | undefined => {
   let best: string | undefined
   let least = within
-  for (const one of names) {
-    const steps = distance(name.toLowerCase().slice(0, 64), one.toLowerCase())
-    const related = one.toLowerCase().endsWith(`.${name.toLowerCase()}`) ? 1 : steps
+  for (const candidate of names) {
+    const steps = distance(name.toLowerCase().slice(0, 64), candidate.toLowerCase())
+    const related = candidate.toLowerCase().endsWith(`.${name.toLowerCase()}`) ? 1 : steps
     if (related < least) {
-      best = one
+      best = candidate
       least = related
     }
   }

@@ -8,11 +8,11 @@ import type { Interface } from "../api/Interface.ts"
 import type { Route } from "../api/Route.ts"
 import type { Venue } from "../api/SystemApi.ts"
 import { Arrival } from "../middleware/Arrival.ts"
-import * as Audited from "../middleware/Audited.ts"
+import * as CallAudit from "../middleware/CallAudit.ts"
 import * as Gates from "../middleware/Gates.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { SignedRequests } from "../middleware/SignedRequests.ts"
-import type { Strangers } from "../middleware/Strangers.ts"
+import type { AnonymousConnections } from "../middleware/AnonymousConnections.ts"
 import { Readiness } from "../Readiness.ts"
 import type { ByHand, Handled, Open } from "./Handler.ts"
 import * as FeedsHandlers from "./FeedsHandlers.ts"
@@ -27,7 +27,7 @@ export interface Serving {
   readonly tenant: Venue
   readonly basePath: string
   readonly openapi: string
-  readonly strangers: Strangers<Socket>
+  readonly anonymous: AnonymousConnections<Socket>
 }
 
 type Answering = (arrival: Arrival["Service"], passed: Gates.Passed) => Handled
@@ -62,8 +62,8 @@ const anyName = ({ name }: Route): string | number => name
  */
 const answering = (serving: Serving) =>
   Effect.gen(function* () {
-    const audited = yield* Audited.make
-    const pass = audited(yield* Gates.make(serving.strangers))
+    const audited = yield* CallAudit.make
+    const pass = audited(yield* Gates.make(serving.anonymous))
     const reads = yield* Reads
     const fourEyes = yield* FourEyes
     const readiness = yield* Readiness

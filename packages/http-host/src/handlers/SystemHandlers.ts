@@ -39,10 +39,10 @@ export const make = (of: {
     }),
 
     "health.one": Effect.fnUntraced(function* ({ identity: { requestId } }) {
-      const seen = yield* of.readiness.current
-      if (seen._tag === "Unavailable") return yield* Effect.fail(seen)
+      const readiness = yield* of.readiness.current
+      if (readiness._tag === "Unavailable") return yield* Effect.fail(readiness)
       const now = yield* Instant.now
-      const answer = encodeHealth({ offset: Offset.zero, now, value: seen })
+      const answer = encodeHealth({ offset: Offset.zero, now, value: readiness })
       return Answer.json({ requestId, status: 200, text: PlainJson.stringify(answer) })
     }),
 

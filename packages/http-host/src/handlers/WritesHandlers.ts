@@ -6,7 +6,7 @@ import * as Headers from "../api/Headers.ts"
 import { ApproveBody, RejectBody } from "../api/WritesApi.ts"
 import * as Answer from "../middleware/Answer.ts"
 import * as Body from "../wire/Body.ts"
-import * as Together from "../wire/Shape.ts"
+import * as Faults from "../wire/Faults.ts"
 import type { ByHand } from "./Handler.ts"
 import { answered, noQuery, objectOf } from "./write.ts"
 
@@ -34,7 +34,7 @@ export const make = (of: {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
     const seen = Headers.ifMatch(arrival.ifMatches)
     const given = bodyOf(body, approveBody)
-    const refused = Together.together([key, seen, noQuery(arrival), given])
+    const refused = Faults.together([key, seen, noQuery(arrival), given])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const answer = yield* of.fourEyes.approve({
       actionKey: arrival.params.actionKey ?? "",
@@ -50,7 +50,7 @@ export const make = (of: {
   "approvals.reject": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
     const given = bodyOf(body, rejectBody)
-    const refused = Together.together([key, noQuery(arrival), given])
+    const refused = Faults.together([key, noQuery(arrival), given])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const { said, sent } = yield* Effect.fromResult(given)
     const { value, replayed } = yield* of.fourEyes.reject({

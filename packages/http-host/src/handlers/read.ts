@@ -12,7 +12,7 @@ import * as Limits from "../middleware/Limits.ts"
 import * as Body from "../wire/Body.ts"
 import * as Csv from "../wire/Csv.ts"
 import * as Query from "../wire/Query.ts"
-import * as Together from "../wire/Shape.ts"
+import * as Faults from "../wire/Faults.ts"
 import { Times } from "../wire/Times.ts"
 
 const overloaded = Refusal.unavailable("overloaded", "The read took too long.", 5)
@@ -42,7 +42,7 @@ export interface Taking<P> {
  * Parses the parameters of a read, standard ones apart from its own; the refusal has every fault.
  */
 export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
-  const own = Shape.decoder(Schema.toCodecArrayFromSingle(params))
+  const decoder = Shape.decoder(Schema.toCodecArrayFromSingle(params))
   const place = (member: string | undefined) =>
     member !== undefined && inPath.has(member) ? "/path" : "/query"
 
@@ -61,8 +61,8 @@ export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
     const misplaced =
       doubled.length === 0 ? Result.void : Refusal.refuse("invalid-request", { errors: doubled })
     const point = named(standard.decode(shared, place), query.success)
-    const decoded = named(own.decode(rest, place), query.success)
-    const refused = Together.together([misplaced, point, decoded])
+    const decoded = named(decoder.decode(rest, place), query.success)
+    const refused = Faults.together([misplaced, point, decoded])
     if (refused !== undefined) return Result.fail(refused)
     return Result.flatMap(point, (standard) =>
       Result.map(decoded, (params) => ({ standard, params }))
@@ -195,8 +195,8 @@ export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknow
   const texts = new WeakMap<object, string>()
   return (value) => {
     if (typeof value !== "object" || value === null) return print(value)
-    const known = texts.get(value)
-    if (known !== undefined) return known
+    const cached = texts.get(value)
+    if (cached !== undefined) return cached
     const text = print(value)
     texts.set(value, text)
     return text

@@ -14,7 +14,7 @@ import type { Arrival } from "../middleware/Arrival.ts"
 import * as Answer from "../middleware/Answer.ts"
 import * as Body from "../wire/Body.ts"
 import * as Query from "../wire/Query.ts"
-import * as Together from "../wire/Shape.ts"
+import * as Faults from "../wire/Faults.ts"
 
 export const write = (
   operation: Operation.Operation,
@@ -88,7 +88,7 @@ type Judged = Result.Result<
  */
 const shapeOf = (operation: Operation.Operation) => {
   const input = Shape.decoder(operation.input)
-  const inPath = new Set([...operation.route.matchAll(/\{([A-Za-z]+)\}/g)].map((one) => one[1]))
+  const inPath = new Set([...operation.route.matchAll(/\{([A-Za-z]+)\}/g)].map((match) => match[1]))
   const elsewhere = new Map([...inPath].map((name) => [name, "path"]))
   if (operation.ifMatch !== undefined) elsewhere.set(operation.ifMatch, "If-Match header")
   const place = (member: string | undefined) => (inPath.has(member) ? "/path" : "/body")
@@ -104,7 +104,7 @@ const shapeOf = (operation: Operation.Operation) => {
     const whole = Result.flatMap(Result.all([members, ifMatch]), ([body, ifMatch]) =>
       input.decode(Operation.membersOf(operation, { body, params: arrival.params, ifMatch }), place)
     )
-    const refused = Together.together([
+    const refused = Faults.together([
       key,
       ifMatch,
       query,

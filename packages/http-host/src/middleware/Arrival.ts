@@ -11,7 +11,7 @@ import * as TraceContext from "../wire/TraceContext.ts"
 import * as Answer from "./Answer.ts"
 import type { Cors } from "./Cors.ts"
 import * as Limits from "./Limits.ts"
-import { observed } from "./Observed.ts"
+import { observed } from "./RequestTelemetry.ts"
 import * as Problems from "./Problems.ts"
 import * as RawPath from "./RawPath.ts"
 import * as RequestIdentity from "./RequestIdentity.ts"
@@ -85,9 +85,9 @@ export const front = <E, R, PE, PR>(of: {
     const path = mark < 0 ? url : url.slice(0, mark)
     const finding = find(method, path)
     const isRead = method === "GET" || method === "HEAD"
-    const page = isRead ? of.pages.find((one) => one.path === path) : undefined
+    const page = isRead ? of.pages.find((candidate) => candidate.path === path) : undefined
     const route = finding.found === "route" ? finding.route.path.template : null
-    const seen = {
+    const incomingRequest = {
       method,
       route: page?.path ?? route,
       requestId,
@@ -133,7 +133,7 @@ export const front = <E, R, PE, PR>(of: {
         Problems.defects(requestId)
       )
     })
-    return yield* observed(seen, decide)
+    return yield* observed(incomingRequest, decide)
   })
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.map(judge(request), (answer) => {

@@ -6,7 +6,7 @@ import { Party, RecordId } from "@bursar/engine-core/kernel"
 import { hash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
-import { toleranceSeconds } from "../api/Tolerance.ts"
+import { toleranceSeconds } from "../api/ClockTolerance.ts"
 import type { Algorithm } from "../HostConfig.ts"
 import * as Exchange from "../observability/Exchange.ts"
 import * as Jwks from "../outbound/Jwks.ts"
@@ -92,9 +92,9 @@ export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks
           }
           const now = yield* Clock.currentTimeMillis
           const digest = hash("sha256", token, "base64")
-          const known = remembered.get(digest)
-          if (known !== undefined) {
-            if (now < known.until) return known.caller
+          const cached = remembered.get(digest)
+          if (cached !== undefined) {
+            if (now < cached.until) return cached.caller
             remembered.delete(digest)
           }
           const payload = yield* verify(token, now)

@@ -54,10 +54,10 @@ export interface Cors {
  * cookies have no meaning.
  */
 export const make = (origins: ReadonlyArray<string>): Cors => {
-  const known = new Set(origins)
-  const speaks = known.size > 0
+  const permitted = new Set(origins)
+  const speaks = permitted.size > 0
   const isKnown = (origin: string | undefined): origin is string =>
-    origin !== undefined && known.has(origin)
+    origin !== undefined && permitted.has(origin)
   return {
     speaks,
     permission: (origin, allow) =>

@@ -14,7 +14,7 @@ import * as Limits from "./Limits.ts"
 import * as Problems from "./Problems.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { SignedRequests } from "./SignedRequests.ts"
-import type { Strangers } from "./Strangers.ts"
+import type { AnonymousConnections } from "./AnonymousConnections.ts"
 
 const none = new Uint8Array(0)
 const nothingOwed = () => Effect.void
@@ -49,7 +49,7 @@ export type Answering = (
  * makes steps 1 to 3, the handler step 9, the engine steps 10 to 14. A refusal becomes an answer,
  * and from step 5 on every answer has the headers of the caller's budget.
  */
-export const make = (strangers: Strangers<Socket>) =>
+export const make = (anonymous: AnonymousConnections<Socket>) =>
   Effect.gen(function* () {
     const authentication = yield* Authentication
     const rateLimit = yield* RateLimit
@@ -89,7 +89,7 @@ export const make = (strangers: Strangers<Socket>) =>
         // 4. the bearer
         const caller = yield* authentication.caller(arrival.authorizations)
         yield* Exchange.signedIn(caller.sub)
-        strangers.known(NodeHttpServerRequest.toIncomingMessage(arrival.request).socket)
+        anonymous.signedIn(NodeHttpServerRequest.toIncomingMessage(arrival.request).socket)
         // 5. the rate limit: counted per subject, before anything else is done for the caller
         const { refused, headers } = yield* rateLimit.take(caller)
         const response = yield* (

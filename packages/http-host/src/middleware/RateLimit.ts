@@ -73,10 +73,10 @@ export const layer = (
           if (now < aloneUntil) return yield* here(cost)
           return yield* window.take(cost).pipe(
             Effect.timeout(countedWithin),
-            Effect.catch((away) => {
+            Effect.catch((unavailable) => {
               aloneUntil = now + aloneFor
               return Effect.andThen(
-                Effect.logWarning("calls are counted by this instance alone", away._tag),
+                Effect.logWarning("calls are counted by this instance alone", unavailable._tag),
                 here(cost)
               )
             })
@@ -122,7 +122,7 @@ const cellsOf = (
 ): Cells => {
   const [first, ...others] = roles.map((role) => ({ role, limit: perRole[role] ?? limit }))
   const largest = others.reduce<{ role: Vocabulary.Role | null; limit: number }>(
-    (best, one) => (one.limit > best.limit ? one : best),
+    (best, candidate) => (candidate.limit > best.limit ? candidate : best),
     first ?? { role: null, limit }
   )
   const interval = Math.max(1, Math.round((window * 1000) / largest.limit))

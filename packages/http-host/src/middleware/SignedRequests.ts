@@ -69,7 +69,7 @@ const required = Refusal.refused("signature-required", {
 /** One answer for every fault of a signature: the exact cause would help only a forger. */
 const invalid = Refusal.refused("signature-invalid", { detail: "The signature is not valid." })
 const reused = Refusal.refused("nonce-reused", { detail: "A nonce is used once." })
-const away = Refusal.unavailable("not-ready", "Nonces cannot be kept at the moment.", 5)
+const nonceUnavailable = Refusal.unavailable("not-ready", "Nonces cannot be kept at the moment.", 5)
 
 const dummyBytes = 32
 
@@ -104,13 +104,14 @@ export const layer = (
         if (form === undefined) return yield* Exchange.refusing(invalid, "form")
 
         const key = byId.get(form.keyId)
-        const own = key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
+        const signingKey =
+          key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
         // Constant time: an unknown key is verified against a dummy secret.
-        const secret = own === undefined ? dummy : Redacted.value(own.secret)
+        const secret = signingKey === undefined ? dummy : Redacted.value(signingKey.secret)
         const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${crypto.sha256(signed.body)}`
         const mac = crypto.hmacSha256(secret, Buffer.from(text, "latin1"))
         const right = crypto.equal(mac, form.mac)
-        if (own === undefined) return yield* Exchange.refusing(invalid, "signing-key")
+        if (signingKey === undefined) return yield* Exchange.refusing(invalid, "signing-key")
         if (Math.abs(millis - Number(form.timestamp) * 1000) > of.window) {
           return yield* Exchange.refusing(expired(millis), "window")
         }
@@ -118,11 +119,11 @@ export const layer = (
 
         const first = yield* useNonce({
           // Unambiguous: neither a tenant's nor a key's id has a slash.
-          scope: `${of.tenantId}/${own.keyId}`,
+          scope: `${of.tenantId}/${signingKey.keyId}`,
           nonce: form.nonce,
           keep: 2 * of.window
-        }).pipe(Effect.catchTag("StorageUnavailable", () => Effect.fail(away)))
-        return first ? own.keyId : yield* Exchange.refusing(reused, "nonce")
+        }).pipe(Effect.catchTag("StorageUnavailable", () => Effect.fail(nonceUnavailable)))
+        return first ? signingKey.keyId : yield* Exchange.refusing(reused, "nonce")
       })
 
       return {

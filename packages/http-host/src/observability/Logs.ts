@@ -18,7 +18,10 @@ const cut = (text: string): string =>
 const hidden = /[\u007f-\u009f\u2028\u2029\ufeff]/g
 
 const escaped = (json: string): string =>
-  json.replaceAll(hidden, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  json.replaceAll(
+    hidden,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
 
 /** Prints a member; redacted values print as such. */
 const member = (value: unknown): string | number | boolean | null => {
@@ -54,7 +57,7 @@ export const line = Logger.make<unknown, string>((options) => {
   const { cause, date, fiber, logLevel, message } = options
   const [first, ...others] = Array.isArray(message) ? message : [message]
   const annotated = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
-  const told = {
+  const members = {
     time: date.toISOString(),
     level: logLevel.toLowerCase(),
     msg: member(first),
@@ -63,7 +66,7 @@ export const line = Logger.make<unknown, string>((options) => {
   return escaped(
     JSON.stringify({
       ...Object.fromEntries(annotated.map(([name, value]) => [name, member(value)])),
-      ...told,
+      ...members,
       ...(others.length === 0 ? {} : { detail: others.map(member).join(" ") }),
       ...(cause.reasons.length === 0 ? {} : { cause: member(cause) })
     })

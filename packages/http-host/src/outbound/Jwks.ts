@@ -33,7 +33,7 @@ type LocalSet = ReturnType<typeof createLocalJWKSet>
  * The same answer as for every other fault of a token: the exact cause would help only a forger.
  */
 const unknownKey = Refusal.refused("unauthenticated", { detail: "The token is not valid." })
-const away = Refusal.unavailable(
+const unavailable = Refusal.unavailable(
   "identity-provider-unavailable",
   "The identity provider's keys cannot be read.",
   5
@@ -72,7 +72,7 @@ export const layerLocal = (keys: JSONWebKeySet): Layer.Layer<Jwks> => {
  */
 export const keptFor = 10 * 60_000
 /** Milliseconds between two fetches for an unknown key: after a success, and after a failure. */
-const coolDown = { answered: 30_000, away: 2_000 }
+const coolDown = { answered: 30_000, unavailable: 2_000 }
 
 /**
  * Cached keys of a JWKS address: fetched again after 10 minutes, and for an unknown key at most
@@ -94,7 +94,7 @@ export const layerRemote = <R>(
 
       const look = Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        if (now - triedAt < (reachable ? coolDown.answered : coolDown.away)) return
+        if (now - triedAt < (reachable ? coolDown.answered : coolDown.unavailable)) return
         triedAt = now
         const fetched = yield* Effect.exit(fetchKeys)
         reachable = fetched._tag === "Success"
@@ -112,12 +112,12 @@ export const layerRemote = <R>(
           Effect.gen(function* () {
             const now = yield* Clock.currentTimeMillis
             if (now - fetchedAt > keptFor) yield* refresh
-            const known = set === undefined ? undefined : yield* pick(set, header)
-            if (known !== undefined) return known
+            const cached = set === undefined ? undefined : yield* pick(set, header)
+            if (cached !== undefined) return cached
             yield* refresh
             const found = set === undefined ? undefined : yield* pick(set, header)
             if (found !== undefined) return found
-            return yield* Effect.fail(reachable ? unknownKey : away)
+            return yield* Effect.fail(reachable ? unknownKey : unavailable)
           })
       }
     })

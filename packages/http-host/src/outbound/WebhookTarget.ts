@@ -81,7 +81,7 @@ const formOf = (text: string, rules: Rules): Effect.Effect<URL, NoTarget> => {
  * normalises.
  */
 const isAddress = (url: URL, host: string): boolean =>
-  [host, url.hostname].some((one) => isIP(one.replace(/^\[|\]$/g, "")) !== 0)
+  [host, url.hostname].some((spelling) => isIP(spelling.replace(/^\[|\]$/g, "")) !== 0)
 
 /** Addresses of `localhost`, for which no name server is asked (RFC 6761 section 6.3). */
 const thisMachine: ReadonlyArray<Address> = [

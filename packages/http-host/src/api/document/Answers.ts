@@ -83,7 +83,7 @@ export const mend = (
 ): void => {
   for (const [status, answer] of Object.entries(operation.responses)) {
     for (const media of Object.values(answer.content ?? {})) {
-      Object.assign(media, { schema: walk(jsonOf(media.schema), (one) => whole(open(one))) })
+      Object.assign(media, { schema: walk(jsonOf(media.schema), (object) => whole(open(object))) })
     }
     for (const form of status === "200" ? formsOf(route).slice(1) : []) {
       Object.assign(answer.content ?? {}, { [form]: { schema: { type: "string" } } })

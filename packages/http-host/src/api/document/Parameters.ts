@@ -15,7 +15,7 @@ interface Parameter {
   readonly example: Json
 }
 
-type Known = Pick<Parameter, "description"> & Partial<Pick<Parameter, "schema" | "example">>
+type Description = Pick<Parameter, "description"> & Partial<Pick<Parameter, "schema" | "example">>
 
 const instant = { type: "string", format: "date-time" }
 const id = { type: "string", pattern: RecordId.pattern.source }
@@ -61,7 +61,7 @@ export const shared = {
 }
 
 /** Description of each parameter name, the same on every route. */
-const known: Readonly<Record<string, Known>> = {
+const descriptions: Readonly<Record<string, Description>> = {
   at: {
     schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     description:
@@ -219,12 +219,12 @@ const inQuery = (name: string, required: boolean, schema: object): Parameter => 
   schema: unnamed(jsonOf(schema)),
   example: exampleOf(name, jsonOf(schema)),
   description: `Only what is of that ${words(name)}.`,
-  ...known[name],
+  ...descriptions[name],
   ...(jsonOf(schema).format === "date" ? inDays[name] : {})
 })
 
 /** Replacements for reads that take dates instead of instants. */
-const inDays: Readonly<Record<string, Known>> = {
+const inDays: Readonly<Record<string, Description>> = {
   from: { description: "Begins on that day.", example: "2026-07-31" },
   to: { description: "Ends before that day.", example: "2026-08-01" }
 }

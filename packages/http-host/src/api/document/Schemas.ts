@@ -29,12 +29,12 @@ const collapse = (given: JsonObject): JsonObject => {
   // A union with a member that accepts anything is replaced by that member.
   if (anyOf.some((choice) => isObject(choice) && Object.keys(choice).length === 0)) return rest
   if (anyOf.length > 2) return object
-  const [one, other] = anyOf
+  const [first, other] = anyOf
   // A union with a single member is replaced by the member.
-  if (isObject(one) && other === undefined) return { ...one, ...rest }
-  if (!isObject(one) || !isObject(other) || other.type !== "null") return object
-  if (typeof one.type !== "string" || isArray(one.enum)) return object
-  return { ...one, ...rest, type: [one.type, "null"] }
+  if (isObject(first) && other === undefined) return { ...first, ...rest }
+  if (!isObject(first) || !isObject(other) || other.type !== "null") return object
+  if (typeof first.type !== "string" || isArray(first.enum)) return object
+  return { ...first, ...rest, type: [first.type, "null"] }
 }
 
 /** Shows answers as open objects, because answers may gain members. */
@@ -95,12 +95,13 @@ export const bySide = (
 export const withoutDoubles = (schemas: JsonObject) => {
   const same = new Map<string, string>()
   for (const [name, schema] of Object.entries(schemas)) {
-    const own = name.replace(/_\d+$/, "")
-    if (own !== name && JSON.stringify(schemas[own]) === JSON.stringify(schema)) same.set(name, own)
+    const original = name.replace(/_\d+$/, "")
+    if (original !== name && JSON.stringify(schemas[original]) === JSON.stringify(schema))
+      same.set(name, original)
   }
   const redirect: Change = (object) => {
-    const own = same.get(componentOf(object) ?? "")
-    return own === undefined ? object : { ...object, $ref: `#/components/schemas/${own}` }
+    const original = same.get(componentOf(object) ?? "")
+    return original === undefined ? object : { ...object, $ref: `#/components/schemas/${original}` }
   }
   const kept = Object.entries(schemas).filter(([name]) => !same.has(name))
   return { schemas: Object.fromEntries(kept), redirect }

@@ -1,5 +1,5 @@
 /** Security schemes of the document: bearer token, and request signature for service clients. */
-import { toleranceSeconds } from "../Tolerance.ts"
+import { toleranceSeconds } from "../ClockTolerance.ts"
 import type { Admits } from "../Served.ts"
 
 const signatureHeader = (name: string, description: string) => ({

@@ -39,7 +39,7 @@ export const ends = {
 /** Status of a request whose client disconnected, as proxies log it. */
 export const statusLeft = 499
 
-export interface Seen {
+export interface Incoming {
   readonly method: string
   /** Template of the route; null: the request has no route. */
   readonly route: string | null
@@ -56,25 +56,28 @@ type Response = HttpServerResponse.HttpServerResponse
  * has failed.
  */
 export const observed = <E, R>(
-  seen: Seen,
+  request: Incoming,
   answer: (trace: TraceContext.TraceContext) => Effect.Effect<Response, E, R>
 ): Effect.Effect<Response, E, R | Scope.Scope> =>
   Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeNanos
-    const method = methods.find((one) => one === seen.method) ?? otherMethod
-    const span = yield* Effect.makeSpan(seen.route === null ? method : `${method} ${seen.route}`, {
-      kind: "server",
-      ...(seen.sent === null
-        ? { root: true }
-        : { parent: Tracer.externalSpan({ ...seen.sent, sampled: isSampled(seen.sent) }) })
-    })
+    const method = methods.find((name) => name === request.method) ?? otherMethod
+    const span = yield* Effect.makeSpan(
+      request.route === null ? method : `${method} ${request.route}`,
+      {
+        kind: "server",
+        ...(request.sent === null
+          ? { root: true }
+          : { parent: Tracer.externalSpan({ ...request.sent, sampled: isSampled(request.sent) }) })
+      }
+    )
     const { traceId, spanId } = span
     const exchange: Exchange.Exchange = {
-      requestId: seen.requestId,
+      requestId: request.requestId,
       traceId,
       spanId,
       method,
-      route: seen.route,
+      route: request.route,
       sub: null,
       refusedBy: null,
       response: null
@@ -88,9 +91,9 @@ export const observed = <E, R>(
     return yield* answer({
       traceId,
       spanId,
-      parentId: seen.sent?.spanId ?? null,
-      flags: seen.sent?.flags ?? TraceContext.sampled | TraceContext.random,
-      state: seen.sent?.state ?? null
+      parentId: request.sent?.spanId ?? null,
+      flags: request.sent?.flags ?? TraceContext.sampled | TraceContext.random,
+      state: request.sent?.state ?? null
     }).pipe(
       Effect.provideService(Exchange.Current, exchange),
       Effect.withParentSpan(span),

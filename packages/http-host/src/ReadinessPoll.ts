@@ -19,7 +19,7 @@ const queue = "operations"
 /** Timeout of the ledger's answer, shorter than that of the whole poll. */
 const ledgerWithin = "500 millis"
 
-const away = ({ detail, retryAfter }: StorageUnavailable) =>
+const notReady = ({ detail, retryAfter }: StorageUnavailable) =>
   Refusal.unavailable("not-ready", detail, retryAfter)
 
 /**
@@ -47,7 +47,7 @@ const tryWrite = Effect.gen(function* () {
   ).pipe(
     Effect.catchTags({
       TakenBack: () => Effect.void,
-      StorageUnavailable: (error) => Effect.fail(away(error))
+      StorageUnavailable: (error) => Effect.fail(notReady(error))
     })
   )
 })
@@ -69,7 +69,7 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
       Effect.timeout(ledgerWithin),
       Effect.catch(() => Effect.succeed(null))
     )
-    const store = Effect.all([log.head, work.depth(queue)]).pipe(Effect.mapError(away))
+    const store = Effect.all([log.head, work.depth(queue)]).pipe(Effect.mapError(notReady))
 
     return {
       refusesWrites: () => writes.reason() !== null,

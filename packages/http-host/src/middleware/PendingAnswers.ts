@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 
-export interface Owed {
+export interface PendingAnswers {
   /** Registers a request whose answer is pending until it is sent or the connection ends. */
   readonly begin: (request: IncomingMessage, response: ServerResponse) => void
   /**
@@ -21,23 +21,25 @@ interface Exchange {
   readonly response: ServerResponse
 }
 
-export const make = (): Owed => {
-  const owed = new WeakMap<Duplex, Set<Exchange>>()
+export const make = (): PendingAnswers => {
+  const answers = new WeakMap<Duplex, Set<Exchange>>()
   return {
     begin: (request, response) => {
       const { socket } = request
-      const here = owed.get(socket) ?? new Set()
-      owed.set(socket, here)
+      const pending = answers.get(socket) ?? new Set()
+      answers.set(socket, pending)
       const exchange = { request, response }
-      here.add(exchange)
-      response.once("close", () => here.delete(exchange))
+      pending.add(exchange)
+      response.once("close", () => pending.delete(exchange))
     },
     inTurn: (socket, run) => {
-      const here = [...(owed.get(socket) ?? [])]
-      const last = here.at(-1)
+      const pending = [...(answers.get(socket) ?? [])]
+      const latest = pending.at(-1)
       // A request that was received completely is not the broken one.
-      const broken = last?.request.complete === false ? last.response : undefined
-      const before = here.map(({ response }) => response).filter((one) => one !== broken)
+      const broken = latest?.request.complete === false ? latest.response : undefined
+      const before = pending
+        .map(({ response }) => response)
+        .filter((response) => response !== broken)
       afterAll(before, () => {
         if (!socket.writable) return
         if (broken?.headersSent !== true) return run("unanswered")

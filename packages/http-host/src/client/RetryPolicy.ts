@@ -24,7 +24,7 @@ const pauseOf = (error: CallError, tries: number): number | null => {
  * Retries a call while the answer is 429, 503 or none, after Retry-After but at most 60 seconds;
  * without one the pause doubles.
  */
-export const patiently = <A>(ask: Effect.Effect<A, CallError>): Effect.Effect<A, CallError> => {
+export const withRetries = <A>(ask: Effect.Effect<A, CallError>): Effect.Effect<A, CallError> => {
   const from = (tries: number): Effect.Effect<A, CallError> =>
     Effect.catch(ask, (error) => {
       const pause = tries < triesMax ? pauseOf(error, tries) : null

@@ -68,12 +68,12 @@ export const document = (
     mendBody(operation, route, jsonOf(spec.components.schemas))
   }
   const { schemas: generated, ...components } = spec.components
-  const once = Schemas.withoutDoubles(
+  const unique = Schemas.withoutDoubles(
     Schemas.components(Schemas.nullable(jsonOf(generated)), extensible)
   )
   const paths = Schemas.nullable(jsonOf(spec.paths))
-  const shown = walk(paths, once.redirect)
-  const schemas = walk(walk(once.schemas, once.redirect), Checks.withNames)
+  const shown = walk(paths, unique.redirect)
+  const schemas = walk(walk(unique.schemas, unique.redirect), Checks.withNames)
   if (!isObject(shown) || !isObject(schemas)) throw new Error("a document of no objects")
   return {
     ...spec,
@@ -140,9 +140,9 @@ const mendOperation = (operation: Operation, route: Route): void => {
 const mendBody = (operation: Operation, { answers, path }: Route, schemas: JsonObject): void => {
   const content = operation.requestBody?.content[Body.mediaType]
   if (operation.requestBody === undefined || content === undefined) return
-  const own = jsonOf(content.schema)
-  const component = componentOf(own)
-  const shape = Schemas.struct(component === undefined ? own : objectOf(schemas[component]))
+  const input = jsonOf(content.schema)
+  const component = componentOf(input)
+  const shape = Schemas.struct(component === undefined ? input : objectOf(schemas[component]))
   if (!isObject(shape.properties)) return
   const ifMatch = answers.with === "write" ? answers.operation.ifMatch : undefined
   const elsewhere = new Set([...path.names, ...(ifMatch === undefined ? [] : [ifMatch])])

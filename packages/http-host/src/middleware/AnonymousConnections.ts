@@ -1,29 +1,29 @@
 /** Limit of connections without a signed-in caller. */
 
-export interface Strangers<Socket extends object> {
+export interface AnonymousConnections<Socket extends object> {
   /** Reserves a place for a new connection, if there is room. */
   readonly admit: (socket: Socket) => "in" | "full"
   /** Releases the place of a connection on which a caller has signed in. */
-  readonly known: (socket: Socket) => void
+  readonly signedIn: (socket: Socket) => void
   /** Releases the place of a connection that has ended. */
-  readonly gone: (socket: Socket) => void
+  readonly closed: (socket: Socket) => void
 }
 
 /**
  * Largest number of connections that have not signed in
  * (docs/contract/rate-limits.md#connections-without-sign-in).
  */
-export const strangersMax = 256
+export const anonymousMax = 256
 
-export const make = <Socket extends object>(): Strangers<Socket> => {
+export const make = <Socket extends object>(): AnonymousConnections<Socket> => {
   const places = new Set<Socket>()
   return {
     admit: (socket) => {
-      if (places.size >= strangersMax) return "full"
+      if (places.size >= anonymousMax) return "full"
       places.add(socket)
       return "in"
     },
-    known: (socket) => void places.delete(socket),
-    gone: (socket) => void places.delete(socket)
+    signedIn: (socket) => void places.delete(socket),
+    closed: (socket) => void places.delete(socket)
   }
 }

@@ -26,7 +26,7 @@ type AnyJson<T> = PlainJson.Plain extends T ? true : PlainJson.PlainNumber exten
 /**
  * Decoded type of an answer: the declared type, with `{ unknown }` added to every union of words.
  */
-export type Seen<T> =
+export type Decoded<T> =
   AnyJson<T> extends true
     ? T
     : T extends string
@@ -36,11 +36,11 @@ export type Seen<T> =
       : T extends number | bigint | boolean | null | undefined
         ? T
         : T extends ReadonlyArray<infer U>
-          ? ReadonlyArray<Seen<U>>
-          : { readonly [K in keyof T]: Seen<T[K]> }
+          ? ReadonlyArray<Decoded<U>>
+          : { readonly [K in keyof T]: Decoded<T[K]> }
 
 /** Type of an input: plain `string` wherever the declaration has a branded text, such as an id. */
-export type Told<T> =
+export type Input<T> =
   AnyJson<T> extends true
     ? T
     : T extends string
@@ -50,19 +50,19 @@ export type Told<T> =
       : T extends number | bigint | boolean | null | undefined
         ? T
         : T extends ReadonlyArray<infer U>
-          ? ReadonlyArray<Told<U>>
-          : { readonly [K in keyof T]: Told<T[K]> }
+          ? ReadonlyArray<Input<U>>
+          : { readonly [K in keyof T]: Input<T[K]> }
 
 type Path = ReadonlyArray<PropertyKey>
 
-interface Stranger {
+interface UnlistedWord {
   readonly path: Path
   readonly text: string
   /**
    * A listed word of the same set, which takes the place of the unlisted one while the rest is
    * decoded.
    */
-  readonly known: string
+  readonly substitute: string
 }
 
 /**
@@ -78,46 +78,46 @@ const roundsMax = 8
 export const decode = <A>(
   schema: Schema.Codec<A, unknown>,
   json: PlainJson.Plain
-): Effect.Effect<Seen<A>, string> => {
+): Effect.Effect<Decoded<A>, string> => {
   const decoding = Schema.decodeUnknownEffect(schema, { errors: "all" })
   const round = (
     value: unknown,
-    aside: ReadonlyArray<Stranger>,
+    aside: ReadonlyArray<UnlistedWord>,
     left: number
-  ): Effect.Effect<Seen<A>, string> =>
+  ): Effect.Effect<Decoded<A>, string> =>
     Effect.flatMap(Effect.result(decoding(value)), (decoded) => {
       if (Result.isSuccess(decoded)) {
-        const seen = aside.reduce<unknown>(
+        const restored = aside.reduce<unknown>(
           (whole, { path, text }) => put(whole, path, { unknown: text }),
           decoded.success
         )
-        // Cast: `{ unknown }` in the place of words is the only difference between A and Seen<A>.
-        return Effect.succeed(seen as Seen<A>)
+        // Cast: `{ unknown }` in the place of words is the only difference between A and Decoded<A>.
+        return Effect.succeed(restored as Decoded<A>)
       }
-      const strangers = strangersOf(decoded.failure.issue, value)
-      if (strangers.length === 0 || left === 0) return Effect.fail(decoded.failure.message)
-      const known = strangers.reduce((whole, { path, known }) => put(whole, path, known), value)
-      return round(known, [...aside, ...strangers], left - 1)
+      const unlisted = unlistedOf(decoded.failure.issue, value)
+      if (unlisted.length === 0 || left === 0) return Effect.fail(decoded.failure.message)
+      const listed = unlisted.reduce((whole, word) => put(whole, word.path, word.substitute), value)
+      return round(listed, [...aside, ...unlisted], left - 1)
     })
   return round(json, [], roundsMax)
 }
 
-const strangersOf = (issue: SchemaIssue.Issue, value: unknown): ReadonlyArray<Stranger> => {
-  const found = new Map<string, Stranger>()
-  const look = (one: SchemaIssue.Issue, path: Path): void => {
-    if (one._tag === "Pointer") return look(one.issue, [...path, ...one.path])
-    if (one._tag === "AnyOf") {
+const unlistedOf = (issue: SchemaIssue.Issue, value: unknown): ReadonlyArray<UnlistedWord> => {
+  const found = new Map<string, UnlistedWord>()
+  const collect = (issue: SchemaIssue.Issue, path: Path): void => {
+    if (issue._tag === "Pointer") return collect(issue.issue, [...path, ...issue.path])
+    if (issue._tag === "AnyOf") {
       const text = at(value, path)
-      const known = firstWord(one)
-      if (ValueSet.mayGrow(one.ast) && typeof text === "string") {
-        if (known !== undefined) found.set(path.join("/"), { path, text, known })
+      const substitute = firstWord(issue)
+      if (ValueSet.mayGrow(issue.ast) && typeof text === "string") {
+        if (substitute !== undefined) found.set(path.join("/"), { path, text, substitute })
         return
       }
     }
-    if ("issues" in one) for (const inner of one.issues) look(inner, path)
-    else if ("issue" in one) look(one.issue, path)
+    if ("issues" in issue) for (const inner of issue.issues) collect(inner, path)
+    else if ("issue" in issue) collect(issue.issue, path)
   }
-  look(issue, [])
+  collect(issue, [])
   return [...found.values()]
 }
 
@@ -138,6 +138,7 @@ const put = (whole: unknown, path: Path, value: unknown): unknown => {
   const [name, ...rest] = path
   if (name === undefined || typeof whole !== "object" || whole === null) return value
   const inner = put(Reflect.get(whole, name), rest, value)
-  if (Array.isArray(whole)) return whole.map((one, i) => (String(i) === String(name) ? inner : one))
+  if (Array.isArray(whole))
+    return whole.map((item, i) => (String(i) === String(name) ? inner : item))
   return { ...whole, [name]: inner }
 }

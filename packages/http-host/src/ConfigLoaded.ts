@@ -7,7 +7,7 @@ import type { HostConfig } from "./HostConfig.ts"
 import { version } from "./version.ts"
 
 /** The audit record of the configuration could not be written, so the host does not start. */
-export class NotTold extends Data.TaggedError("NotTold")<{ readonly detail: string }> {
+export class NotLogged extends Data.TaggedError("NotLogged")<{ readonly detail: string }> {
   override get message(): string {
     return `the audit log cannot be told of the configuration: ${this.detail}`
   }

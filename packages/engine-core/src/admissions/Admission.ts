@@ -1,4 +1,4 @@
-/** The admission of one holder to one instrument: the offer of a credential, and what came of it. */
+/** Record of one holder's admission to one instrument: the offered credential, and its end. */
 import { Schema } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -11,7 +11,7 @@ import { AdmissionMachine, evolve, Fact } from "./AdmissionMachine.ts"
 const { NullOr, String: Text } = Schema
 
 export const Admission = Schema.Struct({
-  /** The credential's id on the ledger, from the offer on. */
+  /** Id of the credential on the ledger, set with the offer. */
   admissionId: Text,
   holderId: Text,
   instrumentId: Text,
@@ -21,7 +21,7 @@ export const Admission = Schema.Struct({
   offeredAt: Instant.schema,
   /** The offset of the offer. */
   offset: Offset.schema,
-  /** When an unanswered offer ends. */
+  /** Instant at which an unanswered offer expires. */
   expiresAt: NullOr(Instant.schema),
   admittedAt: NullOr(Instant.schema),
   validFrom: NullOr(Instant.schema),
@@ -30,7 +30,7 @@ export const Admission = Schema.Struct({
   credentialCid: NullOr(Field.contractId),
   endedAt: NullOr(Instant.schema),
   endedBy: NullOr(Schema.Literals(["venue", "holder", "clock"])),
-  /** The operation that moved the holder's units to its successor, where that ended the admission. */
+  /** The recovery that ended the admission; null for any other end. */
   recoveredBy: Field.optional(Text)
 }).annotate({ identifier: "Admission", description: "One holder's admission to one instrument." })
 export type Admission = typeof Admission.Type
@@ -42,7 +42,7 @@ export const pairOf = (of: Pick<Admission, "holderId" | "instrumentId">): string
 const earlier = (a: Instant.Instant | null, b: Instant.Instant | null): Instant.Instant | null =>
   a === null || b === null ? (a ?? b) : Instant.min(a, b)
 
-/** When the clock ends it as it stands; null: it does not. */
+/** Instant at which the clock ends the admission in its present state; null: never. */
 export const endsAt = (self: Admission): Instant.Instant | null => {
   if (self.state === "offered") return earlier(self.expiresAt, self.validUntil)
   return self.state === "admitted" ? self.validUntil : null
@@ -64,7 +64,9 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
     registrar: (self) => self.registrar,
     pair: pairOf,
     state: (self) => self.state,
-    /** Its offer stands on the ledger: it may have been accepted in time, though nobody has read it. */
+    /**
+     * The instrument, while the offer's contract is active on the ledger; expired offers included.
+     */
     unanswered: (self) => (self.offerCid === null ? null : self.instrumentId)
   },
   ripens: ["state"],

@@ -1,4 +1,4 @@
-/** A registrar's consent that the venue admits holders to an instrument, from proposal to end. */
+/** Agreement by which a registrar consents that the venue admits holders to an instrument. */
 import { Schema } from "effect"
 import * as Agreement from "../agreements/Agreement.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -26,7 +26,7 @@ export const AdmissionConsent = Schema.Struct({
   admissionConsentId: Text,
   instrumentId: Text,
   registrar: Party.schema,
-  /** Who may see the consent besides the registrar. */
+  /** Party that may read the consent besides the registrar. */
   fund: Party.schema,
   terms: Text,
   state: AdmissionConsentMachine.schema,

@@ -1,4 +1,4 @@
-/** Writes of admission consents: the venue proposes one to a registrar. */
+/** Write of admission consents: the venue proposes one to a registrar. */
 import { Effect, Schema } from "effect"
 import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import * as Party from "../kernel/Party.ts"

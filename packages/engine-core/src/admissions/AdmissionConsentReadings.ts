@@ -1,4 +1,4 @@
-/** Readings of admission consents: the registrar's answer, and the consent's end. */
+/** Readings of admission consents: proposed, answered by the registrar, ended. */
 import * as AgreementSteps from "../agreements/AgreementSteps.ts"
 import * as TypedReading from "../projection/TypedReading.ts"
 import {

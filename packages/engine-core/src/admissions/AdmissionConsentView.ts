@@ -1,4 +1,4 @@
-/** View of a registrar's consent to admissions: what its proposal said, its id and its state. */
+/** View of a registrar's consent to admissions: the proposal's terms, and its state. */
 import { Struct } from "effect"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"

@@ -41,7 +41,7 @@ export const AdmissionMachine = Machine.declare("AdmissionState", {
 const at = Instant.schema
 const Accept = Schema.Struct({ on: Schema.Literal("accept"), credentialCid: Field.contractId, at })
 const Decline = Schema.Struct({ on: Schema.Literal("decline"), at })
-/** The operation that recovered the holder's units, where that is why the venue ended it. */
+/** The recovery that ended the admission; null for any other end. */
 const recovered = { recoveredBy: Field.optional(Schema.String) } as const
 const Withdraw = Schema.Struct({
   on: Schema.Literal("withdraw"),
@@ -50,24 +50,27 @@ const Withdraw = Schema.Struct({
 })
 const Revoke = Schema.Struct({
   on: Schema.Literal("revoke"),
-  /** The venue revokes a credential, or its holder renounces it. */
+  /** Party that ended the credential: the venue revoked it, or its holder renounced it. */
   by: Schema.Literals(["venue", "holder"]),
   ...recovered,
   at
 })
 const Expire = Schema.Struct({ on: Schema.Literal("expire"), at })
-/** An expired contract was archived on the ledger; the state does not change. */
+/** The contract of an expired admission was archived on the ledger; the state stays. */
 const Clear = Schema.Struct({ on: Schema.Literal("clear"), at })
 
 export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire, Clear])
 export type Fact = typeof Fact.Type
 
-/** The venue's command: end the admission, be it an offer or a credential. */
+/** Command of the venue: end the offer or the credential. */
 export interface Command {
   readonly on: "withdraw"
 }
 
-/** Decides which move a withdrawal is, or refuses it; the move follows from the ledger's fact. */
+/**
+ * Decides which trigger a withdrawal is; the move follows from the ledger's fact. Refuses
+ * `state-conflict` where the admission has ended.
+ */
 export const decide = (self: Admission, _: Command) => {
   const on: "revoke" | "withdraw" = self.state === "admitted" ? "revoke" : "withdraw"
   return Result.map(Machine.admit(AdmissionMachine, self, on), () => ({ on }))
@@ -102,7 +105,7 @@ const moved = (self: Admission, fact: Exclude<Fact, { readonly on: "clear" }>): 
       recoveredBy,
       credentialCid: null
     }))
-    // An expired contract stays on the ledger, where its deadline makes it useless.
+    // An expired contract stays on the ledger, which refuses its use after the deadline.
     .with({ on: "expire" }, ({ at: endedAt }) => ({ endedAt, endedBy: "clock" as const }))
     .exhaustive(),
   state: Machine.follow(AdmissionMachine, self.state, fact.on)

@@ -1,8 +1,8 @@
-/** Reservations under the holder cap by offers that are not on the ledger yet. */
+/** Record of the reservations under an instrument's holder cap, by offers not on the ledger yet. */
 import { Schema } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 
-/** A place, and the operation that would fill it. */
+/** One reservation: the admission to be offered, and its operation. */
 const Place = Schema.Struct({ admissionId: Schema.String, operationId: Schema.String })
 export type Place = typeof Place.Type
 
@@ -14,17 +14,18 @@ export type AdmissionPlaces = typeof AdmissionPlaces.Type
 
 const Reserve = Schema.Struct({
   on: Schema.Literal("reserve"),
-  /** All remaining reservations, without those that were used or failed. */
+  /** The whole list of reservations, without those used or failed. */
   reserved: Schema.Array(Place)
 })
 
-/** Largest number of offers of one instrument that are under way at a time. */
+/** Largest number of reservations of one instrument at a time. */
 export const placesMax = 500
 
 /**
- * An offer counts from the moment it is planned, not from the moment the ledger shows it: two offers
- * that are judged at the same time never share the last place. There is one record an instrument, so
- * that whoever plans second sees what the first reserved, or is judged anew.
+ * Lock by version: an offer counts from its planning on, not from its commit on the ledger, so that
+ * two offers judged at the same time never share the last place. There is one record for each
+ * instrument: the second to plan reads the first one's reservation, or conflicts with it and is
+ * judged again.
  */
 export const admissionPlaces = Collection.define<AdmissionPlaces, typeof Reserve.Type>(
   "admission-places",

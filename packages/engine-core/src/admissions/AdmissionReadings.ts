@@ -1,13 +1,11 @@
-/** Readings of the ledger about an admission: offered, answered, ended. */
+/** Readings of admissions: offered, answered, ended. */
 import { Effect, Option } from "effect"
 import * as events from "./events.ts"
 import { holderParties } from "../holders/holder/Holder.ts"
-import * as Machine from "../kernel/Machine.ts"
 import * as LedgerRecord from "../projection/LedgerRecord.ts"
 import type { Node } from "../projection/Reading.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import * as TypedReading from "../projection/TypedReading.ts"
-import * as Unexpected from "../projection/Unexpected.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { AdmissionOffer } from "../templates/Admission.ts"
 import { Credential } from "../templates/Registry.ts"
@@ -16,12 +14,18 @@ import { operations } from "../writes/OperationRecord.ts"
 import { type Admission, admissions } from "./Admission.ts"
 import { AdmissionMachine, type Fact } from "./AdmissionMachine.ts"
 
+const { allows, keepBreach } = LedgerRecord.transitionsOf({
+  collection: admissions,
+  machine: AdmissionMachine,
+  resourceKind: "admission"
+})
+
 const offer = TypedReading.of(AdmissionOffer, {
   created: Effect.fn("AdmissionOffer.created")(function* (payload, node) {
     const records = yield* Records
     const holder = yield* records.find(holderParties, payload.holder)
     if (Option.isNone(holder)) {
-      return yield* surprise(node, payload.credentialId, {
+      return yield* keepBreach(node, payload.credentialId, {
         on: "offer",
         detail: "The party offered to is no holder."
       })
@@ -55,16 +59,20 @@ const offer = TypedReading.of(AdmissionOffer, {
   }),
   exercised: {
     Decline: ({ payload }, node) =>
-      gone(payload.credentialId, node, { on: "decline", at: node.effectiveAt }),
+      endOrClear(payload.credentialId, node, { on: "decline", at: node.effectiveAt }),
     Withdraw: ({ payload }, node) =>
       Effect.flatMap(recoveryOf(node), (recoveredBy) =>
-        gone(payload.credentialId, node, { on: "withdraw", recoveredBy, at: node.effectiveAt })
+        endOrClear(payload.credentialId, node, {
+          on: "withdraw",
+          recoveredBy,
+          at: node.effectiveAt
+        })
       )
   }
 })
 
-/** Ends a live admission; of an expired one only the contract is cleared. */
-const gone = Effect.fnUntraced(function* (
+/** Ends an admission in force; of an expired one only the contract is cleared from its record. */
+const endOrClear = Effect.fnUntraced(function* (
   admissionId: string,
   node: Node,
   fact: Extract<Fact, { readonly on: "decline" | "withdraw" | "revoke" }>
@@ -81,7 +89,7 @@ const gone = Effect.fnUntraced(function* (
 
 const recovering: ReadonlyArray<string> = ["holder.recover", "instrument.recover"]
 
-/** The recovery in whose transaction the venue ended it; null: the venue ended it by itself. */
+/** Id of the recovery whose transaction ended the admission; null where no recovery did. */
 const recoveryOf = Effect.fnUntraced(function* ({ operationId }: Node) {
   if (operationId === null) return null
   const records = yield* Records
@@ -89,12 +97,12 @@ const recoveryOf = Effect.fnUntraced(function* ({ operationId }: Node) {
   return operation !== null && recovering.includes(operation.kind) ? operationId : null
 })
 
-/** A credential names its venue as its issuer. */
+/** Credentials of other issuers than the venue are ignored. */
 const credential = TypedReading.of(Credential, {
   created: Effect.fn("Credential.created")(function* (payload, node) {
     const { issuer, credentialId } = payload
     if (issuer !== node.venue) return
-    if (Snapshot.isOf(node)) return yield* standing(payload, node)
+    if (Snapshot.isOf(node)) return yield* openAdmitted(payload, node)
     const fact = { on: "accept", credentialCid: node.contractId, at: node.effectiveAt } as const
     const admission = yield* moved(credentialId, node, fact)
     if (admission !== undefined) yield* announced("admission.granted", admission, node)
@@ -110,12 +118,12 @@ const credential = TypedReading.of(Credential, {
 
 export const readings = [offer, credential] as const
 
-/** A credential in the snapshot that a projection begins with; its offer is archived. */
-const standing = Effect.fnUntraced(function* (payload: Payload<typeof Credential>, node: Node) {
+/** Opens the admission of a credential in the snapshot that the projection begins with. */
+const openAdmitted = Effect.fnUntraced(function* (payload: Payload<typeof Credential>, node: Node) {
   const records = yield* Records
   const holder = yield* records.find(holderParties, payload.holder)
   if (Option.isNone(holder)) {
-    return yield* surprise(node, payload.credentialId, {
+    return yield* keepBreach(node, payload.credentialId, {
       on: "accept",
       detail: "The party admitted is no holder."
     })
@@ -153,10 +161,10 @@ const revoked = (
   why: Pick<Extract<Fact, { readonly on: "revoke" }>, "by" | "recoveredBy">
 ) =>
   issuer === node.venue
-    ? gone(credentialId, node, { on: "revoke", ...why, at: node.effectiveAt })
+    ? endOrClear(credentialId, node, { on: "revoke", ...why, at: node.effectiveAt })
     : Effect.void
 
-/** The admission after the fact, where its table allows it. */
+/** Moves the admission where its state allows the fact, else keeps a breach. */
 const moved = Effect.fnUntraced(function* (
   admissionId: string,
   node: Node,
@@ -164,10 +172,10 @@ const moved = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const found = yield* records.find(admissions, admissionId)
-  if (Option.isSome(found) && Machine.allows(AdmissionMachine, found.value.state, fact.on)) {
+  if (Option.isSome(found) && allows(found.value, fact.on)) {
     return yield* records.record(admissions, found.value, fact, node.act)
   }
-  yield* surprise(node, admissionId, {
+  yield* keepBreach(node, admissionId, {
     on: fact.on,
     detail: Option.match(found, {
       onNone: () => "There is no such admission.",
@@ -203,9 +211,3 @@ const announced = (
       }
     ])
   )
-
-const surprise = (
-  node: Node,
-  resourceId: string,
-  of: { readonly on: string; readonly detail: string }
-) => Unexpected.keep(node, { resourceKind: "admission", resourceId, ...of })

@@ -1,4 +1,4 @@
-/** Checks of admitting a holder to an instrument, by gate. */
+/** Gates of an offer of admission. */
 import * as AttributeRules from "../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { isScreened } from "../holders/holder/HolderMachine.ts"
@@ -8,16 +8,16 @@ import type { Recorded } from "../instruments/instrument/Instrument.ts"
 import type { Admission } from "./Admission.ts"
 import type { AdmissionConsent } from "./AdmissionConsent.ts"
 
-/** An offer as its gates see it. */
+/** Input of the gates of an offer. */
 export interface Offering {
   readonly holder: Pick<Holder, "attributes" | "screening">
   readonly instrument: Recorded
-  /** The latest admission of the two, if there ever was one. */
+  /** The latest admission of the holder to the instrument; null: none. */
   readonly latest: Pick<Admission, "state"> | null
   readonly consent: Pick<AdmissionConsent, "state"> | null
   /** Holder requirements of the registrar. */
   readonly required: ReadonlyArray<AttributeRules.Required>
-  /** How many places under the holder cap are taken: admitted, offered, and about to be. */
+  /** Number of taken places under the holder cap: admitted, offered and reserved. */
   readonly taken: number
   readonly expiresAt: Instant.Instant | null
   readonly validFrom: Instant.Instant | null
@@ -56,12 +56,12 @@ const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
 ]
 
 /**
- * The checks of an offer, in the order of the gates. Holds and restrictions are not asked: an
- * admission moves nothing, and they stop later acts themselves.
+ * Checks of an offer, in the order of the gates. Holds and restrictions are left out: an admission
+ * moves no units, and they stop later acts themselves.
  */
 export const against = (offering: Offering): ReadonlyArray<Objection> =>
   inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])
 
-/** The same while the holder is only being registered: nobody can have verified it yet. */
+/** Checks of an offer at onboarding, without those of the holder, whom nobody has verified yet. */
 export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Objection> =>
   inOrder([...beforeHolder(offering), ...afterHolder(offering)])

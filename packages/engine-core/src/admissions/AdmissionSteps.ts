@@ -1,4 +1,4 @@
-/** Steps of offering and ending an admission: terms, what its gates ask, ledger commands. */
+/** Steps of offering and ending an admission: terms, input of the gates, ledger commands. */
 import { latestOf } from "../agreements/ProposalSteps.ts"
 import { Effect, Option, Result, Schema } from "effect"
 import { configurationOf, type Instrument } from "../instruments/instrument/Instrument.ts"
@@ -20,7 +20,7 @@ import { takenOf } from "./PlaceSteps.ts"
 
 const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
 
-/** Members of an offer; the claims answer the registry's holder requirements. */
+/** Members of an offer; its claims meet the registry's holder requirements. */
 export const offer = {
   validFrom: Field.optional(Instant.schema),
   validUntil: Field.optional(Instant.schema),
@@ -32,7 +32,7 @@ export const offer = {
 const Terms = Schema.Struct(offer)
 export type Terms = typeof Terms.Type
 
-/** The id of the nth admission that an operation offers, and of its credential on the ledger. */
+/** Id of the nth admission that an operation offers, and of its credential on the ledger. */
 export const idOf = (operationId: string, nth = 0): string =>
   operationId.replace(/^op_/, "adm_") + (nth === 0 ? "" : `.${nth}`)
 
@@ -100,7 +100,10 @@ export const ending = ({ offerCid, credentialCid }: Admission) => {
   throw new Error("an admission that may be withdrawn has no contract")
 }
 
-/** Makes the commands that end the offers and credentials of a holder that is closed, up to the limit. */
+/**
+ * Makes the commands that end the offers and credentials of a holder that is closed, up to the
+ * limit.
+ */
 export const endingsOf = Effect.fnUntraced(function* (holderId: string, limit: number) {
   const records = yield* Records
   const found = yield* records.list(admissions, {

@@ -1,17 +1,17 @@
-/** An admission as the API shows it, in its list and in the results of its operations. */
+/** View of an admission, in its list and in the results of its operations. */
 import { Struct } from "effect"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { Admission, admissions } from "./Admission.ts"
 
 const shown = Struct.pick(Admission.fields, [
-  // A holder may be admitted to an instrument several times: only the id tells its rows apart.
+  // A holder may be admitted to an instrument several times: only this id is unique.
   "admissionId",
   "holderId",
   "instrumentId",
   "state",
   "offeredAt",
-  // Whoever offers an admission names these two, and reads them here again.
+  // Public because the caller who offers an admission names these two.
   "expiresAt",
   "validFrom",
   "admittedAt",

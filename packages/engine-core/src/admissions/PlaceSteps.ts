@@ -1,4 +1,4 @@
-/** Reserves a place under the holder cap for an offer before the ledger shows it, and frees it. */
+/** Counts, reserves and frees places under an instrument's holder cap. */
 import { Effect, Option } from "effect"
 import { unavailable } from "../kernel/Refusal.ts"
 import type { OperationAct } from "../records/Act.ts"
@@ -10,30 +10,30 @@ import type { Recorded } from "../instruments/instrument/Instrument.ts"
 import { admissions } from "./Admission.ts"
 import { admissionPlaces, type Place, placesMax } from "./AdmissionPlaces.ts"
 
-/** Retry-After in seconds when too many offers are under way. */
-const fullFor = 5
+/** Seconds of Retry-After where too many offers are under way. */
+const retryAfter = 5
 
-/** How many offers that have run out are taken off the ledger with one that needs their places. */
+/** Largest number of expired offers that are withdrawn together with a new one. */
 const clearedMax = 50
 
-/** Taken places of an instrument, and those among them that operations have reserved. */
+/** Taken places of an instrument: admitted, offered and reserved. */
 export interface Taken {
   readonly instrumentId: string
   readonly count: number
   readonly reserved: ReadonlyArray<Place>
-  /** Offers that have run out, and leave the ledger in the same transaction as the new one comes. */
+  /** Commands that withdraw expired offers in the transaction of the new offer. */
   readonly clears: ReadonlyArray<Command>
 }
 
 /**
- * How many places under an instrument's holder cap are taken: admitted, offered, and reserved by
- * another operation. A reserved place is given back when its operation fails, and is the admission's
- * own once that is listed. What is reserved is asked first: an offer that comes to be listed in
- * between may count twice for this one look, never not at all.
+ * Counts the places under an instrument's holder cap that are taken: admitted, offered, and reserved
+ * by other operations. A reservation ends when its operation fails or its admission is listed.
+ * Reservations are read before admissions: an offer listed in between may be counted twice, and is
+ * never missed.
  *
- * An offer that has run out may have been accepted in time though nobody has read it yet. Where its
- * place is needed, the transaction that takes it withdraws the offer first: if it was accepted the
- * ledger refuses both, and the new offer is judged again.
+ * An expired offer may have been accepted in time by a transaction that is not read yet. Where its
+ * place is needed, the transaction of the new offer withdraws the expired one first: where it was
+ * accepted the ledger refuses both, and the new offer is judged again.
  */
 export const takenOf = Effect.fnUntraced(function* (
   { instrumentId, manifest }: Recorded,
@@ -45,7 +45,7 @@ export const takenOf = Effect.fnUntraced(function* (
     onNone: () => [],
     onSome: (found) => found.reserved.filter((place) => place.operationId !== operationId)
   })
-  const standing = yield* stillReserved(reserved)
+  const unused = yield* stillReserved(reserved)
   const count = (column: string, where: Readonly<Record<string, ReadonlyArray<string>>>) =>
     Effect.map(
       records.countBy(admissions, column, { where: { ...where, [column]: [instrumentId] } }),
@@ -54,17 +54,17 @@ export const takenOf = Effect.fnUntraced(function* (
   const all =
     (yield* count("unanswered", {})) +
     (yield* count("instrumentId", { state: ["admitted"] })) +
-    standing.length
+    unused.length
   const clears = yield* clearing(instrumentId, all - manifest.holderCap + 1)
   return {
     instrumentId,
     count: all - clears.length,
-    reserved: standing,
+    reserved: unused,
     clears
   } satisfies Taken
 })
 
-/** Takes as many offers off the ledger as are needed and have run out, the oldest first. */
+/** Makes the commands that withdraw as many expired offers as are needed, oldest first. */
 const clearing = Effect.fnUntraced(function* (instrumentId: string, needed: number) {
   if (needed <= 0) return []
   const records = yield* Records
@@ -77,7 +77,7 @@ const clearing = Effect.fnUntraced(function* (instrumentId: string, needed: numb
   )
 })
 
-/** The reservations without those whose admission is recorded by now or whose operation failed. */
+/** Reservations in use: without those whose admission is recorded or whose operation has failed. */
 const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<Place>) {
   if (reserved.length === 0) return []
   const records = yield* Records
@@ -97,7 +97,10 @@ const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<Place
   return waiting.filter(({ operationId }) => !failed.has(operationId))
 })
 
-/** Takes a place for an offer, in the transaction that plans it. */
+/**
+ * Reserves a place for an offer in the transaction that plans it. Answers `Unavailable`
+ * (overloaded) where too many reservations of the instrument are under way.
+ */
 export const reserve = Effect.fnUntraced(function* (
   taken: Taken,
   admissionId: string,
@@ -107,7 +110,7 @@ export const reserve = Effect.fnUntraced(function* (
   const { instrumentId } = taken
   if (taken.reserved.length >= placesMax) {
     return yield* Effect.fail(
-      unavailable("overloaded", "Too many offers of this instrument are under way.", fullFor)
+      unavailable("overloaded", "Too many offers of this instrument are under way.", retryAfter)
     )
   }
   const reserved = [...taken.reserved, { admissionId, operationId: act.operationId }]

@@ -1,4 +1,4 @@
-/** A finding: a difference that reconciliation runs find, under one id from the first run on. */
+/** Record of a finding: a difference that reconciliation runs find, with one id over all runs. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../kernel/Collection.ts"
@@ -18,7 +18,7 @@ const { NullOr, String: Text } = Schema
 
 const Subject = Schema.Struct({ resourceKind: ResourceKind.schema, id: Text })
 
-/** Items in flight that explain a part of the difference, with their amounts. */
+/** Explained part of the difference: items in flight, with their amounts. */
 const Explained = Schema.Struct({
   amount: Decimal.schema,
   by: Schema.Array(Schema.Struct({ ...Subject.fields, amount: Decimal.schema }))
@@ -30,21 +30,21 @@ const seen = {
   severity: sets.FindingSeverity.schema,
   expected: NullOr(Decimal.schema),
   actual: NullOr(Decimal.schema),
-  /** What is actual less what is expected; null where the check compares no amounts. */
+  /** Actual less expected; null where the check compares no amounts. */
   difference: NullOr(Decimal.schema),
   unit: Text,
   tolerance: Decimal.plain,
   explained: Explained,
-  /** The difference less what explains it: severity is judged on this; 0 without amounts. */
+  /** The difference less the explained amount, which decides the severity; 0 without amounts. */
   unexplained: Decimal.schema,
-  /** The offset the run is pinned to, and the instant it judges time at. */
+  /** Pin of the run: the offset of its reads, and the instant that it judges time at. */
   asOf: Schema.Struct({ offset: Offset.schema, instant: Instant.schema }),
   statementId: NullOr(Text)
 } as const
 export const Seen = Schema.Struct(seen)
 export type Seen = typeof Seen.Type
 
-/** How much was accepted of it, by whom and why. */
+/** Acceptance of a finding by the release of its hold: amount, reason, operation. */
 const Accepted = Schema.Struct({
   unexplained: Decimal.schema,
   reason: Text,
@@ -63,10 +63,10 @@ export const Finding = Schema.Struct({
   firstSeenRunId: Text,
   firstSeenAt: Instant.schema,
   seenRuns: Integer.schema,
-  /** Whole days from the run that first saw it to the last one that did. */
+  /** Whole days from the first run that found it to the latest. */
   ageDays: Integer.schema,
   state: sets.FindingState.schema,
-  /** The last hold it stood behind. */
+  /** The latest hold that named the finding. */
   holdId: NullOr(Text),
   accepted: NullOr(Accepted)
 }).annotate({
@@ -77,17 +77,17 @@ export type Finding = typeof Finding.Type
 
 const See = Schema.Struct({ on: Schema.Literal("see"), seen: Seen })
 const Reopen = Schema.Struct({ on: Schema.Literal("reopen"), seen: Seen })
-/** A later run did not find it. */
+/** A run no longer found the difference. */
 const Clear = Schema.Struct({ on: Schema.Literal("clear"), runId: Text })
-/** The release of its hold named it, with a reason. */
+/** The release of its hold accepted the finding, with a reason. */
 const Accept = Schema.Struct({ on: Schema.Literal("accept"), accepted: Accepted })
-/** A hold stands on it. */
+/** A hold was opened for the finding, or the finding joined one. */
 const Stop = Schema.Struct({ on: Schema.Literal("stop"), holdId: Text })
 
 export const Fact = Schema.Union([See, Reopen, Clear, Accept, Stop])
 export type Fact = typeof Fact.Type
 
-/** The states in which each fact can come; any other is a corrupt history, a bug. */
+/** States that each fact may follow; in any other state the history is corrupt, a defect. */
 const from: Readonly<Record<Fact["on"], ReadonlyArray<Finding["state"]>>> = {
   see: ["open", "accepted"],
   reopen: ["cleared", "accepted"],
@@ -124,7 +124,7 @@ const seenAgain = (self: Finding, now: Seen): Finding => ({
 /** Identity of a finding, beside its measured members. */
 export type Found = Pick<Finding, "findingId" | "check" | "instrumentId" | "subject" | "holderId">
 
-/** A finding as the first run that sees it opens it. */
+/** Makes the finding that the first run to find it opens. */
 export const first = (found: Found, now: Seen): Finding => ({
   ...found,
   ...now,

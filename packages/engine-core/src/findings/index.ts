@@ -1,4 +1,4 @@
-/** Declarations of the room findings: differences that reconciliation runs see. */
+/** Declarations of the room findings: differences that reconciliation runs find. */
 import { findings } from "./Finding.ts"
 
 export const collections = [findings] as const

@@ -1,4 +1,4 @@
-/** Reads of open orders of every kind in one list: who must act next, and by when. */
+/** Read of open orders of every kind in one list, with the next act and its deadline. */
 import { Effect, Schema } from "effect"
 import * as OrderList from "../orders/order/OrderList.ts"
 import { HolderId } from "../holders/holder/Holder.ts"
@@ -20,18 +20,18 @@ const { NullOr } = Schema
 export const OpenOrderView = Schema.Struct({
   orderId: Schema.String,
   kind: OpenOrderKind.schema,
-  /** Of the order states of its kind, one of the open ones. */
+  /** One of the open states of the order's kind. */
   state: OpenOrderState.schema,
   instrumentId: InstrumentId,
   holderId: NullOr(HolderId),
-  /** The units ordered, or those an amount comes to; null while it is unpriced. */
+  /** Units ordered, or the units of a priced amount; null before the price. */
   quantity: NullOr(Decimal.schema),
-  /** The cash ordered, or what units cost or pay; null while it is unpriced. */
+  /** Cash ordered, or the cash of priced units; null before the price. */
   cash: NullOr(Decimal.schema),
   currency: Schema.String,
   cycleId: NullOr(Schema.String),
   ...RecordView.fields,
-  /** The earliest of the instants by which somebody's move is due. */
+  /** Earliest deadline of the acts that it waits for; null: none. */
   by: NullOr(Instant.schema)
 }).annotate({
   identifier: "OpenOrder",
@@ -127,7 +127,9 @@ const common = (
   )
 })
 
-/** The list asked for open orders at this very instant; another state is a fault of its columns. */
+/**
+ * Narrows a state to the open ones; the list filters by open states, so another one is a defect.
+ */
 const openState = ({ name }: { readonly name: string }, state: string): OpenOrderState => {
   if (OpenOrderState.has(state)) return state
   throw new Error(`${name}: an order listed as open is ${state}`)

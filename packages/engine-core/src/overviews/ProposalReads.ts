@@ -1,4 +1,4 @@
-/** Reads of proposals: ledger contracts that wait for a party's consent. */
+/** Read of proposals: ledger contracts that wait for a party's consent. */
 import { Effect, Schema, Struct } from "effect"
 import * as OrderList from "../orders/order/OrderList.ts"
 import * as Read from "../reads/Read.ts"
@@ -16,7 +16,7 @@ const shown = Struct.pick(Proposal.fields, [
   "at",
   "expiresAt",
   "resource",
-  // The list is filtered by these two.
+  // Public because the list is filtered by these two.
   "instrumentId",
   "holderId"
 ])

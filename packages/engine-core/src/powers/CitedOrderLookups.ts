@@ -1,4 +1,4 @@
-/** Look-up of cited orders against a holder that are not carried out yet. */
+/** Checks whether a forced act under a cited order against a holder is pending. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { Records } from "../records/Records.ts"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
@@ -12,7 +12,7 @@ const kinds: ReadonlyArray<OperationKind> = [
   "instrument.recover"
 ]
 
-/** Members of a forced act's request: cited order and holders. */
+/** Codec of a forced act's request: the cited order and the holders. */
 const Citing = Schema.Struct({
   order: Schema.Struct({ documentHash: Schema.String }),
   holderId: Schema.optionalKey(Schema.String),
@@ -23,7 +23,7 @@ const decode = Schema.decodeUnknownOption(Citing)
 
 const isAgainst = (request: unknown, holderId: string): boolean =>
   Option.match(decode(request), {
-    // A recovery needs no order, and without one there is none to be open.
+    // A recovery without an order cites none.
     onNone: () => false,
     onSome: ({ holderId: named, holderIds = [], moves = [] }) =>
       named === holderId ||
@@ -31,7 +31,7 @@ const isAgainst = (request: unknown, holderId: string): boolean =>
       moves.some((move) => move.holderId === holderId)
   })
 
-/** It awaits its signatures, or its operation has not ended. */
+/** Checks whether such an act awaits signatures or its operation is queued or running. */
 export const isUnderOrder = Effect.fnUntraced(function* (holderId: string) {
   const records = yield* Records
   const awaiting = records.stream(approvals, { where: { kind: kinds, state: ["awaiting"] } })

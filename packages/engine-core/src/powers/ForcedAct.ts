@@ -1,4 +1,4 @@
-/** Record of a forced act: moves, units, released locks. */
+/** Record of a forced act: its moves, with units and released locks. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as events from "./events.ts"
@@ -13,11 +13,13 @@ const { NullOr, String: Text } = Schema
 
 const Side = Schema.Struct({ holderId: Text, party: Party.schema })
 
-/** A lock that ended so that its units could move. It ends whole, whatever part of them moved. */
+/**
+ * A lock that was released for a move. A lock ends as a whole, whichever part of its units moved.
+ */
 export const Released = Schema.Struct({
   holdingCid: Field.contractId,
   lockedBy: ReleasedLock,
-  /** The contract that locked it; null where the lock's own time was past. */
+  /** Contract that locked the holding; null where the lock had expired. */
   contractId: NullOr(Field.contractId),
   units: Decimal.schema
 }).annotate({ identifier: "ReleasedLock", description: "A lock that ended for a forced move." })
@@ -30,7 +32,7 @@ const move = {
   released: Schema.Array(Released)
 } as const
 
-/** One holder's units of one instrument, over as many ledger transactions as it took. */
+/** Total of the moves of one holder's units of one instrument, over one or more transactions. */
 export const ForcedMove = Schema.Struct({
   ...move,
   /** The holder's units of the instrument after the last move. */
@@ -51,7 +53,7 @@ export const ForcedAct = Schema.Struct({
 })
 export type ForcedAct = typeof ForcedAct.Type
 
-/** One exercise on the ledger. */
+/** One exercise of the choice ForceMove on the ledger. */
 export const Fact = Schema.Struct({
   on: Schema.Literal("move"),
   ...move,
@@ -62,12 +64,12 @@ export type Fact = typeof Fact.Type
 
 const isOf =
   ({ from, to, instrumentId }: Pick<ForcedMove, "from" | "to" | "instrumentId">) =>
-  (one: ForcedMove): boolean =>
-    one.from.holderId === from.holderId &&
-    one.to.holderId === to.holderId &&
-    one.instrumentId === instrumentId
+  (move: ForcedMove): boolean =>
+    move.from.holderId === from.holderId &&
+    move.to.holderId === to.holderId &&
+    move.instrumentId === instrumentId
 
-/** The act after one more exercise of it. Decides nothing: it only remembers. */
+/** Fold: the act after `fact`, which is added to the total of its move. */
 export const evolve = (self: ForcedAct, fact: Fact): ForcedAct =>
   match(fact)
     .with({ on: "move" }, ({ on: _, updateId, ...moved }) => {
@@ -82,7 +84,7 @@ export const evolve = (self: ForcedAct, fact: Fact): ForcedAct =>
               left: moved.left,
               updateIds: [...before.updateIds, updateId]
             }
-      return { ...self, moves: [...self.moves.filter((one) => one !== before), after] }
+      return { ...self, moves: [...self.moves.filter((total) => total !== before), after] }
     })
     .exhaustive()
 
@@ -93,12 +95,12 @@ export const forcedActs = Collection.define<ForcedAct, Fact>("forced-act", {
   fact: Fact,
   evolve,
   keptBy: "ledger",
-  // What a recovery moved is told once for each instrument: see Recovery.
+  // A recovery is announced once for each instrument, by its record `Recovery`.
   announce: (self, fact) =>
-    fact === undefined || self.cause !== "forced" ? [] : [told(self, fact)],
+    fact === undefined || self.cause !== "forced" ? [] : [announcementOf(self, fact)],
   invariants: {
     "each move is there once": ({ moves }) =>
-      moves.every((one) => moves.filter(isOf(one)).length === 1),
+      moves.every((move) => moves.filter(isOf(move)).length === 1),
     "something moved, to somebody else": ({ moves }) =>
       moves.every(({ from, to, units }) => Decimal.isPositive(units) && from.party !== to.party),
     "what is forced cites its order": ({ cause, orderRef }) =>
@@ -107,10 +109,10 @@ export const forcedActs = Collection.define<ForcedAct, Fact>("forced-act", {
 })
 
 /**
- * Publishes one event for each move, without the text of the cited order
+ * The event of one move, without the text of the cited order
  * (docs/domain/powers.md#forced-acts).
  */
-const told = (
+const announcementOf = (
   { operationId, orderRef }: ForcedAct,
   { from, instrumentId, to, units }: Fact
 ): Announcement => ({

@@ -1,4 +1,4 @@
-/** Steps that all forced acts share: judging, figures, ledger commands, result. */
+/** Steps that forced transfers and recoveries share: gates, figures, ledger commands, result. */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import { HolderMachine } from "../holders/holder/HolderMachine.ts"
@@ -19,19 +19,19 @@ import type { Derived, Figure } from "../writes/Figures.ts"
 import type { CitedOrder } from "../restraints/CitedOrder.ts"
 import { ForcedAct, forcedActs } from "./ForcedAct.ts"
 import { against, ofAct } from "./ForcedMoveGates.ts"
-import { type Asked, heldBy, type Standing, standingOf } from "./ForcedMoveLookups.ts"
+import { type Asked, heldBy, type LoadedMove, loadMoves } from "./ForcedMoveLookups.ts"
 import { fitting, movesMax, type Portion, releasedOf } from "./ForcedMoveRules.ts"
 import { OrderLeft, ordersOf } from "./OrdersLeftLookups.ts"
-import { idOf, recoveries, untold } from "./Recovery.ts"
+import { idOf, recoveries, unannounced } from "./Recovery.ts"
 
-/** A forced act as its route asks for it. */
+/** Request of a forced act, by one holder or one instrument. */
 export interface Asking {
   readonly power: IssuerPower
   readonly moves: ReadonlyArray<Asked>
   readonly order: CitedOrder | null
 }
 
-/** What a forced act answers: what moved, which locks ended, which orders stay open, who is succeeded. */
+/** Result of a forced act: moves, released locks, orders that stay open, holders succeeded. */
 export const ForcedActView = Schema.Struct({
   ...ForcedAct.fields,
   openOrders: Schema.Array(OrderLeft),
@@ -43,38 +43,41 @@ export const ForcedActView = Schema.Struct({
 export type ForcedActView = typeof ForcedActView.Type
 
 /**
- * A holder that is succeeded already has nothing to move but what has come to it since, such as units
- * that a registrar minted late: that goes to its successor too.
+ * Refuses `state-conflict` where the holder's state allows no recovery. A succeeded holder may be
+ * recovered again: units that reached it later, such as by a late mint, go to its successor too.
  */
-const recoverable = (from: Holder) =>
+const judgeRecoverable = (from: Holder) =>
   from.state === "succeeded"
     ? Effect.void
     : Effect.asVoid(Effect.fromResult(Machine.admit(HolderMachine, from, "succeed")))
 
-const standing = ({ moves, power }: Asking, { now, operationId }: OperationAct) =>
-  Effect.tap(standingOf(moves.slice(0, movesMax), { power, operationId, now }), (all) =>
+const movesLeft = ({ moves, power }: Asking, { now, operationId }: OperationAct) =>
+  Effect.tap(loadMoves(moves.slice(0, movesMax), { power, operationId, now }), (all) =>
     power === "force-transfer"
       ? Effect.void
-      : Effect.forEach(all, ({ from }) => recoverable(from), { discard: true })
+      : Effect.forEach(all, ({ from }) => judgeRecoverable(from), { discard: true })
   )
 
-const rowsOf = ({ moves }: Asking, left: ReadonlyArray<Standing>): ReadonlyArray<Objection> =>
+const rowsOf = ({ moves }: Asking, left: ReadonlyArray<LoadedMove>): ReadonlyArray<Objection> =>
   inOrder([...ofAct({ asked: moves.length, left: left.length }), ...against(left)])
 
-/** Every check of every gate of the act, whether it refuses or not. */
+/** All checks of the act, passed ones included. */
 const gatesOf = (asking: Asking, act: OperationAct) =>
-  Effect.map(standing(asking, act), (left) => rowsOf(asking, left))
+  Effect.map(movesLeft(asking, act), (left) => rowsOf(asking, left))
 
-/** Longest figure that is shown to approvers; a longer one is shown by its hash. */
+/**
+ * Largest length in characters of a figure shown to approvers; a longer one is replaced by its
+ * SHA-256.
+ */
 const shownMax = 200
 
 /**
- * What its approver signs: from whom, to whom, how many units of what; which locks will end and how
- * many units they hold, which restrictions will go along, which orders stay open, and the digest of
- * the order. Nothing of it may move before all have signed it again.
+ * Figures that approvers sign: givers, receivers, units and instruments; the locks to be released
+ * and their units; the restrictions to be carried; the orders that stay open; the digest of the
+ * cited order. The tolerance is zero: where any figure changes, all sign again.
  */
 const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act: OperationAct) {
-  const left = yield* standing(asking, act)
+  const left = yield* movesLeft(asking, act)
   const { sha256 } = yield* Crypto
   const orders = yield* ordersOf([...new Set(left.map(({ from }) => from.holderId))])
   const listed = (ids: ReadonlyArray<string>): string => {
@@ -108,11 +111,11 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act
 })
 
 /**
- * As much as one transaction may use contracts, and the rest in further steps: each is judged again by
- * every gate, and goes on where the one before has got to.
+ * Plans one step: as many moves as one transaction may have input contracts. The rest follows in
+ * further steps, each of which is judged again by every gate and moves what is left.
  */
 const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: OperationAct) {
-  const left = yield* standing(asking, act)
+  const left = yield* movesLeft(asking, act)
   yield* Effect.fromResult(judge(rowsOf(asking, left)))
   const { inputsMax } = yield* Settings
   const givers = [...new Set(left.map(({ from }) => from.holderId))]
@@ -128,31 +131,34 @@ const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: Oper
 })
 
 /**
- * The admissions that end in the very transaction of a recovery: to each instrument of which nothing
- * is left behind, and with the last of them all that the holder has. Whatever gives units to a holder
- * names its credential, so what was judged before the recovery and comes after it finds that contract
- * gone, and is judged again. What comes before it changes what is left, and is recovered next.
+ * Admissions that end in the transaction of a recovery: those to instruments of which the holder
+ * has no units left, and with the last instrument all admissions of the holder. Whatever gives
+ * units to a holder uses its credential: an act judged before the recovery and submitted after it
+ * finds the credential archived, and is judged again. An act committed before it changes what is
+ * left, which the next step recovers.
  */
 const endedWith = Effect.fnUntraced(function* (
-  moves: ReadonlyArray<Standing & { readonly portions: ReadonlyArray<Portion> }>,
+  moves: ReadonlyArray<LoadedMove & { readonly portions: ReadonlyArray<Portion> }>,
   admitted: ReadonlyArray<Admission>
 ) {
   if (admitted.length === 0) return []
   const whole = moves.filter(({ picked, portions }) => portions.length === picked.portions.length)
   const emptied = new Set(whole.map(({ from, instrumentId }) => pairOf({ ...from, instrumentId })))
-  const gone = new Set<string>()
-  for (const from of new Map(whole.map((one) => [one.from.holderId, one.from])).values()) {
+  const withoutUnits = new Set<string>()
+  for (const from of new Map(whole.map((move) => [move.from.holderId, move.from])).values()) {
     const held = yield* heldBy(from)
     if (held.every((instrumentId) => emptied.has(pairOf({ ...from, instrumentId })))) {
-      gone.add(from.holderId)
+      withoutUnits.add(from.holderId)
     }
   }
-  return admitted.filter((one) => gone.has(one.holderId) || emptied.has(pairOf(one)))
+  return admitted.filter(
+    (admission) => withoutUnits.has(admission.holderId) || emptied.has(pairOf(admission))
+  )
 })
 
 const commandOf = (
   { order, power }: Asking,
-  one: Standing & { readonly portions: ReadonlyArray<Portion> }
+  one: LoadedMove & { readonly portions: ReadonlyArray<Portion> }
 ) =>
   exercise(
     IssuerPowersAgreement,
@@ -176,17 +182,17 @@ const commandOf = (
   )
 
 const missing = (what: string): never => {
-  throw new Error(`a forced move that may be made has its ${what}`)
+  throw new Error(`a judged forced move has no ${what}`)
 }
 
-/** The act as it was read off the ledger; what of a recovery has not been announced yet is, now. */
+/** Result of the act from its record; announces units of a recovery that are not announced yet. */
 const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct) {
   const records = yield* Records
   const found = Option.getOrNull(yield* records.find(forcedActs, act.operationId))
-  if (found === null) return yield* Effect.die(new Error("the forced moves were not read"))
+  if (found === null) return yield* Effect.die(new Error("a finished forced act has no record"))
   const { cause, moves, operationId, orderRef } = found
   if (cause === "recovery")
-    yield* Effect.forEach(moves, (move) => toldOf(move, act), { discard: true })
+    yield* Effect.forEach(moves, (move) => announceRest(move, act), { discard: true })
   const givers = [...new Set(moves.map(({ from }) => from.holderId))]
   const after = yield* records.many(holders, givers)
   return {
@@ -202,20 +208,23 @@ const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct) {
   } satisfies ForcedActView
 })
 
-/** Units that came while the last step was under way stay behind: what did move is told all the same. */
-const toldOf = Effect.fnUntraced(function* (
+/**
+ * Announces the moved units of a recovery that left units behind, which reached the holder during
+ * its last step: the reading of a move announces only a holder without units.
+ */
+const announceRest = Effect.fnUntraced(function* (
   { from: { holderId }, instrumentId }: ForcedActView["moves"][number],
   act: OperationAct
 ) {
   const records = yield* Records
   const found = Option.getOrNull(yield* records.find(recoveries, idOf({ holderId, instrumentId })))
   if (found === null) return
-  const units = untold(found)
+  const units = unannounced(found)
   if (Decimal.isPositive(units))
     yield* records.record(recoveries, found, { on: "tell", units }, act)
 })
 
-/** Builds a forced act's operation from the way its body names the moves. */
+/** Gates, figures, plan and finish of a forced act's operation, from the moves its body names. */
 export const actingOn = <B, E>(askingOf: (body: B) => Effect.Effect<Asking, E, Records>) => ({
   gates: (body: B, act: OperationAct) =>
     Effect.flatMap(askingOf(body), (asking) => gatesOf(asking, act)),
@@ -226,7 +235,7 @@ export const actingOn = <B, E>(askingOf: (body: B) => Effect.Effect<Asking, E, R
   finish: (_: B, act: OperationAct) => finishOf(act)
 })
 
-/** The holder whose units move. */
+/** Resource of a forced act of one holder. */
 export const ofOneHolder = {
   kind: "holder",
   id: ({ holderId }: { readonly holderId: string }) => holderId,
@@ -234,7 +243,7 @@ export const ofOneHolder = {
   holderId: ({ holderId }: { readonly holderId: string }) => holderId
 } as const
 
-/** The instrument whose units move, of whichever holders. */
+/** Resource of a forced act of one instrument. */
 export const ofOneInstrument = {
   kind: "instrument",
   id: ({ instrumentId }: { readonly instrumentId: string }) => instrumentId,

@@ -1,4 +1,4 @@
-/** Checks of moving a holder's units without its own act, by gate. */
+/** Gates of forced moves. */
 import type { Holder } from "../holders/holder/Holder.ts"
 import { isScreened } from "../holders/holder/HolderMachine.ts"
 import type { Admission } from "../admissions/Admission.ts"
@@ -14,23 +14,23 @@ import type { IssuerPowersConsent } from "../holders/issuer-powers-consent/Issue
 
 type Receiver = Pick<Holder, "holderId" | "party" | "state" | "screening">
 
-/** One move as its gates see it: one holder's units of one instrument, to one receiver. */
+/** Input of the gates of one move: one holder's units of one instrument, to one receiver. */
 export interface Moving {
   readonly power: IssuerPower
   readonly instrumentId: string
   readonly unitDecimals: number | null
   readonly from: Pick<Holder, "holderId" | "party" | "successor">
-  /** Null: a recovery of a holder that has named no successor. */
+  /** Null for a recovery of a holder without a successor. */
   readonly to: Receiver | null
-  /** The receiver's admission that is in force, if there is one. */
+  /** The receiver's admission in force; null: none. */
   readonly admission: Pick<Admission, "validFrom" | "credentialCid"> | null
   readonly holds: ReadonlyArray<HoldRules.Holding>
-  /** Those of the receiver; for a recovery without what was carried from this very predecessor. */
+  /** Restrictions of the receiver; for a recovery without those carried from this predecessor. */
   readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
   readonly agreement: Pick<IssuerPowersAgreement, "powers"> | null
-  /** The holder's consents that are granted and reach the instrument. */
+  /** The holder's granted consents that cover the instrument. */
   readonly consents: ReadonlyArray<Pick<IssuerPowersConsent, "powers">>
-  /** Null: all. */
+  /** Null: all of the holder's units. */
   readonly asked: Decimal.Decimal | null
   readonly picked: Picked
   /** Whether a holder of this act both gives and receives. */
@@ -38,7 +38,7 @@ export interface Moving {
   readonly now: Instant.Instant
 }
 
-const named = ({ from, instrumentId }: Moving): string =>
+const aboutMove = ({ from, instrumentId }: Moving): string =>
   `This is about ${instrumentId} of the holder ${from.holderId}.`
 
 const ofControls = (moving: Moving): ReadonlyArray<Objection> => {
@@ -65,7 +65,7 @@ const ofControls = (moving: Moving): ReadonlyArray<Objection> => {
 const ofReceiver = (moving: Moving): ReadonlyArray<Objection> => {
   const { admission, now, to } = moving
   if (to === null) return []
-  const about = { party: to.party, detail: named(moving) }
+  const about = { party: to.party, detail: aboutMove(moving) }
   return [
     check("holder-active", to.state === "active", {
       ...about,
@@ -90,21 +90,21 @@ const ofConsent = (moving: Moving): ReadonlyArray<Objection> => {
   const { agreement, consents, power } = moving
   return [
     check("issuer-powers-agreement", agreement?.powers.includes(power) === true, {
-      detail: named(moving),
+      detail: aboutMove(moving),
       recovery: "Have issuer and registrar agree this power over the instrument."
     }),
     check(
       "issuer-powers-consent",
       consents.some(({ powers }) => powers.includes(power)),
-      { party: moving.from.party, detail: named(moving) }
+      { party: moving.from.party, detail: aboutMove(moving) }
     )
   ]
 }
 
-/** A move to itself would do nothing but end locks, silently: units never leave their own holder. */
+/** Checks of the receiver's identity: a move to the same holder would only release locks. */
 const ofPolicy = (moving: Moving): ReadonlyArray<Objection> => {
   const { from, isBothWays, now, power, to } = moving
-  const detail = named(moving)
+  const detail = aboutMove(moving)
   const { successor } = from
   return [
     check(
@@ -128,7 +128,7 @@ const ofPolicy = (moving: Moving): ReadonlyArray<Objection> => {
 
 const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
   const { asked, picked, unitDecimals } = moving
-  const detail = named(moving)
+  const detail = aboutMove(moving)
   const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuck)
   return [
     check("units-held", !isNothing, { detail }),
@@ -145,7 +145,7 @@ const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
   ]
 }
 
-/** Checks of the act as a whole: it moves something, and no more than the limit. */
+/** Checks of the whole act: it has a move, and no more than the limit. */
 export const ofAct = (moves: {
   /** Number of moves asked for. */
   readonly asked: number
@@ -159,9 +159,9 @@ export const ofAct = (moves: {
 ]
 
 /**
- * Every check of these forced moves, in the order of the gates (docs/domain/powers.md#forced-acts);
- * of several moves a gate refuses the first that it stops. The sender's own restrictions are never
- * asked: what is frozen is what these acts are there to move.
+ * All checks of these forced moves, in the order of the gates (docs/domain/powers.md#forced-acts);
+ * a gate refuses the first move that fails it. Restrictions of the giving holder are left out:
+ * forced acts exist to move units that are frozen.
  */
 export const against = (moves: ReadonlyArray<Moving>): ReadonlyArray<Objection> =>
   inOrder(

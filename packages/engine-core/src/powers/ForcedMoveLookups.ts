@@ -1,4 +1,4 @@
-/** Look-ups of everything the checks of forced moves need, few for any number of moves. */
+/** Loads what the checks of forced moves need, with a fixed number of queries for all moves. */
 import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../holders/holder/Holder.ts"
 import { type Admission, admissions, pairOf } from "../admissions/Admission.ts"
@@ -27,35 +27,35 @@ import {
 } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import { grouped, lineOf, positionsOf } from "./PositionLookups.ts"
 
-/** One holder's units of one instrument; without a receiver they go to the holder's successor. */
+/** Requested move of one holder's units of one instrument. */
 export interface Asked {
   readonly holderId: string
   readonly instrumentId: string
   /** The receiver of a forced transfer; a recovery goes to the holder's successor. */
   readonly toHolderId: string | null
-  /** Null: all. */
+  /** Null: all of the holder's units. */
   readonly units: Decimal.Decimal | null
 }
 
-/** A move with all that is needed to make it. */
-export interface Standing extends Moving {
+/** A move with the records that its gates and its command need. */
+export interface LoadedMove extends Moving {
   readonly instrument: Stored<Instrument>
   readonly from: Stored<Holder>
   readonly to: Stored<Holder> | null
   readonly agreement: IssuerPowersAgreement | null
   readonly consents: ReadonlyArray<IssuerPowersConsent>
   readonly positions: ReadonlyArray<Position>
-  /** Restrictions that a recovery will carry to the successor. */
+  /** Restrictions that a recovery carries to the successor. */
   readonly carried: ReadonlyArray<Restriction>
 }
 
 const unique = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)]
 
-/** The instruments a holder has units of; more than an act may come to is told by one too many. */
+/** Loads the instruments that a holder has units of: at most one more than the limit of an act. */
 export const heldBy = (holder: Pick<Holder, "party">) =>
   instrumentsOf(holder).pipe(Stream.take(movesMax + 1), Stream.runCollect)
 
-/** These records by their ids, all of them there. */
+/** Loads these records by id. Refuses `not-found` where one is missing. */
 const allOf = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
   ids: ReadonlyArray<string>
@@ -69,11 +69,8 @@ const allOf = Effect.fnUntraced(function* <R, F>(
   return yield* Effect.fail(refused("not-found", { detail }))
 })
 
-/**
- * The moves as they stand; those of an operation that has moved some already are what is left of
- * it.
- */
-export const standingOf = Effect.fnUntraced(function* (
+/** Loads the requested moves, without what earlier steps of the same operation have moved. */
+export const loadMoves = Effect.fnUntraced(function* (
   asked: ReadonlyArray<Asked>,
   of: {
     readonly power: IssuerPower
@@ -82,14 +79,14 @@ export const standingOf = Effect.fnUntraced(function* (
   }
 ) {
   const { now, power } = of
-  const known = yield* knownOf(asked, power)
+  const named = yield* namedBy(asked, power)
   const left = yield* leftOf(asked, of.operationId)
-  const found = yield* controlsOf(left, known, now)
+  const found = yield* controlsOf(left, named, now)
   const giving = new Set(left.map(({ holderId }) => holderId))
-  return left.map((one): Standing => {
-    const instrument = known.instrumentOf(one)
-    const from = known.holderOf(one)
-    const to = known.receiverOf(one)
+  return left.map((one): LoadedMove => {
+    const instrument = named.instrumentOf(one)
+    const from = named.holderOf(one)
+    const to = named.receiverOf(one)
     const positions = found.positions.get(lineOf(instrument, from.party)) ?? []
     const own = found.restrictions.filter(({ holderId }) => holderId === to?.holderId)
     const agreement = found.agreements.get(one.instrumentId) ?? null
@@ -131,15 +128,15 @@ export const standingOf = Effect.fnUntraced(function* (
   })
 })
 
-/** The records that the moves name: each is there, or the act is refused. */
-const knownOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power: IssuerPower) {
+/** Loads the records that the moves name. Refuses `not-found` where one is missing. */
+const namedBy = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power: IssuerPower) {
   const records = yield* Records
-  const named = unique(
+  const holderIds = unique(
     asked.flatMap(({ holderId, toHolderId }) =>
       toHolderId === null ? [holderId] : [holderId, toHolderId]
     )
   )
-  const people = yield* allOf(holders, named)
+  const people = yield* allOf(holders, holderIds)
   const traded = unique(asked.map(({ instrumentId }) => instrumentId))
   const things = yield* allOf(instruments, traded)
   const parties =
@@ -153,25 +150,25 @@ const knownOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power:
       ids.map(({ holderId }) => holderId)
     )).map((holder) => [holder.party as string, holder])
   )
-  const there = <A>(found: A | undefined): A => {
-    if (found === undefined) throw new Error("a record that was looked up is not there")
-    return found
+  const found = <A>(record: A | undefined): A => {
+    if (record === undefined) throw new Error("a record of a forced move was not loaded")
+    return record
   }
-  const holderOf = ({ holderId }: Asked) => there(people.get(holderId))
+  const holderOf = ({ holderId }: Asked) => found(people.get(holderId))
   return {
     holderOf,
-    instrumentOf: ({ instrumentId }: Asked) => there(things.get(instrumentId)),
+    instrumentOf: ({ instrumentId }: Asked) => found(things.get(instrumentId)),
     receiverOf: (one: Asked): Stored<Holder> | null => {
-      if (power === "force-transfer") return there(people.get(one.toHolderId ?? ""))
+      if (power === "force-transfer") return found(people.get(one.toHolderId ?? ""))
       return successors.get(holderOf(one).successor?.party ?? "") ?? null
     }
   }
 })
-type Known = Effect.Success<ReturnType<typeof knownOf>>
+type Named = Effect.Success<ReturnType<typeof namedBy>>
 
 /**
- * Without what the operation's earlier steps have moved; all of a holder's is over once none is
- * left.
+ * The moves less what the operation's earlier steps have moved. A move of all units is done once
+ * the holder has none left.
  */
 const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operationId: string) {
   const records = yield* Records
@@ -189,18 +186,20 @@ const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operati
   })
 })
 
-/** Look-ups of holds, restrictions, agreements and consents, each once for all moves. */
+/**
+ * Loads holds, restrictions, agreements, consents and positions, each with one query for all moves.
+ */
 const controlsOf = Effect.fnUntraced(function* (
   left: ReadonlyArray<Asked>,
-  known: Known,
+  named: Named,
   now: Instant.Instant
 ) {
   const records = yield* Records
   const traded = unique(left.map(({ instrumentId }) => instrumentId))
   const givers = unique(left.map(({ holderId }) => holderId))
-  const receivers = left.flatMap((one) => known.receiverOf(one) ?? [])
+  const receivers = left.flatMap((one) => named.receiverOf(one) ?? [])
   const pairs = left.flatMap((one) => {
-    const to = known.receiverOf(one)
+    const to = named.receiverOf(one)
     return to === null ? [] : [pairOf({ ...one, holderId: to.holderId })]
   })
   const admitted = yield* Stream.runCollect(
@@ -217,19 +216,19 @@ const controlsOf = Effect.fnUntraced(function* (
     consents: yield* consentsOf(givers, traded),
     positions: yield* positionsOf(
       {
-        owner: unique(left.map((one) => known.holderOf(one).party)),
-        asset: unique(left.map((one) => assetKeyOf(known.instrumentOf(one))))
+        owner: unique(left.map((one) => named.holderOf(one).party)),
+        asset: unique(left.map((one) => assetKeyOf(named.instrumentOf(one))))
       },
       now
     )
   }
 })
 
-/** Original holder of each carried restriction, by the restriction it supersedes. */
+/** Loads the holder of each superseded restriction, by its id. */
 const originsOf = Effect.fnUntraced(function* (of: ReadonlyArray<Restriction>) {
   const records = yield* Records
   const ids = unique(of.flatMap(({ supersedes }) => supersedes ?? []))
-  const found = yield* Effect.forEach(grouped(ids), (some) => records.many(restrictions, some))
+  const found = yield* Effect.forEach(grouped(ids), (group) => records.many(restrictions, group))
   return new Map(
     found.flat().map(({ restrictionId, holderId }) => [restrictionId as string, holderId])
   )

@@ -1,6 +1,6 @@
 /**
- * Readings of forced moves: records the moves, publishes their events, carries restrictions,
- * succeeds holders.
+ * Readings of forced moves: records the moves and recoveries, carries restrictions to successors,
+ * and ends holders that are succeeded.
  */
 import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../holders/holder/Holder.ts"
@@ -21,7 +21,7 @@ import type { Argument, Outcome, Payload } from "../templates/Template.ts"
 import { operations } from "../writes/OperationRecord.ts"
 import { carry } from "../restraints/restriction/CarrySteps.ts"
 import { forcedActs } from "./ForcedAct.ts"
-import { idOf, recoveries, untold } from "./Recovery.ts"
+import { idOf, recoveries, unannounced } from "./Recovery.ts"
 
 interface Forced {
   readonly operationId: string
@@ -34,7 +34,7 @@ interface Forced {
   readonly left: Decimal.Decimal
 }
 
-/** After every other node of its update: by then the register stands as the update leaves it. */
+/** Read after every other node of the update, when the register holds the update's result. */
 const forced = TypedReading.of(IssuerPowersAgreement, {
   concluded: {
     ForceMove: Effect.fn("IssuerPowersAgreement.ForceMove")(function* (choosing, node) {
@@ -44,22 +44,25 @@ const forced = TypedReading.of(IssuerPowersAgreement, {
           resourceKind: "issuer-powers-agreement",
           resourceId: choosing.payload.issuerPowersAgreementId,
           on: "force-move",
-          detail: "It names a holder that is not there, or no operation of the venue asked for it."
+          detail:
+            "The move names a party that is no holder, or no operation of the venue caused it."
         })
       }
       const { instrument } = choosing.payload
       const { argument, result } = choosing
       const left = yield* unitsOf(found.from.party, instrument)
       const move = { ...found, operationId: node.operationId, argument, result, instrument, left }
-      yield* noted(move, node)
-      if (argument.cause.kind === "recovery") yield* recovered(move, node)
+      yield* recordMove(move, node)
+      if (argument.cause.kind === "recovery") yield* recordRecovery(move, node)
     })
   }
 })
 
 export const readings = [forced] as const
 
-/** Whose units moved and to whom: who owned the first holding, and who owns what came of it. */
+/**
+ * Giver and receiver of a move: owners of the first moved holding and of the one received for it.
+ */
 const sidesOf = Effect.fnUntraced(function* ({ moved }: Forced["result"]) {
   const records = yield* Records
   const received = moved[0]?.received
@@ -75,8 +78,8 @@ const sidesOf = Effect.fnUntraced(function* ({ moved }: Forced["result"]) {
 const holderOf = Effect.fnUntraced(function* (party: Party.Party | undefined) {
   if (party === undefined) return null
   const records = yield* Records
-  const known = Option.getOrNull(yield* records.find(holderParties, party))
-  return known === null ? null : Option.getOrNull(yield* records.find(holders, known.holderId))
+  const entry = Option.getOrNull(yield* records.find(holderParties, party))
+  return entry === null ? null : Option.getOrNull(yield* records.find(holders, entry.holderId))
 })
 
 const unitsOf = Effect.fnUntraced(function* (
@@ -91,14 +94,14 @@ const unitsOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Records the operation's moves so far, for its later steps and its result. */
-const noted = Effect.fnUntraced(function* (move: Forced, node: Node) {
+/** Adds the move to the operation's forced act, which its later steps and its result read. */
+const recordMove = Effect.fnUntraced(function* (move: Forced, node: Node) {
   const records = yield* Records
   const { argument, from, instrument, left, operationId, result, to } = move
   const { cause } = argument
-  const known = yield* records.find(forcedActs, operationId)
-  const act = Option.isSome(known)
-    ? known.value
+  const before = yield* records.find(forcedActs, operationId)
+  const act = Option.isSome(before)
+    ? before.value
     : yield* LedgerRecord.open(
         forcedActs,
         { operationId, cause: cause.kind, orderRef: cause.orderRef, moves: [] },
@@ -127,18 +130,19 @@ const noted = Effect.fnUntraced(function* (move: Forced, node: Node) {
 })
 
 /**
- * One event for an instrument, once none of it is left behind. Restrictions go along with the very
- * transaction that reads the move, so that no crash leaves the successor without them; with the
- * last instrument the holder is succeeded (docs/domain/powers.md#recovery).
+ * Records a recovery, and announces it once the holder has no units of the instrument left. Carries
+ * restrictions to the successor in the transaction that reads the move, so that no crash leaves the
+ * successor without them; with the last instrument the holder is succeeded
+ * (docs/domain/powers.md#recovery).
  */
-const recovered = Effect.fnUntraced(function* (move: Forced, node: Node) {
+const recordRecovery = Effect.fnUntraced(function* (move: Forced, node: Node) {
   const records = yield* Records
   const { from, instrument, left, operationId, result, to } = move
   const { holderId, party } = from
   const instrumentId = instrument.id
-  const known = yield* records.find(recoveries, idOf({ holderId, instrumentId }))
-  const before = Option.isSome(known)
-    ? known.value
+  const stored = yield* records.find(recoveries, idOf({ holderId, instrumentId }))
+  const before = Option.isSome(stored)
+    ? stored.value
     : yield* LedgerRecord.open(
         recoveries,
         {
@@ -156,7 +160,7 @@ const recovered = Effect.fnUntraced(function* (move: Forced, node: Node) {
   const after = yield* records.record(recoveries, before, moved, node.act)
   const isEmptied = Decimal.isZero(left)
   if (isEmptied) {
-    yield* records.record(recoveries, after, { on: "tell", units: untold(after) }, node.act)
+    yield* records.record(recoveries, after, { on: "tell", units: unannounced(after) }, node.act)
   }
   const isLast = isEmptied && (yield* holdsNothing(from))
   yield* carry(
@@ -170,7 +174,7 @@ const recovered = Effect.fnUntraced(function* (move: Forced, node: Node) {
     },
     node.act
   )
-  if (isLast) yield* succeeded(holderId, node)
+  if (isLast) yield* succeedHolder(holderId, node)
 })
 
 const actorOf = Effect.fnUntraced(function* (operationId: string) {
@@ -179,32 +183,36 @@ const actorOf = Effect.fnUntraced(function* (operationId: string) {
   return Option.match(operation, { onNone: () => "engine", onSome: ({ actor }) => actor })
 })
 
-/** Several instruments may move in one transaction: the first that is read finds nothing left. */
-const succeeded = Effect.fnUntraced(function* (holderId: string, node: Node) {
+/**
+ * Ends the holder as succeeded. One transaction may recover several instruments, and the reading of
+ * the first already finds nothing left, so a holder that is succeeded stays as it is.
+ */
+const succeedHolder = Effect.fnUntraced(function* (holderId: string, node: Node) {
   const records = yield* Records
   const holder = Option.getOrNull(yield* records.find(holders, holderId))
   if (holder === null || !Machine.allows(HolderMachine, holder.state, "succeed")) return
   yield* records.record(holders, holder, { on: "succeed", at: node.effectiveAt }, node.act)
 })
 
-/** Instruments whose register is looked at in one go. */
+/** Largest number of instruments in one query. */
 const instrumentsMax = 100
 
 /**
- * Whether the holder has nothing left of any instrument of this venue. Asked by the instruments and
- * not by the holder's lines: lists know only what is committed, and what came a moment ago counts.
+ * Whether the holder has no units of any instrument of this venue. Reads the entry of every
+ * instrument by id and does not list the party's entries: a list reads committed records only, and
+ * misses units that this transaction has added.
  */
 const holdsNothing = Effect.fnUntraced(function* ({ party }: Pick<Holder, "party">) {
   const records = yield* Records
   const held = yield* records.stream(instruments, { where: { listed: ["yes"] } }).pipe(
     Stream.map(({ record }) => record),
-    Stream.filter((one) => isRecorded(one)),
+    Stream.filter((instrument) => isRecorded(instrument)),
     Stream.grouped(instrumentsMax),
-    Stream.mapEffect((some) =>
+    Stream.mapEffect((group) =>
       Effect.map(
         records.many(
           registerEntries,
-          some.map(({ instrumentId, registrar }) => lineOf({ instrumentId, registrar, party }))
+          group.map(({ instrumentId, registrar }) => lineOf({ instrumentId, registrar, party }))
         ),
         (lines) => lines.some(({ units }) => Decimal.isPositive(units))
       )

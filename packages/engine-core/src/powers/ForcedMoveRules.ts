@@ -1,20 +1,19 @@
 /**
- * Pure rules of forced moves: which holdings to move, which locks to release, how many fit one
- * transaction.
+ * Pure rules of forced moves: choice of holdings, release of locks, limit of one transaction.
  */
 import * as Decimal from "../kernel/Decimal.ts"
 import type { ReleasedLock } from "../templates/Powers.ts"
 
-/** How many moves one act may name or come to: so many figures a person can still look at. */
+/** Largest number of moves of one act, whose figures an approver can still read. */
 export const movesMax = 100
 
-/** Lock of a holding and the contract behind it; null where the lock has expired. */
+/** Lock of a holding, and the contract that locks it; null where the lock has expired. */
 export interface Lock {
   readonly lockedBy: ReleasedLock
   readonly contractId: string | null
 }
 
-/** A holding of the holder's, free or locked; `stuck`: by something that no forced move releases. */
+/** A holding of the holder; `stuck`: locked by a contract that no forced move releases. */
 export interface Position {
   readonly holdingCid: string
   readonly amount: Decimal.Decimal
@@ -36,10 +35,12 @@ export interface Picked {
   readonly stuck: Decimal.Decimal
 }
 
-/** Contracts of earlier transactions that a forced move uses besides holdings and what locks them. */
+/** Input contracts of a forced move besides holdings and their locks. */
 const perMove = 6
 
-/** The holding alone, or with what locks it: at most an allocation and a commitment behind it. */
+/**
+ * Input contracts of a portion: the holding, and for a lock at most an allocation and a commitment.
+ */
 const inputsOf = ({ lock }: Portion): number => (lock === null ? 1 : 3)
 
 const rank = ({ lock }: Position): number => {
@@ -47,7 +48,10 @@ const rank = ({ lock }: Position): number => {
   return lock === "stuck" ? 2 : 1
 }
 
-/** Free units first, so that no lock ends that need not; then the largest, so that few contracts do. */
+/**
+ * Order of choice: free holdings first, to release few locks; then the largest, to use few
+ * contracts.
+ */
 const inOrder = (positions: ReadonlyArray<Position>): ReadonlyArray<Position> =>
   positions.toSorted(
     (a, b) =>
@@ -56,7 +60,7 @@ const inOrder = (positions: ReadonlyArray<Position>): ReadonlyArray<Position> =>
       (a.holdingCid < b.holdingCid ? -1 : 1)
   )
 
-/** The holdings from which so many units move; `all`: every one of them, whole. */
+/** Chooses the holdings from which so many units move; `all`: every holding as a whole. */
 export const pick = (
   positions: ReadonlyArray<Position>,
   units: Decimal.Decimal | "all"
@@ -75,7 +79,7 @@ export const pick = (
   return { portions, short: left, stuck }
 }
 
-/** How many units of a locked holding are released: a lock ends whole, whatever part of it moves. */
+/** Locks that a choice releases, with all units of the holding: a lock ends as a whole. */
 export const releasedOf = (
   { portions }: Pick<Picked, "portions">,
   positions: ReadonlyArray<Position>
@@ -86,7 +90,10 @@ export const releasedOf = (
   )
 }
 
-/** As much of the moves, in their order, as one transaction may use contracts; and whether that is all. */
+/**
+ * The moves, in their order, that fit the largest number of inputs of one transaction; and whether
+ * all do.
+ */
 export const fitting = <M extends { readonly portions: ReadonlyArray<Portion> }>(
   moves: ReadonlyArray<M>,
   inputsMax: number

@@ -1,6 +1,5 @@
 /**
- * Writes of forced transfers: moves a consenting holder's units to another holder under a cited
- * order.
+ * Writes of forced transfers: move consenting holders' units to other holders under a cited order.
  */
 import { Effect, Schema } from "effect"
 import { HolderId, holders } from "../holders/holder/Holder.ts"
@@ -20,7 +19,9 @@ import { heldBy } from "./ForcedMoveLookups.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
 import * as Amount from "../vocabulary/Amount.ts"
 
-/** Filter of a list whose entries must name different records: two lines cannot take the same units. */
+/**
+ * Filter of a list whose entries must name different records: two lines cannot take the same units.
+ */
 const uniqueBy = <A>(nameOf: (entry: A) => string, expected: string) =>
   Schema.makeFilter(
     (all: ReadonlyArray<A>) =>
@@ -30,9 +31,9 @@ const uniqueBy = <A>(nameOf: (entry: A) => string, expected: string) =>
 
 const HolderBody = Schema.Struct({
   holderId: HolderId,
-  /** Who receives: a holder that is admitted to each of the instruments. */
+  /** Receiver: a holder that is admitted to each of the instruments. */
   toHolderId: HolderId,
-  /** All that the holder holds, when none is named; of one without units all of its units. */
+  /** Without instruments, all that the holder holds; without units, all of that instrument. */
   instruments: Field.optional(
     Schema.Array(
       Schema.Struct({ instrumentId: InstrumentId, units: Field.optional(Amount.units) })
@@ -52,7 +53,7 @@ const InstrumentBody = Schema.Struct({
     Schema.Struct({
       holderId: HolderId,
       toHolderId: HolderId,
-      /** All, when none are named. */
+      /** Without units, all of the holder's. */
       units: Field.optional(Amount.units)
     })
   ).check(
@@ -92,10 +93,10 @@ const shared = {
 } as const
 
 /**
- * Under the order of a court or an authority, which every approver sees by its digest. Locked units
- * are released first, in the same transaction, and the answer lists what locked them; a holder's
- * restriction does not stop it, the receiver's does. Subscription lots are not moved: nothing of the
- * engine uses what remains of one yet.
+ * Moves units under the order of a court or an authority; approvers sign the digest of the order's
+ * document. Locks on the units are released in the same transaction, and the result lists them. A
+ * restriction of the giving holder does not stop the move, one of the receiver does. Records of
+ * subscription lots are not moved: the engine does not use what remains of a lot yet.
  */
 export const byHolder = Operation.defineOnLedger("holder.force-transfer", {
   ...shared,
@@ -106,7 +107,9 @@ export const byHolder = Operation.defineOnLedger("holder.force-transfer", {
   ...actingOn(ofHolder)
 })
 
-/** The same of one instrument and several holders, each to a receiver of its own. */
+/**
+ * Forced transfer of one instrument's units from several holders, each to a receiver of its own.
+ */
 export const byInstrument = Operation.defineOnLedger("instrument.force-transfer", {
   ...shared,
   doc: "Moves consenting holders' units of an instrument to other holders under a cited order.",

@@ -1,6 +1,5 @@
 /**
- * Issuer powers agreement: what issuer and registrar let the venue do with the units of consenting
- * holders.
+ * Agreement of issuer and registrar on the venue's powers over the units of consenting holders.
  */
 import { Schema } from "effect"
 import * as Agreement from "../agreements/Agreement.ts"
@@ -39,14 +38,14 @@ export const IssuerPowersAgreement = Schema.Struct({
   issuer: Party.schema,
   registrar: Party.schema,
   powers: Schema.Array(IssuerPower.schema),
-  /** Whether a holder may take back by itself what it consented to. */
+  /** Whether a holder may revoke its consent without the venue. */
   consentRevocable: Schema.Boolean,
   state: IssuerPowersAgreementMachine.schema,
   acceptedBy: Schema.Array(Party.schema),
   proposedAt: Instant.schema,
   /** The offset of the proposal. */
   offset: Offset.schema,
-  /** When it was agreed. */
+  /** Instant of the agreement. */
   from: NullOr(Instant.schema),
   until: NullOr(Instant.schema),
   endedAt: NullOr(Instant.schema),
@@ -64,7 +63,7 @@ export const issuerPowersAgreement = Agreement.declare("issuer-powers-agreement"
   record: IssuerPowersAgreement,
   names: { cid: "agreementCid", agreedAt: "from" },
   id: (self) => self.issuerPowersAgreementId,
-  // An issuer that keeps its own register is asked once.
+  // An issuer that is its own registrar signs once.
   signers: ({ issuer, registrar }) => [issuer, registrar],
   accept: "IssuerPowersAgreementProposal.Accept"
 })

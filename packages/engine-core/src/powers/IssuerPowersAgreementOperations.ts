@@ -1,4 +1,4 @@
-/** Writes of issuer powers agreements: the venue proposes one to issuer and registrar. */
+/** Write of issuer powers agreements: the venue proposes one to issuer and registrar. */
 import { Effect, Schema } from "effect"
 import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
@@ -20,8 +20,8 @@ const inTime = (until: Instant.Instant | null, now: Instant.Instant): Objection 
   check("agreement-in-time", until === null || Instant.isAfter(until, now))
 
 /**
- * There is one for an instrument at a time: while one is agreed nothing is asked for, and a newer
- * proposal takes the place of one that waits, in the same transaction
+ * An instrument has one such agreement at a time: while one is agreed another proposal is refused,
+ * and a newer proposal replaces one that waits, in the same transaction
  * (docs/domain/agreements.md#one-life).
  */
 export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose", {
@@ -39,7 +39,7 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
     instrumentId: InstrumentId,
     issuer: Party.schema,
     powers,
-    /** Whether a holder may take back by itself what it consents to. */
+    /** Whether a holder may revoke its consent without the venue. */
     consentRevocable: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
     until: Field.optional(Instant.schema)
   }),

@@ -1,5 +1,5 @@
 /**
- * Readings of issuer powers agreements: answers of issuer and registrar, and the agreement's end.
+ * Readings of issuer powers agreements: proposed, answered by issuer and registrar, ended.
  */
 import * as AgreementSteps from "../agreements/AgreementSteps.ts"
 import type * as Party from "../kernel/Party.ts"
@@ -11,7 +11,7 @@ import {
 import type { Payload } from "../templates/Template.ts"
 import { issuerPowersAgreement } from "./IssuerPowersAgreement.ts"
 
-/** The agreement itself has been accepted by both, and does not say so. */
+/** Terms of both templates: only the proposal lists who has accepted, the agreement both have. */
 type Terms = Payload<typeof IssuerPowersAgreementTemplate> & {
   readonly accepted?: ReadonlyArray<Party.Party>
 }

@@ -1,4 +1,4 @@
-/** An issuer powers agreement as the API shows it: with its instrument, and in the result of its proposal. */
+/** View of an issuer powers agreement, with its instrument and in the result of its proposal. */
 import { Schema, Struct } from "effect"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
@@ -11,21 +11,20 @@ const shown = Struct.pick(IssuerPowersAgreement.fields, [
   "issuer",
   "registrar",
   "powers",
-  // Whoever proposes the agreement chooses this one and `until`, and reads them here again.
+  // Public because the caller who proposes the agreement names this one and `until`.
   "consentRevocable",
   "state",
-  // When it was agreed, as of a primary market.
+  // The instant of the agreement, as in the view of a primary market.
   "from",
   "until"
 ])
 
 /**
- * The issuer powers agreement as a caller reads it, under its instrument
- * (docs/domain/agreements.md#issuer-powers).
+ * Public members of an issuer powers agreement (docs/domain/agreements.md#issuer-powers).
  */
 export const fields = {
   ...shown,
-  /** The agreement's contract, once there is one. */
+  /** Contract of the agreement; null before it is agreed. */
   cid: Schema.NullOr(Field.contractId)
 } as const
 

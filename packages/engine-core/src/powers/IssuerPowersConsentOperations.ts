@@ -1,4 +1,4 @@
-/** Writes of issuer powers consents: the venue offers one to a holder. */
+/** Write of issuer powers consents: the venue offers one to a holder. */
 import { Effect, Schema, Stream } from "effect"
 import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import { HolderId, holders } from "../holders/holder/Holder.ts"
@@ -36,18 +36,18 @@ const idOf = (operationId: string): string => operationId.replace(/^op_/, "ipc_"
 
 const Body = Schema.Struct({
   holderId: HolderId,
-  /** Every instrument, also one that comes later, when none is named. */
+  /** Without one the consent is for every instrument, those recorded later included. */
   instrumentId: Field.optional(InstrumentId),
-  /** All that is agreed of the instrument, when none is named. */
+  /** Without them, all powers that the agreements have. */
   powers: Field.optional(powers),
-  /** When an unanswered offer ends. */
+  /** Instant at which an unanswered offer expires. */
   expiresAt: Field.optional(Instant.schema),
-  /** From when on the consent allows nothing any more. */
+  /** Instant from which on the consent allows nothing. */
   validUntil: Field.optional(Instant.schema)
 })
 type Body = typeof Body.Type
 
-/** Agreements that the consent is to cover: of its instrument, or of every instrument. */
+/** Loads the agreements in force that the consent is for: of its instrument, or of all. */
 const agreedFor = Effect.fnUntraced(function* ({ instrumentId }: Body) {
   const records = yield* Records
   const where = {
@@ -61,7 +61,7 @@ const agreedFor = Effect.fnUntraced(function* ({ instrumentId }: Body) {
 const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
-/** One row a check; a consent for all instruments needs one agreement at least. */
+/** Checks of an offer; a consent for all instruments needs one agreement at least. */
 const rows = (
   body: Body,
   agreed: ReadonlyArray<IssuerPowersAgreement>,
@@ -75,8 +75,8 @@ const rows = (
   check("consent-in-time", !isPast(body.expiresAt, now) && !isPast(body.validUntil, now))
 ]
 
-/** Without one that was granted to an issuer who has no agreement any more: it lets nobody in. */
-const counting = <C extends IssuerPowersConsent>(
+/** Ignores a granted consent whose issuers have no agreement in force any more. */
+const inUse = <C extends IssuerPowersConsent>(
   found: C | null,
   agreed: ReadonlyArray<IssuerPowersAgreement>
 ): C | null =>
@@ -85,10 +85,10 @@ const counting = <C extends IssuerPowersConsent>(
     : found
 
 /**
- * One consent stands for a holder and an instrument, and one for all instruments: while it is
- * granted nothing is asked for, and a newer offer takes the place of an unanswered one in the same
- * transaction (docs/domain/powers.md#consent). A holder may take its consent back by itself where
- * every agreement that it is asked for lets it.
+ * A holder has one consent for each instrument and one for all instruments: while it is granted
+ * another offer is refused, and a newer offer replaces an unanswered one in the same transaction
+ * (docs/domain/powers.md#consent). The holder may revoke its consent where every agreement that it
+ * is for permits that.
  */
 export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
   doc: "Asks a holder to consent to forced acts on its units of one instrument, or of all.",
@@ -105,18 +105,18 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
   input: Body,
   result: IssuerPowersConsentView.IssuerPowersConsentView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
-  gates: (body, { now }) => Effect.map(standingOf(body), ({ agreed }) => rows(body, agreed, now)),
+  gates: (body, { now }) => Effect.map(loaded(body), ({ agreed }) => rows(body, agreed, now)),
   plan: Effect.fn("issuer-powers-consent.offer")(function* (body, act) {
-    const { agreed, holder, instrument } = yield* standingOf(body)
+    const { agreed, holder, instrument } = yield* loaded(body)
     const found = yield* ProposalSteps.latest(issuerPowersConsents, states, {
       holderId: [body.holderId],
       reach: [body.instrumentId ?? everything]
     })
     const { replaces } = yield* Effect.fromResult(
-      ProposalSteps.decide(states, counting(found, agreed), "The holder's consent is granted.")
+      ProposalSteps.decide(states, inUse(found, agreed), "The holder's consent is granted.")
     )
     yield* Effect.fromResult(judge(rows(body, agreed, act.now)))
-    const all = new Set(agreed.flatMap((one) => one.powers))
+    const all = new Set(agreed.flatMap((agreement) => agreement.powers))
     const proposal = create(IssuerPowersConsentOffer, {
       venue: act.venue,
       issuerPowersConsentId: idOf(act.operationId),
@@ -141,7 +141,7 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
     )
 })
 
-const standingOf = Effect.fnUntraced(function* (body: Body) {
+const loaded = Effect.fnUntraced(function* (body: Body) {
   const records = yield* Records
   const holder = yield* records.get(holders, body.holderId)
   const instrument =

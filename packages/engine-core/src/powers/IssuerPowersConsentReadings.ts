@@ -1,4 +1,4 @@
-/** Readings of issuer powers consents: the holder's answer, and the consent's end. */
+/** Readings of issuer powers consents: offered, answered by the holder, ended. */
 import { Effect, Option } from "effect"
 import { inForce } from "../restraints/restriction/RestrictionLookups.ts"
 import { isUnderOrder } from "./CitedOrderLookups.ts"
@@ -29,8 +29,8 @@ const consent = LedgerRecord.transitionsOf({
   resourceKind: "issuer-powers-consent"
 })
 
-/** The holder shows its latest consent of each scope, where it is the one that moved. */
-const shownOf = Effect.fnUntraced(function* (
+/** Copies a consent to its holder's record, where it is the holder's latest of its scope. */
+const copyToHolder = Effect.fnUntraced(function* (
   self: IssuerPowersConsent,
   node: Node,
   as: "first" | "again"
@@ -39,7 +39,7 @@ const shownOf = Effect.fnUntraced(function* (
   const { cid, holderId, instrumentId, issuerPowersConsentId, state } = self
   const found = yield* records.find(holders, holderId)
   if (Option.isNone(found)) return
-  const latest = found.value.consents.find((one) => one.instrumentId === instrumentId)
+  const latest = found.value.consents.find((shown) => shown.instrumentId === instrumentId)
   if (as === "again" && latest?.issuerPowersConsentId !== issuerPowersConsentId) return
   yield* records.record(
     holders,
@@ -86,7 +86,7 @@ const opened = Effect.fnUntraced(function* (
     },
     node
   )
-  yield* shownOf(self, node, "first")
+  yield* copyToHolder(self, node, "first")
 })
 
 const moved = (id: string, node: Node, fact: Fact) =>
@@ -94,11 +94,13 @@ const moved = (id: string, node: Node, fact: Fact) =>
     const records = yield* Records
     yield* consent.move(id, node, fact.on, () => fact)
     const after = yield* records.find(issuerPowersConsents, id)
-    if (Option.isSome(after)) yield* shownOf(after.value, node, "again")
+    if (Option.isSome(after)) yield* copyToHolder(after.value, node, "again")
   })
 
-/** An offer that is put away past its time, by the holder or the venue, has ended already. */
-const putAway = (
+/**
+ * Ends an offer that the holder declined or the venue withdrew; an expired one has ended already.
+ */
+const endOffer = (
   { issuerPowersConsentId }: Payload<typeof IssuerPowersConsentOffer>,
   node: Node,
   on: "decline" | "replace"
@@ -115,24 +117,28 @@ const offer = TypedReading.of(IssuerPowersConsentOffer, {
   exercised: {
     Accept: ({ payload, result: { contractId: cid } }, node) =>
       moved(payload.issuerPowersConsentId, node, { on: "grant", cid, at: node.effectiveAt }),
-    Decline: ({ payload }, node) => putAway(payload, node, "decline"),
-    Withdraw: ({ payload }, node) => putAway(payload, node, "replace")
+    Decline: ({ payload }, node) => endOffer(payload, node, "decline"),
+    Withdraw: ({ payload }, node) => endOffer(payload, node, "replace")
   }
 })
 
 /**
  * Expectation of a holder's revocation, not a gate: the contract lets the holder revoke its consent
  * at any time. Where the holder is restricted, or an order against it is open, the consent ends all
- * the same, and the breach is kept until a reconciliation reports it (docs/domain/powers.md#consent).
+ * the same, and the breach is kept until a reconciliation reports it
+ * (docs/domain/powers.md#consent).
  */
-const expected = Effect.fnUntraced(function* (self: Stored<IssuerPowersConsent>, node: Node) {
+const keepExpectation = Effect.fnUntraced(function* (
+  self: Stored<IssuerPowersConsent>,
+  node: Node
+) {
   const { holderId, instrumentId, issuerPowersConsentId } = self
-  const standing = yield* inForce({
+  const restrictions = yield* inForce({
     holderIds: [holderId],
     ...(instrumentId === null ? {} : { instrumentId })
   })
   const why =
-    standing.length > 0
+    restrictions.length > 0
       ? "it is restricted"
       : (yield* isUnderOrder(holderId))
         ? "an order against it is open"
@@ -145,7 +151,7 @@ const expected = Effect.fnUntraced(function* (self: Stored<IssuerPowersConsent>,
 })
 
 const granted = TypedReading.of(IssuerPowersConsentTemplate, {
-  // Elsewhere the acceptance of its offer has granted it.
+  // Outside a snapshot the acceptance of the offer grants the consent.
   created: (payload, node) =>
     Snapshot.isOf(node)
       ? opened(payload, node, {
@@ -160,7 +166,7 @@ const granted = TypedReading.of(IssuerPowersConsentTemplate, {
         self.state === "expired"
           ? Effect.void
           : Effect.andThen(
-              expected(self, node),
+              keepExpectation(self, node),
               moved(id, node, { on: "revoke", at: node.effectiveAt })
             )
       )

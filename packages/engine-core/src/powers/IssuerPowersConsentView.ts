@@ -1,4 +1,4 @@
-/** View of a holder's consent to forced acts: what its offer said, its id, state and contract. */
+/** View of a holder's consent to forced acts: the offer's terms, its state and contract. */
 import { Struct } from "effect"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"

@@ -1,4 +1,4 @@
-/** Look-up of holders' open orders, which a forced act lists and does not move. */
+/** Loads the open orders of holders, which a forced act lists and does not change. */
 import { Effect, Schema, Stream } from "effect"
 import * as Machine from "../kernel/Machine.ts"
 import { redemptions } from "../orders/redemption/Redemption.ts"
@@ -22,9 +22,9 @@ const openIn = <S extends string, T extends string>(machine: Machine.Machine<S, 
   machine.schema.literals.filter((state) => !Machine.isTerminal(machine, state))
 
 /**
- * The open orders of these holders. They stay their holder's own: a redemption whose units have moved
- * is funded no more and is released by the venue, a subscription is delivered to nobody who has been
- * succeeded and is released too, and what is burned already is paid to whom it was owed.
+ * Loads the open orders of these holders. They stay with their holder: a redemption whose units
+ * have moved is not funded and is released by the venue, a subscription of a succeeded holder is
+ * not delivered and is released too, and a burned redemption is paid to its holder.
  */
 export const ordersOf = Effect.fnUntraced(function* (holderIds: ReadonlyArray<string>) {
   if (holderIds.length === 0) return []

@@ -1,4 +1,4 @@
-/** Look-up of a holder's holdings of an instrument, and the contract that locks each. */
+/** Loads holdings for forced moves, each with the contract that locks it. */
 import { Effect, Stream } from "effect"
 import { assetKeyOf, type Holding, holdings } from "../instruments/register/Holding.ts"
 import type * as Instant from "../kernel/Instant.ts"
@@ -9,20 +9,20 @@ import { StandingCommitment } from "../templates/Standing.ts"
 import { key } from "../templates/Template.ts"
 import type { Lock, Position } from "./ForcedMoveRules.ts"
 
-/** Ids that one look-up names. */
+/** Largest number of ids in one query. */
 const idsMax = 500
 
-/** In groups that one look-up may name. */
+/** Splits a list into groups that fit one query. */
 export const grouped = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(all.length / idsMax) }, (_, nth) =>
     all.slice(nth * idsMax, (nth + 1) * idsMax)
   )
 
-/** The name of one owner's holdings of one instrument. */
+/** Key of one owner's holdings of one instrument. */
 export const lineOf = (asset: Parameters<typeof assetKeyOf>[0], owner: string): string =>
   `${assetKeyOf(asset)} ${owner}`
 
-/** Every holding that is to move, with what locks it, by instrument and owner. */
+/** Loads the active holdings of these owners and assets with their locks, by the key `lineOf`. */
 export const positionsOf = Effect.fnUntraced(function* (
   where: { readonly owner: ReadonlyArray<string>; readonly asset: ReadonlyArray<string> },
   now: Instant.Instant
@@ -47,11 +47,11 @@ export const positionsOf = Effect.fnUntraced(function* (
 
 const lockOf = (
   { lock }: Holding,
-  behind: Lock | undefined,
+  found: Lock | undefined,
   now: Instant.Instant
 ): Position["lock"] => {
   if (lock === null) return "free"
-  if (behind !== undefined) return behind
+  if (found !== undefined) return found
   return lock.expiresAt !== null && lock.expiresAt <= now
     ? { lockedBy: "lapsed", contractId: null }
     : "stuck"
@@ -64,8 +64,8 @@ const kinds: Readonly<Record<string, Lock["lockedBy"]>> = {
   [key(StandingCommitment.typeRef)]: "standing-commitment"
 }
 
-/** The active contracts that stand on these, by what each stands on. */
-const standingOn = Effect.fnUntraced(function* (contractIds: ReadonlyArray<string>) {
+/** Loads the active contracts that lock or refer to these contracts. */
+const contractsOn = Effect.fnUntraced(function* (contractIds: ReadonlyArray<string>) {
   const records = yield* Records
   const found = yield* Effect.forEach(grouped(contractIds), (standsOn) =>
     Stream.runCollect(records.stream(contracts, { where: { standsOn } }))
@@ -73,10 +73,13 @@ const standingOn = Effect.fnUntraced(function* (contractIds: ReadonlyArray<strin
   return found.flat().map(({ record }) => record)
 })
 
-/** The contract that locks each holding; a committed allocation is released by its commitment. */
+/**
+ * Loads the contract that releases each locked holding: the contract that locks it, or the standing
+ * commitment of an allocation that is committed.
+ */
 const locksOf = Effect.fnUntraced(function* (holdingCids: ReadonlyArray<string>) {
-  const first = yield* standingOn(holdingCids)
-  const behind = yield* standingOn(first.map(({ contractId }) => contractId))
+  const first = yield* contractsOn(holdingCids)
+  const behind = yield* contractsOn(first.map(({ contractId }) => contractId))
   const committed = new Map(behind.map((contract) => [standsOn(contract), contract]))
   return new Map(
     first.flatMap((contract): ReadonlyArray<readonly [string, Lock]> => {

@@ -1,6 +1,6 @@
 /**
- * Progress of recoveries of one holder's units of one instrument, and whether its event is
- * published.
+ * Record of the recoveries of one holder's units of one instrument: units moved, and units
+ * announced.
  */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
@@ -12,19 +12,19 @@ import * as Party from "../kernel/Party.ts"
 const { String: Text } = Schema
 
 /**
- * A holding in very many parts moves over several transactions, and is announced once, when nothing
- * is left behind: what an earlier, refused recovery moved of it is counted too.
+ * Units in many holdings move over several transactions and are announced once, when none is left;
+ * units that an earlier, refused recovery moved are counted in.
  */
 export const Recovery = Schema.Struct({
   holderId: Text,
   party: Party.schema,
   toHolderId: Text,
   instrumentId: Text,
-  /** All that was ever moved. */
+  /** All units moved so far. */
   moved: Decimal.schema,
-  /** How much of that has been announced. */
+  /** Moved units that are announced. */
   told: Decimal.schema,
-  /** The operation that moved last. */
+  /** The operation of the latest move. */
   operationId: Text
 })
 export type Recovery = typeof Recovery.Type
@@ -55,7 +55,7 @@ export const idOf = (of: Pick<Recovery, "holderId" | "instrumentId">): string =>
   `${of.holderId}/${of.instrumentId}`
 
 /** Moved units whose event is not published yet. */
-export const untold = ({ moved, told }: Pick<Recovery, "moved" | "told">): Decimal.Decimal =>
+export const unannounced = ({ moved, told }: Pick<Recovery, "moved" | "told">): Decimal.Decimal =>
   Decimal.subtract(moved, told)
 
 export const recoveries = Collection.define<Recovery, Fact>("recovery", {
@@ -84,6 +84,6 @@ export const recoveries = Collection.define<Recovery, Fact>("recovery", {
           }
         ],
   invariants: {
-    "nothing is told that did not move": (self) => !Decimal.isNegative(untold(self))
+    "nothing is told that did not move": (self) => !Decimal.isNegative(unannounced(self))
   }
 })

@@ -1,4 +1,4 @@
-/** Writes of recoveries: moves a holder's units to its registered successor. */
+/** Writes of recoveries: move holders' units to their registered successors. */
 import { Effect, Schema } from "effect"
 import { HolderId, holders } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
@@ -18,7 +18,7 @@ import { movesMax } from "./ForcedMoveRules.ts"
 
 const HolderBody = Schema.Struct({
   holderId: HolderId,
-  /** All that the holder holds, when none is named. */
+  /** Without instruments, all that the holder holds. */
   instruments: Field.optional(
     Schema.Array(InstrumentId).check(
       Schema.isMinLength(1),
@@ -26,7 +26,7 @@ const HolderBody = Schema.Struct({
       Schema.isUnique({ expected: "instruments that do not repeat" })
     )
   ),
-  /** A recovery needs none. */
+  /** Optional: a recovery needs no order. */
   order: Field.optional(CitedOrder)
 })
 type HolderBody = typeof HolderBody.Type
@@ -73,12 +73,12 @@ const shared = {
 } as const
 
 /**
- * All units of each instrument, locked ones too, to the successor that the holder has registered
- * and that has been usable for a while. What restricts the holder is carried along, so that nobody
- * gets free by losing a key; a successor with a restriction of its own receives nothing. Its
- * admission to the instrument ends in the same transaction, and with the last instrument the holder
- * is succeeded (docs/domain/powers.md#recovery). What lands on its wallet after that, units that
- * anybody may hold, is recovered by the same act again.
+ * Moves all units of each instrument, locked ones included, to the holder's registered successor
+ * once the cooling time has passed. The holder's restrictions are carried to the successor, so that
+ * the loss of a key lifts none; a successor with a restriction of its own receives nothing. The
+ * holder's admission to the instrument ends in the same transaction, and with the last instrument
+ * the holder is succeeded (docs/domain/powers.md#recovery). Units that reach the holder later are
+ * recovered by another recovery.
  */
 export const byHolder = Operation.defineOnLedger("holder.recover", {
   ...shared,
@@ -89,7 +89,7 @@ export const byHolder = Operation.defineOnLedger("holder.recover", {
   ...actingOn(ofHolder)
 })
 
-/** The same of one instrument and several holders, each to its own successor. */
+/** Recovery of one instrument's units from several holders, each to its own successor. */
 export const byInstrument = Operation.defineOnLedger("instrument.recover", {
   ...shared,
   doc: "Moves consenting holders' units of an instrument to their registered successors.",

@@ -36,7 +36,7 @@ const { waitingOn } = RecordView.fields
 
 export const View = Schema.Struct({
   ...InstrumentView.fields,
-  /** The parties that hold units of it at the point of the read. */
+  /** Number of parties that hold units at the pin. */
   holderCount: Integer.schema,
   /** Whether the administrator's NAV may price it. */
   navFeedState: NavFeed.schema,
@@ -56,7 +56,7 @@ export const View = Schema.Struct({
 })
 export type View = typeof View.Type
 
-/** Open holds and pause of an instrument. */
+/** Open holds of an instrument, and its pause. */
 interface Held {
   readonly holds: ReadonlyArray<string>
   readonly paused: InstrumentView.Paused | null
@@ -64,8 +64,8 @@ interface Held {
 const free: Held = { holds: [], paused: null }
 
 /**
- * Open holds of each held instrument, oldest first, and the pause: the oldest hold that a person
- * opened (docs/domain/instruments.md#what-an-instrument-shows).
+ * Loads the open holds of each held instrument, oldest first, and the pause: the oldest hold that a
+ * person opened (docs/domain/instruments.md#what-an-instrument-shows).
  */
 const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin.Resolved) {
   const held = new Map<string, Held>()
@@ -82,11 +82,11 @@ const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin
 const pausedBy = ({ by, holdId, openedAt: since, reason, until }: Hold) =>
   by === null ? null : { holdId, reason, since, until, by }
 
-/** The latest NAV statement of each instrument; there is nothing yet that hands one in. */
+/** Latest NAV statement of each instrument; empty, because no statements are received yet. */
 const statedAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
   Effect.succeed(new Map<string, Stated>())
 
-/** Whether its feed may price an instrument at the pin. One without terms has no feed mapped. */
+/** State of an instrument's NAV feed at the pin; an instrument without terms has no feed. */
 const navFeedOf = (
   { manifest }: Instrument,
   latest: Stated | null,
@@ -97,10 +97,10 @@ const navFeedOf = (
     now
   })
 
-/** Records a page of instruments may show before they are read one by one. */
+/** Page size of the first query; more records are read as a stream. */
 const shownMax = 1_000
 
-/** The latest shown record of each instrument, by when it was proposed. */
+/** Loads the latest shown agreement of each instrument. */
 const latestOf = Effect.fnUntraced(function* <R extends { readonly instrumentId: string }, F>(
   collection: Collection.Collection<R, F>,
   ids: ReadonlyArray<string>,
@@ -164,7 +164,7 @@ const viewOf = RecordView.remembered(
   }
 )
 
-/** Views of many instruments with one look-up for each thing they show, all asked at once. */
+/** Builds the views of many instruments with one query for each shown member, run in parallel. */
 const views = Effect.fnUntraced(function* (
   found: ReadonlyArray<Stored<Instrument>>,
   pin: Pin.Resolved

@@ -1,4 +1,4 @@
-/** Reads of a holder's portfolio. */
+/** Read of a holder's portfolio. */
 import { Effect, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
@@ -30,21 +30,21 @@ const { NullOr } = Schema
  * Page size of the first query; a holder of more is read as a stream. A smaller limit would make
  * the database scan the registers in their order instead of using the party's index.
  */
-const usually = 10_000
+const firstPage = 10_000
 
-/** The lines of a party in every register. */
+/** Loads the entries of a party in all registers. */
 const entriesOf = Effect.fnUntraced(function* (party: string, pin: Pin.Resolved) {
   const records = yield* Records
   const query = { pin, where: { party: [party] } }
-  const found = yield* records.list(registerEntries, { ...query, limit: usually })
-  return found.length < usually
+  const found = yield* records.list(registerEntries, { ...query, limit: firstPage })
+  return found.length < firstPage
     ? found
     : yield* Stream.runCollect(records.stream(registerEntries, query))
 })
 
 const Row = Schema.Struct({
   instrumentId: InstrumentId,
-  /** Of a rebasing instrument, at its index. */
+  /** Units; of a rebasing instrument, at its index. */
   units: Decimal.schema,
   locked: Decimal.schema,
   price: NullOr(Decimal.schema),
@@ -52,8 +52,8 @@ const Row = Schema.Struct({
   value: NullOr(Decimal.schema),
   currency: NullOr(Schema.String),
   /**
-   * Whether any restriction is on it, whatever its mode. Null to an investor and to an app, always:
-   * they never read of restrictions, and a member left out would say something
+   * Whether a restriction of any mode is in force. Always null to investors and apps, from which
+   * restrictions are concealed: to leave the member out would reveal one
    * (docs/domain/holders.md#concealment).
    */
   restricted: NullOr(Schema.Boolean)
@@ -91,7 +91,7 @@ export const portfolio = Read.one({
       ? null
       : yield* inForce({ holderIds: [holderId] }, pin)
     return held.flatMap((instrument) => {
-      // Another registrar's units of the same name are none of this instrument's.
+      // Entries of other registrars' instruments with the same id are left out.
       const entry = entries.get(assetKeyOf(instrument))
       const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
       if (entry === undefined) return []
@@ -127,7 +127,7 @@ const rowOf = (
         ? null
         : valueOf({
             units: show(entry.units),
-            // The index has made the units more already; one of them is worth one.
+            // The index is already in the shown units, each of which is worth one.
             price: valuation === "rebasing" ? Decimal.one : price,
             cashDecimals
           }),

@@ -1,5 +1,5 @@
 /**
- * Look-ups of prechecks: the operation that declares an act's checks, and the record it is about.
+ * Loads what a precheck judges: the operation of the act, its input, and the record it is about.
  */
 import { Effect, Result } from "effect"
 import { byInstrument as forceTransfer } from "../../powers/ForcedTransferOperations.ts"
@@ -23,7 +23,7 @@ import { offerAdmission } from "../../admissions/AdmissionOperations.ts"
 import { type InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { type Act, acts, type Asked, membersOf } from "./PrecheckRules.ts"
 
-/** The operation of each act: what judges it is what a precheck of it shows. */
+/** The operation of each act, whose gates a precheck shows. */
 export const operations: Readonly<Record<Act, Operation>> = {
   "admission.offer": offerAdmission,
   "subscription.claim": claimSubscription,
@@ -38,27 +38,29 @@ export const operations: Readonly<Record<Act, Operation>> = {
 
 const decoders = new Map<Act, Shape.Decoder<unknown>>()
 const decoderOf = (act: Act): Shape.Decoder<unknown> => {
-  const known = decoders.get(act) ?? Shape.decoder(operations[act].input)
-  decoders.set(act, known)
-  return known
+  const decoder = decoders.get(act) ?? Shape.decoder(operations[act].input)
+  decoders.set(act, decoder)
+  return decoder
 }
 
-const isNaming = (act: Act): boolean =>
+const takesInstrument = (act: Act): boolean =>
   acts[act].about === "holder" || acts[act].about === "instrument"
 
-/** The act's own input, read by its own codec: what it refuses of a body, it refuses of a query. */
+/**
+ * Decodes the act's input from the query by the operation's own codec. Refuses `invalid-request`.
+ */
 export const inputOf = (act: Act, given: Asked, instrumentId: InstrumentId) =>
   Result.flatMap(membersOf(act, given), (members) =>
     decoderOf(act)
       .decode(
-        // An order and a cycle say themselves of which instrument they are.
-        isNaming(act) ? { ...members, instrumentId } : members,
+        // The record of an order or a cycle names its instrument.
+        takesInstrument(act) ? { ...members, instrumentId } : members,
         (member) => (member === "instrumentId" ? "/path" : "/query")
       )
       .pipe(Result.mapError(ofParameters))
   )
 
-/** Shortens pointers to the parameter: a query's values have no members. */
+/** Shortens the pointers of faults to the query parameter, whose value has no members. */
 const ofParameters = ({ slug, told }: Refused<"invalid-request">): Refused<"invalid-request"> =>
   refused(slug, {
     ...told,
@@ -71,12 +73,12 @@ const ofParameters = ({ slug, told }: Refused<"invalid-request">): Refused<"inva
 /** Subject of an act: holder, instrument, and the cut-off of the orders it settles. */
 export interface Subject {
   readonly instrumentId: InstrumentId
-  /** Null: all those that have an order in it. */
+  /** Null where the act is not about a single holder. */
   readonly holderId: string | null
   readonly cutOffAt: Instant.Instant | null
 }
 
-/** The record that an act names, as it stands at the point of the read. */
+/** Loads the record that an act is about, at the pin. */
 const named = Effect.fnUntraced(function* (
   act: Act,
   given: Asked,
@@ -107,9 +109,9 @@ const collections = {
 } as const
 
 /**
- * The record that the act is about, where the caller may precheck it. An investor prechecks acts on
- * its own records; another's, one of another instrument and one that does not exist are answered
- * the same. Acts that settle or move others' units are not an investor's to precheck.
+ * Loads the subject of an act, where the caller may precheck it. Refuses `not-found` for a record
+ * of another instrument or, to an investor, of another holder; refuses `permission-denied` to an
+ * investor for acts that concern other holders' units.
  */
 export const subjectOf = Effect.fnUntraced(function* (
   act: Act,

@@ -1,4 +1,4 @@
-/** Look-ups of an act's figures, as far as they are known at the point of the read. */
+/** Loads the figures of an act whose operation derives none, as far as the records have them. */
 import { Effect, Option } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
@@ -25,7 +25,7 @@ import type { Act, Asked } from "./PrecheckRules.ts"
 
 type Derived = Figures.Derived["figures"]
 
-/** Null of the figures of an operation that derives none itself, or none yet. */
+/** Loads the figures of an order's act; null for other acts, and before there are any. */
 export const figuresOf = (
   act: Act,
   given: Asked,
@@ -49,8 +49,8 @@ export const figuresOf = (
 }
 
 /**
- * Figures of an order at the last price under the terms in force, since its own price is not known
- * yet. Null before any price, and for an instrument whose units no order deals in.
+ * Estimated figures of a claim at the latest price under the terms in force, since the order's own
+ * price does not exist yet. Null without a price, and for a rebasing instrument.
  */
 const ofClaim = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",
@@ -87,7 +87,7 @@ type Ordered =
   | { readonly amount: Decimal.Decimal; readonly units: null }
   | { readonly amount: null; readonly units: Decimal.Decimal }
 
-/** How much is ordered: as the caller says, or as the order says that the holder signed. */
+/** Amount or units of a claim: of the order that the holder signed, else of the request. */
 const orderedBy = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",
   { amount, holderId, orderId, payment = "wire", units }: Asked
@@ -97,13 +97,13 @@ const orderedBy = Effect.fnUntraced(function* (
   const records = yield* Records
   const holder = Option.getOrNull(yield* records.find(holders, holderId ?? ""))
   if (holder === null) return null
-  const said = (yield* signedOrder(kind, asked, holder.party)) ?? asked
-  if (!isSized(said)) return null
-  if (said.amount !== null) return { amount: said.amount, units: null } satisfies Ordered
-  return said.units === null ? null : ({ amount: null, units: said.units } satisfies Ordered)
+  const size = (yield* signedOrder(kind, asked, holder.party)) ?? asked
+  if (!isSized(size)) return null
+  if (size.amount !== null) return { amount: size.amount, units: null } satisfies Ordered
+  return size.units === null ? null : ({ amount: null, units: size.units } satisfies Ordered)
 })
 
-/** Figures of a priced order; an unpriced one has none. */
+/** Loads the figures of a priced subscription; null before it is priced. */
 const ofSubscription = Effect.fnUntraced(function* (subscriptionId: string) {
   const records = yield* Records
   const self = Option.getOrNull(yield* records.find(subscriptions, subscriptionId))

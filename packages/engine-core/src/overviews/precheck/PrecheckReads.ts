@@ -1,4 +1,4 @@
-/** Read of prechecks: every check of an act, not the first refusal alone. */
+/** Read that judges an act by all its checks and writes nothing. */
 import { Effect, Schema } from "effect"
 import * as Concealment from "../../writes/Concealment.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -25,7 +25,7 @@ export const PrecheckView = Schema.Struct({
   /** Whether every check passes. */
   allowed: Schema.Boolean,
   gates: Schema.Array(Gates.Shown),
-  /** Figures of the act; null where it has none or they are not known yet. */
+  /** Figures of the act; null where it has none yet. */
   figures: Schema.NullOr(Figures.Figures),
   /** The hash that an approver of these figures would sign. */
   figuresHash: Schema.NullOr(Schema.String),
@@ -36,7 +36,7 @@ export const PrecheckView = Schema.Struct({
   description: "Every check of an act, in the order of the gates, and the act's figures."
 })
 
-/** Refusals outside the gates: the act would be refused the same before any gate. */
+/** Refusals that precede the gates, of the act and of its precheck alike. */
 const refusals = ["not-found", "permission-denied", "invalid-request", "already-exists"] as const
 
 export const get = Read.one({
@@ -67,8 +67,8 @@ export const get = Read.one({
     const judged = yield* Effect.gen(function* () {
       const rows = yield* rowsOf(operation, input, then)
       const derived = yield* derivedBy(operation, input, then)
-      const known = derived ?? (yield* figuresOf(act, given, { instrumentId, now: then.now }))
-      return { rows, figures: known }
+      const figures = derived ?? (yield* figuresOf(act, given, { instrumentId, now: then.now }))
+      return { rows, figures }
     }).pipe(
       Effect.provideService(Records, records),
       Effect.provideService(JudgedAt.JudgedAt, pin.judgedAt)
@@ -88,7 +88,7 @@ export const get = Read.one({
   })
 })
 
-/** The act as the caller would make it at the point of the read; no operation of this id is ever opened. */
+/** The act as the caller would make it at the pin; no operation has this id. */
 const actOf = ({ caller, pin, venue }: Read.Asking): OperationAct => ({
   cause: { by: "operation", operationId: "precheck" },
   now: pin.judgedAt,
@@ -100,9 +100,10 @@ const actOf = ({ caller, pin, venue }: Read.Asking): OperationAct => ({
 })
 
 /**
- * The rows that the operation itself judges by. What refuses before the others can be asked, as of an
- * instrument that is not in the manifest, is the one row there is. So is the state of a record that
- * does not answer to the act: its row has gate `policy` and the check that the act itself names.
+ * Rows of the checks that the operation itself declares. A refusal that prevents the other checks,
+ * such as for an instrument that the manifest does not record, is the only row. So is the state of
+ * a record that does not allow the act: its row has the gate `policy` and the name of the state
+ * set.
  */
 const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
   if (operation.gates === undefined) throw new Error(`${operation.kind} declares no gates`)
@@ -123,17 +124,17 @@ const gateOf = ({ slug, told: { gate } }: Refused): Gate | undefined => {
   return slug === "rule-refused" ? gate : undefined
 }
 
-type Known = (typeof refusals)[number]
+type Precheckable = (typeof refusals)[number]
 
-const isKnown = (refusal: Refused): refusal is Refused<Known> =>
+const isPrecheckable = (refusal: Refused): refusal is Refused<Precheckable> =>
   refusals.some((slug) => slug === refusal.slug)
 
-const sameRefusal = (refusal: Refused): Effect.Effect<never, Refused<Known>> =>
-  isKnown(refusal)
+const sameRefusal = (refusal: Refused): Effect.Effect<never, Refused<Precheckable>> =>
+  isPrecheckable(refusal)
     ? Effect.fail(refusal)
-    : Effect.die(new Error(`a precheck does not know the refusal ${refusal.slug}`))
+    : Effect.die(new Error(`a precheck may not answer the refusal ${refusal.slug}`))
 
-/** The figures of a four-eyes act; an act that no gate lets come so far has none. */
+/** The figures that an operation derives; null where it declares none or refuses before them. */
 const derivedBy = (
   operation: Operation,
   input: unknown,

@@ -1,4 +1,4 @@
-/** Parameters of prechecks, and which of them each act takes. */
+/** Query parameters of prechecks, and those that each act takes. */
 import { Result, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as Codec from "../../kernel/Codec.ts"
@@ -16,7 +16,7 @@ import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
-/** A bank line in a query: no record's id holds a colon, so three texts are one. */
+/** Codec of a bank line in a query: three texts joined by colons, which no record id contains. */
 const cashLine = Codec.make({
   from: Schema.String,
   to: Schema.toType(CashLine),
@@ -37,7 +37,7 @@ const cashLine = Codec.make({
   print: (line: CashLine) => `${nameOf(line)}:${Decimal.formatPlain(line.amount)}`
 }).annotate({ description: "A line of a bank statement, as statementId:line:amount." })
 
-/** A forced move in a query, in the same way: the units are all of the holder's where none are said. */
+/** A forced move in a query, joined by colons; without units, all of the holder's. */
 export const Move = Schema.Struct({
   holderId: HolderId,
   toHolderId: HolderId,
@@ -68,8 +68,8 @@ const move = Codec.make({
 })
 
 /**
- * What an act is asked with, each under its name in the act's own body or path; what an act does not
- * take is refused with it. `policyVersion` and `price` ask what would have been.
+ * Parameters of the acts, by their names in the act's own body or path. `policyVersion` and `price`
+ * suppose other terms or another price.
  */
 export const asked = {
   holderId: Schema.optionalKey(HolderId),
@@ -95,7 +95,7 @@ const Asked = Schema.Struct(asked)
 export type Asked = typeof Asked.Type
 type Name = keyof Asked
 
-/** Which record an act is about, and which of the parameters it needs and may have. */
+/** Record that an act is about, and its required and optional parameters. */
 interface Taking {
   readonly about: "holder" | "subscription" | "redemption" | "dealing-cycle" | "instrument"
   readonly needs: ReadonlyArray<Name>
@@ -105,8 +105,7 @@ interface Taking {
 const claimed = ["payment", "amount", "units", "orderId", "price"] as const
 
 /**
- * The acts that a precheck judges: those whose operations declare every check that judges them. The
- * rest of the set joins with its operations.
+ * Table of the acts that can be prechecked: those whose operations declare all their checks.
  */
 export const acts = {
   "admission.offer": {
@@ -149,7 +148,7 @@ export const acts = {
 } as const satisfies { readonly [A in PrecheckAct]?: Taking }
 export type Act = keyof typeof acts
 
-/** The acts a request may name. */
+/** Schema of the acts that a request may name. */
 export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>).annotate({
   description: "The act that is judged: one of PrecheckAct whose operation this release has."
 })
@@ -185,7 +184,7 @@ export const membersOf = (
     ...(units === undefined ? {} : { units: number(units) }),
     ...(cash === undefined ? {} : { cash: lines(cash) }),
     ...(refunds === undefined ? {} : { refunds: lines(refunds) }),
-    ...(moves === undefined ? {} : { moves: moves.map((one) => movedAs(one)) }),
+    ...(moves === undefined ? {} : { moves: moves.map((entry) => movedAs(entry)) }),
     ...(documentHash === undefined ? {} : { order: { ...cited, documentHash } })
   })
 }
@@ -197,5 +196,5 @@ const movedAs = ({ units, ...between }: Move) => ({
   ...between,
   ...(units === null ? {} : { units: number(units) })
 })
-/** What the body of an act says of an order besides its document: no gate and no figure is made of it. */
+/** Placeholders for members of a cited order that no gate and no figure reads. */
 const cited = { authority: "precheck", reference: "precheck" } as const

@@ -1,4 +1,4 @@
-/** Reads of movements of units: an instrument's, and a holder's. */
+/** Reads of movements of units: of an instrument, and of a holder. */
 import { Effect, Option, Schema } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"
@@ -68,7 +68,7 @@ export const ofInstrument = Read.list({
     ...(kind === undefined ? {} : { kind })
   }),
   ranges: (params) => between(params),
-  // Another registrar's units of the same name are none of this instrument's.
+  // Instruments of other registrars with the same id are left out.
   narrow: Effect.fnUntraced(function* ({ instrumentId }, { pin }) {
     const records = yield* Records
     const instrument = yield* records.find(instruments, instrumentId, pin)
@@ -104,7 +104,7 @@ export const ofHolder = Read.list({
     ...(kind === undefined ? {} : { kind })
   }),
   ranges: (params) => between(params),
-  // A party that is no holder here has no movements to show; who may ask is looked at with the parent.
+  // Movements are stored by party; `parent` has checked the caller's scope.
   scope: Effect.fnUntraced(function* (_, { holderId }) {
     const records = yield* Records
     const holder = yield* records.find(holders, holderId)

@@ -1,4 +1,4 @@
-/** Reads of an instrument's register. */
+/** Read of an instrument's register. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
@@ -33,7 +33,7 @@ import { headOf, shareOf, shownUnits } from "../../instruments/register/Register
 const { NullOr } = Schema
 
 const Line = Schema.Struct({
-  /** Null for a party that holds units and is no holder of this venue. */
+  /** Null for a party that is no holder of this venue. */
   holderId: NullOr(Schema.String),
   party: Party.schema,
   units: Decimal.schema,
@@ -44,9 +44,12 @@ const Line = Schema.Struct({
   pendingOut: Decimal.schema,
   share: Decimal.schema,
   admissionState: NullOr(AdmissionMachine.schema),
-  /** Whether any restriction is on it, whatever its mode. Null to an app, always: it is never told. */
+  /**
+   * Whether a restriction of any mode is in force; always null to an app, from which it is
+   * concealed.
+   */
   restricted: NullOr(Schema.Boolean),
-  /** The day, in UTC, since which units are held without a break. */
+  /** Day, in UTC, since which the party has held units without a break. */
   since: Date.schema
 })
 
@@ -56,20 +59,20 @@ export const RegisterView = Schema.Struct({
     totalUnits: Decimal.schema,
     /** Supply that the ledger's movements sum to. */
     supplyOnLedger: Decimal.schema,
-    /** 0: the lines are the supply. */
+    /** Units of the lines less the supply; 0 by the law of the register. */
     difference: Decimal.schema,
     holders: Integer.schema
   }),
   lines: Schema.Array(Line)
 }).annotate({ identifier: "RegisterView", description: "Who holds an instrument, and how much." })
 
-/** Look-ups of one register that run at a time: the store answers one while another is decoded. */
+/** Concurrent queries of one register: the store answers one while another is decoded. */
 const atOnce = 2
 
-/** The states of a redemption whose units are still its holder's. */
+/** States of a redemption whose units are not burned. */
 const unburned: ReadonlyArray<Redemption["state"]> = ["claimed", "priced", "funded"]
 
-/** Everything that streams past, kept by a key; where a key repeats, the last one. */
+/** Collects a stream into a map by key; the latest row of a key wins. */
 const gathered = <A, E, R>(
   stream: Stream.Stream<{ readonly record: A }, E, R>,
   key: (record: A) => string
@@ -79,7 +82,7 @@ const gathered = <A, E, R>(
     (rows) => new Map(rows.map(({ record }) => [key(record), record]))
   )
 
-/** Units by holder, added up. */
+/** Sums units by key. */
 const summed = <A, E, R>(
   stream: Stream.Stream<{ readonly record: A }, E, R>,
   of: (record: A) => readonly [key: string, units: Decimal.Decimal]
@@ -94,7 +97,10 @@ const summed = <A, E, R>(
     }
   )
 
-/** Pending units by holder: in (bought and not delivered), out (redeemed and not burned). */
+/**
+ * Loads pending units by holder: incoming (priced, not delivered) and outgoing (redeemed, not
+ * burned).
+ */
 const pendingAt = Effect.fnUntraced(function* (instrumentId: string, pin: Pin.Resolved) {
   const records = yield* Records
   const where = { instrumentId: [instrumentId] }
@@ -107,13 +113,13 @@ const pendingAt = Effect.fnUntraced(function* (instrumentId: string, pin: Pin.Re
 })
 
 /**
- * How many units there are by the ledger: what its movements have left, a fold of its own beside the
- * lines', and one record. A projection that is older than its movements adds its holdings up.
+ * Loads the supply of an instrument on the ledger, a fold of its movements that is independent of
+ * the register's lines. A projection from before movements were recorded sums the holdings instead.
  */
 const supplyAt = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) {
   const records = yield* Records
-  const known = yield* records.find(supplies, asset, pin)
-  if (Option.isSome(known)) return known.value.units
+  const supply = yield* records.find(supplies, asset, pin)
+  if (Option.isSome(supply)) return supply.value.units
   return yield* records.stream(holdings, { pin, where: { asset: [asset] } }).pipe(
     Stream.runFold(
       () => Decimal.zero,
@@ -122,7 +128,7 @@ const supplyAt = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) 
   )
 })
 
-/** How a register that is kept in base units is shown: at the last index of its oracle. */
+/** Converts base units of a rebasing instrument to units at the latest index of its oracle. */
 const showing = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
   if (!isRecorded(instrument) || instrument.manifest.valuation !== "rebasing") {
     return (units: Decimal.Decimal) => units
@@ -134,7 +140,7 @@ const showing = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Re
   return (units: Decimal.Decimal) => shownUnits({ units, valuation, index, unitDecimals })
 })
 
-/** Which holder each party is: its admission says so, and where it has none, the venue's own list. */
+/** Finds the holder of each party: by its admission, else by the index of holders by party. */
 const holdersOf = Effect.fnUntraced(function* (
   parties: ReadonlyArray<string>,
   admitted: ReadonlyMap<string, Admission>,
@@ -146,11 +152,11 @@ const holdersOf = Effect.fnUntraced(function* (
     parties.filter((party) => !admitted.has(party)),
     pin
   )
-  const known = new Map(others.map(({ party, holderId }): [string, string] => [party, holderId]))
-  return (party: string) => admitted.get(party)?.holderId ?? known.get(party) ?? null
+  const byParty = new Map(others.map(({ party, holderId }): [string, string] => [party, holderId]))
+  return (party: string) => admitted.get(party)?.holderId ?? byParty.get(party) ?? null
 })
 
-/** Who reads what an instrument's holders hold: no investor, and a registrar its own instruments. */
+/** Roles that read a register: no investor, and a registrar those of its own instruments. */
 export const ofRegister = {
   operator: "all",
   approver: "all",
@@ -186,7 +192,7 @@ export const register = Read.one({
         entries: Stream.runCollect(
           records.stream(registerEntries, { pin, where: { asset: [asset] } })
         ),
-        // The last one offered is last, and counts.
+        // Sorted by offer: the latest admission of a party wins.
         admitted: gathered(records.stream(admissions, { pin, where }), ({ party }) => party),
         pending: pendingAt(instrumentId, pin),
         supply: supplyAt(asset, pin),
@@ -205,15 +211,15 @@ export const register = Read.one({
     const head = headOf({ lines: entries.map(({ record }) => record.units), supply, show })
     const lines = entries.map(({ record: { party, units, locked, since } }) => {
       const holderId = holderOf(party)
-      const waiting = (known: ReadonlyMap<string, Decimal.Decimal>) =>
-        (holderId === null ? undefined : known.get(holderId)) ?? Decimal.zero
+      const pendingOf = (units: ReadonlyMap<string, Decimal.Decimal>) =>
+        (holderId === null ? undefined : units.get(holderId)) ?? Decimal.zero
       return {
         holderId,
         party,
         units: show(units),
         locked: show(locked),
-        pendingIn: waiting(pending.incoming),
-        pendingOut: waiting(pending.outgoing),
+        pendingIn: pendingOf(pending.incoming),
+        pendingOut: pendingOf(pending.outgoing),
         share: shareOf(show(units), head.totalUnits),
         admissionState: admitted.get(party)?.state ?? null,
         restricted:

@@ -67,7 +67,7 @@ describe("citations", () => {
     expect(dead).toEqual([])
   })
 
-  it("never: name a document that the repository does not have", () => {
+  it("name only documents that the repository has", () => {
     const named = [...code, ...pages].flatMap(([path, text]) =>
       text
         .split("\n")

@@ -65,13 +65,13 @@ const chained = (entries: ReadonlyArray<Audit.Entry | Audit.Late>, head = empty,
   Audit.chain({ tenantId, head, at, sha256: crypto.sha256 }, entries)
 
 describe("the vectors of the contract", () => {
-  it("never: a record's text or its hash is another than outsiders compute", () => {
+  it("a record's text and its hash are what outsiders compute", () => {
     const [row] = chained([proposed])
     expect(row?.text).toBe(vector.text)
     expect(row?.hash).toBe(vector.hash)
   })
 
-  it("never: a checkpoint's signature is another than outsiders compute", () => {
+  it("a checkpoint's signature is what outsiders compute", () => {
     const anchor = Checkpoint.sign(
       crypto,
       { tenantId, size: 1, head: vector.hash },
@@ -184,7 +184,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: what the log answers of a record is not what was hashed, and the hash", () => {
+  it("the log answers of a record what was hashed, and the hash", () => {
     fc.assert(
       fc.property(log, ({ rows }) => {
         for (const row of rows) {
@@ -252,7 +252,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: a record that is gone is not found, or not named by its number", () => {
+  it("a record that was deleted is noticed, and named by its number", () => {
     fc.assert(
       fc.property(log, fc.nat(), ({ rows, head }, place) => {
         fc.pre(rows.length > 1)
@@ -268,7 +268,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: two records that changed places are not found", () => {
+  it("two records that changed places are noticed", () => {
     fc.assert(
       fc.property(log, fc.nat(), ({ rows, head }, place) => {
         fc.pre(rows.length > 1)
@@ -280,7 +280,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: a tail that was cut, its head with it, is not found with anchors", () => {
+  it("a tail that was cut, its head with it, is noticed by the anchors", () => {
     fc.assert(
       fc.property(log, fc.nat(), ({ rows, anchors }, place) => {
         const size = anchors.at(-1)?.size ?? 0
@@ -295,7 +295,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: a tail that was cut is not found by the head that the store keeps", () => {
+  it("a tail that was cut is noticed by the head that the store keeps", () => {
     fc.assert(
       fc.property(log, fc.nat(), ({ rows, head }, place) => {
         const left = rows.slice(0, place % rows.length)
@@ -305,7 +305,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: a log whose every hash was made anew is not found with anchors", () => {
+  it("a log whose every hash was computed anew is noticed by the anchors", () => {
     fc.assert(
       fc.property(fc.array(entry, { minLength: 2, maxLength: 8 }), fc.nat(), (entries, place) => {
         const rows = chained(entries)
@@ -320,7 +320,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: a checkpoint that another key signed, or that is of another record, is taken", () => {
+  it("a checkpoint signed by another key, or of another record, is refused", () => {
     const other = { keyId: "au-1", seed: new Uint8Array(32) }
     const forged: Audit.Late = (head) =>
       Checkpoint.entryOf(
@@ -351,7 +351,7 @@ describe("a log that is checked", () => {
     ).not.toBeNull()
   })
 
-  it("never: a record whose hash was made anew with it is taken by the one that follows it", () => {
+  it("a record whose hash was computed anew does not fit the record that follows it", () => {
     fc.assert(
       fc.property(log, fc.nat(), ({ rows, head }, place) => {
         const { seq } = at(rows, place)
@@ -367,7 +367,7 @@ describe("a log that is checked", () => {
     )
   })
 
-  it("never: a log that follows another, or leaves numbers out though it is rightly chained, is taken", () => {
+  it("a log that follows another one, or leaves numbers out of a right chain, is refused", () => {
     const elsewhere = chained([proposed], { ...empty, hash: "f".repeat(64) })
     expect(faultOf(elsewhere, at(elsewhere, 0))?.seq).toBe(1)
     const first = chained([proposed])
@@ -375,13 +375,13 @@ describe("a log that is checked", () => {
     expect(faultOf([...first, ...later], at(later, 0))?.seq).toBe(2)
   })
 
-  it("never: a record that was put in at the end, though rightly chained, is taken", () => {
+  it("a record that was appended with a right hash is refused", () => {
     const told = chained([proposed, proposed])
     expect(faultOf(told, at(told, 0))?.seq).toBe(2)
     expect(AuditVerify.verify(trust(), told, { ...at(told, 0), atEnd: 2 }).fault).toBeNull()
   })
 
-  it("never: a log that begins later is taken though it does not say that it was pruned", () => {
+  it("a log that begins later is refused unless it says that it was pruned", () => {
     const pruned = (from: number) =>
       Audit.entry({ action: "retention.prune", stage: "succeeded", detail: { auditStart: from } })
     const rows = chained([proposed, proposed, sign, proposed])
@@ -407,58 +407,52 @@ describe("an outsider with a shell", () => {
       return false
     }
   }
-  it.skipIf(!has("sha256sum"))(
-    "never: another hash than sha256sum's (skipped without sha256sum)",
-    () => {
-      const rows = chained([proposed, proposed, sign])
-      for (const row of rows) {
-        const input = `bursar-audit-v1\n${tenantId}\n${row.text}`
-        const [digest] = execFileSync("sha256sum", { input }).toString().split(" ")
-        expect(digest).toBe(row.hash)
-      }
+  it.skipIf(!has("sha256sum"))("the hash is sha256sum's (skipped without sha256sum)", () => {
+    const rows = chained([proposed, proposed, sign])
+    for (const row of rows) {
+      const input = `bursar-audit-v1\n${tenantId}\n${row.text}`
+      const [digest] = execFileSync("sha256sum", { input }).toString().split(" ")
+      expect(digest).toBe(row.hash)
     }
-  )
+  })
 
-  it.skipIf(!has("openssl"))(
-    "never: a signature that openssl refuses (skipped without openssl)",
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), "bursar-audit-"))
-      const file = (name: string, bytes: Uint8Array | string) => {
-        const path = join(folder, name)
-        writeFileSync(path, bytes)
-        return path
-      }
-      try {
-        const publicKey = Buffer.concat([
-          Buffer.from("302a300506032b6570032100", "hex"),
-          crypto.ed25519.publicKey(seed)
-        ])
-        const says = (signature: string) => {
-          try {
-            return execFileSync(
-              "openssl",
-              [
-                ...["pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-rawin"],
-                ...["-inkey", file("key.der", publicKey)],
-                ...[
-                  "-in",
-                  file("text", `bursar-audit-checkpoint-v1\n${tenantId}\n1\n${vector.hash}`)
-                ],
-                ...["-sigfile", file("signature", Buffer.from(signature, "base64"))]
-              ],
-              { stdio: ["ignore", "pipe", "ignore"] }
-            ).toString()
-          } catch {
-            return "refused"
-          }
-        }
-        expect(says(vector.signature)).toContain("Signature Verified Successfully")
-        expect(says(`AA${vector.signature.slice(2)}`)).toBe("refused")
-      } finally {
-        rmSync(folder, { recursive: true })
-      }
+  it.skipIf(!has("openssl"))("openssl verifies every signature (skipped without openssl)", () => {
+    const folder = mkdtempSync(join(tmpdir(), "bursar-audit-"))
+    const file = (name: string, bytes: Uint8Array | string) => {
+      const path = join(folder, name)
+      writeFileSync(path, bytes)
+      return path
     }
-  )
+    try {
+      const publicKey = Buffer.concat([
+        Buffer.from("302a300506032b6570032100", "hex"),
+        crypto.ed25519.publicKey(seed)
+      ])
+      const says = (signature: string) => {
+        try {
+          return execFileSync(
+            "openssl",
+            [
+              ...["pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-rawin"],
+              ...["-inkey", file("key.der", publicKey)],
+              ...[
+                "-in",
+                file("text", `bursar-audit-checkpoint-v1\n${tenantId}\n1\n${vector.hash}`)
+              ],
+              ...["-sigfile", file("signature", Buffer.from(signature, "base64"))]
+            ],
+            { stdio: ["ignore", "pipe", "ignore"] }
+          ).toString()
+        } catch {
+          return "refused"
+        }
+      }
+      expect(says(vector.signature)).toContain("Signature Verified Successfully")
+      expect(says(`AA${vector.signature.slice(2)}`)).toBe("refused")
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
 })
 
 // ---- the log of an engine -----------------------------------------------------------------------
@@ -476,7 +470,7 @@ const inWorld = <A, E, R>(effect: Effect.Effect<A, E, R>, settings = { auditKeys
   Calls.runCase(Effect.provide(effect, world({ operations: [], settings })) as Effect.Effect<A, E>)
 
 describe("refused calls", () => {
-  it("never: more than 60 of a subject and minute are logged one by one, or the rest is not counted", () =>
+  it("logs at most 60 of a subject and minute one by one, and counts the rest", () =>
     inWorld(
       Effect.gen(function* () {
         yield* TestClock.setTime(Instant.toEpochMillis(start))
@@ -512,7 +506,7 @@ describe("refused calls", () => {
       })
     ))
 
-  it("never: what is counted is lost when the engine stops", async () => {
+  it("writes what it has counted when the engine stops", async () => {
     const kept = await Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
@@ -556,7 +550,7 @@ describe("checkpoints", () => {
         : Effect.sync(() => void kept.push(anchor))
   })
 
-  it("never: a log at rest is signed again, one that grew is not, or a checkpoint does not leave", () =>
+  it("signs a log that grew and none at rest, and hands each checkpoint out", () =>
     inWorld(
       Effect.gen(function* () {
         const sign = AuditRunner.checkpoint({ newRecords: 1 })
@@ -585,7 +579,7 @@ describe("checkpoints", () => {
       }).pipe(place)
     ))
 
-  it("never: an hour in which the log grew, or ten thousand records, go by unsigned", () =>
+  it("signs after each hour in which the log grew, and after ten thousand records", () =>
     Calls.runCase(
       Effect.gen(function* () {
         const { once } = yield* ScheduleRunner
@@ -624,7 +618,7 @@ describe("checkpoints", () => {
       ) as Effect.Effect<void>
     ))
 
-  it("never: a log without keys is signed", () =>
+  it("signs nothing without keys", () =>
     inWorld(
       Effect.gen(function* () {
         yield* some(3)
@@ -634,7 +628,7 @@ describe("checkpoints", () => {
       { auditKeys: [] }
     ))
 
-  it("never: an old key signs though a newer one holds, or nothing signs once all have ended", () => {
+  it("signs with the newest key that is valid, and with the newest of all once all have ended", () => {
     const later = Instant.of("2026-06-01T00:00:00Z")
     const old = { ...key, keyId: "old", notAfter: later }
     const next = {

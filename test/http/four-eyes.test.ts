@@ -104,7 +104,7 @@ const lapsed = async (action: string) => {
 const told = ({ status, slug, written }: Became) => [status, slug ?? written?.state]
 
 describe("the route called again (4.3)", () => {
-  it("never: a: a key with another request is let through", async () => {
+  it("a: refuses a key that was sent with another request", async () => {
     const id = fresh()
     await release(id, { as: "olga", key: `a-${id}` })
     const other = await release(id, { as: "olga", key: `a-${id}`, reason: "other" })
@@ -135,7 +135,7 @@ describe("the route called again (4.3)", () => {
     expect(told(await call(refused))).toEqual([409, "approval-rejected"])
   })
 
-  it("never: b: its maker meets a lapsed action as one that awaits", async () => {
+  it("b: shows its maker a lapsed action as lapsed", async () => {
     const id = fresh()
     const made = await setPolicy(id, { as: "olga", key: `l-${id}`, at: hasty })
     await lapsed(actionOf(made))
@@ -182,14 +182,14 @@ describe("the route called again (4.3)", () => {
     expect([again.location, again.replayed]).toEqual([signed.location, "true"])
   })
 
-  it("never: d: a key that its maker never used approves", async () => {
+  it("d: a key that its maker never used approves nothing", async () => {
     const id = fresh()
     await setPolicy(id, { as: "olga", key: `d-${id}` })
     const call = await setPolicy(id, { as: "ann", key: `mine-${id}` })
     expect(told(call)).toEqual([403, "permission-denied"])
   })
 
-  it("never: d: one person counts twice where two are needed", async () => {
+  it("d: counts a person once where two are needed", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga" })
     const one = await release(id, { as: "ann" })
@@ -202,13 +202,13 @@ describe("the route called again (4.3)", () => {
     expect(told(await release(id, { as: "bob" }))).toEqual([202, "queued"])
   })
 
-  it("never: d: an auditor's repeat approves, whatever else the auditor is", async () => {
+  it("d: an auditor's repeat approves nothing, whatever else the auditor is", async () => {
     const id = fresh()
     await setPolicy(id, { as: "olga" })
     expect(told(await setPolicy(id, { as: "eve" }))).toEqual([403, "auditor-never-approves"])
   })
 
-  it("never: d: without a key one of several is chosen for the approver", async () => {
+  it("d: without a key none of several is chosen for the approver", async () => {
     const id = fresh()
     await release(id, { as: "olga", key: `s1-${id}` })
     await release(id, { as: "rick", key: `s2-${id}` })
@@ -232,7 +232,7 @@ describe("the route called again (4.3)", () => {
     expect(told(maker)).toEqual([200, "succeeded"])
   })
 
-  it("never: e: a removal approved by its key answers without its operation", async () => {
+  it("e: a removal approved by its key answers with its operation", async () => {
     const id = fresh()
     const action = actionOf(await removal(id, { as: "olga" }))
     const signed = await approve(action, "ann")
@@ -242,14 +242,14 @@ describe("the route called again (4.3)", () => {
     ])
   })
 
-  it("never: f: whoever may not make one is not told that it was rejected", async () => {
+  it("f: tells a caller who may not make one that it was rejected", async () => {
     const id = fresh()
     await reject(actionOf(await setPolicy(id, { as: "olga" })), "bob")
     expect(told(await setPolicy(id, { as: "ann" }))).toEqual([409, "approval-rejected"])
   })
 
   // Switched off to see it red: the maker left out of row f of the door.
-  it("never: f: nor is its maker, who may not make one any more", async () => {
+  it("f: tells its maker the same, who may not make one any more", async () => {
     const id = fresh()
     const call = (as: string, key: string) =>
       write(venue, { path: `/v1/instruments/${id}/policy:set`, as, key })
@@ -293,7 +293,7 @@ describe("the route called again (4.3)", () => {
     expect(requested.length).toBe(2)
   })
 
-  it("never: g: after a rejection a new key starts nothing new", async () => {
+  it("g: after a rejection a new key starts a new action", async () => {
     const id = fresh()
     const action = actionOf(await setPolicy(id, { as: "olga", key: `n1-${id}` }))
     await reject(action, "ann")
@@ -388,7 +388,7 @@ describe(":approve and :reject (4.4)", () => {
     expect(told(await reject(action, "olga"))).toEqual([409, "approval-decided"])
   })
 
-  it("never: rejected: it is signed after all, or rejected by a second", async () => {
+  it("rejected: can neither be signed nor rejected again", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     await approve(action, "cy")
     await reject(action, "ann")
@@ -400,7 +400,7 @@ describe(":approve and :reject (4.4)", () => {
     }
   })
 
-  it("never: lapsed: it can still be decided", async () => {
+  it("lapsed: cannot be decided any more", async () => {
     const made = await release(fresh(), { as: "olga", at: hasty })
     const action = actionOf(made)
     await lapsed(action)

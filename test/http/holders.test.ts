@@ -210,7 +210,7 @@ describe("a holder", () => {
 })
 
 describe("what is shown", () => {
-  it("never: an investor sees another's records, or anything of what its screening found", async () => {
+  it("an investor sees its own records alone, and nothing of what its screening found", async () => {
     await joins("h1", alice)
     await registers("h2", bob.party)
     const own = { holder: "h1" }
@@ -227,7 +227,7 @@ describe("what is shown", () => {
     }
   })
 
-  it("never: an account's number is shown to anybody, or the account to an investor", async () => {
+  it("shows an account's number to nobody, and the account to no investor", async () => {
     await joins("h1", alice)
     const number = "CH93 0076 2011 6238 5295 7"
     // Two groups of it side by side: one alone stands in a digest now and then.

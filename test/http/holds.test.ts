@@ -335,7 +335,7 @@ describe("the release of a hold", () => {
     expect([none.status, none.slug]).toEqual([404, "not-found"])
   })
 
-  it("never: of two that were made runs a second time", async () => {
+  it("runs once, when two of it were made", async () => {
     const { holdId } = await paused(await recorded())
     const [one, two] = [
       People.actionOf(await asks(holdId)),
@@ -372,7 +372,7 @@ describe("a hold that a run opened", () => {
     ])
   })
 
-  it("never: for want of cover stops redemptions too, or says nothing of the reserve", async () => {
+  it("for want of cover lets redemptions pass, and names the reserve", async () => {
     const id = await recorded()
     const holdId = await found(id, ["reserve-cover"])
     expect(await hold(holdId)).toMatchObject({

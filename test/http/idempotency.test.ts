@@ -27,7 +27,7 @@ const statuses = (all: ReadonlyArray<Became>, status: number) =>
   all.filter((one) => one.status === status)
 
 describe("fifty calls at once", () => {
-  it("never: under one key are not one operation, one 202 and 49 times 200", async () => {
+  it("under one key are one operation: one 202 and 49 times 200", async () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => post(note("p-1"), "p-1")))
     expect(statuses(all, 202).length).toBe(1)
     expect(statuses(all, 200).length).toBe(49)
@@ -50,7 +50,7 @@ describe("fifty calls at once", () => {
     expect(await countOf("p-2")).toBe(1)
   })
 
-  it("never: without a key are not one operation", async () => {
+  it("without a key are one operation", async () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => post(note("p-3"))))
     expect([statuses(all, 202).length, statuses(all, 200).length]).toEqual([1, 49])
   })
@@ -68,7 +68,7 @@ describe("a call sent again", () => {
     expect([again.status, again.location]).toEqual([200, first.location])
   })
 
-  it("never: with null for an absent member is the same write, or with a query that it did not have", async () => {
+  it("with null for an absent member, or with a query it did not have, is another write", async () => {
     await post(note("f-2"), "f-2")
     const more = note("f-2").replace("}", ',"terms":{"lines":[]}}')
     expect((await post(more, "f-2")).slug).toBe("idempotency-key-reused")
@@ -83,7 +83,7 @@ describe("a call sent again", () => {
     expect([escaped.status, plain.status, plain.location]).toEqual([202, 200, escaped.location])
   })
 
-  it("never: on another route under the same key is let through", async () => {
+  it("on another route under the same key is refused", async () => {
     await post(note("r-1"), "r-1")
     const onboard = { path: "/v1/holders:onboard", as: operator, body: '{"holderId":"r-1"}' }
     expect((await write(venue, { ...onboard, key: "r-1" })).slug).toBe("idempotency-key-reused")
@@ -93,21 +93,21 @@ describe("a call sent again", () => {
     expect((await write(venue, { ...release, key: "r-1" })).slug).toBe("idempotency-key-reused")
   })
 
-  it("never: on another record under the same key is let through", async () => {
+  it("on another record under the same key is refused", async () => {
     const pause = (id: string) =>
       write(venue, { path: `/v1/instruments/${id}:pause`, as: operator, key: "r-2" })
     expect((await pause("r-2")).status).toBe(202)
     expect((await pause("r-3")).slug).toBe("idempotency-key-reused")
   })
 
-  it("never: by another is not an operation of its own", async () => {
+  it("by another caller is an operation of its own", async () => {
     const mine = await post(note("o-1"), "o-1")
     const theirs = await post(note("o-1"), "o-1", other)
     expect([mine.status, theirs.status]).toEqual([202, 202])
     expect(theirs.location).not.toBe(mine.location)
   })
 
-  it("never: after it ended is the operation as it was, not as it is", async () => {
+  it("after it ended answers the operation as it is now", async () => {
     await post(note("e-1"), "e-1")
     await venue.settle()
     const again = await post(note("e-1"), "e-1")
@@ -144,7 +144,7 @@ describe("a call that is refused", () => {
       return operator
     }
   }
-  it.each(refusals)("never: with %i keeps its key", async (status, call) => {
+  it.each(refusals)("with %i leaves its key free", async (status, call) => {
     const before = (await operationsOf(venue, operator)).length
     expect((await call()).status).toBe(status)
     expect((await operationsOf(venue, operator)).length).toBe(before)

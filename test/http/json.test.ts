@@ -55,7 +55,7 @@ describe("a body that is no JSON", () => {
 })
 
 // Switched off to see it red: each rule in kernel/JsonReader.ts, by itself.
-describe("never: a body that asks too much of a reader is taken", () => {
+describe("a body that asks too much of a reader is refused", () => {
   const nested = (depth: number) => `,"terms":${"[".repeat(depth)}${"]".repeat(depth)}`
   it.each([
     ["33 deep", /deeper than 32/u, () => note({ more: nested(32) })],
@@ -90,7 +90,7 @@ describe("never: a body that asks too much of a reader is taken", () => {
   })
 })
 
-describe("never: a body that two readers read differently is taken", () => {
+describe("a body that two readers read differently is refused", () => {
   it.each([
     ["a repeated member", ',"owner":null', "/body/owner"],
     ["a repeated member of another value", ',"owner":"x"', "/body/owner"],
@@ -105,7 +105,7 @@ describe("never: a body that two readers read differently is taken", () => {
   })
 })
 
-describe("never: text that is no Unicode, or that no store keeps, is taken", () => {
+describe("text that is no Unicode, or that no store keeps, is refused", () => {
   it.each([
     ["a lone high surrogate", '"\\ud800"'],
     ["a lone low surrogate", '"\\udc00"'],

@@ -366,7 +366,7 @@ describe("a subscription", () => {
     expect(await ids("/v1/subscriptions", "subscriptionId", "investor", investor("h2"))).toEqual([])
   })
 
-  it("never: of units on the ledger asks for cash before it is known, or settles without it", async () => {
+  it("of units on the ledger asks for cash once the amount is known, and settles with it alone", async () => {
     await trading()
     await signs("subscription", { orderId: "mine-1", units: "95000" })
     await subscribes("s1", { payment: "ledger", orderId: "mine-1" })
@@ -381,7 +381,7 @@ describe("a subscription", () => {
 })
 
 describe("of a hold, a restriction and a fault of its admission", () => {
-  it("never: an order's act is told another than the first that still stands", async () => {
+  it("an order's act is refused with the first check that fails", async () => {
     await trading()
     await subscribes("s1", { amount: 100000 })
     await work()
@@ -570,7 +570,7 @@ describe("what waits for somebody", () => {
     expect(then).toEqual(before)
   })
 
-  it("never: or a figure of a priced order is another than its basis gives, with nothing else at hand", async () => {
+  it("can be computed again, with every figure of a priced order, from its basis alone", async () => {
     await holding()
     await redeems("r1", { units: 1234.567891 })
     await redeems("r2", { amount: 25000 })

@@ -306,7 +306,7 @@ describe("a series", () => {
     return { ...found, last: figures }
   }
 
-  it("never: of a metric tells another one's figures", async () => {
+  it("of a metric answers that metric's figures alone", async () => {
     const figures: Record<string, unknown> = {}
     for (const metric of ["supply", "holders", "price", "subscriptions", "redemptions"]) {
       figures[metric] = (await series(metric)).last

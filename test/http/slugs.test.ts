@@ -497,7 +497,7 @@ const reached = slugs.flatMap((slug) => {
 })
 
 describe("a refusal of the table", () => {
-  it.each(reached)("never: %s cannot be reached, or is told otherwise", async (slug, how) => {
+  it.each(reached)("%s is reached, and answered as its table says", async (slug, how) => {
     const response = await how.by()
     const { headers } = response
     if (how.inOperation === true) {

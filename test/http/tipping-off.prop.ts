@@ -343,7 +343,6 @@ const playedBy = (...people: readonly [Who, ...Who[]]): fc.Arbitrary<Played> =>
   })
 
 const numRuns = 2
-const within = 240_000
 const check = <A>(arbitrary: fc.Arbitrary<A>, law: (given: A) => Promise<void>) =>
   fc.assert(fc.asyncProperty(arbitrary, law), { numRuns, endOnFailure: true })
 
@@ -380,49 +379,41 @@ const restricts = (holderId: string, of: { readonly mode: string; readonly why: 
 const oneOf = (world: 0 | 1) => (world === 0 ? "h1" : "decoy")
 
 describe("an investor, any other, or the application that speaks for them", () => {
-  it(
-    "never is told why a holder is restricted, on whose order, by whom or until when",
-    () =>
-      check(
-        fc.record({ played: playedBy("h1", "h2"), mode, of: twoWhys }),
-        ({ played, mode: as, of }) =>
-          compare(played, {
-            doing: (_, world) => restricts("h1", { mode: as, why: of[world] as Why }),
-            callers: ["h1", "h2", "app"],
-            permits: "the same"
-          })
-      ),
-    within
-  )
+  it("never is told why a holder is restricted, on whose order, by whom or until when", () =>
+    check(
+      fc.record({ played: playedBy("h1", "h2"), mode, of: twoWhys }),
+      ({ played, mode: as, of }) =>
+        compare(played, {
+          doing: (_, world) => restricts("h1", { mode: as, why: of[world] as Why }),
+          callers: ["h1", "h2", "app"],
+          permits: "the same"
+        })
+    ))
 
-  it(
-    "never is told a hit from a restriction, or a hit from a doubt",
-    () =>
-      check(
-        fc.record({
-          played: playedBy("h1", "h2"),
-          other: fc.constantFrom("in doubt", "not asked about"),
-          why
-        }),
-        ({ played, other: is, why: reason }) =>
-          compare(played, {
-            doing: (_, world, { found }) =>
-              Effect.gen(function* () {
-                const screener = yield* ScreeningRunner
-                const other = oneOf(world === 0 ? 1 : 0)
-                found.set(oneOf(world), "confirmed").set(other, "possible")
-                yield* screener.rescreen(oneOf(world))
-                if (is === "in doubt") yield* screener.rescreen(other)
-                yield* Stage.settle
-                // Whom no hit has stopped somebody stops.
-                yield* restricts(other, { mode: "freeze", why: reason })
-              }),
-            callers: ["h1", "h2", "app"],
-            permits: "the same"
-          })
-      ),
-    within
-  )
+  it("never is told a hit from a restriction, or a hit from a doubt", () =>
+    check(
+      fc.record({
+        played: playedBy("h1", "h2"),
+        other: fc.constantFrom("in doubt", "not asked about"),
+        why
+      }),
+      ({ played, other: is, why: reason }) =>
+        compare(played, {
+          doing: (_, world, { found }) =>
+            Effect.gen(function* () {
+              const screener = yield* ScreeningRunner
+              const other = oneOf(world === 0 ? 1 : 0)
+              found.set(oneOf(world), "confirmed").set(other, "possible")
+              yield* screener.rescreen(oneOf(world))
+              if (is === "in doubt") yield* screener.rescreen(other)
+              yield* Stage.settle
+              // Whom no hit has stopped somebody stops.
+              yield* restricts(other, { mode: "freeze", why: reason })
+            }),
+          callers: ["h1", "h2", "app"],
+          permits: "the same"
+        })
+    ))
 })
 
 // ---- who else deals in a cycle
@@ -502,24 +493,20 @@ const toldOfCycle = (own: number, others: Others) =>
   )
 
 describe("an investor with an order in a dealing cycle", () => {
-  it(
-    "is told the same of it, however many others deal in it",
-    () =>
-      check(
-        fc.record({
-          own: fc.integer({ min: 1, max: 400 }),
-          others: fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 5 })
-        }),
-        async ({ own, others }) => {
-          const one = await toldOfCycle(own, [others.reduce((sum, units) => sum + units, 0)])
-          const many = await toldOfCycle(own, others)
-          expect(one.filter((text) => !text.startsWith("200 "))).toEqual([])
-          expect(one.join("\n")).toContain("what is left over")
-          expect(many).toEqual(one)
-        }
-      ),
-    within
-  )
+  it("is told the same of it, however many others deal in it", () =>
+    check(
+      fc.record({
+        own: fc.integer({ min: 1, max: 400 }),
+        others: fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 5 })
+      }),
+      async ({ own, others }) => {
+        const one = await toldOfCycle(own, [others.reduce((sum, units) => sum + units, 0)])
+        const many = await toldOfCycle(own, others)
+        expect(one.filter((text) => !text.startsWith("200 "))).toEqual([])
+        expect(one.join("\n")).toContain("what is left over")
+        expect(many).toEqual(one)
+      }
+    ))
 })
 
 // ---- what an application may do is refused as its precheck says
@@ -574,39 +561,35 @@ const asked = (twin: Twins.Twin, as: string, { act, holderId, size }: Claim, nth
   })
 
 describe("an application's act and its precheck", () => {
-  it(
-    "say the same, and of a holder that may not act nothing that another is not told",
-    () =>
-      check(
-        fc.record({ all: fc.array(claims, { minLength: 3, maxLength: 8 }), mode, why }),
-        ({ all, mode: as, why: reason }) => {
-          const played = (isRestricted: boolean) =>
-            Twins.within((twin) =>
-              Effect.gen(function* () {
-                yield* opened
-                if (isRestricted) yield* restricts("h1", { mode: as, why: reason })
-                const app = yield* Twins.token("app", "app")
-                const verdicts: Array<Readonly<Record<"precheck" | "act", Verdict>>> = []
-                for (const [nth, one] of [short, ...all].entries()) {
-                  verdicts.push(yield* asked(twin, app, one, nth))
-                  yield* Stage.settle
-                }
-                return verdicts
-              })
-            )
-          return Promise.all([played(true), played(false)]).then(([frozen, free]) => {
-            for (const { act, precheck } of [...frozen, ...free]) expect(act).toBe(precheck)
-            for (const [nth, { act }] of frozen.entries()) {
-              // What is refused anyway is refused in the same words, whoever is restricted.
-              const other = free[nth]?.act
-              if (other !== "let") expect(act).toBe(other)
-              else expect(["let", "admission standing"]).toContain(act)
-            }
-          })
-        }
-      ),
-    within
-  )
+  it("say the same, and of a holder that may not act nothing that another is not told", () =>
+    check(
+      fc.record({ all: fc.array(claims, { minLength: 3, maxLength: 8 }), mode, why }),
+      ({ all, mode: as, why: reason }) => {
+        const played = (isRestricted: boolean) =>
+          Twins.within((twin) =>
+            Effect.gen(function* () {
+              yield* opened
+              if (isRestricted) yield* restricts("h1", { mode: as, why: reason })
+              const app = yield* Twins.token("app", "app")
+              const verdicts: Array<Readonly<Record<"precheck" | "act", Verdict>>> = []
+              for (const [nth, one] of [short, ...all].entries()) {
+                verdicts.push(yield* asked(twin, app, one, nth))
+                yield* Stage.settle
+              }
+              return verdicts
+            })
+          )
+        return Promise.all([played(true), played(false)]).then(([frozen, free]) => {
+          for (const { act, precheck } of [...frozen, ...free]) expect(act).toBe(precheck)
+          for (const [nth, { act }] of frozen.entries()) {
+            // What is refused anyway is refused in the same words, whoever is restricted.
+            const other = free[nth]?.act
+            if (other !== "let") expect(act).toBe(other)
+            else expect(["let", "admission standing"]).toContain(act)
+          }
+        })
+      }
+    ))
 })
 
 describe("an investor", () => {
@@ -621,57 +604,45 @@ describe("an investor", () => {
         yield* succeeds(Stage.write("restriction.lift", lift, { reason: "it is over" }))
       })
 
-  it(
-    "never learns that a holder is restricted, but by being told that it may not act and no more",
-    () =>
-      check(fc.record({ played: playedBy("h2"), mode, why }), ({ played, mode: as, why: reason }) =>
+  it("never learns that a holder is restricted, but by being told that it may not act and no more", () =>
+    check(fc.record({ played: playedBy("h2"), mode, why }), ({ played, mode: as, why: reason }) =>
+      compare(played, {
+        doing: restricted(as, reason, "left"),
+        callers: ["h1", "h2"],
+        stopped: ["h1"],
+        permits: "not the same"
+      })
+    ))
+
+  it("never learns that a holder was restricted once it is not any more", () =>
+    check(
+      fc.record({ played: playedBy("h1", "h2"), mode, why }),
+      ({ played, mode: as, why: reason }) =>
         compare(played, {
-          doing: restricted(as, reason, "left"),
+          doing: restricted(as, reason, "lifted"),
           callers: ["h1", "h2"],
-          stopped: ["h1"],
-          permits: "not the same"
+          permits: "the same"
         })
-      ),
-    within
-  )
+    ))
 
-  it(
-    "never learns that a holder was restricted once it is not any more",
-    () =>
-      check(
-        fc.record({ played: playedBy("h1", "h2"), mode, why }),
-        ({ played, mode: as, why: reason }) =>
-          compare(played, {
-            doing: restricted(as, reason, "lifted"),
-            callers: ["h1", "h2"],
-            permits: "the same"
-          })
-      ),
-    within
-  )
-
-  it(
-    "never learns that a recovery carried a restriction",
-    () =>
-      check(fc.record({ played: playedBy("h2"), mode, why }), ({ played, mode: as, why: reason }) =>
-        compare(played, {
-          doing: (scene, world) =>
-            Effect.gen(function* () {
-              const both = [scene.holders.h1, scene.holders.decoy]
-              for (const one of both) {
-                yield* Powers.consents(one)
-                yield* Powers.succeeds(scene.stage, one)
-              }
-              yield* restricts(oneOf(world), { mode: as, why: reason })
-              for (const { holderId } of both) yield* succeeds(Powers.recovers(holderId))
-            }),
-          callers: ["h1", "h1-next", "h2"],
-          stopped: ["h1", "h1-next"],
-          permits: "not the same"
-        })
-      ),
-    within
-  )
+  it("never learns that a recovery carried a restriction", () =>
+    check(fc.record({ played: playedBy("h2"), mode, why }), ({ played, mode: as, why: reason }) =>
+      compare(played, {
+        doing: (scene, world) =>
+          Effect.gen(function* () {
+            const both = [scene.holders.h1, scene.holders.decoy]
+            for (const one of both) {
+              yield* Powers.consents(one)
+              yield* Powers.succeeds(scene.stage, one)
+            }
+            yield* restricts(oneOf(world), { mode: as, why: reason })
+            for (const { holderId } of both) yield* succeeds(Powers.recovers(holderId))
+          }),
+        callers: ["h1", "h1-next", "h2"],
+        stopped: ["h1", "h1-next"],
+        permits: "not the same"
+      })
+    ))
 
   it("never reads something that none of these asked for", () => {
     const routes = Twins.readsOf("investor").map(({ route }) => route.slice("GET ".length))

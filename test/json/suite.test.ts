@@ -29,14 +29,14 @@ const theirs = (value: Plain): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, theirs(one)]))
 }
 
-describe("never: a text that is no JSON is taken", () => {
+describe("a text that is no JSON is refused", () => {
   it.each(Cases.refused)("%s", (_, text) => {
     expect(isTaken(text)).toBe(false)
     expect(isTaken(typeof text === "string" ? Buffer.from(text) : text)).toBe(false)
   })
 })
 
-describe("never: a text that is JSON is refused, or read as something else", () => {
+describe("a text that is JSON is read as what it says", () => {
   it.each(Cases.taken)("%s", (_, text) => {
     const read = Result.getOrThrow(PlainJson.parse(text))
     expect(read).toEqual(Result.getOrThrow(PlainJson.parse(Buffer.from(text))))
@@ -45,7 +45,7 @@ describe("never: a text that is JSON is refused, or read as something else", () 
 })
 
 // Each of these is a switch of the reader; with its rule left out the text is taken.
-describe("never: a rule of our own does not refuse, or refuses for another reason", () => {
+describe("each rule of our own refuses, for its own reason", () => {
   it.each(Cases.refusedByRule)("%s", (_, text, why) => {
     const read = PlainJson.parse(text)
     expect(Result.isFailure(read) ? read.failure.detail : "taken").toMatch(why)

@@ -52,7 +52,7 @@ const planted: ReadonlyArray<
 ]
 
 describe.skipIf(!installed)("an outside judge", () => {
-  it.each(planted)("never: %s would miss %s", async (only, _, plant) => {
+  it.each(planted)("%s finds %s", async (only, _, plant) => {
     const faulty: string = plant(text)
     expect(faulty).not.toBe(text)
     const parsed: Json = JSON.parse(faulty)

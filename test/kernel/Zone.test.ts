@@ -131,13 +131,13 @@ describe("a wall time in a zone", () => {
     expect(at("America/New_York", "2026-03-08", "03:00")).toBe("2026-03-08T07:00")
   })
 
-  it("never: that the clock skips is met elsewhere than where it skips", () => {
+  it("that the clock skips is where the clock skips", () => {
     expect(at("Europe/Zurich", "2026-03-29", "02:30")).toBe("2026-03-29T01:00")
     expect(at("Europe/Zurich", "2026-03-29", "02:00")).toBe("2026-03-29T01:00")
     expect(at("Europe/Zurich", "2026-03-29", "01:59")).toBe("2026-03-29T00:59")
   })
 
-  it("never: at midnight is not the start of the day, or comes before an earlier time", () => {
+  it("at midnight is the start of the day, and comes after every earlier time", () => {
     const time = fc
       .integer({ min: 0, max: 1439 })
       .map((m) =>
@@ -185,13 +185,13 @@ describe("a zone", () => {
     )
   })
 
-  it("never: that the platform lists is refused, or fills the memory with formatters", () => {
+  it("that the platform lists is accepted, and formatters are kept to a limit", () => {
     for (const name of Intl.supportedValuesOf("timeZone"))
       expect(Result.isSuccess(Zone.parse(name))).toBe(true)
     expect(Zone.cached()).toBeLessThanOrEqual(64)
   })
 
-  it("never: cannot be generated, or not read back once encoded", () => {
+  it("can be generated, and is read back from what encodes it", () => {
     const values = Effect.runSync(
       Arbitrary.sampleEffect(Arbitrary.schema(Zone.schema), { count: 50, seed: 3 })
     )

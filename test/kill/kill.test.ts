@@ -172,7 +172,7 @@ describe("the host killed at its", () => {
     })
   }
 
-  it("never: last message leaves anything but whole rows", async () => {
+  it("last message leaves whole rows alone", async () => {
     await down()
     expect(await Whole.wrong(url)).toEqual([])
   })

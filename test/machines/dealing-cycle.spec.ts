@@ -95,7 +95,7 @@ describe("every state, command and time", () => {
 })
 
 describe("what a fact leaves behind", () => {
-  test("never: a settled cycle forgets a figure, or who was in it", () => {
+  test("a settled cycle keeps its figures and its orders", () => {
     expect(cycle(joined, settled)).toMatchObject({
       state: "ended",
       endedAs: "settled",
@@ -109,7 +109,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("never: a released cycle keeps sums that nobody dealt, or forgets how many were in it", () => {
+  test("a released cycle drops its sums and keeps its count of orders", () => {
     expect(cycle(joined, released)).toMatchObject({
       endedAs: "released",
       gross: nothing,
@@ -118,7 +118,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("never: an allocation counts after it was taken back, or once it has ended", () => {
+  test("an allocation counts until it is taken back or has ended", () => {
     const allocate: Fact = { on: "allocate", cid: "0005", amount: d("7"), settleBefore: null }
     expect(cycle(allocate).allocations).toEqual([
       { cid: "0005", amount: d("7"), settleBefore: null }
@@ -127,13 +127,13 @@ describe("what a fact leaves behind", () => {
     expect(cycle(joined, allocate, settled).allocations).toEqual([])
   })
 
-  test("never: a fact makes a record that breaks an invariant", () => {
+  test("every fact makes a record that keeps the invariants", () => {
     for (const self of [cycle(), cycle(joined), cycle(joined, settled), cycle(joined, released)]) {
       expect(Invariant.breaches(dealingCycles.invariants, self)).toEqual([])
     }
   })
 
-  test("never: the clock does not end the taking of orders, or does so too early", () => {
+  test("the clock ends the taking of orders at the cut-off", () => {
     const at = (now: Instant.Instant) => Collection.ripen(dealingCycles, opened, now).acceptsOrders
     expect([at(tick(cutOff, -1n)), at(cutOff)]).toEqual([true, false])
     expect(dealingCycles.due(cycle(joined, settled))).toBeUndefined()
@@ -152,7 +152,7 @@ describe("what is told", () => {
     expect(JSON.stringify(told(released, joined))).toContain("dealing-cycle.released")
   })
 
-  test("never: an open cycle waits on nobody, or an ended one on somebody", () => {
+  test("an open cycle waits on somebody, an ended one on nobody", () => {
     expect(dealingCycles.waitingOn(cycle(joined))).toEqual([
       { role: "operator", action: "dealing-cycle.settle", by: settleBy }
     ])
@@ -161,7 +161,7 @@ describe("what is told", () => {
   })
 })
 
-test("never: whoever comes and goes in any order leaves something of itself in the sums", () => {
+test("orders that join and leave, in any order, leave nothing in the sums", () => {
   const order = fc.record({
     kind: fc.constantFrom("subscriptions" as const, "redemptions" as const),
     cash: fc.bigInt({ min: 0n, max: 10n ** 20n }),
@@ -205,7 +205,7 @@ test("never: whoever comes and goes in any order leaves something of itself in t
   )
 })
 
-test("never: a day's orders are summed otherwise than its orders say, or move after it was dealt", () => {
+test("a day's sums are those of its orders, and stay as they are once it was dealt", () => {
   const day = {
     instrumentId: id("fund-1") as never,
     cutOffAt: cutOff,

@@ -218,7 +218,7 @@ describe("a finding", () => {
     expect(days(Instant.of("2026-09-01T00:00:00Z"))).toMatchObject({ ageDays: 32 })
   })
 
-  it("never: that stops its instrument waits for nobody, or any other for the hold's release", () => {
+  it("that stops its instrument waits for the hold's release, and no other does", () => {
     const stopping = evolveFinding(opened, stop)
     expect(findings.waitingOn(stopping)).toMatchObject([{ role: "operator" }, { role: "risk" }])
     expect(findings.waitingOn(opened)).toEqual([])

@@ -99,7 +99,7 @@ describe("when a pending holder is ready", () => {
 })
 
 describe("what a fact leaves behind", () => {
-  test("never: an accepted registration keeps its invitation, or loses its end", () => {
+  test("an accepted registration drops its invitation and keeps its end", () => {
     expect(after(accept)).toMatchObject({
       invitationCid: null,
       registrationCid: "0002",
@@ -109,7 +109,7 @@ describe("what a fact leaves behind", () => {
     })
   })
 
-  test("never: a lapsed holder is not active again with a new registration", () => {
+  test("a new registration makes a lapsed holder active again", () => {
     const renewed = evolve(records.lapsed, {
       on: "renew",
       registrationCid: "0009",
@@ -119,7 +119,7 @@ describe("what a fact leaves behind", () => {
     expect(renewed).toMatchObject({ state: "active", registrationCid: "0009", validUntil: null })
   })
 
-  test("never: countersigned terms leave a signature pending", () => {
+  test("countersigned terms leave no signature pending", () => {
     const signed: Fact = { on: "sign", signedTermsCid: "0007" }
     expect(after(signed).signedTermsCid).toBe("0007")
     expect(after(signed, acceptTerms)).toMatchObject({ terms, signedTermsCid: null })
@@ -137,7 +137,7 @@ describe("what a fact leaves behind", () => {
     expect(evolve(active, told)).toMatchObject({ legalName: "A Fund", state: "active" })
   })
 
-  test("never: a fact makes a record that breaks an invariant", () => {
+  test("every fact makes a record that keeps the invariants", () => {
     for (const [state, self] of Object.entries(records)) {
       expect([state, Invariant.breaches(holders.invariants, self)]).toEqual([state, []])
     }
@@ -145,7 +145,7 @@ describe("what a fact leaves behind", () => {
 })
 
 describe("the clock", () => {
-  test("never: a registration that ran out does not lapse, or lapses a moment early", () => {
+  test("a registration lapses at the very instant it runs out", () => {
     const ripe = (now: Instant.Instant) => Collection.ripen(holders, active, now).state
     expect(ripe(Instant.fromNanos(until - 1n))).toBe("active")
     expect(ripe(until)).toBe("lapsed")

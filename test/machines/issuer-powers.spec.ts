@@ -115,7 +115,7 @@ describe("an issuer powers agreement", () => {
     expect(ripen(issuerPowersAgreements, { ...agreed, until: null }, at(20)).state).toBe("agreed")
   })
 
-  it("never: that is not as its facts make it is taken for one that is", () => {
+  it("that is not as its facts make it is refused", () => {
     const breaches = (of: Partial<IssuerPowersAgreement>, self = agreed) =>
       Invariant.breaches(issuerPowersAgreements.invariants, { ...self, ...of })
     expect(breaches({})).toEqual([])
@@ -172,7 +172,7 @@ describe("a consent to issuer powers", () => {
     expect(issuerPowersConsents.waitingOn(granted)).toEqual([])
   })
 
-  it("never: that is not as its facts make it is taken for one that is", () => {
+  it("that is not as its facts make it is refused", () => {
     const breaches = (of: Partial<IssuerPowersConsent>) =>
       Invariant.breaches(issuerPowersConsents.invariants, { ...granted, ...of })
     expect(breaches({})).toEqual([])

@@ -56,7 +56,7 @@ describe("a restriction", () => {
     expect(breaches({}, after)).toEqual([])
   })
 
-  it("never: that has ended is moved on, or may be lifted again", () => {
+  it("that has ended moves no further, and cannot be lifted again", () => {
     for (const self of ended) {
       expect(Machine.isTerminal(RestrictionMachine, self.state)).toBe(true)
       for (const fact of facts) expect(() => evolve(self, fact)).toThrow(/corrupt history/u)

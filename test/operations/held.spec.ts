@@ -177,7 +177,7 @@ const signs = (
   )
 }
 
-describe("never: an act of one order is stopped by no control, by the wrong check, or by one that lets it pass", () => {
+describe("an act of one order is stopped by the controls that cover it, each with its own check", () => {
   it.effect("a subscription by wire: claimed, delivered, closed", () =>
     Effect.gen(function* () {
       const { stage, venue } = yield* founded
@@ -262,7 +262,7 @@ describe("never: an act of one order is stopped by no control, by the wrong chec
   )
 })
 
-describe("never: an act of many orders is stopped by no control, by the wrong check, or by one that lets it pass", () => {
+describe("an act of many orders is stopped by the controls that cover it, each with its own check", () => {
   it.effect("a cycle of subscriptions: opened, settled", () =>
     Effect.gen(function* () {
       const { stage, venue, holder } = yield* founded
@@ -364,7 +364,7 @@ describe("never: an act of many orders is stopped by no control, by the wrong ch
   )
 })
 
-describe("never: what gives back, tightens or moves nothing is stopped by a control", () => {
+describe("what gives back, tightens or moves nothing is stopped by no control", () => {
   /** Under both at once. */
   const held = <A, E, R>(what: Effect.Effect<A, E, R>) => under("hold", under("freeze", what))
   const passes = (act: Act) =>

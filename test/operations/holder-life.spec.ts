@@ -125,7 +125,7 @@ describe("holder.set-attributes", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: a verified attribute does not run out by the clock", () =>
+  it.effect("a verified attribute runs out by the clock", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* active(stage)

@@ -120,25 +120,23 @@ describe("open orders", () => {
     assert.sameMembers([...new Set(members)], [...OpenOrderState.members])
   })
 
-  it.effect(
-    "never: at every offset of a history are others than the orders say, in pages or in one",
-    () =>
-      Effect.gen(function* () {
-        const play = yield* ordered
-        yield* walkAll(play)
-        const states = new Set<string>()
-        for (const at of yield* everyOffset) {
-          const rows = shown(yield* open({ point: { at } }))
-          assert.deepStrictEqual(rows, yield* expected({ at }))
-          for (const row of rows) states.add(row.split(" ").slice(2).join(" "))
-        }
-        assert.sameMembers([...states], [...OpenOrderState.members])
-        // Two of the cycle are left, both ready.
-        assert.deepStrictEqual(shown(yield* open({})), [
-          "subscription s-cycle ready",
-          "redemption r-cycle ready"
-        ])
-      }).pipe(engine())
+  it.effect("are those of the orders at every offset of a history, in pages and in one", () =>
+    Effect.gen(function* () {
+      const play = yield* ordered
+      yield* walkAll(play)
+      const states = new Set<string>()
+      for (const at of yield* everyOffset) {
+        const rows = shown(yield* open({ point: { at } }))
+        assert.deepStrictEqual(rows, yield* expected({ at }))
+        for (const row of rows) states.add(row.split(" ").slice(2).join(" "))
+      }
+      assert.sameMembers([...states], [...OpenOrderState.members])
+      // Two of the cycle are left, both ready.
+      assert.deepStrictEqual(shown(yield* open({})), [
+        "subscription s-cycle ready",
+        "redemption r-cycle ready"
+      ])
+    }).pipe(engine())
   )
 
   it.effect(
@@ -262,73 +260,71 @@ const active = (offset: Offset.Offset) =>
   })
 
 describe("proposals", () => {
-  it.effect(
-    "never: at every offset of a history are others than the contracts that stand then",
-    () =>
-      Effect.gen(function* () {
-        const stage = yield* Stage.opened()
-        yield* Stage.admitted(stage)
-        // Without a market its units are minted by request.
-        yield* claims("subscription", { subscriptionId: "s1", holderId: "h1", amount: 1000 })
-        yield* Cycles.at(valued)
-        yield* Stage.publishes(stage, price, valued, [])
-        const play = playOf(stage)
-        yield* walk(play, { collection: subscriptions, machine: SubscriptionMachine, id: "s1" })
-        yield* claims("redemption", { redemptionId: "r1", holderId: "h1", units: 100 })
-        yield* Cycles.at("2026-08-03T20:30:00Z")
-        yield* Stage.publishes(stage, price, "2026-08-03T20:30:00Z", [])
-        yield* walk(play, { collection: redemptions, machine: RedemptionMachine, id: "r1" })
-        yield* Stage.market(stage)
-        yield* Stage.write(
-          "provision-settlement.propose",
-          { instrumentId: "fund-a" },
-          {
-            fund: stage.fund.party,
-            paymentAsset: { admin: stage.bank.party, id: "USD" },
-            limit: 1000
-          }
-        )
-        yield* Stage.signs(stage)
-        const seen = new Set<string>()
-        for (const at of yield* everyOffset) {
-          const rows = yield* proposed({ at })
-          const found = rows.map(({ kind, cid }) => `${kind} ${cid}`).toSorted()
-          assert.deepStrictEqual(found, yield* active(at))
-          for (const { kind, awaiting, waitingOn } of rows) {
-            seen.add(kind)
-            assert.isNotEmpty(awaiting)
-            assert.isNotEmpty(waitingOn)
-          }
+  it.effect("are those of the active contracts at every offset of a history", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* Stage.admitted(stage)
+      // Without a market its units are minted by request.
+      yield* claims("subscription", { subscriptionId: "s1", holderId: "h1", amount: 1000 })
+      yield* Cycles.at(valued)
+      yield* Stage.publishes(stage, price, valued, [])
+      const play = playOf(stage)
+      yield* walk(play, { collection: subscriptions, machine: SubscriptionMachine, id: "s1" })
+      yield* claims("redemption", { redemptionId: "r1", holderId: "h1", units: 100 })
+      yield* Cycles.at("2026-08-03T20:30:00Z")
+      yield* Stage.publishes(stage, price, "2026-08-03T20:30:00Z", [])
+      yield* walk(play, { collection: redemptions, machine: RedemptionMachine, id: "r1" })
+      yield* Stage.market(stage)
+      yield* Stage.write(
+        "provision-settlement.propose",
+        { instrumentId: "fund-a" },
+        {
+          fund: stage.fund.party,
+          paymentAsset: { admin: stage.bank.party, id: "USD" },
+          limit: 1000
         }
-        assert.sameMembers([...seen], Object.keys(kinds))
-        const left = yield* proposed({})
-        assert.sameDeepMembers(
-          left.map(({ kind, awaiting }) => [kind, ...awaiting]),
-          [
-            ["provision-settlement", stage.fund.party],
-            ["accepted-terms", stage.venue]
-          ]
-        )
-        const only = yield* proposed({}, { kind: ["accepted-terms", "mint-request"] })
-        assert.deepStrictEqual(
-          only.map(({ kind, holderId }) => [kind, String(holderId)]),
-          [["accepted-terms", "h1"]]
-        )
-        assert.deepStrictEqual(
-          only[0]?.waitingOn.map(({ role, action }) => [role, action]),
-          [["operator", "accepted-terms.accept"]]
-        )
-        const ines = { ...Stage.person("ines", "investor"), holderId: "h1" }
-        assert.deepStrictEqual(
-          (yield* proposed({}, {}, ines)).map(({ kind }) => kind),
-          ["accepted-terms"]
-        )
-        const rita = { ...Stage.person("rita", "registrar"), party: stage.registrar.party }
-        assert.deepStrictEqual(
-          (yield* proposed({}, {}, rita)).map(({ kind }) => kind),
-          ["provision-settlement"]
-        )
-      }).pipe(engine())
+      )
+      yield* Stage.signs(stage)
+      const seen = new Set<string>()
+      for (const at of yield* everyOffset) {
+        const rows = yield* proposed({ at })
+        const found = rows.map(({ kind, cid }) => `${kind} ${cid}`).toSorted()
+        assert.deepStrictEqual(found, yield* active(at))
+        for (const { kind, awaiting, waitingOn } of rows) {
+          seen.add(kind)
+          assert.isNotEmpty(awaiting)
+          assert.isNotEmpty(waitingOn)
+        }
+      }
+      assert.sameMembers([...seen], Object.keys(kinds))
+      const left = yield* proposed({})
+      assert.sameDeepMembers(
+        left.map(({ kind, awaiting }) => [kind, ...awaiting]),
+        [
+          ["provision-settlement", stage.fund.party],
+          ["accepted-terms", stage.venue]
+        ]
+      )
+      const only = yield* proposed({}, { kind: ["accepted-terms", "mint-request"] })
+      assert.deepStrictEqual(
+        only.map(({ kind, holderId }) => [kind, String(holderId)]),
+        [["accepted-terms", "h1"]]
+      )
+      assert.deepStrictEqual(
+        only[0]?.waitingOn.map(({ role, action }) => [role, action]),
+        [["operator", "accepted-terms.accept"]]
+      )
+      const ines = { ...Stage.person("ines", "investor"), holderId: "h1" }
+      assert.deepStrictEqual(
+        (yield* proposed({}, {}, ines)).map(({ kind }) => kind),
+        ["accepted-terms"]
+      )
+      const rita = { ...Stage.person("rita", "registrar"), party: stage.registrar.party }
+      assert.deepStrictEqual(
+        (yield* proposed({}, {}, rita)).map(({ kind }) => kind),
+        ["provision-settlement"]
+      )
+    }).pipe(engine())
   )
 
   it.effect(

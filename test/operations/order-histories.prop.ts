@@ -320,7 +320,7 @@ const every: ReadonlyArray<Step> = [
   { ...first, kind: "redemption", payment: "ledger", end: "released", size: 5_000_001n }
 ]
 
-test("never: units or cash are lost, made, left locked, or other than what the orders asked for", async () => {
+test("units and cash are neither lost nor made nor left locked, and are what the orders asked for", async () => {
   const reached = new Set<string>()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), (steps) =>

@@ -216,7 +216,7 @@ describe("a holder that takes its consent back", () => {
   const breach =
     "issuer-powers-consent revoke: The holder revoked its consent while an order against it is open."
 
-  it.effect("never: while an order against it is open surprises nobody", () =>
+  it.effect("while an order against it is open is recorded as unexpected", () =>
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
       yield* byInstrument("h1")
@@ -225,7 +225,7 @@ describe("a holder that takes its consent back", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: between two steps of a forced transfer surprises nobody", () =>
+  it.effect("between two steps of a forced transfer is recorded as unexpected", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")

@@ -277,7 +277,7 @@ describe("between the plan of a recovery of all and its commit", () => {
     }).pipe(Effect.provide(world({ tamper })))
   })
 
-  it.effect("never: a consent that ends lets the units move, or the operation hang", () => {
+  it.effect("a consent that ends stops the units, and the operation ends", () => {
     const { race, tamper } = beside()
     return Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()

@@ -39,7 +39,7 @@ const holderOf = (party: string) =>
   })
 
 describe("two registrations at once", () => {
-  it.effect("never: of one party make two holders of it", () =>
+  it.effect("of one party make one holder of it", () =>
     Effect.gen(function* () {
       yield* Stage.opened()
       const { party } = yield* Stage.outsider("twice")

@@ -257,7 +257,7 @@ const recovery = fc.record({
 })
 
 describe("whatever is restricted, in whichever order it moves", () => {
-  it.effect("never: units get loose by being moved, or by staying behind", () =>
+  it.effect("units stay restricted, moved or left behind", () =>
     Effect.gen(function* () {
       yield* founded(61)
       const runs = fc.sample(recovery, { numRuns: 30, seed: 5 })

@@ -981,7 +981,7 @@ describe("what is shown of subscriptions", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: a pinned read shows what came later", () =>
+  it.effect("a pinned read shows nothing of what came after it", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* claims()

@@ -77,7 +77,7 @@ describe("among more than are looked at in one go", () => {
       })
     ))
 
-  it("never: the one market that still stands is not found behind those that do not", () =>
+  it("the market that is active is found behind those that have ended", () =>
     asked(
       Effect.gen(function* () {
         const marketCid = (nth: number) => `aa${digits(nth)}`
@@ -178,7 +178,7 @@ describe("among more than are looked at in one go", () => {
       })
     ))
 
-  it("never: an investor's own is not listed, or another's is", () =>
+  it("an investor's own are listed, and no other's", () =>
     asked(
       Effect.gen(function* () {
         const name = (nth: number) => id<"StandingSettlementId">(`s${digits(nth)}`)

@@ -83,7 +83,7 @@ describe("what stands in the way of a change", () => {
     expect(why(attributes, change({ state: "revoked" }))).toBe("state-conflict AttributeState")
   })
 
-  it("never: a change that nothing stands against is refused", () => {
+  it("a change that no rule refuses is accepted", () => {
     expect(why([], change())).toBe("made")
     expect(why([attribute()], change({ state: "revoked" }))).toBe("made")
     expect(why([], change({ state: "pending", validUntil: at(10), validFrom: at(1) }))).toBe("made")
@@ -145,7 +145,7 @@ describe("the clock", () => {
     attribute({ name: "c", state: "pending", validUntil: at(3) }),
     attribute({ name: "d" })
   ]
-  it("never: an attribute ends early, late, or though it was never verified", () => {
+  it("a verified attribute ends at its end, and no other ends", () => {
     const states = (now: Instant.Instant) =>
       AttributeRules.expired(some, now).map(({ state }) => state)
     expect(AttributeRules.endsAt(some)).toBe(at(11))
@@ -155,7 +155,7 @@ describe("the clock", () => {
     expect(AttributeRules.endsAt(AttributeRules.expired(some, at(12)))).toBeNull()
   })
 
-  it("never: an attribute counts before it begins, or when it is over", () => {
+  it("an attribute counts from its beginning to its end", () => {
     const one = attribute({ validFrom: at(5), validUntil: at(8) })
     const counts = [4, 5, 7, 8].map((day) => AttributeRules.counts(one, at(day)))
     expect(counts).toEqual([false, true, true, false])

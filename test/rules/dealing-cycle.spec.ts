@@ -142,13 +142,13 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
 })
 
 describe("a gate", () => {
-  test("never: that fits exactly leaves something over", () => {
+  test("that fits exactly leaves nothing over", () => {
     const cycle = settle({ sold: [sold("a", "7", "7.30")], capacity: d("7") })
     expect(cycle.gate).toBeNull()
     expect(plain(cycle.gross)).toMatchObject({ burned: "7", redeemed: "7.3" })
   })
 
-  test("never: that is wider than what was ordered changes a figure", () => {
+  test("that is wider than what was ordered changes no figure", () => {
     const orders = { bought: [bought("x", "5", "4")], sold: [sold("a", "7", "7.30")] }
     expect(settle({ ...orders, capacity: d("8") })).toEqual(settle(orders))
   })
@@ -211,7 +211,7 @@ const cycles = fc
     }
   })
 
-test("never: units or cash are made or lost in a cycle", () => {
+test("a cycle makes and loses neither units nor cash", () => {
   fc.assert(
     fc.property(cycles, (dealing) => {
       const cycle = Rules.settlementOf(dealing)
@@ -268,7 +268,7 @@ test("never: what a gate leaves over is stranded, or paid better in parts than a
   )
 })
 
-test("never: the order in which orders are listed changes a fill", () => {
+test("the order in which orders are listed changes no fill", () => {
   fc.assert(
     fc.property(cycles, (dealing) => {
       const turned = { ...dealing, sold: dealing.sold.toReversed() }

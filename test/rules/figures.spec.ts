@@ -26,7 +26,7 @@ const figures = fc.dictionary(fc.string(), fc.oneof(number, fc.string()), { maxK
 const tolerance = fc.bigInt({ min: 0n, max: 10n ** 10n }).map(Decimal.fromAtoms)
 
 describe("figures", () => {
-  it("never: that nothing has changed have moved", () => {
+  it("that nothing has changed have no movements", () => {
     fc.assert(
       fc.property(figures, tolerance, (figures, tolerance) => {
         const same = { figures, tolerance }

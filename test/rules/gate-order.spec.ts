@@ -73,13 +73,13 @@ describe.each(acts)("$name", (act) => {
     expect(checks.map(rank)).toEqual(checks.map(rank).toSorted((a, b) => a - b))
   })
 
-  test.each(checks)("never: %s refuses nothing, or not alone", (check) => {
+  test.each(checks)("%s refuses, and alone", (check) => {
     const rows = broken([check])
     expect(refusing(rows)).toEqual([check])
     expect(told(rows)).toBe(check)
   })
 
-  test("never: of two checks that refuse, the later gate's is told", () => {
+  test("of two checks that refuse, the earlier gate's is answered", () => {
     const both = pairs.filter(([one, other]) => !isNever(act, one, other))
     for (const [one, other] of both) {
       for (const order of [
@@ -94,14 +94,14 @@ describe.each(acts)("$name", (act) => {
     expect(both.length + act.never.length).toBe((checks.length * (checks.length - 1)) / 2)
   })
 
-  test("never: two checks are said to exclude each other that can refuse together", () => {
+  test("two checks that can refuse together are not said to exclude each other", () => {
     for (const [one, other] of act.never) {
       expect(refusing(broken([one, other]))).not.toEqual([one, other])
       expect(refusing(broken([other, one]))).not.toEqual([one, other])
     }
   })
 
-  test("never: of many checks that refuse another than the first is told", () => {
+  test("of many checks that refuse, the first is answered", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...checks]), (order) => {
         const rows = broken(order)

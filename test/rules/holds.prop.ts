@@ -266,7 +266,7 @@ describe("findings of later runs", () => {
     )
   })
 
-  it("never: of one check, subject and instrument go by two ids, or two go by one", () => {
+  it("of one check, subject and instrument have one id, and others have another", () => {
     const word = fc.stringMatching(/^[a-z":,\\]{0,6}$/u)
     const same = fc.record({
       check: word,

@@ -115,11 +115,11 @@ describe("a claim to redeem", () => {
     expect(first({ ...sound, ...change })).toBe("")
   })
 
-  test.each(faults)("never: %s lets it pass", (check, change) => {
+  test.each(faults)("%s refuses it", (check, change) => {
     expect(first({ ...sound, ...change })).toBe(check)
   })
 
-  test("never: of two faults the later gate answers, or one of them is not told", () => {
+  test("of two faults the earlier gate answers, and both are listed", () => {
     let pairs = 0
     const rank = (check: string) => gates.findIndex((gate) => gate === check.split(" ")[0])
     for (const [one, change] of faults) {
@@ -135,7 +135,7 @@ describe("a claim to redeem", () => {
     expect(pairs).toBeGreaterThan(120)
   })
 
-  test("never: settling asks less or more than the holder and the registry", () => {
+  test("settling asks the holder and the registry alone", () => {
     const told = (change: Partial<Gates.Claiming>) =>
       Gates.againstExchange({ ...sound, ...change }, [])
         .filter(({ refuses }) => refuses)

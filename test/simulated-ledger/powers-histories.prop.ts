@@ -325,7 +325,7 @@ describe("after any history of locks, consents and forced moves", () => {
       { numRuns: 25 }
     ))
 
-  it("never: these histories would prove nothing, for hardly anything in them is done", async () => {
+  it("these histories do enough to prove something", async () => {
     const done = new Map<string, number>()
     for (const script of fc.sample(steps, { numRuns: 25, seed: 11 })) {
       for (const what of await run(script)) done.set(what, (done.get(what) ?? 0) + 1)

@@ -153,7 +153,7 @@ describe("a clock state", () => {
   )
 
   // Switched off to see it red: that `one` goes on after a failure.
-  it.effect("never: of a record that cannot be moved keeps the others from theirs", () => {
+  it.effect("of a record that cannot be moved does not keep the others from theirs", () => {
     const broken = {
       ...timers,
       announce: (self: typeof Timer.Type, fact?: { readonly on: "ring" | "stop" | "touch" }) => {

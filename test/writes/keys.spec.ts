@@ -103,7 +103,7 @@ describe("a key made of the body", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: that met an action made under a sent key is bound to nothing", () =>
+  it.effect("that met an action made under a sent key is bound to that action", () =>
     Effect.gen(function* () {
       const made = yield* make(olga, "k1")
       const met = yield* make()
@@ -126,7 +126,7 @@ describe("a key made of the body", () => {
   )
 
   // Switched off to see it red: the further pages of `matching` in the door.
-  it.effect("never: of an action that awaits is missed behind a hundred that others made", () =>
+  it.effect("of an action that awaits is found behind a hundred that others made", () =>
     Effect.gen(function* () {
       const made = yield* make(olga, "first")
       for (let at = 0; at < 101; at++) {
@@ -140,7 +140,7 @@ describe("a key made of the body", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: of an action that ran is missed behind a hundred that ran since", () =>
+  it.effect("of an action that ran is found behind a hundred that ran since", () =>
     Effect.gen(function* () {
       const made = yield* make(olga, "first")
       yield* TestClock.adjust(1)

@@ -116,7 +116,7 @@ describe("a ledger write, whatever is known and answered", () => {
     ).toEqual([])
   })
 
-  it("never: gets another command id while an earlier one may commit", () => {
+  it("keeps its command id while an earlier command may commit", () => {
     expect(
       breaking(
         ({ answer, move, progress }) =>
@@ -138,7 +138,7 @@ describe("a ledger write, whatever is known and answered", () => {
     ).toEqual([])
   })
 
-  it("never: fails while it may commit", () => {
+  it("does not fail while it may commit", () => {
     expect(breaking(({ move, progress }) => move.move === "refuse" && !isAbsent(progress))).toEqual(
       []
     )

@@ -166,7 +166,7 @@ describe("twenty approvers at once", () => {
     expect(signers).not.toContain("olga")
   })
 
-  it("never: of whom ten approve and ten reject both run and reject it", async () => {
+  it("of whom ten approve and ten reject either run it or reject it", async () => {
     const id = fresh()
     const action = actionOf(await setPolicy(id, await as("olga", "operator")))
     const crowd = await Promise.all(

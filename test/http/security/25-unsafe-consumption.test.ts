@@ -77,7 +77,7 @@ describe("the identity provider", () => {
     ],
     ["nothing, and hangs up", (_, response) => void response.destroy()]
   ]
-  it.each(unusable)("never: that answers %s is taken for more than away", async (_, listener) => {
+  it.each(unusable)("that answers %s counts as unavailable", async (_, listener) => {
     const venue = await trusting(listener)
     const response = await send(venue, {
       path: "/v1/holders?limit=1",
@@ -94,7 +94,7 @@ describe("the identity provider", () => {
   })
 
   // Switched off to see it red: the time a fetch of keys may take (`answerWithin` in Jwks.ts).
-  it("never: that answers one byte a while is waited for without end", async () => {
+  it("that answers a byte at a time is given up after its limit", async () => {
     const drips: Array<NodeJS.Timeout> = []
     const venue = await trusting((_, response) => {
       response.write("{")
@@ -222,7 +222,7 @@ describe("the ledger", () => {
     })
   }
 
-  it("never: that is late holds up more than its own write", async () => {
+  it("that is late holds up its own write alone", async () => {
     let release: () => void = () => {}
     const late = new Promise<void>((resolve) => {
       release = resolve
@@ -260,7 +260,7 @@ describe("the ledger", () => {
     await goesOn()
   })
 
-  it("never: that says a guarded thing has it told on", async () => {
+  it("that answers with guarded text has none of it passed on", async () => {
     for (const category of [4, 5, 6, 7]) {
       const { venue, read } = await trusting({
         submit: () => Effect.fail(refusal({ code: "INTERNAL", cause: marker, category }))

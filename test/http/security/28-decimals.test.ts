@@ -118,7 +118,7 @@ describe("a figure over the wire and in PostgreSQL", () => {
     expect(Decimal.format(Decimal.sum(read.map(Decimal.of)))).toBe(plain(sum))
   })
 
-  it.each(bad)("never: written as %s is taken", async (amount) => {
+  it.each(bad)("written as %s is refused", async (amount) => {
     const { answer } = await note(amount)
     expect(answer.status).toBe(400)
     const { errors } = await json<Problem>(answer)
@@ -128,7 +128,7 @@ describe("a figure over the wire and in PostgreSQL", () => {
 })
 
 describe("an order's amount", () => {
-  it("never: written in any other way is taken", async () => {
+  it("written in any other way is refused", async () => {
     const venue = await open({ tables: Catalogue })
     const as = await bearer(["operator"])
     for (const amount of bad) {

@@ -45,7 +45,7 @@ type Subscribing = SubscriptionGates.Claiming & Asking
 
 const terms = termsOf(instrument())
 const admission = { state: "admitted", validFrom: null, credentialCid: "00bb" } as const
-const standing: SubscriptionGates.Standing = {
+const standing: SubscriptionGates.Context = {
   ...free,
   instrument: instrument(),
   holder: Broken.holder,
@@ -54,19 +54,19 @@ const standing: SubscriptionGates.Standing = {
 }
 
 /** The gates before the policy's, and the ledger's, which every act that brings units asks. */
-const lapsed = <S extends SubscriptionGates.Standing>(of: S): S => ({
+const lapsed = <S extends SubscriptionGates.Context>(of: S): S => ({
   ...of,
   holder: { ...of.holder, state: "lapsed" }
 })
-const unadmitted = <S extends SubscriptionGates.Standing>(of: S): S => ({
+const unadmitted = <S extends SubscriptionGates.Context>(of: S): S => ({
   ...of,
   admission: of.admission === null ? null : { ...of.admission, state: "expired" }
 })
-const ahead = <S extends SubscriptionGates.Standing>(of: S): S => ({
+const ahead = <S extends SubscriptionGates.Context>(of: S): S => ({
   ...of,
   admission: of.admission === null ? null : { ...of.admission, validFrom: later }
 })
-const reviewed = <S extends Pick<SubscriptionGates.Standing, "holder">>(of: S): S => ({
+const reviewed = <S extends Pick<SubscriptionGates.Context, "holder">>(of: S): S => ({
   ...of,
   holder: { ...of.holder, screening: Broken.review }
 })
@@ -154,7 +154,7 @@ const overOrShort = [["cash cash-over", "cash cash-matched"]] as const
 
 type Subscribed = { readonly self: typeof priced }
 
-export const subscriptionDeliver = act<SubscriptionGates.Standing & Paying & Subscribed>({
+export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subscribed>({
   name: "subscription.deliver",
   sound: { ...standing, ...paying, self: priced },
   rows: (of) =>
@@ -230,7 +230,7 @@ const exchangeFaults = {
   byBank: <S extends Exchanging>(of: S): S => ({ ...of, lines: [line("1")] })
 }
 
-export const subscriptionExchange = act<SubscriptionGates.Standing & Exchanging & Subscribed>({
+export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging & Subscribed>({
   name: "subscription.settle of a ledger-paid order",
   sound: {
     ...standing,
@@ -270,13 +270,13 @@ export const subscriptionExchange = act<SubscriptionGates.Standing & Exchanging 
 })
 
 type Redeeming = RedemptionGates.Claiming & Asking
-const giving: RedemptionGates.Standing = {
+const giving: RedemptionGates.Context = {
   ...free,
   instrument: instrument(),
   holder: Broken.holder,
   now
 }
-const closed = <S extends RedemptionGates.Standing>(of: S): S => ({
+const closed = <S extends RedemptionGates.Context>(of: S): S => ({
   ...of,
   holder: { ...of.holder, state: "closed" }
 })
@@ -350,7 +350,7 @@ const sold = redeemed.claimedOnLedger({
 })
 type Redeemed = { readonly self: typeof sold }
 
-export const redemptionExchange = act<RedemptionGates.Standing & Exchanging & Redeemed>({
+export const redemptionExchange = act<RedemptionGates.Context & Exchanging & Redeemed>({
   name: "redemption.settle of a ledger-paid order",
   sound: { ...giving, ...exchanging, self: sold },
   rows: (of) =>

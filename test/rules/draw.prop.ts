@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import * as Draw from "#core/orders/dealing-cycle/Draw.ts"
+import * as Draw from "#core/orders/dealing-cycle/HoldingSelectionRules.ts"
 
 const holdings = fc
   .array(fc.integer({ min: 1, max: 9 }), { maxLength: 12 })

@@ -1,7 +1,7 @@
 /**
  * Declarations of the room orders: primary markets, orders, dealing cycles and who pays for them.
  */
-import * as AheadReadings from "./AheadReadings.ts"
+import * as PrefetchReadings from "./PrefetchReadings.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
 import { DealingCycleMachine } from "./dealing-cycle/DealingCycleMachine.ts"
@@ -90,7 +90,7 @@ export const reads = [
   ...StandingSettlementReads.reads
 ] as const
 export const readings = [
-  ...AheadReadings.readings,
+  ...PrefetchReadings.readings,
   ...PrimaryMarketReadings.readings,
   ...HolderOrderReadings.readings,
   ...SubscriptionReadings.readings,

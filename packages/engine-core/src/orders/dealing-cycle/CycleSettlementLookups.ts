@@ -23,7 +23,7 @@ import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import { none, type Orders, settlementOf } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./CycleOrderLookups.ts"
-import type { Provision } from "./Draw.ts"
+import type { Provision } from "./HoldingSelectionRules.ts"
 import { provisionOf } from "./ProvisionLookups.ts"
 
 /** A cycle with all that its settlement asks. */

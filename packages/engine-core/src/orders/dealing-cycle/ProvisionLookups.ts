@@ -6,7 +6,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
-import * as Draw from "./Draw.ts"
+import * as Draw from "./HoldingSelectionRules.ts"
 
 type Paying = Pick<DealingCycle, "instrumentId" | "fund" | "paymentAsset">
 

@@ -32,7 +32,7 @@ export const nameOf = ({ statementId, line }: Pick<CashLine, "statementId" | "li
   `${statementId}:${line}`
 
 /** What an order's cash is, as far as bank lines say it. */
-interface Cash {
+export interface Cash {
   readonly expected: Decimal.Decimal | null
   readonly matched: Decimal.Decimal
   readonly lines: ReadonlyArray<CashLine>

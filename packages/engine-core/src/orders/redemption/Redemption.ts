@@ -13,7 +13,8 @@ import { unitsStand } from "../AllocationRules.ts"
 import * as OpenOrder from "../OpenOrder.ts"
 import { dealtAt } from "../dealing-cycle/DealingCycle.ts"
 import * as Order from "../order/Order.ts"
-import { Allocated, evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import { Allocated } from "../order/OrderFacts.ts"
+import { evolve, Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import * as RedemptionOrder from "./RedemptionOrder.ts"
 
 export const RedemptionId = RecordId.make("RedemptionId")

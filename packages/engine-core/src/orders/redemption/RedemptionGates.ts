@@ -7,47 +7,42 @@ import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
-import type { PaymentMode } from "../../vocabulary/sets.ts"
 import * as ControlGates from "../ControlGates.ts"
-import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
-import { isWithin } from "../subscription/SubscriptionGates.ts"
+import * as OrderGates from "../order/OrderGates.ts"
 import type { Redemption } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
 
 /**
- * What every act of a redemption up to its burn is judged by. It asks for no admission: who may no
- * longer hold an instrument must still be able to give it back.
+ * Records that gate every act of a redemption up to its burn. No admission is among them: a holder that
+ * may no longer hold an instrument must still be able to redeem it.
  */
-export interface Standing extends ControlGates.Controls {
+export interface Context extends ControlGates.Controls {
   readonly instrument: Recorded
   readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party">
   readonly now: Instant.Instant
 }
 
-/** A claim as its gates see it. */
-export interface Claiming extends Standing {
-  readonly payment: PaymentMode
-  readonly amount: Decimal.Decimal | null
-  readonly units: Decimal.Decimal | null
-  readonly cashDecimals: number
-  readonly market: Pick<PrimaryMarket, "state"> | null
+/** Records and figures that gate a claim. */
+export interface Claiming extends Context, OrderGates.Claiming {
+  readonly now: Instant.Instant
   readonly terms: Terms
-  /** Who would price it; null: nobody is named. */
+  /** The party that would price the order; null: no oracle is named. */
   readonly oracle: string | null
-  /** What the holder has free of the instrument, and all that it holds. */
+  /** Units of the instrument that the holder has free. */
   readonly free: Decimal.Decimal
+  /** All units of the instrument that the holder has. */
   readonly held: Decimal.Decimal
-  /** What of it its other open orders are going to take. */
+  /** Units that the holder's other open redemptions take. */
   readonly leaving: Decimal.Decimal
-  /** The last official price: what an order by amount is likely to take. Null: none yet. */
+  /** The latest official price, by which an order by amount is counted in units; null: none yet. */
   readonly lastPrice: Decimal.Decimal | null
 }
 
-/** A registration that ran out ends no holding: its holder may still give units back. */
+/** Checks whether a holder may redeem: active, or with a registration that has lapsed. */
 export const mayDeal = ({ state }: Pick<Holder, "state">): boolean =>
   state === "active" || state === "lapsed"
 
-const ofStanding = ({ holder, instrument, ...controls }: Standing): ReadonlyArray<Objection> => [
+const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<Objection> => [
   ...ControlGates.against(controls, {
     holder,
     instrumentId: instrument.instrumentId,
@@ -59,17 +54,12 @@ const ofStanding = ({ holder, instrument, ...controls }: Standing): ReadonlyArra
 ]
 
 const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
-  const { held, instrument, leaving, market, oracle, payment, terms } = claiming
+  const { held, leaving, oracle, terms } = claiming
   const { policyVersion } = terms
-  const units = takes(claiming)
+  const units = unitsTaken(claiming)
   const { minimumHolding } = terms.manifest
   const left = units === null ? null : Decimal.subtract(held, Decimal.add(leaving, units))
   return [
-    check("valuation", instrument.manifest.valuation !== "rebasing", { policyVersion }),
-    check("primary-market", payment !== "ledger" || market?.state === "agreed", {
-      policyVersion,
-      recovery: "Propose a primary market and have it agreed, or pay by wire."
-    }),
     check("oracle-named", oracle !== null, { policyVersion }),
     check(
       "maximum-redemption",
@@ -101,8 +91,8 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
   ]
 }
 
-/** What it takes of the holder's units: as ordered, or for the amount at the last price. */
-const takes = (claiming: Claiming): Decimal.Decimal | null => {
+/** Units that the order unitsTaken: those ordered, or those for its amount at the latest price; null: no price. */
+const unitsTaken = (claiming: Claiming): Decimal.Decimal | null => {
   const { amount, cashDecimals, instrument, lastPrice, terms, units } = claiming
   if (units !== null || amount === null || lastPrice === null) return units
   const { unitDecimals } = instrument.manifest
@@ -111,61 +101,49 @@ const takes = (claiming: Claiming): Decimal.Decimal | null => {
   return figuresAt(order, lastPrice).units
 }
 
-const ofWindow = ({ now, terms }: Claiming): ReadonlyArray<Objection> => [
-  check("window-open", isWithin(terms.window, now), { policyVersion: terms.policyVersion })
-]
-
-const ofFigures = (claiming: Claiming): ReadonlyArray<Objection> => {
-  const { amount, cashDecimals, free, instrument, units } = claiming
-  const { unitDecimals } = instrument.manifest
-  const taken = takes(claiming)
-  return [
-    check("unit-decimals", units === null || Decimal.fits(units, unitDecimals), {
-      detail: `Units of the instrument have at most ${unitDecimals} places.`,
-      recovery: `Order units with at most ${unitDecimals} places.`
-    }),
-    check("units-free", taken === null || Decimal.atMost(taken, free), {
-      detail: `${Decimal.formatPlain(free)} units are free.`
-    }),
-    check("currency-decimals", amount === null || Decimal.fits(amount, cashDecimals), {
-      detail: `Amounts of ${instrument.manifest.currency} have at most ${cashDecimals} places.`,
-      recovery: `Order an amount with at most ${cashDecimals} places.`
-    })
-  ]
+const ofUnits = (claiming: Claiming): Objection => {
+  const { free } = claiming
+  const taken = unitsTaken(claiming)
+  return check("units-free", taken === null || Decimal.atMost(taken, free), {
+    detail: `${Decimal.formatPlain(free)} units are free.`
+  })
 }
 
-/** Everything that stands in a claim's way, in the order of the gates; `own` is the order's. */
+/** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
 export const againstClaim = (
   claiming: Claiming,
-  own: ReadonlyArray<Objection>
+  ofOrder: ReadonlyArray<Objection>
 ): ReadonlyArray<Objection> =>
   inOrder([
-    ...ofStanding(claiming),
+    ...ofContext(claiming),
+    ...OrderGates.againstClaim(claiming, claiming.terms, claiming.instrument.manifest),
     ...ofPolicy(claiming),
-    ...ofWindow(claiming),
-    ...ofFigures(claiming),
-    ...own
+    ofUnits(claiming),
+    ...ofOrder
   ])
 
-/** The same for burning its units and paying them in one. */
+/** All checks of burning a redemption's units and paying for them in one transaction. */
 export const againstExchange = (
-  standing: Standing,
-  own: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> => inOrder([...ofStanding(standing), ...own])
+  context: Context,
+  ofOrder: ReadonlyArray<Objection>
+): ReadonlyArray<Objection> => inOrder([...ofContext(context), ...ofOrder])
 
 /**
- * Gates of paying a burned redemption. The fund owes it whatever became of the holder's registration
- * and screening, so they ask only that no hold is open and that the holder may be paid
+ * All checks of paying a burned redemption. The fund owes the cash whatever became of the holder's
+ * registration and screening: only open holds and restrictions of payments are checked
  * (docs/domain/orders.md#redemptions).
  */
 export const againstPayment = (
   { instrumentId, ...holder }: Pick<Redemption, "instrumentId" | "holderId" | "party">,
   controls: ControlGates.Controls,
-  own: ReadonlyArray<Objection>
+  ofOrder: ReadonlyArray<Objection>
 ): ReadonlyArray<Objection> =>
-  inOrder([...ControlGates.against(controls, { holder, instrumentId, passing: "cash-in" }), ...own])
+  inOrder([
+    ...ControlGates.against(controls, { holder, instrumentId, passing: "cash-in" }),
+    ...ofOrder
+  ])
 
-/** Burned and paid in one it needs a market that stands: it is the market that burns. */
+/** Checks that a live market exists: burning and paying in one transaction is a choice of the market. */
 export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection =>
   check("primary-market", market !== null, {
     recovery: "Have the units burned by request, or release the order: its market ended."

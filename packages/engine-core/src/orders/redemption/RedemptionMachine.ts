@@ -4,23 +4,32 @@ import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, judge, type Objection } from "../../kernel/Gates.ts"
-import * as Instant from "../../kernel/Instant.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Field from "../../templates/Field.ts"
-import { FormerCycle } from "../dealing-cycle/FormerCycle.ts"
-import { againstLines, CashLine, matchedWith, unpaid } from "../order/CashLine.ts"
+import { againstLines, type CashLine, unpaid } from "../order/CashLine.ts"
+import {
+  Allocated,
+  at,
+  cashWith,
+  Leave,
+  Match,
+  Release,
+  RequestCash,
+  Withdraw
+} from "../order/OrderFacts.ts"
 import type { Redemption } from "./Redemption.ts"
 
 export const RedemptionMachine = Machine.declare("RedemptionState", {
   doc: "A redemption, from its claim to its settlement. Once burned it can only settle.",
   states: {
-    claimed: "The holder's claim stands; nobody has priced it yet.",
+    claimed: "The holder's claim is on the ledger; nobody has priced it yet.",
     priced: "The fund's oracle priced it.",
     funded: "The holder's custodian requested the burn of its units.",
-    burned: "The units are gone and the cash is owed. No way back from here.",
-    settled: "Paid. This is the value date.",
+    burned: "Its units are burned and its cash is owed: it can only settle.",
+    settled: "Its cash is paid. This is the value date.",
     withdrawn: "The claim was withdrawn before its units were burned.",
-    released: "The venue let it go before its units were burned."
+    released: "The venue released it before its units were burned."
   },
   triggers: {
     price: { by: ["ledger"], announces: ["redemption.priced"] },
@@ -54,49 +63,31 @@ export const RedemptionMachine = Machine.declare("RedemptionState", {
   forward: ["price", "fund", "burn", "settle", "exchange"]
 })
 
-const at = { at: Instant.schema } as const
+// Facts that do not change the state.
 
-/** What a party locked for an order, so that the venue can move it. */
-export const Allocated = Schema.Struct({
-  cid: Field.contractId,
-  amount: Decimal.schema,
-  settleBefore: Instant.schema
-})
-
-// What leaves the state as it is.
-
-/** The venue asked the ledger for the fund's cash, or its request ended. */
-const Request = Schema.Struct({
-  on: Schema.Literal("request-cash"),
-  intentCid: Schema.NullOr(Field.contractId)
-})
-/** The fund allocated the order's cash, or took it back. */
+/** The fund allocated the order's cash; null: the allocation ended. */
 const Allocate = Schema.Struct({
   on: Schema.Literal("allocate-cash"),
   allocation: Schema.NullOr(Allocated)
 })
-/** The holder allocated the order's units, or took them back. */
-const Pledge = Schema.Struct({
+/** The holder allocated the order's units; null: the allocation ended. */
+const AllocateUnits = Schema.Struct({
   on: Schema.Literal("allocate-units"),
   allocation: Schema.NullOr(Allocated)
 })
-/** The request to burn was rejected or taken back, or another one stands. */
+/** Another burn request was made; null: the request was rejected or withdrawn. */
 const RequestBurn = Schema.Struct({
   on: Schema.Literal("request-burn"),
   burnRequestCid: Schema.NullOr(Field.contractId)
 })
-/** What a gate left over joined the cycle of its day, which was opened after it. */
+/** The remainder of a partial fill joined the dealing cycle of its cut-off, opened after its claim. */
 const Join = Schema.Struct({
   on: Schema.Literal("join"),
   claimCid: Field.contractId,
   cycleId: Schema.String
 })
-/** Its cycle ended without it. */
-const Leave = Schema.Struct({ on: Schema.Literal("leave"), formerCycle: FormerCycle })
-/** The venue named bank lines as this order's cash. */
-const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
 
-// The table's triggers.
+// Facts of the table's triggers.
 
 const Price = Schema.Struct({
   on: Schema.Literal("price"),
@@ -112,7 +103,7 @@ const Fund = Schema.Struct({ on: Schema.Literal("fund"), burnRequestCid: Field.c
 const Burn = Schema.Struct({ on: Schema.Literal("burn"), ...at })
 const settled = { valueDate: Date.schema, ...at } as const
 const Settle = Schema.Struct({ on: Schema.Literal("settle"), ...settled })
-/** Burned and paid in one; a gate may have let only a part of it through. */
+/** Burned and paid in one transaction; the figures are those of the part that was filled. */
 const Exchange = Schema.Struct({
   on: Schema.Literal("exchange"),
   units: Decimal.schema,
@@ -120,13 +111,11 @@ const Exchange = Schema.Struct({
   fee: Decimal.schema,
   ...settled
 })
-const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
-const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
 
 export const Fact = Schema.Union([
-  Request,
+  RequestCash,
   Allocate,
-  Pledge,
+  AllocateUnits,
   RequestBurn,
   Join,
   Leave,
@@ -141,14 +130,14 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
-/** What the venue may ask. It neither prices nor burns: the oracle and the registrar do. */
+/** Commands of the venue. It neither prices nor burns: the oracle and the registrar do. */
 export type Command =
   | { readonly on: "withdraw" | "release" }
   | { readonly on: "settle" | "exchange"; readonly cash: ReadonlyArray<CashLine> }
 
 /**
- * Whether the venue may ask the ledger for this. The fact that follows is the ledger's to state;
- * what is judged here is everything that the order alone can tell.
+ * Guard: decides by the order's own record whether the venue may send the command to the ledger. The
+ * fact is recorded once the ledger has committed it.
  */
 export const decide = (self: Redemption, command: Command) =>
   Machine.admit(RedemptionMachine, self, command.on).pipe(
@@ -156,7 +145,7 @@ export const decide = (self: Redemption, command: Command) =>
     Result.map(() => command)
   )
 
-/** What in the order itself stands in a command's way, one row a check. */
+/** Checks of a command on the order's own record, one row a check. */
 export const objections = (self: Redemption, command: Command): ReadonlyArray<Objection> =>
   match(command)
     .with({ on: P.union("withdraw", "release") }, () => [burnRequested(self)])
@@ -164,11 +153,11 @@ export const objections = (self: Redemption, command: Command): ReadonlyArray<Ob
     .with({ on: "exchange" }, ({ cash }) => againstExchange(self, cash))
     .exhaustive()
 
-/** The ledger gives no way to take back what only the holder's custodian or the registrar can end. */
+/** A burn request stops the venue: only the holder's custodian or the registrar can end one. */
 const burnRequested = (self: Redemption): Objection =>
   check("burn-requested", self.burnRequestCid === null, { party: self.custodian ?? self.party })
 
-/** Burned already, and owed: by wire the bank's lines show the cash, on the ledger the fund allocates it. */
+/** Checks of paying a burned order: bank lines prove a wire payment, on the ledger the fund allocates. */
 const againstSettling = (
   self: Redemption,
   cash: ReadonlyArray<CashLine>
@@ -185,7 +174,7 @@ const againstExchange = (
     recovery: "Have its units burned first: its cash goes by wire."
   }),
   check("units-allocated", self.unitsAllocation !== null, { party: self.party }),
-  // Burned once by request and once with the payment they would be gone twice.
+  // Units must not be burned twice: by request, and again with the payment.
   burnRequested(self),
   linesOnLedger(cash),
   unallocated(self)
@@ -211,11 +200,7 @@ export const evolve = (self: Redemption, fact: Fact): Redemption =>
     .with({ on: "leave" }, ({ formerCycle }) => ({ ...self, cycleId: null, formerCycle }))
     .with({ on: "match" }, ({ lines }) => ({
       ...self,
-      cash: {
-        ...self.cash,
-        matched: matchedWith(self.cash, lines),
-        lines: [...self.cash.lines, ...lines]
-      }
+      cash: cashWith(self.cash, lines)
     }))
     .with({ on: "price" }, ({ on, at: pricedAt, ...priced }) => ({
       ...moved(self, on),
@@ -263,7 +248,7 @@ const moved = (self: Redemption, on: Machine.TriggerOf<typeof RedemptionMachine>
   state: Machine.follow(RedemptionMachine, self.state, on)
 })
 
-/** On the ledger the allocation was the cash; by wire the lines are matched one by one. */
+/** Paid on the ledger, the allocation matches all of the cash; by wire the bank lines match it in parts. */
 const paid = ({ cash, payment }: Redemption) =>
   payment === "ledger" ? { cash: { ...cash, matched: cash.expected ?? cash.matched } } : {}
 

@@ -15,6 +15,7 @@ import * as sets from "../../vocabulary/sets.ts"
 import * as OpenOrder from "../OpenOrder.ts"
 import * as Order from "../order/Order.ts"
 import { CashLine } from "../order/CashLine.ts"
+import { Allocated } from "../order/OrderFacts.ts"
 import { evolve, Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as SubscriptionOrder from "./SubscriptionOrder.ts"
 
@@ -68,9 +69,7 @@ export const Subscription = Schema.Struct({
   owedRefundCid: Field.optional(Field.contractId),
   mintRequestCid: NullOr(Field.contractId),
   intentCid: NullOr(Field.contractId),
-  allocation: NullOr(
-    Schema.Struct({ cid: Field.contractId, amount: Decimal.schema, settleBefore: Instant.schema })
-  )
+  allocation: NullOr(Allocated)
 }).annotate({ identifier: "Subscription", description: "An order for units of an instrument." })
 export type Subscription = typeof Subscription.Type
 

@@ -4,29 +4,31 @@ import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, judge, type Objection } from "../../kernel/Gates.ts"
-import * as Instant from "../../kernel/Instant.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
-import { FormerCycle } from "../dealing-cycle/FormerCycle.ts"
+import { againstLines, againstSettling, CashLine, type Named, unpaid } from "../order/CashLine.ts"
 import {
-  againstLines,
-  againstSettling,
-  CashLine,
-  matchedWith,
-  type Named,
-  unpaid
-} from "../order/CashLine.ts"
+  Allocated,
+  at,
+  cashWith,
+  Leave,
+  Match,
+  Release,
+  RequestCash,
+  Withdraw
+} from "../order/OrderFacts.ts"
 import type { Subscription } from "./Subscription.ts"
 
 export const SubscriptionMachine = Machine.declare("SubscriptionState", {
   doc: "A subscription, from its claim to its close.",
   states: {
-    claimed: "The holder's claim stands; nobody has priced it yet.",
+    claimed: "The holder's claim is on the ledger; nobody has priced it yet.",
     priced: "Its attestors priced it: the lot exists on the ledger.",
     delivered: "Units are minted to the holder. This is the value date.",
     closed: "The fund has its cash and the lot is closed.",
-    released: "The venue let the priced lot go undelivered.",
+    released: "The venue released the priced lot undelivered.",
     withdrawn: "The claim was withdrawn before it was priced."
   },
   triggers: {
@@ -59,54 +61,41 @@ export const SubscriptionMachine = Machine.declare("SubscriptionState", {
   forward: ["price", "deliver", "settle", "exchange"]
 })
 
-const at = { at: Instant.schema } as const
+// Facts that do not change the state.
 
-// What leaves the state as it is.
-
-/** One more attestor signed, and the claim is a new contract. */
+/** Another attestor signed, and the claim is a new contract. */
 const Attest = Schema.Struct({
   on: Schema.Literal("attest"),
   claimCid: Field.contractId,
   attestors: Schema.Array(Party.schema),
   ...at
 })
-/** The venue asked the ledger for the order's cash, or its request ended. */
-const Request = Schema.Struct({
-  on: Schema.Literal("request-cash"),
-  intentCid: Schema.NullOr(Field.contractId)
-})
-/** The holder allocated the order's cash, or took it back. */
+/** The holder allocated the order's cash; null: the allocation ended. */
 const Allocate = Schema.Struct({
   on: Schema.Literal("allocate"),
-  allocation: Schema.NullOr(
-    Schema.Struct({ cid: Field.contractId, amount: Decimal.schema, settleBefore: Instant.schema })
-  )
+  allocation: Schema.NullOr(Allocated)
 })
-/** The venue delivered, and the registrar has to mint. */
+/** The venue delivered the lot, and the registrar is asked to mint its units. */
 const RequestMint = Schema.Struct({
   on: Schema.Literal("request-mint"),
   deliveredLotCid: Field.contractId,
   mintRequestCid: Field.contractId
 })
-/** The registrar would not mint: the lot waits to be delivered again. */
+/** The registrar rejected the mint request: the lot can be delivered again. */
 const RejectMint = Schema.Struct({ on: Schema.Literal("reject-mint") })
-/** Its cycle ended without it. */
-const Leave = Schema.Struct({ on: Schema.Literal("leave"), formerCycle: FormerCycle })
-/** The venue named bank lines as this order's cash. */
-const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
 /** The venue named the bank lines that paid the order's refund, or a part of it. */
 const MatchRefund = Schema.Struct({
   on: Schema.Literal("match-refund"),
   lines: Schema.Array(CashLine)
 })
-/** The bank paid so much of what a closed order owes; the rest is owed under another contract. */
+/** The bank paid this part of a closed order's refund; another contract holds the rest. */
 const Refund = Schema.Struct({
   on: Schema.Literal("refund"),
   amount: Decimal.schema,
   owedRefundCid: Schema.NullOr(Field.contractId)
 })
 
-// The table's triggers.
+// Facts of the table's triggers.
 
 const Price = Schema.Struct({
   on: Schema.Literal("price"),
@@ -127,25 +116,22 @@ const Deliver = Schema.Struct({
   deliveredLotCid: Field.contractId,
   ...delivered
 })
-/** What the ledger says was paid back in the same transaction, whatever was to be. */
+/** Paid, minted and closed in one transaction; `refunded` is the refund that this transaction paid. */
 const Exchange = Schema.Struct({
   on: Schema.Literal("exchange"),
   refunded: Field.optional(Decimal.schema),
   ...delivered
 })
-/** What the bank had paid back by then, and the contract of what is still owed. */
+/** Closed by wire: the refund that the bank had paid by then, and the contract of the rest. */
 const Settle = Schema.Struct({
   on: Schema.Literal("settle"),
   refunded: Field.optional(Decimal.schema),
   owedRefundCid: Field.optional(Field.contractId),
   ...at
 })
-const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
-const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
-
 export const Fact = Schema.Union([
   Attest,
-  Request,
+  RequestCash,
   Allocate,
   RequestMint,
   RejectMint,
@@ -162,20 +148,20 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
-/** What the venue may ask. It never prices: the attestors do, on the ledger. */
+/** Commands of the venue. Pricing is none of them: the attestors price, on the ledger. */
 export type Command =
   | { readonly on: "withdraw" | "release" }
   | ({ readonly on: "exchange" | "settle" } & Named)
   | {
       readonly on: "deliver"
       readonly cash: ReadonlyArray<CashLine>
-      /** The instrument's policy: whether units may go out before the cash is in. */
+      /** The instrument's policy: whether units may be delivered before the cash is received. */
       readonly deliverBeforeCash: "never" | "allowed"
     }
 
 /**
- * Whether the venue may ask the ledger for this. The fact that follows is the ledger's to state;
- * what is judged here is everything that the order alone can tell.
+ * Guard: decides by the order's own record whether the venue may send the command to the ledger. The
+ * fact is recorded once the ledger has committed it.
  */
 export const decide = (self: Subscription, command: Command) =>
   Machine.admit(SubscriptionMachine, self, command.on).pipe(
@@ -183,7 +169,7 @@ export const decide = (self: Subscription, command: Command) =>
     Result.map(() => command)
   )
 
-/** What in the order itself stands in a command's way, one row a check. */
+/** Checks of a command on the order's own record, one row a check. */
 export const objections = (self: Subscription, command: Command): ReadonlyArray<Objection> =>
   match(command)
     .with({ on: P.union("withdraw", "release") }, () => [])
@@ -232,11 +218,7 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
     .with({ on: "leave" }, ({ formerCycle }) => ({ ...self, cycleId: null, formerCycle }))
     .with({ on: "match" }, ({ lines }) => ({
       ...self,
-      cash: {
-        ...self.cash,
-        matched: matchedWith(self.cash, lines),
-        lines: [...self.cash.lines, ...lines]
-      }
+      cash: cashWith(self.cash, lines)
     }))
     .with({ on: "match-refund" }, ({ lines }) => ({
       ...self,
@@ -266,7 +248,7 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
       refunded,
       owedRefundCid
     }))
-    // What paid it is the holder's again, and its bank lines may pay another order.
+    // Its cash is the holder's again, and its bank lines may pay another order.
     .with({ on: P.union("release", "withdraw") }, (fact) => ({
       ...moved(self, fact.on),
       ...ended(fact.on === "release" ? "released" : "withdrawn", fact.at),
@@ -280,14 +262,14 @@ const moved = (
   on: Machine.TriggerOf<typeof SubscriptionMachine>
 ): Subscription => ({ ...self, state: Machine.follow(SubscriptionMachine, self.state, on) })
 
-/** Everybody who has signed, each since its own signature. */
+/** The attestors that have signed, each with the instant of its first signature. */
 const signed = (
   self: Subscription,
   by: { readonly attestors: ReadonlyArray<Party.Party>; readonly at: Instant.Instant }
 ) => [
   ...self.attestors,
   ...by.attestors
-    .filter((party) => !self.attestors.some((before) => before.party === party))
+    .filter((party) => !self.attestors.some((attestor) => attestor.party === party))
     .map((party) => ({ party, at: by.at }))
 ]
 

@@ -1,0 +1,35 @@
+/** Fact schemas that the histories of subscriptions and redemptions share. */
+import { Schema } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Field from "../../templates/Field.ts"
+import { FormerCycle } from "../dealing-cycle/FormerCycle.ts"
+import { type Cash, CashLine, matchedWith } from "./CashLine.ts"
+
+export const at = { at: Instant.schema } as const
+
+/** An allocation on the ledger for an order: locked by its owner, moved by the venue before its deadline. */
+export const Allocated = Schema.Struct({
+  cid: Field.contractId,
+  amount: Decimal.schema,
+  settleBefore: Instant.schema
+})
+
+/** The venue requested the order's cash on the ledger; null: that request ended. */
+export const RequestCash = Schema.Struct({
+  on: Schema.Literal("request-cash"),
+  intentCid: Schema.NullOr(Field.contractId)
+})
+/** The order's dealing cycle ended without the order. */
+export const Leave = Schema.Struct({ on: Schema.Literal("leave"), formerCycle: FormerCycle })
+/** The venue named bank lines as the order's cash. */
+export const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
+export const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
+export const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
+
+/** Fold of `match`: the order's cash with these bank lines. */
+export const cashWith = (cash: Cash, lines: ReadonlyArray<CashLine>): Cash => ({
+  ...cash,
+  matched: matchedWith(cash, lines),
+  lines: [...cash.lines, ...lines]
+})

@@ -1,0 +1,48 @@
+/** Checks that the claims of subscriptions and redemptions share, by gate. */
+import type { Manifest } from "../../instruments/instrument/Manifest.ts"
+import type { Terms } from "../../instruments/policy/Policy.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { PaymentMode } from "../../vocabulary/sets.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+
+/** Members of a claim that the checks of both kinds of order read. */
+export interface Claiming {
+  readonly payment: PaymentMode
+  /** The cash ordered; null for an order in units. */
+  readonly amount: Decimal.Decimal | null
+  /** The units ordered; null for an order by amount. */
+  readonly units: Decimal.Decimal | null
+  /** Decimal places of the instrument's currency. */
+  readonly cashDecimals: number
+  readonly market: Pick<PrimaryMarket, "state"> | null
+  readonly now: Instant.Instant
+}
+
+/** Checks valuation, market, window and decimal places; the order of rows within a gate counts. */
+export const againstClaim = (
+  { amount, cashDecimals, market, now, payment, units }: Claiming,
+  { policyVersion, window }: Pick<Terms, "policyVersion" | "window">,
+  { currency, unitDecimals, valuation }: Pick<Manifest, "currency" | "unitDecimals" | "valuation">
+): ReadonlyArray<Objection> => [
+  check("valuation", valuation !== "rebasing", { policyVersion }),
+  check("primary-market", payment !== "ledger" || market?.state === "agreed", {
+    policyVersion,
+    recovery: "Propose a primary market and have it agreed, or pay by wire."
+  }),
+  check("window-open", isWithin(window, now), { policyVersion }),
+  check("unit-decimals", units === null || Decimal.fits(units, unitDecimals), {
+    detail: `Units of the instrument have at most ${unitDecimals} places.`,
+    recovery: `Order units with at most ${unitDecimals} places.`
+  }),
+  check("currency-decimals", amount === null || Decimal.fits(amount, cashDecimals), {
+    detail: `Amounts of ${currency} have at most ${cashDecimals} places.`,
+    recovery: `Order an amount with at most ${cashDecimals} places.`
+  })
+]
+
+/** Checks whether an instant is in a window: from its first instant up to, not including, its last. */
+const isWithin = ({ opensAt, closesAt }: Terms["window"], now: Instant.Instant): boolean =>
+  (opensAt === null || Instant.atOrAfter(now, opensAt)) &&
+  (closesAt === null || Instant.isBefore(now, closesAt))

@@ -69,7 +69,7 @@ const split = (pot: string) =>
     source
   })
 const nets = () =>
-  [...Rules.standings(nineLegs).values()].flatMap(({ account, asset, received, paid }) =>
+  [...Rules.legsByAccount(nineLegs).values()].flatMap(({ account, asset, received, paid }) =>
     Basis.of(Formulas.netLegs, {
       given: { received, paid, places: 2 },
       fields: { [`${asset} ${account}.net`]: "net" },

@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import * as Draw from "#core/orders/dealing-cycle/HoldingSelectionRules.ts"
+import * as HoldingSelection from "#core/orders/dealing-cycle/HoldingSelectionRules.ts"
 
 const holdings = fc
   .array(fc.integer({ min: 1, max: 9 }), { maxLength: 12 })
@@ -27,8 +27,11 @@ it("never brings too little, takes more than it needs, or depends on the order i
           .map(({ one }) => one)
         const seen = Array.from({ length: Math.ceil(all.length / size) }, (_, nth) =>
           order.slice(nth * size, (nth + 1) * size)
-        ).reduce((before, some) => Draw.seen(before, some, most), Draw.none)
-        const drawn = Draw.drawn(seen, Decimal.fromInteger(units))
+        ).reduce(
+          (before, some) => HoldingSelection.withHoldings(before, some, most),
+          HoldingSelection.none
+        )
+        const drawn = HoldingSelection.select(seen, Decimal.fromInteger(units))
         // As a person would do it: the largest ones, one after another, until it is enough.
         const sorted = all.toSorted(
           (a, b) => b.units - a.units || (a.contractId < b.contractId ? -1 : 1)

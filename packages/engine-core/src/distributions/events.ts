@@ -1,4 +1,4 @@
-/** The events that the room of distributions announces: distributions and their standing approvals. */
+/** Events that the room of distributions announces: distributions and their standing approvals. */
 import { Schema } from "effect"
 import * as Date from "../kernel/Date.ts"
 import * as Decimal from "../kernel/Decimal.ts"

@@ -1,4 +1,4 @@
-/** Declarations of the room distributions: the state sets of income that is paid out. */
+/** Declarations of the room distributions: the state sets of income that is paid to holders. */
 import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
 import { DistributionMachine } from "./distribution/DistributionMachine.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"

@@ -1,4 +1,4 @@
-/** Pure rules of allocations: whether an order's allocations let it settle, and until when. */
+/** Pure rules of allocations: whether an order's allocations cover it, and until when. */
 import * as Decimal from "../kernel/Decimal.ts"
 import { check, type Objection } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -9,7 +9,7 @@ interface Allocated {
   readonly settleBefore: Instant.Instant
 }
 
-/** An order with what is set aside for it; a subscription sets no units aside and is paid no proceeds. */
+/** An order with its allocations; a subscription has no units allocation and no proceeds. */
 interface Allocating {
   readonly allocation: Allocated | null
   readonly proceeds?: Decimal.Decimal | null
@@ -18,8 +18,8 @@ interface Allocating {
 }
 
 /**
- * Whether the holder has locked as many units as the order takes: one by amount takes what its price
- * says, and may have been allocated to before it had one.
+ * Checks whether the units allocation covers the units of the order. An order by amount has no units
+ * before its price, and any allocation covers it until then.
  */
 export const unitsStand = ({
   units,
@@ -33,9 +33,9 @@ const inTime = (allocation: Allocated | null | undefined, now: Instant.Instant):
   allocation !== undefined && allocation !== null && Instant.isBefore(now, allocation.settleBefore)
 
 /**
- * The order as its acts are judged. An allocation that is past its time, or that is not of what the
- * order comes to, stands on the ledger until its owner takes it back and moves nothing: it counts as
- * none.
+ * Returns the order as its acts are checked: without an allocation that is past its deadline or of
+ * another amount than the order needs. Such an allocation stays on the ledger until its owner withdraws
+ * it, but the venue cannot use it.
  */
 export const asServed = <O extends Allocating>(order: O, now: Instant.Instant): O => {
   const { allocation, proceeds, unitsAllocation } = order
@@ -53,8 +53,8 @@ export const asServed = <O extends Allocating>(order: O, now: Instant.Instant): 
 }
 
 /**
- * The row of an order that would be paid and minted, or burned, in one: once its time is past it is
- * expired, and its next act is to release it (docs/domain/orders.md#release). Null: it has no end.
+ * Checks that an order settles before its `settleBy`: from then on it has expired, and its next act is its
+ * release (docs/domain/orders.md#release). Null: it does not expire.
  */
 export const againstSettleBy = (
   { settleBy }: { readonly settleBy: Instant.Instant | null },

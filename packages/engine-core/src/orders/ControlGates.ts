@@ -1,20 +1,20 @@
-/** Checks of holds and restrictions for acts of orders. */
+/** Checks of holds and restrictions for acts on orders. */
 import * as HoldRules from "../restraints/hold/HoldRules.ts"
 import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts"
 import type { Objection } from "../kernel/Gates.ts"
 import type * as Party from "../kernel/Party.ts"
 
-/** Open holds of the instrument and restrictions in force of the act's holders. */
+/** Open holds of the instrument, and restrictions in force of the holders of the act. */
 export interface Controls {
   readonly holds: ReadonlyArray<HoldRules.Holding>
   readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
 }
 
-/** The row of the first gate alone, for an act that is about no holder. */
+/** Checks the holds alone, for an act that concerns no holder. */
 export const held = ({ holds }: Pick<Controls, "holds">): Objection =>
   HoldRules.against(holds, "deal")
 
-/** Both rows, for an act of one holder's order. */
+/** Checks holds and restrictions, for an act on one holder's order. */
 export const against = (
   controls: Controls,
   of: {
@@ -39,15 +39,15 @@ export interface Member {
 }
 
 /**
- * The restriction's row for many orders: the first of them that is stopped is named. Without an order
- * nobody is asked for, and there is no row.
+ * Checks the restrictions for many orders, in one row that names the first order that is stopped. Without
+ * an order there is no row.
  */
 export const againstEach = (
   { restrictions }: Pick<Controls, "restrictions">,
   orders: ReadonlyArray<Member>,
   of: { readonly instrumentId: string; readonly passing: RestrictionRules.ActPassing }
 ): ReadonlyArray<Objection> => {
-  // Few holders are restricted and orders may be many: the others are not asked one by one.
+  // Index: few of the many holders are restricted, and only those are checked in full.
   const restricted = new Set(restrictions.map(({ holderId }) => holderId))
   const stopped = orders.find(
     ({ holderId }) =>

@@ -1,9 +1,9 @@
-/** Look-ups of open holds and active restrictions for acts of orders. */
+/** Look-up of the open holds and the restrictions in force, for acts on orders. */
 import { Effect } from "effect"
 import { openOn } from "../restraints/hold/OpenHoldLookups.ts"
 import { inForce } from "../restraints/restriction/RestrictionLookups.ts"
 
-/** The holds open on the instrument, and the restrictions of these holders; two look-ups in all. */
+/** Loads the open holds of the instrument and the restrictions of these holders, with two look-ups. */
 export const controlsOf = Effect.fnUntraced(function* (of: {
   readonly instrumentId: string
   readonly holderIds: ReadonlyArray<string>

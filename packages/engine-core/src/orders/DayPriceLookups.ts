@@ -1,4 +1,4 @@
-/** Look-up of the price of a dealing day's orders: the point's, or the swung one. */
+/** Look-up of the price of a dealing day's orders: that of the point, or the swung price. */
 import { Effect, Option } from "effect"
 import type { Recorded } from "../instruments/instrument/Instrument.ts"
 import { inForce } from "../instruments/policy/PolicyLookups.ts"
@@ -12,10 +12,10 @@ import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
 import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.ts"
 
 /**
- * Looks up the price of an order of a dealing day, given its point's price. The first order priced
- * fixes the day: what the sums and the policy were then swings the price for all of them
- * (docs/domain/orders.md#day-price), so that a policy that changes within a day does not part its
- * orders.
+ * Computes the price of an order of a dealing day from the price of its point. The first priced order
+ * fixes the sums and the policy by which the price of all orders of the day is swung
+ * (docs/domain/orders.md#day-price), so that a policy change within the day cannot give its orders
+ * different prices.
  */
 export const dayPriceOf = Effect.fnUntraced(function* (
   of: Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly registrar: Party.Party },

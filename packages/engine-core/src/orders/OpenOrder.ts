@@ -2,23 +2,23 @@
 import * as Instant from "../kernel/Instant.ts"
 import { OpenOrderState, type OpenOrderKind } from "../vocabulary/sets.ts"
 
-/** An order as it stands before the clock has its say, and when the clock ends its wait. */
-export interface Standing {
+/** Entry of the list of open orders. */
+export interface Entry {
   readonly kind: OpenOrderKind
-  /** Its order state, judged as if no time had passed. */
+  /** Its order state, judged at `untimed`, so that the clock has not expired it. */
   readonly state: string
-  /** From which instant it is expired and open no more; null: the clock does not end it. */
+  /** Instant at which it expires; null: it does not expire. */
   readonly until: Instant.Instant | null
 }
 
-/** The instant an order state is judged at so that the clock does not matter. */
+/** Instant before every deadline: an order state judged at it has not expired. */
 export const untimed = Instant.fromNanos(0n)
 
-/** Later than any instant, as columns sort. */
+/** Sorts after every instant in a filter column. */
 const never = "~"
 
 /** Filter value of an open order; null for one that is not open. */
-export const open = ({ kind, state }: Standing): string | null =>
+export const open = ({ kind, state }: Entry): string | null =>
   OpenOrderState.has(state) ? openAs({ kind, state }) : null
 
 export const openAs = (of: {
@@ -26,13 +26,13 @@ export const openAs = (of: {
   readonly state: OpenOrderState
 }): string => `${of.kind}/${of.state}`
 
-/** Until when it is open; an order that has expired at an instant is not open at it. */
-export const openUntil = (standing: Standing): string | null => {
-  if (open(standing) === null) return null
-  return standing.until === null ? never : Instant.sortable(standing.until)
+/** Filter value of the instant at which an open order expires: from that instant on it is not open. */
+export const openUntil = (entry: Entry): string | null => {
+  if (open(entry) === null) return null
+  return entry.until === null ? never : Instant.sortable(entry.until)
 }
 
-/** The values of `openUntil` that orders open at this instant have: an order expires at its instant. */
+/** Range of `openUntil` of the orders that are open at an instant. */
 export const stillOpenAt = (now: Instant.Instant): { readonly from: string } => ({
   from: Instant.sortable(Instant.fromNanos(now + 1n))
 })

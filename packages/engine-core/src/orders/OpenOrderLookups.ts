@@ -1,4 +1,4 @@
-/** Loads an order of a holder that is not ended: a holder with one is not closed. */
+/** Look-up of an open order of a holder; a holder that has one cannot be closed. */
 import { Effect } from "effect"
 import * as Machine from "../kernel/Machine.ts"
 import { Records } from "../records/Records.ts"
@@ -16,7 +16,7 @@ const openStates = {
   )
 } as const
 
-/** A burned redemption is open too: its holder has no units any more and is still owed cash. */
+/** Finds the id of an open order of a holder; null: none. A burned redemption is open: its cash is owed. */
 export const openOrderOf = Effect.fnUntraced(function* (holderId: string) {
   const records = yield* Records
   const of = (state: ReadonlyArray<string>) =>

@@ -1,4 +1,4 @@
-/** Members that claims of subscriptions and redemptions share. */
+/** Input members that the claims of subscriptions and redemptions share. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
@@ -13,11 +13,11 @@ export const fields = {
   payment: PaymentMode.schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed("wire" as const))),
   amount: Field.optional(Amount.orderCash),
   units: Field.optional(Amount.orderUnits),
-  /** The order the holder signed in its wallet; a ledger-paid one has it, and it says how much. */
+  /** Id of the order that the holder signed in its wallet; required for an order paid on the ledger. */
   orderId: Field.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)))
 } as const
 
-/** How much is asked for, and on whose word. */
+/** Payment mode, size and signed order of a claim. */
 export interface Asked {
   readonly payment: PaymentMode
   readonly amount: Decimal.Decimal | null
@@ -25,7 +25,7 @@ export interface Asked {
   readonly orderId: string | null
 }
 
-/** Paid by wire the venue says how much, paid on the ledger the holder's own order does. */
+/** Filter: a wire-paid claim names an amount or units, a ledger-paid one the holder's signed order. */
 export const isWhole = Schema.makeFilter(({ payment, amount, units, orderId }: Asked) => {
   if (amount !== null && units !== null) return "an amount or units, not both"
   if (payment === "ledger") return orderId === null ? "the holder's orderId" : undefined

@@ -1,10 +1,10 @@
 /**
- * The formulas of orders and dealing cycles, each written once
+ * Declarations of the formulas of orders and dealing cycles
  * (docs/domain/figures.md#formulas-of-orders).
  */
 import * as Formula from "../kernel/Formula.ts"
 
-/** The fee comes out of the amount, and the rest buys units. */
+/** The fee is taken from the amount, and the rest buys units. */
 export const subscribeAmount = Formula.declare({
   name: "subscribe-amount",
   doc: "Units for an amount of cash: the fee comes out of it, the rest buys units.",
@@ -48,7 +48,7 @@ export const subscribeAmount = Formula.declare({
   }
 })
 
-/** The units' cash, and the fee on top; what rounding up took stays in the fund. */
+/** The units' cash, and the fee on top; the cash that rounding up adds stays in the fund. */
 export const subscribeUnits = Formula.declare({
   name: "subscribe-units",
   doc: "Cash for a number of units, and the fee on top of it.",
@@ -86,7 +86,7 @@ export const redeemUnits = Formula.declare({
   }
 })
 
-/** It pays exactly what was asked for, so there is no figure of proceeds to round. */
+/** The proceeds are the ordered amount itself, so there is no figure of proceeds to round. */
 export const redeemAmount = Formula.declare({
   name: "redeem-amount",
   doc: "Units that have to go for exactly this amount of cash, after the fee.",
@@ -146,9 +146,10 @@ export const rebaseShow = Formula.declare({
 })
 
 /**
- * The price a day's orders deal at. Orders in units count at the unswung price, and so does the net
- * asset value; a fund with no units outstanding has nobody to protect and does not swing. The swung
- * price is rounded half up to the 10 places a price has on the ledger, for it is both taken and given.
+ * The price at which a day's orders deal. Orders in units and the net asset value count at the unswung
+ * price; a fund without units outstanding does not swing, since it has no holders to protect. The swung
+ * price is rounded half up to the 10 places of a price on the ledger: subscribers pay it and redeemers
+ * are paid it, so neither side is favoured.
  */
 export const swing = Formula.declare({
   name: "swing",
@@ -196,7 +197,7 @@ export const swing = Formula.declare({
   }
 })
 
-/** The factor is shown; what is filled comes of the exact one. */
+/** The factor is rounded for display; the fills are computed from the exact factor. */
 export const gateFill = Formula.declare({
   name: "gate-fill",
   doc: "How much of each order is dealt where a cycle's capacity is less than what was ordered.",

@@ -1,5 +1,5 @@
 /**
- * The figures of redemptions, dealing cycles and rebasing registers
+ * Pure figures of redemptions, dealing cycles and rebasing registers
  * (docs/domain/figures.md#formulas-of-orders).
  */
 import * as Decimal from "../kernel/Decimal.ts"
@@ -9,17 +9,17 @@ import * as Formulas from "./OrderFormulas.ts"
 type GivenTo<F> = F extends Formula.Formula<infer I, infer _> ? Formula.Given<I> : never
 
 /**
- * What so many units pay: ⌊U·p·(1 − f)⌋ at the currency's places. The fee is ⌈U·p·f⌉, as cash taken
- * is rounded up. Where the units' worth is no whole cent, fee and proceeds together may pass it by
- * less than one: the fund pays out the proceeds and keeps all else.
+ * Computes the proceeds of a number of units: ⌊U·p·(1 − f)⌋ at the currency's places. The fee is ⌈U·p·f⌉.
+ * If U·p is no multiple of the smallest currency unit, fee and proceeds together may exceed it by less
+ * than that unit: the fund pays the proceeds and keeps the rest.
  */
 export const redeemUnits = (given: GivenTo<typeof Formulas.redeemUnits>) =>
   Formula.compute(Formulas.redeemUnits, given)
 
 /**
- * How many units have to go for exactly this amount: ⌈A/(p·(1 − f))⌉ at the instrument's places; the
- * caller refuses more than the holder has free. The fee is that of so many units, ⌈U·p·f⌉. A fee of
- * everything pays nothing whatever the units: a rate of 1 is a bug of the caller.
+ * Computes the units for exactly this amount of cash: ⌈A/(p·(1 − f))⌉ at the instrument's places; the
+ * caller refuses more than the holder has free. The fee is that of these units, ⌈U·p·f⌉. A fee rate of 1
+ * is a defect of the caller, since no number of units would pay the amount.
  */
 export const redeemAmount = (given: GivenTo<typeof Formulas.redeemAmount>) => ({
   ...Formula.compute(Formulas.redeemAmount, given),
@@ -27,13 +27,13 @@ export const redeemAmount = (given: GivenTo<typeof Formulas.redeemAmount>) => ({
 })
 
 /**
- * The price a day's orders deal at: p·(1 + up) on net inflow, p·(1 − down) on net outflow, where the
- * net flow of all its orders is above the threshold as a part of the net asset value.
+ * Computes the price at which a day's orders deal: p·(1 + up) on net inflow, p·(1 − down) on net outflow,
+ * if the net flow of all its orders exceeds the threshold, a fraction of the net asset value; else p.
  */
 export const swing = (given: GivenTo<typeof Formulas.swing>) =>
   Formula.compute(Formulas.swing, given)
 
-/** Base units at 10 places for shown units, half up; undefined where they come to none. */
+/** Computes the base units of shown units at 10 places, half up; undefined if they round to zero. */
 export const rebaseTake = (
   given: GivenTo<typeof Formulas.rebaseTake>
 ): Decimal.Decimal | undefined => {
@@ -41,26 +41,27 @@ export const rebaseTake = (
   return Decimal.isPositive(baseUnits) ? baseUnits : undefined
 }
 
-/** Shown units for base units, half up. Exact back and forth while index < 10^(10 − d_u). */
+/** Computes the shown units of base units, half up. The two conversions are inverse while index < 10^(10 − d_u). */
 export const rebaseShow = (given: GivenTo<typeof Formulas.rebaseShow>): Decimal.Decimal =>
   Formula.compute(Formulas.rebaseShow, given).units
 
 /**
- * How much of each order a cycle's capacity fills, pro rata, with no atom lost: largest remainder,
- * ties to the lower id. The factor is shown, rounded down; the fills come of the exact one.
+ * Computes the fill of each order when a cycle's capacity is less than the ordered units: pro rata by the
+ * largest remainder, ties to the lower id, so that the fills sum to the capacity. The factor is rounded
+ * down for display; the fills are computed from the exact factor.
  */
 export const gateFill = (given: GivenTo<typeof Formulas.gateFill>) =>
   Formula.compute(Formulas.gateFill, given)
 
-/** What each gets of a pot by its weight, with no atom lost: largest remainder, ties to the lower id. */
+/** Splits a pot by weights: largest remainder, ties to the lower id, so that the shares sum to the pot. */
 export const potSplit = (given: GivenTo<typeof Formulas.potSplit>) =>
   Formula.compute(Formulas.potSplit, given)
 
-/** What a cycle moves on balance: cash above zero goes to the fund, units above zero are minted. */
+/** Computes the fund's net of a cycle: positive cash is paid to the fund, positive units are minted. */
 export const fundNet = (given: GivenTo<typeof Formulas.fundNet>) =>
   Formula.compute(Formulas.fundNet, given)
 
-/** One transfer of a batch that is settled net. */
+/** Transfer in a batch that is settled net. */
 export interface Leg {
   readonly from: string
   readonly to: string
@@ -68,16 +69,16 @@ export interface Leg {
   readonly amount: Decimal.Decimal
 }
 
-/** What one account moves on balance in one asset: above zero it receives. */
+/** Net of an account in one asset: positive if it receives. */
 export interface NetOf {
   readonly account: string
   readonly asset: string
   readonly net: Decimal.Decimal
 }
 
-/** Every account and asset the legs name, with what they come to (CIP-112, SettleBatch); by asset, then account. */
+/** Computes the net of every account and asset of the legs (CIP-112, SettleBatch), sorted by asset, then account. */
 export const netLegs = (legs: ReadonlyArray<Leg>): ReadonlyArray<NetOf> =>
-  [...standings(legs).values()]
+  [...legsByAccount(legs).values()]
     .map(({ account, asset, received, paid }) => ({
       account,
       asset,
@@ -87,29 +88,29 @@ export const netLegs = (legs: ReadonlyArray<Leg>): ReadonlyArray<NetOf> =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What one account receives and pays in one asset, leg by leg. */
-export interface Standing {
+/** Legs of an account in one asset: what it receives, and what it pays. */
+export interface AccountLegs {
   readonly account: string
   readonly asset: string
   readonly received: ReadonlyArray<Formula.Item>
   readonly paid: ReadonlyArray<Formula.Item>
 }
 
-/** The legs as each account stands in them; an item's id is the account on its other side. */
-export const standings = (legs: ReadonlyArray<Leg>): ReadonlyMap<string, Standing> => {
+/** Groups the legs by account and asset; the id of an item is the other account of its leg. */
+export const legsByAccount = (legs: ReadonlyArray<Leg>): ReadonlyMap<string, AccountLegs> => {
   const found = new Map<
     string,
-    Standing & { readonly received: Array<Formula.Item>; readonly paid: Array<Formula.Item> }
+    AccountLegs & { readonly received: Array<Formula.Item>; readonly paid: Array<Formula.Item> }
   >()
-  const standing = (account: string, asset: string) => {
+  const legsOf = (account: string, asset: string) => {
     const key = JSON.stringify([asset, account])
-    const known = found.get(key) ?? { account, asset, received: [], paid: [] }
-    found.set(key, known)
-    return known
+    const legsOfAccount = found.get(key) ?? { account, asset, received: [], paid: [] }
+    found.set(key, legsOfAccount)
+    return legsOfAccount
   }
   for (const { from, to, asset, amount } of legs) {
-    standing(from, asset).paid.push({ id: to, amount })
-    standing(to, asset).received.push({ id: from, amount })
+    legsOf(from, asset).paid.push({ id: to, amount })
+    legsOf(to, asset).received.push({ id: from, amount })
   }
   return found
 }

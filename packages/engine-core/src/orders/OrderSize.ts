@@ -1,8 +1,8 @@
-/** Bound of an order's cash and units, so that no figure computed from them exceeds a decimal. */
+/** Limit of an order's cash and units, so that every figure computed from them fits a decimal. */
 import type * as Decimal from "../kernel/Decimal.ts"
 import * as Amount from "../vocabulary/Amount.ts"
 
-/** Whether an order is of a size to deal in: on the ledger any figure can be signed. */
+/** Checks whether an order is below the limit; a holder can sign any figure on the ledger. */
 export const isSized = (of: {
   readonly amount: Decimal.Decimal | null
   readonly units: Decimal.Decimal | null

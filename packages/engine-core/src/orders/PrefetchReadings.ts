@@ -1,4 +1,4 @@
-/** Prefetch of the orders, holders and holdings that a large update names, with few look-ups. */
+/** Prefetch: the records that the contracts of a ledger update name, loaded together before it is read. */
 import { Option, Schema } from "effect"
 import { holderParties } from "../holders/holder/Holder.ts"
 import { instruments } from "../instruments/instrument/Instrument.ts"
@@ -16,7 +16,7 @@ import { redemptions } from "./redemption/Redemption.ts"
 import { holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
 import { subscriptions } from "./subscription/Subscription.ts"
 
-/** A field's text; what is not text names no record. */
+/** Returns the text of a field; empty if the field is no text. */
 const text = (value: LfValue | undefined): string => (typeof value === "string" ? value : "")
 
 const inside = (value: LfValue | undefined, field: string): string =>
@@ -32,10 +32,10 @@ const party = Schema.decodeUnknownOption(Party.schema)
 const orderOf = (kind: Kind, holder: LfValue | undefined, orderId: LfValue | undefined) =>
   Option.match(party(holder), {
     onNone: () => [],
-    onSome: (one) =>
+    onSome: (holderParty) =>
       text(orderId) === ""
         ? []
-        : look(holderOrders, nameOf({ kind, party: one, orderId: text(orderId) }))
+        : look(holderOrders, nameOf({ kind, party: holderParty, orderId: text(orderId) }))
   })
 
 const ofParties = (payload: LfRecord): ReadonlyArray<Look> => [

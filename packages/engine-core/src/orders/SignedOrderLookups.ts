@@ -1,4 +1,4 @@
-/** Look-up of the order that a holder signed in its wallet, compared with its claim. */
+/** Look-up of the order that a holder signed in its wallet, and its comparison with the claim. */
 import { Effect, Option } from "effect"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../instruments/instrument/Instrument.ts"
@@ -12,7 +12,7 @@ import { isSized } from "./OrderSize.ts"
 import type { PrimaryMarket } from "./primary-market/PrimaryMarket.ts"
 import { type HolderOrder, holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
 
-/** The holder's own order, as it stands on the ledger; null while none is signed. */
+/** Finds the order that the holder signed on the ledger; null: none is signed. */
 export const signedOrder = Effect.fnUntraced(function* (
   kind: Kind,
   { orderId, payment }: Asked,
@@ -24,7 +24,7 @@ export const signedOrder = Effect.fnUntraced(function* (
   return Option.isSome(found) && found.value.state === "signed" ? found.value : null
 })
 
-/** An order with what it is held against. */
+/** A signed order, and the records that it is compared with. */
 export interface Signed {
   readonly order: HolderOrder | null
   readonly instrument: Recorded
@@ -49,7 +49,7 @@ const fits = (asked: Asked, order: HolderOrder, { instrument, market, now }: Sig
   (asked.units === null || asked.units === order.units) &&
   isAsset(order.instrument, assetOf(instrument)) &&
   (order.expiresAt === null || Instant.isBefore(now, order.expiresAt)) &&
-  // Without a market the gate of the policy says so.
+  // Without a market the check `primary-market` refuses the claim.
   (market === null ||
     (order.fund === market.fund && isAsset(order.paymentAsset, market.paymentAsset)))
 

@@ -1,4 +1,4 @@
-/** Look-ups for what-if reads: the records at another price or under another policy version. */
+/** Suppositions of what-if reads: records as they would be at another price or under another policy version. */
 import { Effect, Option } from "effect"
 import { type InstrumentId, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
 import { type Asked, isAsked } from "../instruments/policy/Counterfactual.ts"
@@ -29,17 +29,17 @@ import * as SubscriptionRules from "./subscription/SubscriptionRules.ts"
 export interface Supposing {
   readonly instrumentId: InstrumentId
   readonly asked: Asked
-  /** The cut-off of the orders that an act settles; null: it settles none. */
+  /** Cut-off of the orders that the act settles; null: it settles none. */
   readonly cutOffAt: Instant.Instant | null
   readonly pin: Pin.Resolved
 }
 
 /**
- * What is supposed in a what-if read (docs/domain/figures.md#what-if-reads). Under another version
- * its terms are those in force throughout. At another price that is the last one published, and the
- * one that the orders of the act's cut-off dealt at, swung as their day's orders swing it; either
- * re-prices those orders by their formulas. What was ordered, when, and which cut-off it fell to
- * stays as it was: another cut-off or pricing rule would have made other orders.
+ * Loads the suppositions of a what-if read (docs/domain/figures.md#what-if-reads). A supposed policy
+ * version is in force throughout. A supposed price is the latest published one, and the one at which the
+ * orders of the act's cut-off dealt, swung by the flow of their day. Either re-prices those orders by
+ * their formulas. Their amounts, instants and cut-offs stay as they are: another cut-off or pricing rule
+ * would have made other orders.
  */
 export const suppositionsOf = Effect.fnUntraced(function* (of: Supposing) {
   const { asked, instrumentId, pin } = of
@@ -54,7 +54,7 @@ export const suppositionsOf = Effect.fnUntraced(function* (of: Supposing) {
   ]
 })
 
-/** A version is looked up as it is known today: it may have been set after the point of the read. */
+/** Loads the terms of a policy version from the current records: it may be later than the pin of the read. */
 export const versionAsked = Effect.fnUntraced(function* (
   instrumentId: InstrumentId,
   policyVersion: number
@@ -75,7 +75,7 @@ const underTerms = (instrumentId: string, { manifest, policyVersion }: Terms) =>
         : self
   })
 
-/** Whoever's price it is: an oracle that has published none is taken to have published this one. */
+/** Supposes the price for every oracle, also for one that has published none. */
 const atPrice = (instrumentId: string, price: Decimal.Decimal, at: Instant.Instant) => {
   const isOf = (quoteId: string) => quoteId.endsWith(`/${instrumentId}`)
   return [
@@ -105,7 +105,7 @@ const unpublished = (of: {
   updatedAt: of.at
 })
 
-/** The priced orders of the cut-off, as they would have dealt; none before the first is priced. */
+/** Supposes the figures of the priced orders of the cut-off; nothing before the first is priced. */
 const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms | null) {
   const { cutOffAt, instrumentId, pin } = of
   if (cutOffAt === null) return []
@@ -138,7 +138,7 @@ const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms 
 
 type Dealt = Pick<Subscription, "pricedAt" | "instrumentId" | "cutOffAt">
 
-/** A priced subscription's figures, had it been claimed under these terms and dealt at this price. */
+/** Computes a priced subscription's figures at this price, and under these terms unless they are null. */
 const boughtAt = (before: Subscription, price: Decimal.Decimal, terms: Terms | null) => {
   const self: Subscription =
     terms === null
@@ -168,7 +168,7 @@ const askedUnits = ({ subscriptionId, units }: Subscription): Decimal.Decimal =>
   return units
 }
 
-/** The same of a priced redemption; one by amount takes other units, one by units pays other cash. */
+/** Computes a priced redemption's figures at this price, and under these terms unless they are null. */
 const soldAt = (before: Redemption, price: Decimal.Decimal, terms: Terms | null) => {
   const self: Redemption =
     terms === null

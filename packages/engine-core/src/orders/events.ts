@@ -1,4 +1,4 @@
-/** The events that the room of orders announces: orders, dealing cycles and payments. */
+/** Events that the room of orders announces: orders, dealing cycles and payments. */
 import { Schema } from "effect"
 import * as Date from "../kernel/Date.ts"
 import * as Decimal from "../kernel/Decimal.ts"

@@ -1,6 +1,4 @@
-/**
- * Declarations of the room orders: primary markets, orders, dealing cycles and who pays for them.
- */
+/** Declarations of the room orders: primary markets, orders, dealing cycles, and what pays for them. */
 import * as PrefetchReadings from "./PrefetchReadings.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
@@ -96,7 +94,7 @@ export const readings = [
   ...SubscriptionReadings.readings,
   ...RedemptionReadings.readings,
   ...AllocationReadings.readings,
-  // After the orders' own: they count what became of the orders.
+  // After the orders' own readings, since they count by the orders' records.
   ...DealingDayReadings.readings,
   ...DealingCycleReadings.readings,
   ...StandingSettlementReadings.readings,
@@ -108,6 +106,6 @@ export const timely = [
   ...RedemptionOperations.timely,
   ...ReleaseCycle.timely
 ] as const
-/** What of a holder stands in the way of its end. */
+/** Contribution to the ties of a holder: an open order keeps the holder from being closed. */
 export const holderTies = { openOrder: openOrderOf } as const
 export { events } from "./events.ts"

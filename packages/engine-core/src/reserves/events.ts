@@ -1,4 +1,4 @@
-/** The events that the room of reserves announces: reserves. */
+/** Events that the room of reserves announces: mints, redemptions, reports and amendments of reserves. */
 import { Schema } from "effect"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"

@@ -1,4 +1,4 @@
-/** Declarations of the room reserves: the state sets of assets that cover what is issued. */
+/** Declarations of the room reserves: the state sets of assets that back issued units. */
 import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
 import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"

@@ -9,17 +9,17 @@ export interface Subject {
   /** The end of the record date in the instrument's business zone. */
   readonly recordDateEnd: Instant.Instant
   readonly now: Instant.Instant
-  /** Earlier periods that have no distribution. */
+  /** Number of earlier periods that have no distribution. */
   readonly earlierUnexecuted: number
-  /** Different withholding rates that the period's points carry. */
+  /** Number of different withholding rates in the period's points. */
   readonly rates: number
   readonly rateChange: RateChange
-  /** Lines of earlier periods that are not rolled. */
+  /** Number of lines of earlier periods that are not rolled. */
   readonly linesUnrolled: number
   readonly partial: PartialDistribution
-  /** Open holds on the instrument. */
+  /** Number of open holds on the instrument. */
   readonly holds: number
-  /** What sets the record date: a calendar, or nothing but the end of the month. */
+  /** Source of the record date: a calendar, or the end of the month. */
   readonly scheduledBy: "calendar" | "month-end"
 }
 

@@ -2,7 +2,7 @@
 import * as Judged from "../../kernel/Judged.ts"
 
 export interface Subject {
-  /** Lines that were delivered and are not rolled. */
+  /** Number of lines that are delivered and not rolled. */
   readonly delivered: number
   readonly rolled: number
 }
@@ -13,7 +13,7 @@ export const DistributionRoll = Judged.declare<Subject>()("DistributionRollState
     waiting: "No line is delivered.",
     ready: "Lines are delivered, none is rolled.",
     partial: "Some of the delivered lines are rolled.",
-    rolled: "All that were delivered are rolled."
+    rolled: "All delivered lines are rolled."
   },
   judge: ({ delivered, rolled }) => {
     if (rolled === 0) return delivered === 0 ? "waiting" : "ready"

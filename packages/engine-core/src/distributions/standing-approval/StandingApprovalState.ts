@@ -26,7 +26,7 @@ export const StandingApprovalState = Judged.declare<Subject>()("StandingApproval
     lapsed: "Its time is over.",
     revoked: "One person ended it, at once."
   },
-  // Only a scheduled or active one can be revoked, so the two ends before it hide nothing.
+  // An exhausted or lapsed approval cannot be revoked, so judging the revocation first is unambiguous.
   judge: (subject) => {
     if (subject.revokedAt !== null) return "revoked"
     if (isExhausted(subject)) return "exhausted"

@@ -1,4 +1,4 @@
-/** Look-up of the orders of dealing cycles, two queries for any number of cycles. */
+/** Look-up of the orders of dealing cycles, with two queries for any number of cycles. */
 import { Effect, Stream } from "effect"
 import type { Collection } from "../../kernel/Collection.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -10,7 +10,7 @@ import type { DealingCycle } from "./DealingCycle.ts"
 import { cycleNamedBy } from "./FormerCycle.ts"
 import { none, type Orders, ordersIn } from "./DealingCycleOrders.ts"
 
-/** The orders that name these cycles, by cycle, everybody's or one holder's: also those that left. */
+/** Loads all orders that name these cycles, or one holder's, by cycle; orders that left a cycle included. */
 export const ordersNaming = (
   cycles: ReadonlyArray<DealingCycle>,
   of: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
@@ -34,7 +34,7 @@ export const ordersNaming = (
     )
   })
 
-/** The orders of these cycles, by cycle, everybody's or one holder's. */
+/** Loads all orders that are in these cycles, or one holder's, by cycle. */
 export const ordersOf = (
   cycles: ReadonlyArray<DealingCycle>,
   of: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
@@ -48,8 +48,8 @@ export const ordersOf = (
   )
 
 /**
- * The orders of a cycle as this transaction leaves them: those that are committed, and those that it has
- * written itself, which a list does not find yet. Only inside `Records.transact`.
+ * Loads the orders of a cycle with the changes of this transaction: the committed ones, and those that
+ * the transaction has written itself, which a list does not find. Only inside `Records.transact`.
  */
 export const ordersLeft = (cycle: DealingCycle): Effect.Effect<Orders, Unavailable, Records> =>
   Effect.gen(function* () {
@@ -58,7 +58,7 @@ export const ordersLeft = (cycle: DealingCycle): Effect.Effect<Orders, Unavailab
     return ordersIn(cycle, { subscriptions: bought, redemptions: sold })
   })
 
-/** The orders that name a cycle as theirs as this transaction leaves them, in the order of their ids. */
+/** Loads the orders whose cycle this is, with the changes of this transaction, sorted by id. */
 export const leftIn = <R extends Pick<Subscription, "cycleId">, F>(
   collection: Collection<R, F>,
   cycleId: string

@@ -1,4 +1,4 @@
-/** Look-ups of everything that settling a cycle is judged by, few for any number of orders. */
+/** Look-ups of the records that settling a cycle is checked against; their number does not grow with the orders. */
 import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
@@ -26,32 +26,36 @@ import { ordersOf } from "./CycleOrderLookups.ts"
 import type { Provision } from "./HoldingSelectionRules.ts"
 import { provisionOf } from "./ProvisionLookups.ts"
 
-/** A cycle with all that its settlement asks. */
-export interface Standing extends Controls, Around {
+/** A cycle with the records and figures that its settlement is checked against. */
+export interface Context extends Controls, Around {
   readonly cycle: DealingCycle
   readonly instrument: Recorded
   readonly terms: Terms
   readonly orders: Orders
-  /** By holder. */
+  /** Holders of the orders, by id. */
   readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>
-  /** By holder: the one in force that was offered last. */
+  /** Admission in force of each holder, by id; the latest if there are several. */
   readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
   readonly market: { readonly marketCid: string } | null
-  /** The point that priced its first order, and the price that the day's orders deal at by the rules. */
+  /** The point that priced the cycle's first priced order; null: none is priced. */
   readonly point: PricePoint | null
+  /** Price of the day's orders by the rules, swung or not; null: none is priced. */
   readonly dealingPrice: Decimal.Decimal | null
   readonly settlement: Rules.Settlement
-  /** Shortfall of the fund after its allocations are used up, and the draw that covers it. */
+  /** Cash that the fund owes beyond its allocations; never below 0. */
   readonly shortfall: Decimal.Decimal
+  /** Draw on the fund's provision that covers the shortfall; null: none is needed, or none covers it. */
   readonly provision: Provision | null
+  /** Largest number of contracts that one ledger transaction uses. */
   readonly inputsMax: number
   readonly now: Instant.Instant
 }
 
-export const standingOf = (
+/** Loads the context of a cycle's settlement at an instant; refuses an instrument that is not recorded. */
+export const contextOf = (
   self: Stored<DealingCycle>,
   now: Instant.Instant
-): Effect.Effect<Standing, Refused<"not-found" | "rule-refused"> | Unavailable, Records> =>
+): Effect.Effect<Context, Refused<"not-found" | "rule-refused"> | Unavailable, Records> =>
   Effect.gen(function* () {
     const records = yield* Records
     const cycle = asServed(self, now)
@@ -90,7 +94,7 @@ export const standingOf = (
     }
   })
 
-/** The cycle with what its fund has set aside and the ledger still lets be moved. */
+/** Returns the cycle with the allocations of its fund that are before their deadline. */
 const asServed = <C extends Pick<DealingCycle, "allocations">>(
   cycle: C,
   now: Instant.Instant
@@ -101,16 +105,17 @@ const asServed = <C extends Pick<DealingCycle, "allocations">>(
   )
 })
 
-/** The open cycles of an instrument next to one of them, by their cut-offs. */
+/** Open cycles of an instrument before and after one of its cycles, by cut-off. */
 export interface Around {
-  /** The first of those that settle before it; null: it is the next to settle. */
+  /** The earliest open cycle of an earlier cut-off; null: this cycle is the next to settle. */
   readonly earlier: Stored<DealingCycle> | null
-  /** The cut-off of the next dealing day, at which what a gate leaves over deals. */
+  /** Cut-off of the next dealing day, at which the remainders of partial fills deal. */
   readonly nextCutOffAt: Instant.Instant
-  /** The cycle of that day, where it takes orders. */
+  /** Open cycle of that cut-off, if it accepts orders. */
   readonly next: Stored<DealingCycle> | null
 }
 
+/** Loads the open cycles before and after a cycle. */
 export const aroundOf = Effect.fnUntraced(function* (
   { cutOffAt, instrumentId }: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
   nextCutOffAt: Instant.Instant
@@ -120,15 +125,15 @@ export const aroundOf = Effect.fnUntraced(function* (
   const earlier = yield* records.stream(dealingCycles, { where: open }).pipe(
     Stream.map(({ record }) => record),
     Stream.filter((record) => Instant.isBefore(record.cutOffAt, cutOffAt)),
-    Stream.runFold((): Stored<DealingCycle> | null => null, sooner)
+    Stream.runFold((): Stored<DealingCycle> | null => null, earlierOf)
   )
   const found = yield* openCycleOf({ instrumentId, cutOffAt: nextCutOffAt })
   const next = found?.acceptsOrders === true ? found : null
   return { earlier, nextCutOffAt, next } satisfies Around
 })
 
-const sooner = (one: Stored<DealingCycle> | null, other: Stored<DealingCycle>) =>
-  one !== null && Instant.atOrBefore(one.cutOffAt, other.cutOffAt) ? one : other
+const earlierOf = (earliest: Stored<DealingCycle> | null, cycle: Stored<DealingCycle>) =>
+  earliest !== null && Instant.atOrBefore(earliest.cutOffAt, cycle.cutOffAt) ? earliest : cycle
 
 const holderIdsOf = ({ subscriptions, redemptions }: Orders): ReadonlyArray<string> => [
   ...new Set([...subscriptions, ...redemptions].map(({ holderId }) => holderId))
@@ -152,7 +157,7 @@ const admissionsOf = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle
   return new Map(found.map(({ record }) => [record.holderId, record]))
 })
 
-/** Price of the day's orders: that of their point, swung by the day's net flow. */
+/** Loads the point of the cycle's orders and computes its price, swung by the day's net flow. */
 const priceOf = Effect.fnUntraced(function* (
   cycle: DealingCycle,
   instrument: Recorded,
@@ -174,8 +179,9 @@ const priceOf = Effect.fnUntraced(function* (
 })
 
 /**
- * The market that the cycle mints and burns under: its fund's, with every attestor that priced an
- * order; what opened while it was agreed settles under it though it is past its date by now.
+ * Finds the live market that mints and burns the cycle's orders: of the cycle's fund and payment asset,
+ * with every attestor that priced an order; also past its date, since orders claimed while it was agreed
+ * settle under it.
  */
 const marketOf = (cycle: DealingCycle, orders: Orders) => {
   const priced = orders.subscriptions.filter(({ lot }) => lot !== null)
@@ -192,7 +198,7 @@ const marketOf = (cycle: DealingCycle, orders: Orders) => {
   )
 }
 
-/** Cash the fund owes on balance that neither the orders nor what it set aside brings in. */
+/** Computes the cash that the fund owes beyond what the subscriptions and its allocations bring in. */
 const shortfallOf = (
   cycle: DealingCycle,
   orders: Orders,

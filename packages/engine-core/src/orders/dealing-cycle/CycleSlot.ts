@@ -1,20 +1,20 @@
 /**
- * Reservation of an instrument's cut-off by the operation that opens its cycle, before the ledger
- * is asked.
+ * Lock of an instrument's cut-off by the operation that opens its cycle, taken before the command is
+ * sent to the ledger.
  */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 
 export const CycleSlot = Schema.Struct({
-  /** The instrument and the cut-off. */
+  /** Key of the instrument and the cut-off. */
   slotId: Schema.String,
   cycleId: Schema.String,
-  /** The operation that opens it. */
+  /** The operation that opens the cycle. */
   operationId: Schema.String
 })
 export type CycleSlot = typeof CycleSlot.Type
 
-/** Taken again, once the cycle it was taken for has ended or never came. */
+/** Taken by another operation, after the former cycle ended or its operation failed. */
 export const Fact = Schema.Struct({
   on: Schema.Literal("take"),
   cycleId: Schema.String,

@@ -1,4 +1,4 @@
-/** A dealing cycle: the orders of one instrument and cut-off, dealt at one price in one transaction. */
+/** Record and collection of dealing cycles: the orders of one instrument and cut-off, settled in one transaction. */
 import { Schema } from "effect"
 import * as events from "../events.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -35,31 +35,33 @@ export const DealingCycle = Schema.Struct({
   state: DealingCycleMachine.schema,
   endedAs: NullOr(CycleEnding.schema),
   cutOffAt: Instant.schema,
-  /** Until its cut-off; the clock ends that. */
+  /** Whether orders may join: true until the clock passes the cut-off. */
   acceptsOrders: Schema.Boolean,
   settleBy: Instant.schema,
-  /** The point that priced it, that point's price, and the price swung off it at which it dealt. */
+  /** The price point of its orders; null before it has settled. */
   pointCid: NullOr(Field.contractId),
+  /** Price of that point. */
   price: NullOr(Decimal.schema),
+  /** Price swung by the net flow, at which the orders dealt; null: they dealt unswung. */
   swungPrice: NullOr(Decimal.schema),
   /**
-   * The orders it settled. Before, they are the orders that name it: no order rewrites the list of all
-   * others by joining.
+   * Ids of the orders that it settled; empty before. The orders of an open cycle are those that name it,
+   * so that an order that joins does not rewrite a list of all others.
    */
   orders: Members,
   members: Counts,
-  /** Sums of the orders in it; once it has settled, the sums that were dealt. */
+  /** Sums of the orders in it; once it has settled, the sums that it settled. */
   gross: Gross,
   fundNet: FundNet,
   gate: NullOr(Gating),
-  /** Partial fills of redemptions; empty where all are filled. */
+  /** Fills of its redemptions; empty if each is filled in whole. */
   fills: Schema.Array(Filled),
-  /** The terms it settled under. */
+  /** Version of the policy that it settled under. */
   policyVersion: NullOr(Integer.schema),
   uid: NullOr(Schema.String),
   openedAt: Instant.schema,
   endedAt: NullOr(Instant.schema),
-  /** Who pays and is paid for the fund, in what, and under whose register. */
+  /** The party that pays and is paid for the fund. */
   fund: Party.schema,
   paymentAsset: Field.asset,
   registrar: Party.schema,
@@ -83,7 +85,7 @@ export const DealingCycle = Schema.Struct({
 })
 export type DealingCycle = typeof DealingCycle.Type
 
-/** More allocations than this a fund does not need for one sum. */
+/** Largest number of allocations of the fund for one cycle. */
 export const allocationsMax = 32
 
 /** Key of an instrument's cycle of one cut-off, of which at most one is open. */

@@ -7,7 +7,7 @@ import type { DealingCycle } from "./DealingCycle.ts"
 import type { Filled, Gross } from "./DealingCycleMachine.ts"
 import type { Swinging } from "./DealingCycleRules.ts"
 
-/** An order as it stands in the cycle's sums. */
+/** Contribution of an order to the cycle's sums. */
 export interface Part {
   readonly kind: "subscription" | "redemption"
   readonly id: string
@@ -15,26 +15,26 @@ export interface Part {
 }
 
 /** Inputs of a cycle's figures. */
-export interface Told {
+export interface Inputs {
   readonly cycle: Pick<
     DealingCycle,
     "cycleId" | "instrumentId" | "unitDecimals" | "cashDecimals" | "gate" | "pointCid"
   >
   readonly parts: ReadonlyArray<Part>
   readonly fills: ReadonlyArray<Filled>
-  /** Null where orders deal unswung, or where the caller sees no more than its own orders. */
+  /** Inputs of the swing; null if orders deal unswung, or if the caller sees only its own orders. */
   readonly swinging: Swinging | null
   readonly offset: Offset
 }
 
-/** One basis for each figure that a formula makes (docs/domain/figures.md#basis). */
-export const of = (told: Told): ReadonlyArray<Basis.Basis> => [
-  ...ofNet(told),
-  ...ofGate(told),
-  ...ofSwing(told)
+/** Returns one basis for each figure that a formula gives (docs/domain/figures.md#basis). */
+export const of = (inputs: Inputs): ReadonlyArray<Basis.Basis> => [
+  ...ofNet(inputs),
+  ...ofGate(inputs),
+  ...ofSwing(inputs)
 ]
 
-const ofNet = ({ cycle, parts, offset }: Told): ReadonlyArray<Basis.Basis> => {
+const ofNet = ({ cycle, parts, offset }: Inputs): ReadonlyArray<Basis.Basis> => {
   const kindOf = new Map(parts.map(({ id, kind }) => [id, kind]))
   const side = (kind: Part["kind"], figure: keyof Gross): ReadonlyArray<Formula.Item> =>
     parts
@@ -58,7 +58,7 @@ const ofNet = ({ cycle, parts, offset }: Told): ReadonlyArray<Basis.Basis> => {
   })
 }
 
-const ofGate = ({ cycle, fills, offset }: Told): ReadonlyArray<Basis.Basis> =>
+const ofGate = ({ cycle, fills, offset }: Inputs): ReadonlyArray<Basis.Basis> =>
   cycle.gate === null
     ? []
     : Basis.of(Formulas.gateFill, {
@@ -72,7 +72,7 @@ const ofGate = ({ cycle, fills, offset }: Told): ReadonlyArray<Basis.Basis> =>
           id === null ? ofInstrument(cycle, offset) : { resourceKind: "redemption", id, offset }
       })
 
-const ofSwing = ({ cycle, swinging, offset }: Told): ReadonlyArray<Basis.Basis> => {
+const ofSwing = ({ cycle, swinging, offset }: Inputs): ReadonlyArray<Basis.Basis> => {
   if (swinging === null || swinging.swing === null) return []
   const { price, ordered, outstanding, swing } = swinging
   return Basis.of(Formulas.swing, {
@@ -85,7 +85,7 @@ const ofSwing = ({ cycle, swinging, offset }: Told): ReadonlyArray<Basis.Basis> 
   })
 }
 
-/** The terms, the sums of the day and the units in being are its instrument's. */
+/** Source of the terms, the sums of the day and the units outstanding: the instrument. */
 const ofInstrument = (
   { instrumentId }: Pick<DealingCycle, "instrumentId">,
   offset: Offset

@@ -1,4 +1,4 @@
-/** One dealing cycle with everything behind its figures: gross legs, fills, and the basis of each sum. */
+/** Detailed view of a dealing cycle: gross legs, fills, and the basis of each figure. */
 import { Schema } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -22,7 +22,7 @@ import type { Bought, Settlement, Sold, Swinging } from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import type { WhatIf } from "./WhatIfLookups.ts"
 
-/** One side of what an order comes to: an asset from one party to another. */
+/** Leg of an order: an amount of one asset from one party to another. */
 export const Leg = Schema.Struct({
   from: Party.schema,
   to: Party.schema,
@@ -34,7 +34,7 @@ export const Leg = Schema.Struct({
 })
 export type Leg = typeof Leg.Type
 
-/** The legs are gross: each account moves only its net, statements and tax go by these. */
+/** The legs are gross, for statements and tax; on the ledger each account moves only its net. */
 export const DealingCycleDetail = Schema.Struct({
   ...DealingCycleView.DealingCycleView.fields,
   fills: Schema.Array(Cycle.Filled),
@@ -46,22 +46,23 @@ export const DealingCycleDetail = Schema.Struct({
 })
 export type DealingCycleDetail = typeof DealingCycleDetail.Type
 
-export interface Behind {
+/** Inputs of the detailed view. */
+export interface Sources {
   readonly view: DealingCycleView.DealingCycleView
   readonly orders: Orders
-  /** Null where the price is not swung, or where the caller sees no more than its own orders. */
+  /** Inputs of the swing; null if the price is not swung, or if the caller sees only its own orders. */
   readonly swinging: Swinging | null
   readonly offset: Offset
 }
 
-/** The cycle as it stands, or as it was dealt; of one that was released nothing was. */
+/** Makes the view of an open or settled cycle; a released cycle has no legs, fills or basis. */
 export const of = (
   cycle: Stored<DealingCycle>,
-  { view, orders, swinging, offset }: Behind
+  { view, orders, swinging, offset }: Sources
 ): DealingCycleDetail => {
   if (cycle.endedAs === "released") return { ...view, fills: [], legs: [], basis: [] }
-  const seen = new Set(view.orders.redemptions)
-  const fills = cycle.fills.filter(({ redemptionId }) => seen.has(redemptionId))
+  const visible = new Set(view.orders.redemptions)
+  const fills = cycle.fills.filter(({ redemptionId }) => visible.has(redemptionId))
   const parts = partsAsTheyStand(orders)
   // The gate is left out for a reader who sees only some of the fills and cannot recompute it.
   const gate = fills.length === cycle.fills.length ? cycle.gate : null
@@ -76,14 +77,14 @@ export const of = (
   }
 }
 
-/** The cycle with what-if figures; time and version stay those of the stored record. */
+/** Makes the view with what-if figures; `updatedAt` and `version` stay those of the stored record. */
 export const ifDealt = (
   cycle: Stored<DealingCycle>,
-  behind: Omit<Behind, "swinging">,
-  { policyVersion, price, swungPrice, settlement, swinging, ...asked }: WhatIf
+  sources: Omit<Sources, "swinging">,
+  { policyVersion, price, swungPrice, settlement, swinging, ...dealt }: WhatIf
 ): DealingCycleDetail => ({
-  ...dealtBy(cycle, behind, {
-    ...asked,
+  ...dealtBy(cycle, sources, {
+    ...dealt,
     settlement,
     unpriced: none,
     swinging: swungPrice === null ? null : swinging
@@ -93,18 +94,18 @@ export const ifDealt = (
   swungPrice
 })
 
-/** The open cycle past its cut-off, with the figures that settling it now would give. */
+/** Makes the view of an open cycle past its cut-off, with the figures that settling it now would give. */
 export const settling = (
   cycle: Stored<DealingCycle>,
-  behind: Omit<Behind, "swinging">,
+  sources: Omit<Sources, "swinging">,
   settlement: Settlement
 ): DealingCycleDetail =>
-  dealtBy(cycle, behind, { ...partsOf(behind.orders), settlement, swinging: null })
+  dealtBy(cycle, sources, { ...partsOf(sources.orders), settlement, swinging: null })
 
-/** The cycle with the legs, the fills and the basis of a settlement that has not happened. */
+/** Makes the view with the legs, the fills and the basis of a settlement that has not happened. */
 const dealtBy = (
   cycle: Stored<DealingCycle>,
-  { view, orders, offset }: Omit<Behind, "swinging">,
+  { view, orders, offset }: Omit<Sources, "swinging">,
   {
     settlement,
     swinging,
@@ -169,8 +170,9 @@ const sold = (id: string, gross: Cycle.Gross): DealingCycleBasis.Part => ({
 })
 
 /**
- * Cash to the fund and units to the holder for a subscription, with the cash that goes back as a leg of
- * its own; units away and cash to the holder for a redemption. An unpriced order has no legs yet.
+ * Returns the legs of the orders. A subscription has cash to the fund, units to the holder and, as a leg
+ * of its own, the refund; a redemption has units to the registrar and cash to the holder. An unpriced
+ * order has no legs.
  */
 const legsOf = (
   cycle: DealingCycle,

@@ -11,10 +11,10 @@ import type { Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import { objections } from "./DealingCycleMachine.ts"
-import type { Standing } from "./CycleSettlementLookups.ts"
+import type { Context } from "./CycleSettlementLookups.ts"
 import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 
-/** Opening a cycle as its gates see it. */
+/** Records that gate the opening of a cycle. */
 export interface Opening extends Pick<ControlGates.Controls, "holds"> {
   readonly instrument: Recorded
   readonly market: Pick<PrimaryMarket, "state"> | null
@@ -22,20 +22,20 @@ export interface Opening extends Pick<ControlGates.Controls, "holds"> {
 }
 
 /**
- * All checks of opening a cycle, in the order of the gates. It takes a market whose orders are paid
- * on the ledger (docs/domain/dealing-cycles.md#opening), and a ledger that can settle it, its
- * instrument configured and two orders in one transaction. `own` is what its cut-off says.
+ * All checks of opening a cycle, in the order of the gates: an agreed market
+ * (docs/domain/dealing-cycles.md#opening), an instrument configured on the ledger, and a ledger whose
+ * transactions can settle two orders at once. `ofCutOff` are the rows of its cut-off.
  */
 export const againstOpening = (
   { holds, instrument, market, inputsMax }: Opening,
-  own: ReadonlyArray<Objection>
+  ofCutOff: ReadonlyArray<Objection>
 ): ReadonlyArray<Objection> =>
   inOrder([
     ControlGates.held({ holds }),
     check("primary-market", market?.state === "agreed", {
       policyVersion: instrument.policyVersion
     }),
-    ...own,
+    ...ofCutOff,
     onRegistry(instrument),
     check("transaction-size", inputsOf({ subscriptions: 1, redemptions: 1 }) <= inputsMax, {
       detail: `One transaction of ${inputsMax} contracts settles no two orders.`
@@ -43,25 +43,24 @@ export const againstOpening = (
   ])
 
 /**
- * All checks of settling, in the order of the gates: the cycle's own, its orders', its fund's
- * (docs/domain/dealing-cycles.md#settling: one point for all, every order ready or held back by the
- * capacity, one transaction, in the order of the cut-offs).
+ * All checks of settling, in the order of the gates: of the cycle's own record, of its orders, and of
+ * the fund's cash (docs/domain/dealing-cycles.md#settling).
  */
-export const againstSettling = (standing: Standing): ReadonlyArray<Objection> =>
+export const againstSettling = (context: Context): ReadonlyArray<Objection> =>
   inOrder([
-    ...objections(standing.cycle, { on: "settle", now: standing.now }),
-    ...ofControls(standing),
-    ...ofHolders(standing),
-    ...ofTerms(standing),
-    ...ofOrders(standing),
-    ...ofPrice(standing),
-    ...ofCash(standing),
-    onRegistry(standing.instrument),
-    ...ofSize(standing)
+    ...objections(context.cycle, { on: "settle", now: context.now }),
+    ...ofControls(context),
+    ...ofHolders(context),
+    ...ofTerms(context),
+    ...ofOrders(context),
+    ...ofPrice(context),
+    ...ofCash(context),
+    onRegistry(context.instrument),
+    ...ofSize(context)
   ])
 
-/** A hold stops the whole cycle, and so does a restriction of one holder: it settles as one or not. */
-const ofControls = ({ orders, instrument, ...controls }: Standing): ReadonlyArray<Objection> => {
+/** Checks holds and restrictions: one of either stops the whole cycle, which settles in whole or not at all. */
+const ofControls = ({ orders, instrument, ...controls }: Context): ReadonlyArray<Objection> => {
   const { instrumentId } = instrument
   const bought = orders.subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))
   const sold = orders.redemptions.map((order) => ({ ...order, orderId: order.redemptionId }))
@@ -72,13 +71,13 @@ const ofControls = ({ orders, instrument, ...controls }: Standing): ReadonlyArra
   ]
 }
 
-/** Who buys must be one who may hold; who gives back need not be admitted any more, but screened. */
+/** Checks the holders: subscribers are active and admitted, redeemers may have lapsed, all are screened. */
 const ofHolders = ({
   orders: { subscriptions, redemptions },
   holders,
   admissions,
   now
-}: Standing): ReadonlyArray<Objection> => {
+}: Context): ReadonlyArray<Objection> => {
   const inactive =
     subscriptions.find(({ holderId }) => holders.get(holderId)?.state !== "active") ??
     redemptions.find(({ holderId }) => {
@@ -111,7 +110,7 @@ const ofHolders = ({
   ]
 }
 
-const ofTerms = ({ instrument, market, earlier }: Standing): ReadonlyArray<Objection> => {
+const ofTerms = ({ instrument, market, earlier }: Context): ReadonlyArray<Objection> => {
   return [
     check("primary-market", market !== null, {
       policyVersion: instrument.policyVersion,
@@ -123,8 +122,8 @@ const ofTerms = ({ instrument, market, earlier }: Standing): ReadonlyArray<Objec
   ]
 }
 
-/** Every order is ready, but for the fund's cash, which the cycle brings as one. */
-const ofOrders = ({ orders }: Standing): ReadonlyArray<Objection> => {
+/** Checks that every order is priced and allocated; the fund's cash is checked for the cycle as a whole. */
+const ofOrders = ({ orders }: Context): ReadonlyArray<Objection> => {
   const { subscriptions, redemptions } = orders
   const unlocked = redemptions.find(({ unitsAllocation }) => unitsAllocation === null)
   const burning = redemptions.find(({ burnRequestCid }) => burnRequestCid !== null)
@@ -139,7 +138,7 @@ const ofOrders = ({ orders }: Standing): ReadonlyArray<Objection> => {
       party: unlocked?.party,
       recovery: "Have the holder allocate the order's units, or release the order."
     }),
-    // Burned once by request and once with the payment they would be gone twice.
+    // Units must not be burned twice: by request, and again with the payment.
     check("burn-requested", burning === undefined, {
       ...detailOf(burning?.redemptionId),
       party: burning === undefined ? null : (burning.custodian ?? burning.party)
@@ -153,8 +152,8 @@ const ofOrders = ({ orders }: Standing): ReadonlyArray<Objection> => {
   ]
 }
 
-/** One point prices them all, at the price that the rules make of it. */
-const ofPrice = ({ orders, point, dealingPrice }: Standing): ReadonlyArray<Objection> => {
+/** Checks that one point prices all orders, at the price that the rules compute from it. */
+const ofPrice = ({ orders, point, dealingPrice }: Context): ReadonlyArray<Objection> => {
   const priced = [...orders.subscriptions, ...orders.redemptions].filter(
     ({ price }) => price !== null
   )
@@ -168,20 +167,20 @@ const ofPrice = ({ orders, point, dealingPrice }: Standing): ReadonlyArray<Objec
     check("price-of-cycle", priced.length === 0 || (dealingPrice !== null && !isOther), {
       detail:
         point === null || dealingPrice === null
-          ? "The point that priced the orders is not known."
+          ? "The point that priced the orders is not recorded."
           : `The orders of this cut-off deal at ${Decimal.formatPlain(dealingPrice)}.`
     })
   ]
 }
 
-const ofCash = ({ cycle, shortfall, provision }: Standing): ReadonlyArray<Objection> => [
+const ofCash = ({ cycle, shortfall, provision }: Context): ReadonlyArray<Objection> => [
   check("fund-cash", !Decimal.isPositive(shortfall) || provision !== null, {
     party: cycle.fund,
     detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`
   })
 ]
 
-const ofSize = ({ cycle, orders, provision, inputsMax }: Standing): ReadonlyArray<Objection> => {
+const ofSize = ({ cycle, orders, provision, inputsMax }: Context): ReadonlyArray<Objection> => {
   const inputs =
     inputsOf({
       subscriptions: orders.subscriptions.length,

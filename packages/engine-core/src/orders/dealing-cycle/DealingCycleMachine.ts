@@ -29,10 +29,7 @@ export const DealingCycleMachine = Machine.declare("DealingCycleState", {
   forward: ["settle"]
 })
 
-/**
- * Sums of a cycle's orders, by side: cash including fees, refunds of cash that bought no units,
- * units.
- */
+/** Sums of a cycle's orders, by side: cash with fees, refunds of cash that bought no units, and units. */
 export const Gross = Schema.Struct({
   subscribed: Decimal.schema,
   refunded: Decimal.schema.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(Decimal.zero))),
@@ -46,7 +43,7 @@ export type Gross = typeof Gross.Type
 export const FundNet = Schema.Struct({ cash: Decimal.schema, units: Decimal.schema })
 export type FundNet = typeof FundNet.Type
 
-/** By which part redemptions were filled, and why. */
+/** Fraction of the redemptions that was filled, the capacity, and the reason. */
 export const Gating = Schema.Struct({
   factor: Decimal.schema,
   capacity: Decimal.schema,
@@ -54,7 +51,7 @@ export const Gating = Schema.Struct({
 })
 export type Gating = typeof Gating.Type
 
-/** Partial fill of one redemption; a null remainder id where only figures were computed. */
+/** Fill of one redemption; the remainder id is null if nothing is left, or if the settlement is computed only. */
 export const Filled = Schema.Struct({
   redemptionId: Schema.String,
   ordered: Decimal.schema,
@@ -64,40 +61,41 @@ export const Filled = Schema.Struct({
 export type Filled = typeof Filled.Type
 
 const Ids = Schema.Array(Schema.String)
-/** The orders of a cycle, by their ids. */
+/** Ids of the orders of a cycle. */
 export const Members = Schema.Struct({ subscriptions: Ids, redemptions: Ids })
 export type Members = typeof Members.Type
 
-/** How many orders of each kind. */
+/** Number of orders of each kind. */
 export const Counts = Schema.Struct({
   subscriptions: Integer.schema,
   redemptions: Integer.schema
 })
 export type Counts = typeof Counts.Type
 
-// What leaves the state as it is.
+// Facts that do not change the state.
 
-/** An order joined, got its price, or left: what it changes in the counts and sums of its side. */
+/** An order joined, was priced, or left: the changes of the counts and sums of its side. */
 const Count = Schema.Struct({
   on: Schema.Literal("count"),
   orderId: Schema.String,
   members: Schema.Struct({ subscriptions: Integer.schema, redemptions: Integer.schema }),
   gross: Gross
 })
-/** The fund set cash aside for its net, or took it back. */
+/** The fund allocated cash for its net. */
 const Allocate = Schema.Struct({
   on: Schema.Literal("allocate"),
   cid: Field.contractId,
   amount: Decimal.schema,
   settleBefore: Field.optional(Instant.schema)
 })
+/** An allocation of the fund ended. */
 const Unallocate = Schema.Struct({ on: Schema.Literal("unallocate"), cid: Field.contractId })
-/** The clock passed the cut-off: nothing joins any more. */
+/** The clock passed the cut-off: no order joins after it. */
 const CutOff = Schema.Struct({ on: Schema.Literal("cut-off") })
 
-// The table's triggers.
+// Facts of the table's triggers.
 
-/** When, and by which update. */
+/** Instant and ledger update of the end. */
 const ending = { at: Instant.schema, uid: Schema.String } as const
 
 const Settle = Schema.Struct({
@@ -124,14 +122,14 @@ export interface Command {
   readonly now: Instant.Instant
 }
 
-/** Decides whether the cycle's own record allows the command. */
+/** Guard: decides by the cycle's own record whether the command is allowed. */
 export const decide = (self: DealingCycle, command: Command) =>
   admitted(self, command.on).pipe(
     Result.flatMap(() => judge(objections(self, command))),
     Result.map(() => command)
   )
 
-/** Whether the cycle's state answers to this; one that has ended is named with how it ended. */
+/** Guard of the state alone; the refusal of an ended cycle says how it ended. */
 export const admitted = (
   self: Pick<DealingCycle, "cycleId" | "state" | "endedAs">,
   on: Command["on"]
@@ -176,7 +174,7 @@ export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
     }))
     .with({ on: "unallocate" }, ({ cid }) => ({
       ...self,
-      allocations: self.allocations.filter((one) => one.cid !== cid)
+      allocations: self.allocations.filter((allocation) => allocation.cid !== cid)
     }))
     .with({ on: "cut-off" }, () => ({ ...self, acceptsOrders: false }))
     .with({ on: "settle" }, ({ on, at, uid, ...settled }) => ({
@@ -188,7 +186,7 @@ export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
         redemptions: settled.orders.redemptions.length
       }
     }))
-    // Nothing was dealt; the event still lists the orders.
+    // A released cycle has no sums; its counts stay, for its event.
     .with({ on: "release" }, ({ on, ...released }) => ({
       ...ended(self, on, released),
       endedAs: "released" as const,
@@ -235,16 +233,15 @@ export const negated = (self: Gross): Gross => ({
   burned: Decimal.negate(self.burned)
 })
 
-/** The formula fund-net: net movement of the fund's accounts, after refunds. */
+/** Computes the formula fund-net: the net movement of the fund's accounts, after refunds. */
 export const netOf = ({ subscribed, refunded, redeemed, minted, burned }: Gross): FundNet => ({
   cash: Decimal.subtract(subscribed, Decimal.add(refunded, redeemed)),
   units: Decimal.subtract(minted, burned)
 })
 
 /**
- * The gate as it shows on the record: the part of what was ordered that was filled, cut to ten
- * places: min(1, capacity/ordered) (docs/domain/dealing-cycles.md#partial-fills). Null where
- * nothing was held back.
+ * Computes the gate of the record: the filled fraction of the ordered units, rounded down to ten places
+ * (docs/domain/dealing-cycles.md#partial-fills). Null if all are filled.
  */
 export const gatingOf = (of: {
   readonly ordered: Decimal.Decimal

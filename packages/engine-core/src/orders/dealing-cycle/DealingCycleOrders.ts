@@ -1,4 +1,4 @@
-/** Orders of a dealing cycle, and the sums of each. */
+/** Pure selection of the orders of a dealing cycle, and the sums of each. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Stored } from "../../records/Records.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
@@ -8,7 +8,7 @@ import * as Cycle from "./DealingCycleMachine.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import type { Bought, Sold } from "./DealingCycleRules.ts"
 
-/** The orders of a cycle, each kind by its ids. */
+/** Orders of a cycle, each kind sorted by id. */
 export interface Orders {
   readonly subscriptions: ReadonlyArray<Stored<Subscription>>
   readonly redemptions: ReadonlyArray<Stored<Redemption>>
@@ -22,7 +22,7 @@ export const isNone = (orders: Orders): boolean =>
 /**
  * Filters the orders that name a cycle down to its members. A settled cycle lists its members; in any
  * other cycle an order that ended at another time than the cycle has left it. A redemption whose units
- * were burned before is paid by itself.
+ * are burned has left it too, and is paid by itself.
  */
 export const ordersIn = (
   { cycleId, endedAs, endedAt, orders }: DealingCycle,
@@ -44,13 +44,13 @@ export const ordersIn = (
   }
 }
 
-/** The ids of a cycle's orders. */
+/** Returns the ids of a cycle's orders. */
 export const idsOf = (orders: Orders): Cycle.Members => ({
   subscriptions: orders.subscriptions.map(subscriptions.id),
   redemptions: orders.redemptions.map(redemptions.id)
 })
 
-/** A priced subscription as it deals; one without a price has no figures to deal in. */
+/** Figures of a subscription in a settlement; none before it is priced. */
 export const boughtOf = (self: Subscription): ReadonlyArray<Bought> => {
   const { subscriptionId: id, cash, lot } = self
   return lot === null || cash.expected === null
@@ -62,7 +62,7 @@ export const boughtOf = (self: Subscription): ReadonlyArray<Bought> => {
 const refundOf = ({ state, refund, refunded }: Subscription): Decimal.Decimal =>
   (state === "closed" ? refunded : refund) ?? Decimal.zero
 
-/** A priced redemption as it deals. */
+/** Figures of a redemption in a settlement; none before it is priced. */
 export const soldOf = (self: Redemption): ReadonlyArray<Sold> => {
   const { redemptionId: id, units, proceeds, price, feeRate } = self
   return units === null || proceeds === null || price === null
@@ -70,7 +70,7 @@ export const soldOf = (self: Redemption): ReadonlyArray<Sold> => {
     : [{ id, units, proceeds, price, feeRate }]
 }
 
-/** Sums of a subscription as far as they are known: the cash at once where it names an amount. */
+/** Sums of a subscription; before its price only the cash of an order by amount. */
 export const grossOfSubscription = (self: Subscription): Cycle.Gross => ({
   ...Cycle.nothing,
   subscribed: (self.lot === null ? self.amount : self.cash.expected) ?? Decimal.zero,
@@ -78,21 +78,21 @@ export const grossOfSubscription = (self: Subscription): Cycle.Gross => ({
   minted: self.lot?.units ?? Decimal.zero
 })
 
-/** Sums of a redemption as far as they are known: units or cash at once, whichever it names. */
+/** Sums of a redemption; before its price only the units or the cash that it orders. */
 export const grossOfRedemption = (self: Redemption): Cycle.Gross => ({
   ...Cycle.nothing,
   redeemed: self.proceeds ?? self.amount ?? Decimal.zero,
   burned: self.units ?? Decimal.zero
 })
 
-/** The sums of these orders as they stand. */
+/** Sums these orders. */
 export const grossOf = (orders: Orders): Cycle.Gross =>
   [
     ...orders.subscriptions.map(grossOfSubscription),
     ...orders.redemptions.map(grossOfRedemption)
   ].reduce(Cycle.added, Cycle.nothing)
 
-/** Priced orders as they deal, and those that have no price yet. */
+/** Splits orders into the figures of the priced ones and the records of the unpriced ones. */
 export const partsOf = ({ subscriptions, redemptions }: Orders) => ({
   bought: subscriptions.flatMap(boughtOf),
   sold: redemptions.flatMap(soldOf),
@@ -103,8 +103,8 @@ export const partsOf = ({ subscriptions, redemptions }: Orders) => ({
 })
 
 /**
- * Computes the settlement of these orders: priced orders through the gate, unpriced ones as far as they
- * are known. The action, its precheck and the view of a cycle past its cut-off show this one computation.
+ * Computes the settlement of these orders: priced ones through the gate, unpriced ones with the sums they
+ * have. The action, its precheck and the view of a cycle past its cut-off all use this computation.
  */
 export const settlementOf = (
   { unitDecimals, cashDecimals }: Pick<DealingCycle, "unitDecimals" | "cashDecimals">,

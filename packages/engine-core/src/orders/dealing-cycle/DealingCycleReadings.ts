@@ -1,7 +1,4 @@
-/**
- * Readings of the ledger about a dealing cycle: opened, given cash by the fund, settled or
- * released.
- */
+/** Readings of the ledger about a dealing cycle: opened, allocated to by the fund, settled, released. */
 import { Effect, Option, Result, Schema } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
@@ -26,6 +23,7 @@ import type { FormerCycle } from "./FormerCycle.ts"
 import { leftIn } from "./CycleOrderLookups.ts"
 
 type Created = Payload<typeof DealingCycleTemplate>
+type Settling = Argument<typeof DealingCycleTemplate, "Settle">
 
 const dealing = LedgerRecord.transitionsOf({
   collection: dealingCycles,
@@ -46,12 +44,12 @@ const cycle = TypedReading.of(DealingCycleTemplate, {
   }),
   concluded: {
     Settle: ({ payload, argument }, node) =>
-      standingOn(payload.cycleId, node, "settle", (self) => settled(self, argument, node)),
+      ofOpenCycle(payload.cycleId, node, "settle", (self) => settled(self, argument, node)),
     Release: ({ payload }, node) =>
-      standingOn(payload.cycleId, node, "release", (self) =>
+      ofOpenCycle(payload.cycleId, node, "release", (self) =>
         Effect.andThen(
           dealing.record(self, node, { on: "release", at: node.effectiveAt, uid: node.updateId }),
-          outlived({ cycleId: self.cycleId, endedAs: "released" }, node)
+          leftBehind({ cycleId: self.cycleId, endedAs: "released" }, node)
         )
       )
   }
@@ -90,7 +88,7 @@ const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
   if (instrument === null || !isRecorded(instrument) || Option.isNone(cycleId)) {
     return yield* dealing.keepBreach(node, payload.cycleId, {
       on: "open",
-      detail: "Its instrument is not known, or its id is not one."
+      detail: "Its instrument is not recorded, or its id is not valid."
     })
   }
   const { instrumentId, manifest } = instrument
@@ -132,29 +130,14 @@ const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
 
 // ---- settled
 
-/**
- * The dealt orders, found by the contracts that the cycle settled. All of them were read earlier in
- * this update, so the look-ups stay inside the transaction.
- */
+/** Records the settlement of a cycle: its orders, their sums, the gate and the fills. */
 const settled = Effect.fnUntraced(function* (
   self: Stored<DealingCycle>,
-  argument: Argument<typeof DealingCycleTemplate, "Settle">,
+  argument: Settling,
   node: Node
 ) {
   const records = yield* Records
-  const payloads = yield* payloadsOf([
-    ...argument.lots.flatMap(({ lotCid, allocationCid }) => [lotCid, allocationCid]),
-    ...argument.redemptions.map(({ redemptionCid }) => redemptionCid)
-  ])
-  const lots = argument.lots.flatMap(({ lotCid, allocationCid, refund }) => {
-    const lot = payloads.as(Lot, lotCid)
-    const cash = payloads.as(Allocation, allocationCid)
-    return lot === null || cash === null ? [] : [{ ...lot, paid: cash.amount, refund }]
-  })
-  const sold = argument.redemptions.flatMap(({ redemptionCid, fill }) => {
-    const priced = payloads.as(PricedRedemption, redemptionCid)
-    return priced === null ? [] : [{ ...priced, filled: fill ?? priced, rest: fill }]
-  })
+  const { lots, sold } = yield* settledOrders(argument)
   const [first] = [...lots, ...sold]
   if (first === undefined) {
     return yield* dealing.keepBreach(node, self.cycleId, {
@@ -199,16 +182,50 @@ const settled = Effect.fnUntraced(function* (
       redemptions: sold.map(({ redemptionId }) => redemptionId).toSorted()
     }
   })
-  yield* outlived({ cycleId: self.cycleId, endedAs: "settled" }, node)
+  yield* leftBehind({ cycleId: self.cycleId, endedAs: "settled" }, node)
 })
 
-// ---- what outlives it
+/**
+ * Loads the payloads of the orders that a cycle settled, by their contracts. The same update created or
+ * consumed all of these contracts before this choice, so they are in the transaction.
+ */
+const settledOrders = Effect.fnUntraced(function* ({ lots, redemptions }: Settling) {
+  const payloads = yield* payloadsOf([
+    ...lots.flatMap(({ lotCid, allocationCid }) => [lotCid, allocationCid]),
+    ...redemptions.map(({ redemptionCid }) => redemptionCid)
+  ])
+  return {
+    lots: lots.flatMap(({ lotCid, allocationCid, refund }) => {
+      const lot = payloads.as(Lot, lotCid)
+      const cash = payloads.as(Allocation, allocationCid)
+      return lot === null || cash === null ? [] : [{ ...lot, paid: cash.amount, refund }]
+    }),
+    sold: redemptions.flatMap(({ redemptionCid, fill }) => {
+      const priced = payloads.as(PricedRedemption, redemptionCid)
+      return priced === null ? [] : [{ ...priced, filled: fill ?? priced, rest: fill }]
+    })
+  }
+})
+
+/** Loads the payloads of these contracts by id, with one look-up for all. */
+const payloadsOf = Effect.fnUntraced(function* (cids: ReadonlyArray<string>) {
+  const records = yield* Records
+  const payloadOf = new Map(
+    (yield* records.many(contracts, cids)).map(({ contractId, payload }) => [contractId, payload])
+  )
+  return {
+    as: <T extends Template>(template: T, cid: string): Payload<T> | null =>
+      Result.getOrNull(Schema.decodeUnknownResult(template.payload)(payloadOf.get(cid)))
+  }
+})
+
+// ---- orders that its end leaves behind
 
 /**
- * Orders that did not end with their cycle stand by themselves from then on: units that somebody was
- * asked to burn, and a claim that the ledger took just before the cycle was released.
+ * Records that orders leave the ended cycle, if they did not end with it: a redemption with a burn
+ * request, and an order claimed just before the cycle was released. They settle by themselves.
  */
-const outlived = (formerCycle: FormerCycle, node: Node) =>
+const leftBehind = (formerCycle: FormerCycle, node: Node) =>
   Effect.andThen(leaving(subscriptions, formerCycle, node), leaving(redemptions, formerCycle, node))
 
 type Member = Pick<Subscription, "cycleId" | "endedAt">
@@ -224,7 +241,7 @@ const leaving = <R extends Member, F>(
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
-    // A claim of the very batch that ends the cycle leaves it too.
+    // Includes orders that were claimed in this transaction.
     for (const order of yield* leftIn(collection, formerCycle.cycleId)) {
       if (order.endedAt !== null) continue
       const fact: Leaving = { on: "leave", formerCycle }
@@ -232,21 +249,9 @@ const leaving = <R extends Member, F>(
     }
   })
 
-/** The payloads of these contracts, by id; one look-up for all. */
-const payloadsOf = Effect.fnUntraced(function* (cids: ReadonlyArray<string>) {
-  const records = yield* Records
-  const known = new Map(
-    (yield* records.many(contracts, cids)).map((one) => [one.contractId, one.payload])
-  )
-  return {
-    as: <T extends Template>(template: T, cid: string): Payload<T> | null =>
-      Result.getOrNull(Schema.decodeUnknownResult(template.payload)(known.get(cid)))
-  }
-})
+// ---- allocations of the fund
 
-// ---- the fund's cash for its net
-
-/** The open cycle that a fund's allocation to itself refers to; null where it is not one. */
+/** Finds the cycle that a fund's allocation to itself refers to; null: the allocation is of another kind. */
 const funded = Effect.fnUntraced(function* (payload: Payload<typeof Allocation>, node: Node) {
   if (payload.executor !== node.venue || payload.sender !== payload.receiver) return null
   const records = yield* Records
@@ -254,7 +259,7 @@ const funded = Effect.fnUntraced(function* (payload: Payload<typeof Allocation>,
   return self?.fund === payload.sender ? self : null
 })
 
-/** Why an allocation is not the cycle's cash; null where it is. */
+/** Reason why an allocation is not the cycle's cash; null: it is. */
 const misfitOf = (self: DealingCycle, payload: Payload<typeof Allocation>): string | null => {
   if (self.state !== "open") return "The cycle has ended."
   const { admin, id } = self.paymentAsset
@@ -272,8 +277,8 @@ const unallocated = Effect.fnUntraced(function* (payload: Payload<typeof Allocat
   yield* dealing.record(self, node, { on: "unallocate", cid: node.contractId })
 })
 
-/** The open cycle of this contract; one of the same id on another contract does not count. */
-const standingOn = (
+/** Reads a choice on the contract of an open cycle; a choice on any other contract is kept as unexpected. */
+const ofOpenCycle = (
   cycleId: string,
   node: Node,
   on: "settle" | "release",
@@ -285,6 +290,6 @@ const standingOn = (
     if (self?.cycleCid === node.contractId) return yield* read(self)
     yield* dealing.keepBreach(node, cycleId, {
       on,
-      detail: "No open cycle stands on this contract."
+      detail: "No open cycle has this contract."
     })
   })

@@ -1,4 +1,4 @@
-/** Reads of dealing cycles: all of them, or one with what it comes to. */
+/** Reads of dealing cycles: the list, and one in detail, also with what-if figures. */
 import { Effect, Schema } from "effect"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
@@ -15,7 +15,7 @@ import * as DealingCycleDetail from "./DealingCycleDetail.ts"
 import { idsOf, isNone, none, ordersIn } from "./DealingCycleOrders.ts"
 import { ordersNaming } from "./CycleOrderLookups.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
-import { comingOf, swungBy, whatIf } from "./WhatIfLookups.ts"
+import { settlementNow, swungBy, whatIf } from "./WhatIfLookups.ts"
 
 const audience = {
   operator: "all",
@@ -26,7 +26,7 @@ const audience = {
   investor: "own"
 } as const satisfies Read.Audience
 
-/** The holder whose orders alone the caller sees; null: everybody's. */
+/** Returns the holder whose orders alone the caller sees; null: the caller sees all. */
 const holderOf = ({ caller, sight }: Pick<Read.Asking, "caller" | "sight">): string | null =>
   sight === "own" ? caller.holderId : null
 
@@ -59,7 +59,7 @@ export const list = Read.list({
     const sold = yield* records.countBy(redemptions, "cycleId", query)
     return { cycleId: [...new Set([...bought.keys(), ...sold.keys()])].toSorted() }
   }),
-  view: (records, asking) => many(records, { pin: asking.pin, holderId: holderOf(asking) })
+  view: (records, asking) => viewsOf(records, { pin: asking.pin, holderId: holderOf(asking) })
 })
 
 export const get = Read.one({
@@ -89,7 +89,7 @@ export const get = Read.one({
     const cycle = yield* records.get(dealingCycles, cycleId, pin)
     const named = (yield* ordersNaming([cycle], { pin, holderId })).get(cycleId) ?? none
     const orders = ordersIn(cycle, named)
-    // A sign-in that names no holder has no order anywhere.
+    // A caller limited to its own orders, and without a holder, has none.
     if (asking.sight === "own" && (holderId === null || isNone(orders))) {
       return yield* Effect.fail(
         refused("not-found", { detail: `There is no such ${dealingCycles.name}.` })
@@ -98,40 +98,43 @@ export const get = Read.one({
     const view =
       holderId === null
         ? DealingCycleView.of(cycle, idsOf(orders))
-        : DealingCycleView.own(cycle, named)
-    const behind = { view, orders, offset: pin.offset }
-    const then = isAsked ? yield* whatIf(cycle, orders, { asked, pin }) : null
-    if (then !== null) return DealingCycleDetail.ifDealt(cycle, behind, then)
-    const coming = holderId === null ? yield* comingOf(cycle, orders, pin) : null
-    if (coming !== null) return DealingCycleDetail.settling(cycle, behind, coming)
+        : DealingCycleView.ofHolder(cycle, named)
+    const sources = { view, orders, offset: pin.offset }
+    const supposed = isAsked ? yield* whatIf(cycle, orders, { asked, pin }) : null
+    if (supposed !== null) return DealingCycleDetail.ifDealt(cycle, sources, supposed)
+    const settlement = holderId === null ? yield* settlementNow(cycle, orders, pin) : null
+    if (settlement !== null) return DealingCycleDetail.settling(cycle, sources, settlement)
     const swinging = holderId === null ? yield* swungBy(cycle, pin) : null
-    return DealingCycleDetail.of(cycle, { ...behind, swinging })
+    return DealingCycleDetail.of(cycle, { ...sources, swinging })
   })
 })
 
-/** At which point, and whose orders: everybody's where there is no holder. */
-interface Seen {
+/** Pin of the read, and the holder whose orders alone the caller sees; null: the caller sees all. */
+interface Scope {
   readonly pin: Pin.Resolved
   readonly holderId: string | null
 }
 
 /**
- * The cycles of a page. A settled one knows its orders; those of the others are looked up, in one go
- * for all, and so are those of a holder that sees nobody else's.
+ * Makes the views of a page of cycles. A settled cycle lists its orders. The orders of the others, and
+ * all orders of a caller limited to its own, are loaded for the whole page at once.
  */
-const many = Effect.fnUntraced(function* (cycles: ReadonlyArray<Stored<DealingCycle>>, seen: Seen) {
+const viewsOf = Effect.fnUntraced(function* (
+  cycles: ReadonlyArray<Stored<DealingCycle>>,
+  scope: Scope
+) {
   const asked =
-    seen.holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
-  const named = yield* ordersNaming(asked, seen)
+    scope.holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
+  const named = yield* ordersNaming(asked, scope)
   return yield* Effect.forEach(cycles, (cycle) =>
     Effect.gen(function* () {
       const found = named.get(cycle.cycleId)
       if (found === undefined) return DealingCycleView.of(cycle)
-      if (seen.holderId !== null) return DealingCycleView.own(cycle, found)
+      if (scope.holderId !== null) return DealingCycleView.ofHolder(cycle, found)
       const orders = ordersIn(cycle, found)
       const view = DealingCycleView.of(cycle, idsOf(orders))
-      const coming = yield* comingOf(cycle, orders, seen.pin)
-      return coming === null ? view : DealingCycleView.settling(view, coming)
+      const settlement = yield* settlementNow(cycle, orders, scope.pin)
+      return settlement === null ? view : DealingCycleView.settling(view, settlement)
     })
   )
 })

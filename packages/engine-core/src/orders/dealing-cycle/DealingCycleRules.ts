@@ -1,4 +1,4 @@
-/** Figures of a cycle: price, partial fills, sums of both sides, the fund's net. */
+/** Pure figures of a cycle: price, partial fills, sums of both sides, the fund's net. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
@@ -6,7 +6,7 @@ import * as Formulas from "../OrderFormulas.ts"
 import { type FundNet, type Gating, gatingOf, type Gross } from "./DealingCycleMachine.ts"
 import type { Ordered } from "./DealingDay.ts"
 
-/** A priced subscription: cash, refund, units. */
+/** Figures of a priced subscription: its cash, its refund, its units. */
 export interface Bought {
   readonly id: string
   readonly cash: Decimal.Decimal
@@ -14,7 +14,7 @@ export interface Bought {
   readonly units: Decimal.Decimal
 }
 
-/** A priced redemption: the units that go, and what they are paid with; the rate is its own fee's. */
+/** Figures of a priced redemption: its units, its proceeds, its price and its own fee rate. */
 export interface Sold {
   readonly id: string
   readonly units: Decimal.Decimal
@@ -26,13 +26,13 @@ export interface Sold {
 export interface Dealing {
   readonly bought: ReadonlyArray<Bought>
   readonly sold: ReadonlyArray<Sold>
-  /** The units that may be redeemed in one cycle; null: all. */
+  /** Largest number of units redeemed in one cycle; null: no limit. */
   readonly capacity: Decimal.Decimal | null
   readonly unitDecimals: number
   readonly cashDecimals: number
 }
 
-/** Filled part of a redemption; the remainder is an order of its own, claimed and unpriced. */
+/** Partial fill of a redemption; `rest` becomes an order of its own, claimed and unpriced. */
 export interface Fill {
   readonly units: Decimal.Decimal
   readonly proceeds: Decimal.Decimal
@@ -40,7 +40,7 @@ export interface Fill {
 }
 
 export interface Settlement {
-  /** The redemptions of which something is left over, by id; the others are dealt whole. */
+  /** Partial fills by redemption id; the other redemptions are filled in whole. */
   readonly fills: ReadonlyMap<string, Fill>
   readonly gross: Gross
   readonly fundNet: FundNet
@@ -48,9 +48,9 @@ export interface Settlement {
 }
 
 /**
- * The cycle's figures by the formulas gate-fill, redeem-units and fund-net
- * (docs/domain/figures.md#cycle-figures). A redemption that is filled in part is paid for that
- * part, rounded down; one that is dealt whole is paid what it was priced at.
+ * Computes a cycle's figures by the formulas gate-fill, redeem-units and fund-net
+ * (docs/domain/figures.md#cycle-figures). A partial fill is paid for its units, rounded down; a
+ * redemption filled in whole is paid its proceeds.
  */
 export const settlementOf = (dealing: Dealing): Settlement => {
   const fills = fillsOf(dealing)
@@ -112,11 +112,11 @@ const fillsOf = ({
 // ---- the price
 
 export interface Swinging {
-  /** The official point's. */
+  /** Price of the official point. */
   readonly price: Decimal.Decimal
-  /** Of all orders of the valuation date, whether they are in the cycle or not. */
+  /** Sums of all orders of the dealing day, in the cycle or not. */
   readonly ordered: Ordered
-  /** Units in being. */
+  /** Units outstanding. */
   readonly outstanding: Decimal.Decimal
   readonly swing: {
     readonly threshold: Decimal.Decimal
@@ -125,9 +125,7 @@ export interface Swinging {
   } | null
 }
 
-/**
- * The price swung by the day's net flow (docs/domain/figures.md#swing); null: orders deal unswung.
- */
+/** Computes the price swung by the day's net flow (docs/domain/figures.md#swing); null: it is not swung. */
 export const swungOf = ({
   price,
   ordered,
@@ -146,7 +144,7 @@ export const swungOf = ({
 
 // ---- what if
 
-/** An order as it was asked for, with the terms it deals at. */
+/** Cash or units of an order as they were ordered, with the terms it deals at. */
 export interface Asked {
   readonly id: string
   readonly amount: Decimal.Decimal | null
@@ -156,7 +154,7 @@ export interface Asked {
   readonly cashDecimals: number
 }
 
-/** What a subscription would come to at a price, by its formula. */
+/** Computes the figures of a subscription at a price, by its formula. */
 export const boughtAt = (
   {
     id,
@@ -192,7 +190,7 @@ export const boughtAt = (
   return { id, cash: cost.expected, refund: Decimal.zero, units: asked }
 }
 
-/** What a redemption would come to at a price, by its formula. */
+/** Computes the figures of a redemption at a price, by its formula. */
 export const soldAt = (
   { id, amount, units, feeRate, unitDecimals, cashDecimals }: Asked,
   price: Decimal.Decimal
@@ -212,13 +210,13 @@ export const soldAt = (
   return { id, units: asked, proceeds: paid.proceeds, price, feeRate }
 }
 
-/** Whether a redemption's units come to any cash at all at this price. */
+/** Checks whether the proceeds of a redemption's units at a price are above zero. */
 export const isPayable = (
   order: Pick<Asked, "units" | "feeRate" | "unitDecimals" | "cashDecimals">,
   price: Decimal.Decimal
 ): boolean =>
   Decimal.isPositive(
-    soldAt({ ...order, id: "one that is asked about", amount: null }, price).proceeds
+    soldAt({ ...order, id: "order that is checked", amount: null }, price).proceeds
   )
 
 const nothingAsked = (id: string): never => {

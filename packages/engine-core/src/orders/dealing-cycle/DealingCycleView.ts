@@ -1,4 +1,4 @@
-/** A dealing cycle as the API shows it in lists and results: its sums, and the ids of its orders. */
+/** View of a dealing cycle in lists and results: its public members, with the ids of its orders. */
 import { Struct } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as RecordView from "../../records/RecordView.ts"
@@ -36,60 +36,61 @@ export const DealingCycleView = RecordView.schemaOf(shown, {
 })
 export type DealingCycleView = typeof DealingCycleView.Type
 
-/** The cycle's view for readers without a limited scope. */
+/** Makes the view for callers that see all orders. */
 export const of = (
   record: Stored<DealingCycle>,
   orders: DealingCycle["orders"] = record.orders
 ): DealingCycleView => ({ ...RecordView.of(dealingCycles, shown, record), orders })
 
-/** The cycle with the figures that settling it now would give. */
+/** Returns the view with the figures that settling the cycle now would give. */
 export const settling = (
   view: DealingCycleView,
   { gross, fundNet, gate }: Settlement
 ): DealingCycleView => ({ ...view, gross, fundNet, gate })
 
 /**
- * The view of a cycle for one holder: orders and sums count that holder's own orders only. `named`
- * holds every order of the holder that ever named the cycle.
+ * Makes the view for a caller limited to one holder: orders and sums count that holder's orders only.
+ * `named` are all orders of the holder that ever named the cycle.
  */
-export const own = (record: Stored<DealingCycle>, named: Orders): DealingCycleView => {
+export const ofHolder = (record: Stored<DealingCycle>, named: Orders): DealingCycleView => {
   const orders = ordersIn(record, named)
   const gross = record.endedAs === "released" ? Cycle.nothing : grossOf(orders)
   return {
     ...of(record, idsOf(orders)),
     gross,
     fundNet: Cycle.netOf(gross),
-    // What all ordered follows from the factor and the capacity.
+    // Factor and capacity together would disclose the sum of all orders.
     gate: null,
-    ...knownOf(record, named)
+    ...visibleChangesOf(record, named)
   }
 }
 
 /**
- * The version and the time of change that a holder is shown count the facts it may know: the cycle's
- * own, and those of its own orders until the cycle ended. Everybody's would tell how many others deal.
+ * Computes the version and the time of change that a holder sees: they count the facts of the cycle and
+ * of the holder's own orders until the cycle ended. Counting all orders would disclose the number of
+ * others.
  */
-const knownOf = (record: Stored<DealingCycle>, { subscriptions, redemptions }: Orders) => {
+const visibleChangesOf = (record: Stored<DealingCycle>, { subscriptions, redemptions }: Orders) => {
   const { createdAt, cutOffAt, endedAt } = record
   const isPast = !record.acceptsOrders && (endedAt === null || Instant.atOrAfter(endedAt, cutOffAt))
-  const apart = ({ endedAt: at }: { readonly endedAt: Instant.Instant | null }) =>
+  const endApart = ({ endedAt: at }: { readonly endedAt: Instant.Instant | null }) =>
     at === endedAt ? null : at
   const instants = [
     createdAt,
     isPast ? cutOffAt : null,
     endedAt,
-    ...subscriptions.flatMap((order) => [order.claimedAt, order.pricedAt, apart(order)]),
+    ...subscriptions.flatMap((order) => [order.claimedAt, order.pricedAt, endApart(order)]),
     ...redemptions.flatMap((order) => [
       order.claimedAt,
       order.pricedAt,
       // A redemption burned by request has left the cycle; one burned with its payment has not.
-      order.burnedAt === order.settledAt ? apart(order) : order.burnedAt
+      order.burnedAt === order.settledAt ? endApart(order) : order.burnedAt
     ])
   ].filter((at) => at !== null && (endedAt === null || Instant.atOrBefore(at, endedAt)))
   return {
     version: instants.length,
     updatedAt: instants.reduce<Instant.Instant>(
-      (last, at) => Instant.max(last, at ?? last),
+      (latest, at) => Instant.max(latest, at ?? latest),
       createdAt
     )
   }

@@ -1,4 +1,4 @@
-/** Sums of all orders of an instrument for one cut-off, by which its price is swung. */
+/** Record and collection of dealing days: the sums of all orders of a cut-off, by which the price is swung. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -9,7 +9,7 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Field from "../../templates/Field.ts"
 import { Counts } from "./DealingCycleMachine.ts"
 
-/** Each side as it was ordered: in cash, or in units. */
+/** Sums of each side as it was ordered: in cash, or in units. */
 export const Ordered = Schema.Struct({
   subscribedCash: Decimal.schema,
   subscribedUnits: Decimal.schema,
@@ -21,32 +21,33 @@ export type Ordered = typeof Ordered.Type
 export const DealingDay = Schema.Struct({
   instrumentId: InstrumentId,
   cutOffAt: Instant.schema,
-  /** The orders that stand, or dealt. */
+  /** Number of orders that are open or settled. */
   orders: Counts,
   ordered: Ordered,
   /**
-   * The day as it was when its first order was priced: every order of the day deals at that price,
-   * even where others leave afterwards. Null until then.
+   * Inputs of the swing, fixed when the first order of the day was priced: they hold for every order of
+   * the day, also if others leave afterwards. Null until then.
    */
   dealt: Schema.NullOr(
     Schema.Struct({
       pointCid: Field.contractId,
       at: Instant.schema,
       ordered: Ordered,
-      /** The units there were just before. */
+      /** Units outstanding just before. */
       outstanding: Decimal.schema
     })
   )
 })
 export type DealingDay = typeof DealingDay.Type
 
-/** An order came, or went unpriced or undelivered: what it changes. */
+/** An order was claimed, withdrawn or released: the changes of the counts and sums. */
 const Count = Schema.Struct({
   on: Schema.Literal("count"),
   orderId: Schema.String,
   orders: Schema.Struct({ subscriptions: Integer.schema, redemptions: Integer.schema }),
   ordered: Ordered
 })
+/** The first order of the day was priced. */
 const Deal = Schema.Struct({
   on: Schema.Literal("deal"),
   pointCid: Field.contractId,
@@ -56,6 +57,7 @@ const Deal = Schema.Struct({
 export const Fact = Schema.Union([Count, Deal])
 export type Fact = typeof Fact.Type
 
+/** Key of an instrument's dealing day. */
 export const idOf = (of: Pick<DealingDay, "instrumentId" | "cutOffAt">): string =>
   `${of.instrumentId}/${Instant.sortable(of.cutOffAt)}`
 

@@ -1,6 +1,4 @@
-/**
- * Readings that update the sums of a dealing day and its cycle as orders join, are priced or leave.
- */
+/** Readings that update the sums of a dealing day and its cycle as orders join, are priced or leave. */
 import { Effect, Option } from "effect"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
@@ -24,18 +22,22 @@ import { dealingDays } from "./DealingDay.ts"
 import * as Day from "./DealingDay.ts"
 
 /**
- * These readings hear of a node after those of the orders themselves, and look at what became of the
- * order: a ledger fact that moved no order moves no sum.
+ * These readings run after those of the orders on the same node, and count by the order's record: a
+ * ledger fact that changed no order changes no sum.
  */
 const subscriptionClaim = TypedReading.of(SubscriptionClaim, {
   created: ({ subscriptionId }, node) =>
     counted(subscriptions, subscriptionId, (self) =>
-      // An attestation makes the claim anew; the order came with its first.
-      self.version === 1 && self.claimCid === node.contractId ? came(bought(self), node) : nothing
+      // An attestation creates another claim contract; only the first one opened the order.
+      self.version === 1 && self.claimCid === node.contractId
+        ? claimed(bought(self), node)
+        : nothing
     ),
   exercised: {
     Withdraw: ({ payload }, node) =>
-      counted(subscriptions, payload.subscriptionId, (self) => gone(self, bought(self), node))
+      counted(subscriptions, payload.subscriptionId, (self) =>
+        endedUnsettled(self, bought(self), node)
+      )
   }
 })
 
@@ -49,13 +51,15 @@ const lot = TypedReading.of(Lot, {
   exercised: {
     Settle: ({ payload }, node) =>
       counted(subscriptions, payload.subscriptionId, (self) =>
-        // It leaves the sums with what it stood in them for, whatever was paid back by now.
+        // Subtracts the refund that was added, not the one that the settlement has paid.
         self.lot?.cid === node.contractId
           ? leftCycle(bought({ ...self, refunded: self.refund }), node)
           : nothing
       ),
     Release: ({ payload }, node) =>
-      counted(subscriptions, payload.subscriptionId, (self) => gone(self, bought(self), node))
+      counted(subscriptions, payload.subscriptionId, (self) =>
+        endedUnsettled(self, bought(self), node)
+      )
   }
 })
 
@@ -64,13 +68,13 @@ const redemptionClaim = TypedReading.of(RedemptionClaim, {
     counted(redemptions, redemptionId, (self) =>
       self.claimCid === node.contractId
         ? self.version === 1
-          ? came(sold(self), node)
+          ? claimed(sold(self), node)
           : joined(sold(self), node)
         : nothing
     ),
   exercised: {
     Withdraw: ({ payload }, node) =>
-      counted(redemptions, payload.redemptionId, (self) => gone(self, sold(self), node))
+      counted(redemptions, payload.redemptionId, (self) => endedUnsettled(self, sold(self), node))
   }
 })
 
@@ -84,13 +88,13 @@ const pricedRedemption = TypedReading.of(PricedRedemption, {
   exercised: {
     Settle: ({ payload }, node) =>
       counted(redemptions, payload.redemptionId, (self) =>
-        // One that was burned before had left its cycle by that.
+        // A redemption that was burned before has left its cycle already.
         self.settledAt === node.effectiveAt && self.burnedAt === self.settledAt
           ? leftCycle(sold(self), node)
           : nothing
       ),
     Release: ({ payload }, node) =>
-      counted(redemptions, payload.redemptionId, (self) => gone(self, sold(self), node))
+      counted(redemptions, payload.redemptionId, (self) => endedUnsettled(self, sold(self), node))
   }
 })
 
@@ -118,7 +122,7 @@ export const readings = [
 type Reads = Effect.Effect<void, Unavailable, Records>
 const nothing: Reads = Effect.void
 
-/** Looks at the order as the same node left it. */
+/** Reads the order as the earlier readings of this node left it. */
 const counted = <R, F>(
   collection: Collection<R, F>,
   id: string,
@@ -131,7 +135,7 @@ const counted = <R, F>(
     )
   )
 
-/** An order as its sums see it. */
+/** Members of an order that the sums of its day and its cycle count. */
 interface Order {
   readonly kind: keyof Cycle.Counts
   readonly orderId: string
@@ -165,21 +169,21 @@ const sold = (self: Redemption): Order => ({
   gross: grossOfRedemption(self)
 })
 
-/** The order as it was before its price: an order in cash knew no units yet. */
+/** Returns the order as it was before its price: an order by amount had no units. */
 const unpriced = (self: Redemption): Redemption => ({
   ...self,
   proceeds: null,
   units: self.amount === null ? self.units : null
 })
 
-// ---- coming, priced, going
+// ---- claimed, priced, ended
 
-const came = Effect.fnUntraced(function* (order: Order, node: Node) {
+const claimed = Effect.fnUntraced(function* (order: Order, node: Node) {
   yield* countInDay(order, node, { orders: 1, ordered: order.ordered })
   yield* countInCycle(order, node, { members: 1, gross: order.gross })
 })
 
-/** A cycle that was opened after it has taken it in; its day has counted it since it came. */
+/** Counts an order in a cycle that was opened after its claim; its day counts it since the claim. */
 const joined = (order: Order, node: Node) =>
   countInCycle(order, node, { members: 1, gross: order.gross })
 
@@ -193,14 +197,14 @@ const priced = Effect.fnUntraced(function* (
   yield* countInCycle(after, node, { members: 0, gross })
 })
 
-/** Withdrawn or released, by itself or with its cycle. */
-const gone = Effect.fnUntraced(function* (
+/** Subtracts an order that was withdrawn or released, by itself or with its cycle. */
+const endedUnsettled = Effect.fnUntraced(function* (
   self: Pick<Subscription | Redemption, "endedAs" | "endedAt">,
   order: Order,
   node: Node
 ) {
-  const isGone = self.endedAs === "withdrawn" || self.endedAs === "released"
-  if (!isGone || self.endedAt !== node.effectiveAt) return
+  const isUnsettled = self.endedAs === "withdrawn" || self.endedAs === "released"
+  if (!isUnsettled || self.endedAt !== node.effectiveAt) return
   yield* countInDay(order, node, { orders: -1, ordered: Day.negated(order.ordered) })
   yield* leftCycle(order, node)
 })
@@ -213,9 +217,9 @@ const countInDay = Effect.fnUntraced(function* (
   change: { readonly orders: 1 | -1; readonly ordered: Day.Ordered }
 ) {
   const records = yield* Records
-  const known = yield* records.find(dealingDays, Day.idOf({ instrumentId, cutOffAt }))
-  const day = Option.isSome(known)
-    ? known.value
+  const found = yield* records.find(dealingDays, Day.idOf({ instrumentId, cutOffAt }))
+  const day = Option.isSome(found)
+    ? found.value
     : yield* LedgerRecord.open(
         dealingDays,
         {
@@ -240,7 +244,7 @@ const countInDay = Effect.fnUntraced(function* (
   )
 })
 
-/** The first price of a day fixes what its swing is judged by: who ordered, and how large the fund was. */
+/** Fixes the inputs of the day's swing at its first price: the sums ordered, and the units outstanding. */
 const dealt = Effect.fnUntraced(function* (order: Order, pointCid: string, node: Node) {
   const records = yield* Records
   const day = yield* records.find(dealingDays, Day.idOf(order))
@@ -283,7 +287,7 @@ const countInCycle = Effect.fnUntraced(function* (
   )
 })
 
-/** An order that ends with its cycle stays in the cycle's sums. */
+/** Subtracts an order from its open cycle; an order that ends with its cycle stays in the cycle's sums. */
 const leftCycle = Effect.fnUntraced(function* (order: Order, node: Node) {
   if (order.cycleId === null) return
   const records = yield* Records

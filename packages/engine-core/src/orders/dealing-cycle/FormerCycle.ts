@@ -1,4 +1,4 @@
-/** A cycle that ended without an order that was in it, and how it ended. */
+/** Reference of an order to the cycle that ended without it, and how that cycle ended. */
 import { Schema } from "effect"
 import { CycleEnding } from "../../vocabulary/sets.ts"
 
@@ -11,7 +11,7 @@ export const FormerCycle = Schema.Struct({
 })
 export type FormerCycle = typeof FormerCycle.Type
 
-/** The cycle that an order is in, or that ended without it; null: it never was in one that ended so. */
+/** Returns the cycle that an order is in, else the cycle that ended without it; null: neither. */
 export const cycleNamedBy = (of: {
   readonly cycleId: string | null
   readonly formerCycle: FormerCycle | null

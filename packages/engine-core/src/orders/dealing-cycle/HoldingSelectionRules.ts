@@ -1,50 +1,54 @@
-/** Pure choice of a fund's holdings for a payment: the fewest that reach the sum. */
+/** Pure selection of a fund's holdings for a payment: the fewest that reach the amount. */
 import * as Decimal from "../../kernel/Decimal.ts"
 
-/** A draw on a fund's provision: the contract, the holdings it takes, and the amount. */
+/** A draw on a fund's provision: the contract, the holdings that it uses, and the amount. */
 export interface Provision {
   readonly provisionCid: string
   readonly holdingCids: ReadonlyArray<string>
   readonly amount: Decimal.Decimal
 }
 
-/** A holding that nothing locks. */
+/** An unlocked holding. */
 export interface Free {
   readonly contractId: string
   readonly amount: Decimal.Decimal
 }
 
-/** Accumulator over holdings: their sum, and the largest ones. */
-export interface Seen {
+/** Accumulator over holdings: the sum of all, and the largest ones. */
+export interface Candidates {
   readonly total: Decimal.Decimal
   readonly largest: ReadonlyArray<Free>
 }
 
-export const none: Seen = { total: Decimal.zero, largest: [] }
+export const none: Candidates = { total: Decimal.zero, largest: [] }
 
-/** With these too; of all that passed no more than the `most` largest are kept. */
-export const seen = (self: Seen, more: ReadonlyArray<Free>, most: number): Seen => ({
+/** Fold: adds holdings to the sum, and keeps the `most` largest of all. */
+export const withHoldings = (
+  self: Candidates,
+  more: ReadonlyArray<Free>,
+  most: number
+): Candidates => ({
   total: Decimal.sum([self.total, ...more.map(({ amount }) => amount)]),
   largest: [...self.largest, ...more].toSorted(byAmount).slice(0, most)
 })
 
-/** The largest first; of one size the lower id first, so that everybody draws alike. */
+/** Sorts the largest first, equal amounts by id, so that the selection is deterministic. */
 const byAmount = (a: Free, b: Free): number =>
   Decimal.compare(b.amount, a.amount) || (a.contractId < b.contractId ? -1 : 1)
 
 /**
- * The fewest holdings that bring the amount; null where all together do not. Where more would be
- * needed than were kept these are all that were: more than one transaction may use, and that is what
- * it is refused for.
+ * Returns the ids of the fewest holdings that reach the amount; null if all holdings together do not. If
+ * the kept ones do not reach it, all of them are returned: the check of the transaction's size then
+ * refuses the draw.
  */
-export const drawn = (
-  { largest, total }: Seen,
+export const select = (
+  { largest, total }: Candidates,
   amount: Decimal.Decimal
 ): ReadonlyArray<string> | null => {
   if (Decimal.lessThan(total, amount)) return null
   let sum = Decimal.zero
-  const needed = largest.findIndex((one) => {
-    sum = Decimal.add(sum, one.amount)
+  const needed = largest.findIndex((holding) => {
+    sum = Decimal.add(sum, holding.amount)
     return Decimal.atLeast(sum, amount)
   })
   return largest

@@ -1,7 +1,7 @@
-/** Pure rules of a cycle's membership: whether an order may join, and whether it may leave. */
+/** Checks whether an order may join a cycle, and whether it may settle apart from its cycle. */
 import { check, type Objection } from "../../kernel/Gates.ts"
 
-/** The row of an order that would join; `fullCycleId` names a cycle that can settle no order more. */
+/** Checks that the cycle has room for another order; `fullCycleId` is the cycle if it has none. */
 export const againstJoining = (fullCycleId: string | null, inputsMax: number): Objection =>
   check("transaction-size", fullCycleId === null, {
     detail:
@@ -11,7 +11,7 @@ export const againstJoining = (fullCycleId: string | null, inputsMax: number): O
     recovery: "Claim the order after the cut-off, for the next one, or settle fewer at once."
   })
 
-/** The row of an order that would settle by itself; null: its cycle, if it had one, has ended. */
+/** Checks that an order settles by itself only if it is in no open cycle; null: it is in none. */
 export const againstLeaving = (openCycleId: string | null): Objection =>
   check("in-cycle", openCycleId === null, {
     detail: openCycleId === null ? null : `The order is in the open dealing cycle ${openCycleId}.`

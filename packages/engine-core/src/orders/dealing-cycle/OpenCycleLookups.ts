@@ -1,4 +1,4 @@
-/** Look-up of the open cycle that a claimed order joins, and whether it has room. */
+/** Look-up of the open cycle that a claimed order joins, and the check of its room. */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import type { Objection } from "../../kernel/Gates.ts"
@@ -9,7 +9,7 @@ import type { Counts } from "./DealingCycleMachine.ts"
 import { againstJoining, againstLeaving } from "./JoiningRules.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
-/** The open cycle of an instrument and cut-off; null while there is none. */
+/** Finds the open cycle of an instrument and cut-off; null: there is none. */
 export const openCycleOf = Effect.fnUntraced(function* (
   of: Pick<DealingCycle, "instrumentId" | "cutOffAt">
 ) {
@@ -18,17 +18,17 @@ export const openCycleOf = Effect.fnUntraced(function* (
   return found === undefined ? null : found.record
 })
 
-/** The cycle that an order joins, and the row that says whether the two can settle together. */
+/** The cycle that an order joins, and the row of the check that it has room. */
 export interface Joining {
-  /** Null: the order is settled by itself. */
+  /** Null: the order settles by itself. */
   readonly cycle: (Stored<DealingCycle> & { readonly cycleCid: string }) | null
   readonly against: Objection
 }
 
 /**
- * The cycle that a ledger-paid order of this cut-off joins by its claim. Orders that could not
- * settle together in one ledger transaction are refused here, while there is still another cut-off
- * to claim them for (docs/domain/dealing-cycles.md#size).
+ * Finds the cycle that a ledger-paid order of this cut-off joins by its claim, and checks its room. An
+ * order beyond the size of one ledger transaction is refused at its claim, when it can still be claimed
+ * for another cut-off (docs/domain/dealing-cycles.md#size).
  */
 export const joining = (
   of: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
@@ -46,8 +46,8 @@ export const joining = (
   })
 
 /**
- * An order of an open cycle deals with the others of its cut-off: by itself it would pass the gate
- * and the order of the cycles by. Once its cycle has ended without it, it settles by itself.
+ * Checks that an order is in no open cycle. Settled apart from its cycle, it would evade the cycle's
+ * capacity and the sequence of cut-offs; after its cycle has ended without it, it settles by itself.
  */
 export const againstApart = Effect.fnUntraced(function* ({
   cycleId

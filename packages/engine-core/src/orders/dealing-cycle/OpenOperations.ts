@@ -1,4 +1,4 @@
-/** Write that opens a dealing cycle for a cut-off, once. */
+/** Write that opens the dealing cycle of an instrument's cut-off. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
@@ -70,7 +70,7 @@ export const open = Operation.defineOnLedger("dealing-cycle.open", {
           cycleId,
           cutOffAt: opened.cutOffAt,
           settleBy: opened.settleBy,
-          remainders: yield* waitingFor(market, { ...input, ...opened })
+          remainders: yield* remaindersFor(market, { ...input, ...opened })
         })
       ],
       last: true
@@ -92,10 +92,11 @@ const contractOf = (market: { readonly marketCid: string | null } | null): strin
 }
 
 /**
- * The claims that earlier gates left over for this cut-off, as many as one ledger transaction can
- * settle: opening the cycle joins them to it. A claim too small to be paid at the last price is left out.
+ * Loads the claim contracts of remainders that wait for this cut-off, at most as many as one ledger
+ * transaction settles: opening the cycle joins them to it. A remainder whose proceeds at the latest price
+ * are zero is left out.
  */
-const waitingFor = Effect.fnUntraced(function* (
+const remaindersFor = Effect.fnUntraced(function* (
   market: { readonly terms: { readonly oracle: Party.Party } } | null,
   of: { readonly instrumentId: InstrumentId; readonly cutOffAt: Instant.Instant }
 ) {
@@ -116,7 +117,7 @@ const waitingFor = Effect.fnUntraced(function* (
     .flatMap(({ claimCid }) => (claimCid === null ? [] : [claimCid]))
 })
 
-/** Look-ups and checks of opening: an existing cycle, which is no gate, then the checks. */
+/** Loads and checks the opening of a cycle; refuses an id that exists before any gate. */
 const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   const records = yield* Records
   const { cycleId, instrumentId } = input
@@ -137,53 +138,53 @@ const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
     opened === null ? null : yield* slotOf({ instrumentId, cutOffAt: opened.cutOffAt }, act)
   const market = yield* latestMarket(instrumentId)
   const { inputsMax } = yield* Settings
-  const standing = { holds, instrument, market, inputsMax }
-  return { opened, market, slot, rows: Gates.againstOpening(standing, rows) }
+  const context = { holds, instrument, market, inputsMax }
+  return { opened, market, slot, rows: Gates.againstOpening(context, rows) }
 })
 
-/** The reservation of a cut-off; an open cycle for it refuses another. */
+/** Finds the lock of a cut-off; refuses if a cycle is open for it, or is being opened. */
 const slotOf = Effect.fnUntraced(function* (
   of: Parameters<typeof dealtAt>[0],
   { operationId }: OperationAct
 ) {
   const records = yield* Records
   const slotId = dealtAt(of)
-  const known = Option.getOrNull(yield* records.find(cycleSlots, slotId))
-  const inTheWay =
+  const slot = Option.getOrNull(yield* records.find(cycleSlots, slotId))
+  const openCycleId =
     (yield* openCycleOf(of))?.cycleId ??
-    (known === null || (yield* isFree(known, operationId)) ? null : known.cycleId)
-  if (inTheWay !== null) {
+    (slot === null || (yield* isFree(slot, operationId)) ? null : slot.cycleId)
+  if (openCycleId !== null) {
     return yield* Effect.fail(
       refused("state-conflict", {
         check: DealingCycleMachine.name,
-        detail: `The dealing cycle ${inTheWay} is open for this cut-off.`
+        detail: `The dealing cycle ${openCycleId} is open for this cut-off.`
       })
     )
   }
-  return { slotId, known }
+  return { slotId, slot }
 })
 
 /**
- * Takes the cut-off for this cycle in the transaction that plans it: there is one open cycle of an
- * instrument and cut-off, even before the ledger has answered.
+ * Takes the lock of the cut-off in the transaction that plans the opening, so that an instrument and
+ * cut-off have at most one open cycle even before the ledger has answered.
  */
 const take = Effect.fnUntraced(function* (
-  { slotId, known }: Effect.Success<ReturnType<typeof slotOf>>,
+  { slotId, slot }: Effect.Success<ReturnType<typeof slotOf>>,
   cycleId: CycleId,
   act: OperationAct
 ) {
   const records = yield* Records
   const { operationId } = act
-  if (known === null) {
+  if (slot === null) {
     yield* records
       .open(cycleSlots, { slotId, cycleId, operationId }, act)
-      .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
+      .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
   } else {
-    yield* records.record(cycleSlots, known, { on: "take", cycleId, operationId }, act)
+    yield* records.record(cycleSlots, slot, { on: "take", cycleId, operationId }, act)
   }
 })
 
-/** Whether what took the cut-off before is over: its cycle has ended, or its operation failed. */
+/** Checks whether a taken lock is free again: its cycle has ended, or its operation failed. */
 const isFree = Effect.fnUntraced(function* (
   slot: { readonly cycleId: string; readonly operationId: string },
   operationId: string

@@ -1,4 +1,4 @@
-/** Pure rules of cut-offs: which a cycle may be opened for, and until when it may settle. */
+/** Pure rules of opening a dealing cycle: its cut-off, and the time by which it must settle. */
 import type * as Date from "../../kernel/Date.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import { check, type Objection } from "../../kernel/Gates.ts"
@@ -7,8 +7,9 @@ import { type CutOffRule, nextCutOff, settleBy } from "../order/CutOffRules.ts"
 
 export interface Opening {
   readonly cutOff: CutOffRule
-  /** The cut-off and the time to settle that the caller names; null: the next one, and the orders' own. */
+  /** The cut-off that the caller names; null: the next one. */
   readonly cutOffAt: Instant.Instant | null
+  /** The time to settle that the caller names; null: that of the orders. */
   readonly settleBy: Instant.Instant | null
   readonly now: Instant.Instant
 }
@@ -20,11 +21,11 @@ export interface Opened {
 }
 
 /**
- * The cut-off and the time to settle of a cycle that is opened now, and one row a check of the two.
- * A cut-off is one of the instrument's own rule, in its named zone: on the day a clock skips it,
- * the instant it skips at, and on the day a clock shows it twice, the first of the two. A cycle
- * settles before its orders run out, which is when the cash that is locked for them goes back. A
- * cut-off that the instrument's rule does not have is refused without further checks.
+ * Computes the cut-off and the time to settle of a cycle that is opened now, and checks both. The cut-off
+ * must be one of the instrument's cut-off rule, in the zone of that rule: on a day when the clock skips
+ * the time of day, the instant of the skip; on a day when the clock shows it twice, the first of the
+ * two. The time to settle must not be after the orders' own, at which their locked cash is released. A
+ * cut-off that is past or too far ahead is refused without further checks.
  */
 export const openingOf = (
   opening: Opening
@@ -51,7 +52,7 @@ export const openingOf = (
   return { opened: { cutOffAt: at, date, settleBy: until }, rows }
 }
 
-/** How far ahead a cut-off may be named. */
+/** Greatest distance of a named cut-off from now. */
 const reach = Duration.days(366)
 
 const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Objection> => [
@@ -61,6 +62,6 @@ const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Ob
 
 const nanosecond = 1n
 
-/** The next cut-off after now, or the one at the named instant or after it. */
+/** Returns the next cut-off after now, or the first at or after the named instant. */
 const cutOffOf = ({ cutOff, cutOffAt, now }: Opening) =>
   nextCutOff(cutOff, cutOffAt === null ? now : Instant.fromNanos(cutOffAt - nanosecond))

@@ -6,33 +6,33 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
-import * as Draw from "./HoldingSelectionRules.ts"
+import * as HoldingSelection from "./HoldingSelectionRules.ts"
 
 type Paying = Pick<DealingCycle, "instrumentId" | "fund" | "paymentAsset">
 
-/** Holdings that are looked at together while they pass. */
-const together = 500
+/** Holdings in one chunk of the stream. */
+const chunkSize = 500
 
 /**
- * The fund's consent to a draw of this amount, and the holdings it is drawn on; null where it gave
- * none, or has not as much that is free. `most` is what one ledger transaction may use.
+ * Finds the fund's agreed provision for this amount, and selects the holdings to draw on; null if there is
+ * no such provision, or if the fund's unlocked holdings do not reach the amount. `most` is the largest
+ * number of contracts in one ledger transaction.
  */
 export const provisionOf: (
   cycle: Paying,
   of: { readonly amount: Decimal.Decimal; readonly most: number }
-) => Effect.Effect<Draw.Provision | null, Unavailable, Records> = Effect.fnUntraced(function* (
-  cycle,
-  { amount, most }
-) {
-  if (Decimal.isZero(amount)) return null
-  const provisionCid = yield* consentTo(cycle, amount)
-  if (provisionCid === null) return null
-  const holdingCids = Draw.drawn(yield* freeOf(cycle, most), amount)
-  return holdingCids === null ? null : { provisionCid, holdingCids, amount }
-})
+) => Effect.Effect<HoldingSelection.Provision | null, Unavailable, Records> = Effect.fnUntraced(
+  function* (cycle, { amount, most }) {
+    if (Decimal.isZero(amount)) return null
+    const provisionCid = yield* provisionFor(cycle, amount)
+    if (provisionCid === null) return null
+    const holdingCids = HoldingSelection.select(yield* freeOf(cycle, most), amount)
+    return holdingCids === null ? null : { provisionCid, holdingCids, amount }
+  }
+)
 
-/** The latest consent of the fund that reaches as far. */
-const consentTo = Effect.fnUntraced(function* (cycle: Paying, amount: Decimal.Decimal) {
+/** Finds the latest agreed provision of the fund whose limit covers the amount. */
+const provisionFor = Effect.fnUntraced(function* (cycle: Paying, amount: Decimal.Decimal) {
   const records = yield* Records
   const consent = yield* records
     .stream(provisionSettlements, {
@@ -53,7 +53,7 @@ const consentTo = Effect.fnUntraced(function* (cycle: Paying, amount: Decimal.De
   return Option.isSome(consent) ? consent.value.provisionCid : null
 })
 
-/** The fund's unlocked holdings of the payment asset. */
+/** Folds the fund's unlocked holdings of the payment asset. */
 const freeOf = Effect.fnUntraced(function* ({ fund, paymentAsset }: Paying, most: number) {
   const records = yield* Records
   const { admin, id } = paymentAsset
@@ -61,10 +61,10 @@ const freeOf = Effect.fnUntraced(function* ({ fund, paymentAsset }: Paying, most
   return yield* records.stream(holdings, { where: { owner: [fund], asset: [asset] } }).pipe(
     Stream.map(({ record }) => record),
     Stream.filter(({ lock }) => lock === null),
-    Stream.grouped(together),
+    Stream.grouped(chunkSize),
     Stream.runFold(
-      () => Draw.none,
-      (all, free) => Draw.seen(all, free, most)
+      () => HoldingSelection.none,
+      (candidates, free) => HoldingSelection.withHoldings(candidates, free, most)
     )
   )
 })

@@ -1,4 +1,4 @@
-/** Write that releases a dealing cycle: its orders end unsettled, and allocations go back. */
+/** Write that releases a dealing cycle: its orders end unsettled, and their allocations end. */
 import { Effect, Schema } from "effect"
 import { Records } from "../../records/Records.ts"
 import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
@@ -16,11 +16,11 @@ import { ordersOf } from "./CycleOrderLookups.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import { shown } from "./SettleOperations.ts"
 
-const One = Schema.Struct({ cycleId: CycleId })
+const ById = Schema.Struct({ cycleId: CycleId })
 
 /**
- * Every order of the cycle goes with it in the same transaction: what was priced is released, what
- * was not is withdrawn, for only a priced order can be released
+ * Releases a cycle and ends its orders in the same transaction: a priced order is released, an unpriced
+ * one is withdrawn, since only a priced order can be released
  * (docs/domain/dealing-cycles.md#releasing).
  */
 export const release = Operation.defineOnLedger("dealing-cycle.release", {
@@ -33,7 +33,7 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
     id: ({ cycleId }) => cycleId,
     href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`
   },
-  input: One,
+  input: ById,
   result: DealingCycleView.DealingCycleView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("dealing-cycle.release.plan")(function* ({ cycleId }, act) {
@@ -42,16 +42,21 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
     yield* Effect.fromResult(decide(cycle, { on: "release", now: act.now }))
     const { subscriptions, redemptions } =
       (yield* ordersOf([cycle], { pin: null, holderId: null })).get(cycleId) ?? none
-    const ending = exercise(DealingCycleTemplate, cycle.cycleCid ?? gone(cycleId), "Release", {
-      allocations: cycle.allocations.map(({ cid }) => cid),
-      intents: []
-    })
+    const ending = exercise(
+      DealingCycleTemplate,
+      cycle.cycleCid ?? withoutContract(cycleId),
+      "Release",
+      {
+        allocations: cycle.allocations.map(({ cid }) => cid),
+        intents: []
+      }
+    )
     return {
-      // The cycle ends first, so that what leaves with it is not counted as having left before.
+      // The cycle ends first, so that its orders end with it and are not counted as having left before.
       commands: [
         ending,
-        ...subscriptions.map(letGo),
-        ...redemptions.filter(isReleasable).map(giveBack)
+        ...subscriptions.map(endSubscription),
+        ...redemptions.filter(isReleasable).map(endRedemption)
       ],
       last: true
     }
@@ -59,10 +64,7 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
   finish: ({ cycleId }) => shown(cycleId)
 })
 
-/**
- * The release of a cycle past its `settleBy`, which the engine opens
- * (docs/domain/dealing-cycles.md#releasing).
- */
+/** Scheduled release of a cycle past its `settleBy` (docs/domain/dealing-cycles.md#releasing). */
 export const timely = [
   Timely.define({
     name: "dealing-cycle.release",
@@ -74,20 +76,26 @@ export const timely = [
   })
 ]
 
-const letGo = ({ claimCid, lot, allocation, intentCid, subscriptionId }: Subscription) => {
+const endSubscription = ({
+  claimCid,
+  lot,
+  allocation,
+  intentCid,
+  subscriptionId
+}: Subscription) => {
   const argument = { allocationCid: allocation?.cid ?? null, intentCid }
   return lot === null
-    ? exercise(SubscriptionClaim, claimCid ?? gone(subscriptionId), "Withdraw", argument)
+    ? exercise(SubscriptionClaim, claimCid ?? withoutContract(subscriptionId), "Withdraw", argument)
     : exercise(Lot, lot.cid, "Release", argument)
 }
 
 /**
- * A redemption with a burn request is not released with its cycle: its units may be burned at any
- * moment, and its holder must then be paid.
+ * Checks whether a redemption is released with its cycle. One with a burn request is not: the registrar
+ * may burn its units at any moment, and its holder must then be paid.
  */
 const isReleasable = ({ burnRequestCid }: Redemption): boolean => burnRequestCid === null
 
-const giveBack = (order: Redemption) => {
+const endRedemption = (order: Redemption) => {
   const { claimCid, pricedCid, redemptionId } = order
   const argument = {
     unitsAllocationCid: order.unitsAllocation?.cid ?? null,
@@ -95,10 +103,10 @@ const giveBack = (order: Redemption) => {
     intentCid: order.intentCid
   }
   return pricedCid === null
-    ? exercise(RedemptionClaim, claimCid ?? gone(redemptionId), "Withdraw", argument)
+    ? exercise(RedemptionClaim, claimCid ?? withoutContract(redemptionId), "Withdraw", argument)
     : exercise(PricedRedemption, pricedCid, "Release", argument)
 }
 
-const gone = (id: string): never => {
-  throw new Error(`${id} is open and stands on no contract`)
+const withoutContract = (id: string): never => {
+  throw new Error(`${id} is open and has no contract`)
 }

@@ -1,4 +1,4 @@
-/** Write that settles a dealing cycle: four eyes over its figures, one ledger transaction. */
+/** Write that settles a dealing cycle: four eyes on its figures, one ledger transaction. */
 import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -21,10 +21,10 @@ import * as Rules from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
 import { ordersLeft } from "./CycleOrderLookups.ts"
-import { type Standing, standingOf } from "./CycleSettlementLookups.ts"
+import { type Context, contextOf } from "./CycleSettlementLookups.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
-const One = Schema.Struct({ cycleId: CycleId })
+const ById = Schema.Struct({ cycleId: CycleId })
 
 export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
   doc: "Settles every order of a dealing cycle and the fund's net in one transaction, at one price.",
@@ -36,41 +36,41 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
     id: ({ cycleId }) => cycleId,
     href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`
   },
-  input: One,
+  input: ById,
   result: DealingCycleView.DealingCycleView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   figures: Effect.fn("dealing-cycle.settle.figures")(function* ({ cycleId }, act) {
     const records = yield* Records
     const cycle = yield* records.get(dealingCycles, cycleId)
-    const standing = yield* standingOf(cycle, act.now)
+    const context = yield* contextOf(cycle, act.now)
     const crypto = yield* Crypto
     return {
-      figures: figuresOf(standing, crypto.sha256),
-      tolerance: standing.terms.tolerances.figures ?? Decimal.zero
+      figures: figuresOf(context, crypto.sha256),
+      tolerance: context.terms.tolerances.figures ?? Decimal.zero
     }
   }),
   gates: ({ cycleId }, act) => Effect.map(settling(cycleId, act), ({ rows }) => rows),
   plan: Effect.fn("dealing-cycle.settle.plan")(function* ({ cycleId }, act) {
-    const { standing, rows } = yield* settling(cycleId, act)
+    const { context, rows } = yield* settling(cycleId, act)
     yield* Effect.fromResult(judge(rows))
     const crypto = yield* Crypto
     const remainderIdOf = remainderIdBy(act.operationId, crypto.sha256)
-    const argument = settlingOf(standing, remainderIdOf)
+    const argument = settlingOf(context, remainderIdOf)
     return {
-      commands: [exercise(DealingCycleTemplate, contractOf(standing.cycle), "Settle", argument)],
+      commands: [exercise(DealingCycleTemplate, contractOf(context.cycle), "Settle", argument)],
       last: true
     }
   }),
   finish: ({ cycleId }) => shown(cycleId)
 })
 
-/** Everything that settling is judged by: the cycle's state, which is no gate, then one row a check. */
+/** Loads and checks a settlement: first the cycle's state, which is no gate, then the rows. */
 const settling = Effect.fnUntraced(function* (cycleId: CycleId, { now }: OperationAct) {
   const records = yield* Records
   const cycle = yield* records.get(dealingCycles, cycleId)
   yield* Effect.fromResult(admitted(cycle, "settle"))
-  const standing = yield* standingOf(cycle, now)
-  return { standing, rows: Gates.againstSettling(standing) }
+  const context = yield* contextOf(cycle, now)
+  return { context, rows: Gates.againstSettling(context) }
 })
 
 const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
@@ -78,7 +78,7 @@ const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
   return cycleCid
 }
 
-/** The cycle as its operation leaves it, with the ids of its orders. */
+/** Makes the view of a cycle after its operation, with the ids of its orders. */
 export const shown = (cycleId: CycleId) =>
   Effect.flatMap(Records, (records) => records.get(dealingCycles, cycleId)).pipe(
     Effect.catchTag("Refused", () => Effect.die(new Error(`dealing cycle ${cycleId} vanished`))),
@@ -87,15 +87,13 @@ export const shown = (cycleId: CycleId) =>
     )
   )
 
-/**
- * Figures of settling a cycle: price, sums of both sides, the fund's net, partial fills, members.
- */
+/** Figures that the approvers sign: price, sums of both sides, the fund's net, partial fills, members. */
 const figuresOf = (
-  { orders, point, dealingPrice, settlement, terms }: Standing,
+  { orders, point, dealingPrice, settlement, terms }: Context,
   sha256: (text: string) => string
 ): Readonly<Record<string, Figure>> => {
   const { gross, fundNet, gate } = settlement
-  const known: Readonly<Record<string, Figure | null>> = {
+  const figures: Readonly<Record<string, Figure | null>> = {
     point: point?.contractId ?? null,
     price: point?.price ?? null,
     swungPrice: dealingPrice === point?.price ? null : dealingPrice,
@@ -114,21 +112,21 @@ const figuresOf = (
     policyVersion: String(terms.policyVersion)
   }
   return Object.fromEntries(
-    Object.entries(known).flatMap(([name, figure]) => (figure === null ? [] : [[name, figure]]))
+    Object.entries(figures).flatMap(([name, figure]) => (figure === null ? [] : [[name, figure]]))
   )
 }
 
 type Settling = Argument<typeof DealingCycleTemplate, "Settle">
 
-const settlingOf = (standing: Standing, remainderIdOf: RemainderIdOf): Settling => ({
-  marketCid: standing.market?.marketCid ?? missing("market"),
-  lots: lotsOf(standing),
-  redemptions: redemptionsOf(standing, remainderIdOf),
-  allocations: standing.cycle.allocations.map(({ cid }) => cid),
-  provision: standing.provision
+const settlingOf = (context: Context, remainderIdOf: RemainderIdOf): Settling => ({
+  marketCid: context.market?.marketCid ?? missing("market"),
+  lots: lotsOf(context),
+  redemptions: redemptionsOf(context, remainderIdOf),
+  allocations: context.cycle.allocations.map(({ cid }) => cid),
+  provision: context.provision
 })
 
-const lotsOf = ({ orders, admissions, instrument }: Standing): Settling["lots"] =>
+const lotsOf = ({ orders, admissions, instrument }: Context): Settling["lots"] =>
   orders.subscriptions.map(({ holderId, lot, allocation, intentCid, refund }) => ({
     lotCid: lot?.cid ?? missing("lot"),
     allocationCid: allocation?.cid ?? missing("allocation"),
@@ -138,20 +136,17 @@ const lotsOf = ({ orders, admissions, instrument }: Standing): Settling["lots"] 
     refund: toPayBack({ refund })
   }))
 
-/** The redemptions with their filled parts; remainders deal on the next dealing day. */
-const redemptionsOf = (
-  standing: Standing,
-  remainderIdOf: RemainderIdOf
-): Settling["redemptions"] => {
-  const { fills } = standing.settlement
-  const next = nextOf(standing)
-  return standing.orders.redemptions.map((order) => {
+/** Redemptions with their partial fills; the remainders deal on the next dealing day. */
+const redemptionsOf = (context: Context, remainderIdOf: RemainderIdOf): Settling["redemptions"] => {
+  const { fills } = context.settlement
+  const nextCycleCid = nextCycleOf(context)
+  return context.orders.redemptions.map((order) => {
     const fill = fills.get(order.redemptionId)
     return {
       redemptionCid: order.pricedCid ?? missing("priced redemption"),
       unitsAllocationCid: order.unitsAllocation?.cid ?? missing("units"),
       intentCid: order.intentCid,
-      // What the fund set aside for the whole cannot pay a part.
+      // An allocation of the whole proceeds cannot pay a part of them.
       allocationCid: fill === undefined ? (order.allocation?.cid ?? null) : null,
       fill:
         fill === undefined
@@ -160,9 +155,9 @@ const redemptionsOf = (
               units: fill.units,
               proceeds: fill.proceeds,
               remainderId: remainderIdOf(order.redemptionId),
-              cutOffAt: standing.nextCutOffAt,
-              // Too little to be paid at this price gets none at the next: no cycle waits for it.
-              cycleCid: isRestPayable(fill, order) ? next : null
+              cutOffAt: context.nextCutOffAt,
+              // A remainder whose proceeds are zero at this price joins no cycle.
+              cycleCid: isRestPayable(fill, order) ? nextCycleCid : null
             }
     }
   })
@@ -171,8 +166,8 @@ const redemptionsOf = (
 type RemainderIdOf = (redemptionId: string) => string
 
 /**
- * Id of a remainder: a digest of the operation and the original order, so that no caller can have
- * chosen it and it reveals neither number nor order of other partial fills.
+ * Makes the id of a remainder: a digest of the operation and the original order, so that no caller can
+ * choose it, and it discloses neither the number nor the sequence of other partial fills.
  */
 const remainderIdBy =
   (operationId: string, sha256: (text: string) => string): RemainderIdOf =>
@@ -182,16 +177,14 @@ const remainderIdBy =
 const isRestPayable = ({ rest }: Fill, order: Redemption): boolean =>
   order.price !== null && Rules.isPayable({ ...order, units: rest }, order.price)
 
-/**
- * The contract of the next dealing day's cycle, where it is open and has room for the remainders.
- */
-const nextOf = ({ next, settlement, inputsMax }: Standing): string | null => {
+/** Returns the contract of the next dealing day's open cycle, if it has room for the remainders. */
+const nextCycleOf = ({ next, settlement, inputsMax }: Context): string | null => {
   if (next === null) return null
   const { subscriptions, redemptions } = next.members
   const joined = { subscriptions, redemptions: redemptions + settlement.fills.size }
   return inputsOf(joined) <= inputsMax ? next.cycleCid : null
 }
 
-const missing = (what: string): never => {
-  throw new Error(`a cycle that may settle has the ${what} of every order`)
+const missing = (contract: string): never => {
+  throw new Error(`a cycle that may settle has the ${contract} of every order`)
 }

@@ -1,35 +1,35 @@
 /** Pure estimate of the contracts that settling a cycle uses in its one ledger transaction. */
 import type { Counts } from "./DealingCycleMachine.ts"
 
-/** Its lot, its allocation, the cash that it locks, its holder's credential, the venue's request. */
+/** Contracts of a subscription: lot, allocation, locked cash, the holder's credential, the venue's request. */
 const perSubscription = 5
 
-/** Its price, its allocation, the units that it locks, the venue's request, the fund's cash for it. */
+/** Contracts of a redemption: priced order, allocation, locked units, the venue's request, the fund's cash. */
 const perRedemption = 6
 
-/** The cycle, its market, the instrument's configuration, and what the fund adds for its net. */
+/** Contracts of the cycle itself: cycle, market, the instrument's configuration, the fund's cash for its net. */
 const shared = 48
 
-/** The holdings of a fund that is drawn on which `shared` has room for. */
+/** Holdings of a draw on the fund that `shared` includes. */
 const drawnRoom = 16
 
-/** What a draw on so many holdings uses beyond that room. */
+/** Returns the number of drawn holdings beyond those that `shared` includes. */
 export const beyondRoom = (drawn: number): number => Math.max(0, drawn - drawnRoom)
 
 /**
- * The most contracts of earlier transactions that settling so many orders uses, each counted once;
+ * Returns the largest number of existing contracts that settling so many orders uses; the setting
  * `ledger.maxInputs` is the limit (docs/domain/dealing-cycles.md#size).
  */
 export const inputsOf = ({ subscriptions, redemptions }: Counts): number =>
   shared + perSubscription * subscriptions + perRedemption * redemptions
 
-/** Its lot, its holder's credential, the market's word; its price, its units and what locks them. */
+/** Contracts of an order of an iteration: lot and credential, or priced order, units and their lock. */
 const perIterated = 4
 
-/** A commitment, its allocation, the cash or units that it locks. */
+/** Contracts of a commitment: commitment, allocation, locked cash or units. */
 const perCommitment = 3
 
-/** The same for an iteration of a standing settlement, which draws on commitments. */
+/** Returns the largest number of existing contracts that an iteration of a standing settlement uses. */
 export const inputsOfIteration = (of: {
   readonly orders: number
   readonly commitments: number

@@ -1,4 +1,4 @@
-/** What-if figures of a cycle at another price or policy version; writes nothing. */
+/** Look-ups of what-if figures: a cycle at another price or under another policy version. */
 import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import type { Asked } from "../../instruments/policy/Counterfactual.ts"
@@ -17,7 +17,7 @@ import * as Rules from "./DealingCycleRules.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Day from "./DealingDay.ts"
 
-/** The figures that another price or other terms would give. */
+/** Figures of a cycle at the supposed price or terms. */
 export interface WhatIf {
   readonly policyVersion: number
   readonly price: Decimal.Decimal
@@ -29,10 +29,9 @@ export interface WhatIf {
 }
 
 /**
- * The same formulas as when the cycle settles, over the same orders, at the point of the read.
- * Terms that are asked after hold for all of it: swing, capacity, and the fees that orders would
- * have been claimed at. Null where no price is known and none is supposed
- * (docs/domain/figures.md#what-if-reads).
+ * Computes the cycle's figures at the pin of the read with the formulas of its settlement and the same
+ * orders. Supposed terms apply to swing, capacity and the fees of the orders. Null if there is no price
+ * and none is supposed (docs/domain/figures.md#what-if-reads).
  */
 export const whatIf = Effect.fnUntraced(function* (
   cycle: DealingCycle,
@@ -70,7 +69,7 @@ export const whatIf = Effect.fnUntraced(function* (
   } satisfies WhatIf
 })
 
-/** The price of the point that priced the first of the orders. */
+/** Finds the price of the point that priced the first priced order. */
 const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.Resolved) {
   const records = yield* Records
   const cid = [...orders.subscriptions, ...orders.redemptions].find(
@@ -84,10 +83,10 @@ const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.Resolved) 
 })
 
 /**
- * The figures of an open cycle past its cut-off, as if it settled at the point of the read; null for
- * any other cycle. Before the cut-off nothing is gated, since more may still be ordered.
+ * Computes the settlement of an open cycle past its cut-off, as if it settled at the pin of the read; null
+ * for any other cycle. Before the cut-off the gate is unknown, since more orders may join.
  */
-export const comingOf = Effect.fnUntraced(function* (
+export const settlementNow = Effect.fnUntraced(function* (
   cycle: DealingCycle,
   orders: Orders,
   pin: Pin.Resolved
@@ -97,7 +96,7 @@ export const comingOf = Effect.fnUntraced(function* (
   return settlementOf(cycle, orders, limits.cycleCapacity)
 })
 
-/** Swing of a settled cycle's price; null where it was not swung. */
+/** Loads the inputs of a settled cycle's swing; null: its price was not swung. */
 export const swungBy = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
   if (cycle.price === null || cycle.swungPrice === null) return null
   const records = yield* Records
@@ -117,7 +116,7 @@ const recordedAt = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle, 
     : yield* Effect.die(new Error(`${instrumentId} is not recorded, and has a cycle`))
 })
 
-/** Flow that swing is computed from: the day as it was first priced, or its current sums. */
+/** Loads the inputs of the swing: those fixed at the first price of the day, else the current sums. */
 const flowOf = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
   const records = yield* Records
   const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(cycle), pin))
@@ -129,7 +128,7 @@ const flowOf = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolv
   }
 })
 
-/** Every order as it was asked for, dealt at a price; what a gate had filled is asked for whole. */
+/** Computes the figures of every order at a price; a partially filled order counts in whole. */
 const dealtAt = (
   price: Decimal.Decimal,
   of: {

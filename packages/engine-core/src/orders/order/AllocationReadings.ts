@@ -1,7 +1,7 @@
 /**
  * Readings of the ledger about the legs of ledger-paid orders: cash requested, cash or units
- * allocated, allocations taken back. A subscription has one leg, the holder's cash; a redemption has
- * two, the holder's units and the fund's cash.
+ * allocated, allocations ended. A subscription has one leg, the holder's cash; a redemption has two,
+ * the holder's units and the fund's cash.
  */
 import { Effect, Option } from "effect"
 import * as events from "../events.ts"
@@ -40,7 +40,7 @@ const allocation = TypedReading.of(Allocation, {
   created: Effect.fn("Allocation.created")(function* (payload, node) {
     for (const order of yield* referredTo(payload, node)) {
       const leg = legOf(order, payload)
-      // An allocation that serves no more is followed by another, even before its owner takes it back.
+      // An allocation past its deadline does not count: another may replace it before it is withdrawn.
       const misfit = misfitOf(asServed(order, node.effectiveAt), payload, leg)
       yield* misfit === null
         ? allocated(order, leg, allocationOf(payload, node), node)
@@ -59,7 +59,7 @@ export const readings = [intent, allocation] as const
 const isSubscription = (order: Stored<Order>): order is Stored<Subscription> =>
   "subscriptionId" in order
 
-/** Whether the order still takes cash or units. */
+/** Checks whether the order still accepts allocations. */
 const isOpen = (order: Order): boolean =>
   "subscriptionId" in order
     ? order.state === "claimed" || order.state === "priced"
@@ -76,7 +76,7 @@ const find = Effect.fnUntraced(function* (kind: Kind, id: string) {
 
 // ---- requests for cash
 
-/** The order whose cash is requested; null: the request settles something else. */
+/** Finds the order that a cash request refers to; null: the request settles something else. */
 const requestedFor = ({ reference: { kind, id } }: Intent) =>
   kind === "subscription" || kind === "redemption" ? find(kind, id) : Effect.succeed(null)
 
@@ -113,8 +113,8 @@ const requested = Effect.fnUntraced(function* (
 // ---- allocations
 
 /**
- * The orders that an allocation names, which the venue is to execute: by the venue's id, from one of
- * the order's parties, or by the holder's own id. None: the allocation serves something else.
+ * Finds the orders that an allocation refers to, if the venue executes it: by the venue's order id, if
+ * the sender is a party of that order, or by the holder's own order id.
  */
 const referredTo = Effect.fnUntraced(function* (payload: Allocating, node: Node) {
   if (payload.executor !== node.venue) return []
@@ -127,22 +127,22 @@ const orderOf = Effect.fnUntraced(function* (kind: Kind, { reference, sender: pa
   const records = yield* Records
   const order = yield* find(kind, reference)
   if (order !== null && mayAllocate(order, party)) return order
-  const own = yield* records.find(holderOrders, nameOf({ kind, party, orderId: reference }))
-  if (Option.isNone(own) || own.value.claimedAs === null) return null
-  return yield* find(kind, own.value.claimedAs)
+  const signed = yield* records.find(holderOrders, nameOf({ kind, party, orderId: reference }))
+  if (Option.isNone(signed) || signed.value.claimedAs === null) return null
+  return yield* find(kind, signed.value.claimedAs)
 })
 
-/** The fund allocates a redemption's cash; everything else is the holder's to allocate. */
+/** Checks whether a party may allocate: the holder any leg, the fund a redemption's cash. */
 const mayAllocate = (order: Stored<Order>, sender: string): boolean =>
   order.party === sender || (!isSubscription(order) && order.fund === sender)
 
-/** A holder that is its own fund allocates either leg: the asset says which. */
+/** Leg of an allocation: a holder that is also the fund allocates both legs, told apart by the asset. */
 const legOf = (order: Stored<Order>, { sender, instrument }: Allocating): Leg =>
   !isSubscription(order) && sender === order.party && instrument.id === order.instrumentId
     ? "units"
     : "cash"
 
-/** Why an allocation is not this leg of the order; null where it is. */
+/** Reason why an allocation does not fit this leg of the order; null: it fits. */
 const misfitOf = (order: Stored<Order>, payload: Allocating, leg: Leg): string | null => {
   if (order.payment !== "ledger") return "The order is paid by wire."
   if (!isOpen(order)) return `The order is ${order.state}.`
@@ -156,7 +156,7 @@ const misfitOfUnits = (order: Redemption, payload: Allocating): string | null =>
   if (order.unitsAllocation !== null) return "The order's units are allocated already."
   if (payload.receiver !== order.fund) return "It does not go to the fund."
   if (payload.instrument.admin !== order.registrar) return "It is of another asset."
-  // What an order by amount takes is not known before it is priced.
+  // An order by amount has no units before it is priced.
   return order.units === null || payload.amount === order.units
     ? null
     : "It is of another number of units."
@@ -196,7 +196,7 @@ const allocationOf = ({ amount, settleBefore }: Allocating, node: Node) => ({
   settleBefore
 })
 
-/** Notes what is allocated to a leg; null: it was taken back or executed. */
+/** Records the allocation of a leg; null: the allocation was withdrawn, cancelled or executed. */
 const allocated = Effect.fnUntraced(function* (
   order: Stored<Order>,
   leg: Leg,

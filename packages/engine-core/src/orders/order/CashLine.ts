@@ -1,4 +1,4 @@
-/** A line of a bank statement that paid an order: each line pays one order, once. */
+/** A line of a bank statement that pays an order, and the checks of bank lines: each pays one order. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -11,10 +11,10 @@ import * as Amount from "../../vocabulary/Amount.ts"
 const StatementId = RecordId.make("ExternalStatementId")
 
 const lineMax = 1_000_000
-/** How many lines may pay one order in one call. */
+/** Largest number of lines in one call. */
 const linesMax = 100
 
-/** Until statements are read in, the venue names the lines itself. */
+/** The venue names the lines in its calls: the engine does not read bank statements. */
 export const CashLine = Schema.Struct({
   statementId: StatementId,
   line: Integer.between({ minimum: 1, maximum: lineMax }),
@@ -31,20 +31,20 @@ export const CashLines = Schema.Array(CashLine).check(Schema.isMaxLength(linesMa
 export const nameOf = ({ statementId, line }: Pick<CashLine, "statementId" | "line">): string =>
   `${statementId}:${line}`
 
-/** What an order's cash is, as far as bank lines say it. */
+/** An order's expected cash, the sum of the bank lines that paid it, and those lines. */
 export interface Cash {
   readonly expected: Decimal.Decimal | null
   readonly matched: Decimal.Decimal
   readonly lines: ReadonlyArray<CashLine>
 }
 
-/** What is matched once these lines are. */
+/** Sums the matched cash with these lines. */
 export const matchedWith = (
   { matched }: Pick<Cash, "matched">,
   lines: ReadonlyArray<CashLine>
 ): Decimal.Decimal => Decimal.sum([matched, ...lines.map(({ amount }) => amount)])
 
-/** Bank lines that repeat, or that come to more than the order's cash. */
+/** Checks that no bank line repeats and that all of them together are at most the order's cash. */
 export const againstLines = (
   cash: Cash,
   lines: ReadonlyArray<CashLine>
@@ -56,23 +56,23 @@ export const againstLines = (
 const againstRepeated = (lines: ReadonlyArray<CashLine>): Objection =>
   check("cash-line-repeated", new Set(lines.map(nameOf)).size === lines.length)
 
-const comesTo = ({ expected }: Pick<Cash, "expected">) =>
+const expectedCash = ({ expected }: Pick<Cash, "expected">) =>
   expected === null ? {} : { detail: `The order comes to ${Decimal.formatPlain(expected)}.` }
 
 const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection =>
   check(
     "cash-over",
     cash.expected === null || Decimal.atMost(matchedWith(cash, lines), cash.expected),
-    comesTo(cash)
+    expectedCash(cash)
   )
 
-/** The bank lines that are named for an order: those that paid it, and those that paid it back. */
+/** Bank lines that a call names for an order: those that paid it, and those that paid its refund. */
 export interface Named {
   readonly cash: ReadonlyArray<CashLine>
   readonly refunds: ReadonlyArray<CashLine>
 }
 
-/** What of an order's cash goes back, and what of it went, as far as the record tells. */
+/** An order's cash, the refund owed, the refund paid so far, and the bank lines that paid it. */
 interface Refunding {
   readonly cash: Cash
   readonly refund: Decimal.Decimal | null
@@ -80,7 +80,7 @@ interface Refunding {
   readonly refunds: ReadonlyArray<CashLine>
 }
 
-/** What is still to be paid back of an order's refund; never below 0. */
+/** Returns the part of an order's refund that is not paid yet; never below 0. */
 export const unrefunded = ({
   refund,
   refunded
@@ -88,8 +88,8 @@ export const unrefunded = ({
   Decimal.max(Decimal.zero, Decimal.subtract(refund ?? Decimal.zero, refunded ?? Decimal.zero))
 
 /**
- * Everything that the bank lines of a settlement are judged by: its cash in whole, of its refund no more
- * than is still to be paid back. A line is one way, so none is named for both.
+ * Checks of the bank lines of a settlement: the cash is matched in whole, and the refunds are at most
+ * the part that is not paid yet. A line pays one way, so no line is named both as cash and as refund.
  */
 export const againstSettling = (
   self: Refunding,
@@ -106,16 +106,16 @@ export const againstSettling = (
   ]
 }
 
-/** Bank lines that do not come to all of the order's cash; null: nobody asks for all of it yet. */
+/** Checks that the bank lines match all of the order's cash; null: this act does not need all of it. */
 export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objection =>
   check(
     "cash-matched",
     lines === null ||
       (cash.expected !== null && Decimal.atLeast(matchedWith(cash, lines), cash.expected)),
-    comesTo(cash)
+    expectedCash(cash)
   )
 
-/** A bank line that pays another order already; undefined: none of the named ones does. */
+/** Checks that no bank line pays another order; `taken` is the first that does, undefined: none does. */
 export const againstTaken = (
   taken: Pick<CashLine, "statementId" | "line"> | undefined
 ): Objection =>
@@ -124,7 +124,7 @@ export const againstTaken = (
       taken === undefined ? null : `Line ${taken.line} of ${taken.statementId} pays another order.`
   })
 
-/** The order that a line pays: one way in, the other out. */
+/** The order that a line pays. */
 const Paid = {
   kind: Schema.Literals(["subscription", "redemption"]),
   orderId: Schema.String
@@ -139,8 +139,9 @@ const Take = Schema.Struct({
 })
 
 /**
- * A line is taken when a delivery or settlement that names it is planned, so that two orders never
- * count the same cash. An order that ended without it lets the next one take it.
+ * Reservations of bank lines. A line is reserved when a delivery or settlement that names it is planned,
+ * so that two orders never count the same cash. If that order ended without the line, another order may
+ * reserve it.
  */
 export const cashLines = Collection.define<Paying, typeof Take.Type>("cash-line", {
   doc: "Which order a line of a bank statement pays.",

@@ -1,4 +1,4 @@
-/** Reserves lines of bank statements for an order: each line pays one order, once. */
+/** Reserves lines of bank statements for an order, so that each line pays one order. */
 import { Effect } from "effect"
 import type { Objection } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -12,16 +12,17 @@ import { SubscriptionMachine } from "../subscription/SubscriptionMachine.ts"
 
 type Order = Pick<Cash.Paying, "kind" | "orderId">
 
-/** The lines that an order names, and what is known of them. */
+/** Bank lines named for an order, and their reservations. */
 export interface Named {
   readonly order: Order
   readonly cash: ReadonlyArray<Cash.CashLine>
-  readonly known: ReadonlyMap<string, Stored<Cash.Paying>>
-  /** Whether one of them pays another order: a line of an order that ended without it is free. */
+  /** Reservations that exist already, by line. */
+  readonly reserved: ReadonlyMap<string, Stored<Cash.Paying>>
+  /** Row of the check that no line pays another order; a line that its order did not use is free. */
   readonly against: Objection
 }
 
-/** Look-ups of the bank lines named for an order, one for each kind of order. */
+/** Loads the reservations of the bank lines named for an order, and the other orders that hold them. */
 export const named = Effect.fnUntraced(function* (
   order: Order,
   cash: ReadonlyArray<Cash.CashLine>
@@ -38,26 +39,29 @@ export const named = Effect.fnUntraced(function* (
   return {
     order,
     cash,
-    known: new Map(found.map((line) => [Cash.nameOf(line), line])),
+    reserved: new Map(found.map((line) => [Cash.nameOf(line), line])),
     against: Cash.againstTaken(taken)
   } satisfies Named
 })
 
 /**
- * Takes the bank lines for their order, in the transaction that plans it and has judged them: no
- * other order can count them from here on.
+ * Reserves the bank lines for their order, in the transaction that plans and checks the act: from then
+ * on no other order can count them.
  */
-export const take = Effect.fnUntraced(function* ({ order, cash, known }: Named, act: OperationAct) {
+export const take = Effect.fnUntraced(function* (
+  { order, cash, reserved }: Named,
+  act: OperationAct
+) {
   const records = yield* Records
   for (const line of cash) {
-    const before = known.get(Cash.nameOf(line))
-    if (before === undefined) {
+    const reservation = reserved.get(Cash.nameOf(line))
+    if (reservation === undefined) {
       yield* records
         .open(Cash.cashLines, { ...line, ...order }, act)
-        .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
+        .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
     } else {
       const { amount } = line
-      yield* records.record(Cash.cashLines, before, { on: "take", ...order, amount }, act)
+      yield* records.record(Cash.cashLines, reservation, { on: "take", ...order, amount }, act)
     }
   }
 })
@@ -65,7 +69,7 @@ export const take = Effect.fnUntraced(function* ({ order, cash, known }: Named, 
 const isOf = (line: Order, { kind, orderId }: Order): boolean =>
   line.kind === kind && line.orderId === orderId
 
-/** Whether the order that took a line ended without it. */
+/** Checks whether a reserved line is free again: its order ended and did not use the line. */
 const isFree = (
   line: Cash.Paying,
   paid: {
@@ -76,17 +80,17 @@ const isFree = (
   if (line.kind === "subscription") {
     const self = paid.bought.find(({ subscriptionId }) => subscriptionId === line.orderId)
     if (self === undefined) return true
-    // An order that still owes its refund may have named the line for it.
+    // A closed order that still owes its refund may have reserved the line for that refund.
     const hasEnded = Machine.isTerminal(SubscriptionMachine, self.state) && !owesRefund(self)
-    return isLeft([...self.cash.lines, ...self.refunds], hasEnded, line)
+    return isUnused([...self.cash.lines, ...self.refunds], hasEnded, line)
   }
   const self = paid.sold.find(({ redemptionId }) => redemptionId === line.orderId)
   if (self === undefined) return true
-  return isLeft(self.cash.lines, Machine.isTerminal(RedemptionMachine, self.state), line)
+  return isUnused(self.cash.lines, Machine.isTerminal(RedemptionMachine, self.state), line)
 }
 
-const isLeft = (
+const isUnused = (
   lines: ReadonlyArray<Cash.CashLine>,
   hasEnded: boolean,
   line: Cash.Paying
-): boolean => hasEnded && !lines.some((one) => Cash.nameOf(one) === Cash.nameOf(line))
+): boolean => hasEnded && !lines.some((used) => Cash.nameOf(used) === Cash.nameOf(line))

@@ -1,4 +1,4 @@
-/** An order that a holder signed in its own wallet, which the venue may claim to be paid on the ledger. */
+/** An order that a holder signed in its own wallet; the venue claims it as a ledger-paid order. */
 import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -19,7 +19,7 @@ const signed = {
   expiresAt: NullOr(Instant.schema)
 } as const
 
-/** Whether the holder wants units for cash, or cash for units. */
+/** Kind of order: units for cash, or cash for units. */
 const Kind = Schema.Literals(["subscription", "redemption"])
 export type Kind = typeof Kind.Type
 
@@ -28,21 +28,21 @@ export const HolderOrder = Schema.Struct({
   orderId: Text,
   party: Party.schema,
   state: Schema.Literals(["signed", "claimed", "withdrawn"]),
-  /** The subscription or redemption that came of it. */
+  /** Id of the subscription or redemption that claimed it. */
   claimedAs: NullOr(Text),
   ...signed
 })
 export type HolderOrder = typeof HolderOrder.Type
 
 export const Fact = Schema.Union([
-  /** Signed anew under the same id, after it was withdrawn. */
+  /** The holder signed another order under the same id, after it had withdrawn the former. */
   Schema.Struct({ on: Schema.Literal("sign"), ...signed }),
   Schema.Struct({ on: Schema.Literal("claim"), claimedAs: Text }),
   Schema.Struct({ on: Schema.Literal("withdraw") })
 ])
 export type Fact = typeof Fact.Type
 
-/** A holder's own name for an order of a kind: another holder may use the same. */
+/** Key of a signed order: its id is unique for a holder and a kind only. */
 export const nameOf = ({
   kind,
   party,

@@ -10,7 +10,7 @@ import { RedemptionOrder } from "../../templates/Redemption.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { type Fact, holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
 
-/** What both kinds of order say. */
+/** Payload that the contracts of both kinds of order share. */
 type Order = Payload<typeof SubscriptionOrder>
 
 const subscription = TypedReading.of(SubscriptionOrder, {
@@ -33,35 +33,35 @@ const redemption = TypedReading.of(RedemptionOrder, {
 
 export const readings = [subscription, redemption] as const
 
-/** The holder chose the id; a longer one names nothing here. */
+/** Largest length of an order id, which the holder chooses; a longer one is not recorded. */
 const orderIdMax = 128
 
 const signed = Effect.fnUntraced(function* (kind: Kind, payload: Order, node: Node) {
   const { orderId, holder: party } = payload
   if (orderId.length > orderIdMax) return yield* surprise(payload, node, "Its id is too long.")
   const records = yield* Records
-  const known = yield* records.find(holderOrders, nameOf({ kind, party, orderId }))
-  const said = signedAs(payload, node)
-  if (Option.isNone(known)) {
+  const existing = yield* records.find(holderOrders, nameOf({ kind, party, orderId }))
+  const terms = termsOf(payload, node)
+  if (Option.isNone(existing)) {
     const state = "signed" as const
     yield* LedgerRecord.open(
       holderOrders,
-      { kind, orderId, party, state, claimedAs: null, ...said },
+      { kind, orderId, party, state, claimedAs: null, ...terms },
       node
     )
-  } else if (known.value.state === "withdrawn") {
-    yield* records.record(holderOrders, known.value, { on: "sign", ...said }, node.act)
+  } else if (existing.value.state === "withdrawn") {
+    yield* records.record(holderOrders, existing.value, { on: "sign", ...terms }, node.act)
   } else {
     yield* surprise(payload, node, "The holder has an order of this id.")
   }
 })
 
-const signedAs = (
+const termsOf = (
   { instrument, fund, paymentAsset, amount, units, expiresAt }: Order,
   node: Node
 ) => ({ cid: node.contractId, instrument, fund, paymentAsset, amount, units, expiresAt })
 
-/** A contract that was not taken in when it was signed has nothing to note. */
+/** Records a fact of a signed order; ignores a contract that was not recorded when it was signed. */
 const noted = Effect.fnUntraced(function* (
   kind: Kind,
   { orderId, holder: party }: Order,
@@ -69,9 +69,9 @@ const noted = Effect.fnUntraced(function* (
   fact: Fact
 ) {
   const records = yield* Records
-  const known = yield* records.find(holderOrders, nameOf({ kind, party, orderId }))
-  if (Option.isNone(known) || known.value.cid !== node.contractId) return
-  yield* records.record(holderOrders, known.value, fact, node.act)
+  const signedOrder = yield* records.find(holderOrders, nameOf({ kind, party, orderId }))
+  if (Option.isNone(signedOrder) || signedOrder.value.cid !== node.contractId) return
+  yield* records.record(holderOrders, signedOrder.value, fact, node.act)
 })
 
 const surprise = (payload: Order, node: Node, detail: string) =>

@@ -1,4 +1,4 @@
-/** Members, filters, invariants and announcements that the records of both kinds of order share. */
+/** Members, filters, invariants and events that the records of subscriptions and redemptions share. */
 import { Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
@@ -26,32 +26,32 @@ export const parties = {
   party: Party.schema
 } as const
 
-/** What is ordered, and the price that it deals at. */
+/** The cash or units ordered, and the price that the order deals at. */
 export const ordered = {
   payment: sets.PaymentMode.schema,
   orderedAs: sets.OrderedAs.schema,
-  /** The cash ordered for; null for an order in units. */
+  /** The cash ordered; null for an order in units. */
   amount: NullOr(Decimal.schema),
-  /** The units ordered, or those an amount comes to once it is priced. */
+  /** The units ordered, or those that the amount buys or sells at the price; null before that price. */
   units: NullOr(Decimal.schema),
   currency: Schema.String,
-  /** The fund's fee, in the currency; null while it is not known. */
+  /** The fund's fee, in the currency; null until it is computed. */
   fee: NullOr(Decimal.schema),
   price: NullOr(Decimal.schema),
   pointCid: NullOr(Field.contractId)
 } as const
 
-/** The cut-off and the day that it deals at, the version of the policy, and the dealing cycle. */
+/** The cut-off and the dealing date, the version of the policy, and the dealing cycle. */
 export const dealing = {
   policyVersion: Integer.schema,
   cutOffAt: Instant.schema,
   dealingDate: Date.schema,
   cycleId: NullOr(Schema.String),
-  /** The cycle that it was in and that ended without it: since then it settles by itself. */
+  /** The cycle that ended without the order: since then the order settles by itself. */
   formerCycle: Field.optional(FormerCycle)
 } as const
 
-/** The expected cash and the bank lines that paid of it; by when it settles, and when it was claimed and priced. */
+/** The expected cash, the bank lines that paid it, and the instants of claim, price and latest settlement. */
 export const settling = {
   cash: Schema.Struct({
     expected: NullOr(Decimal.schema),
@@ -64,7 +64,7 @@ export const settling = {
   pricedAt: NullOr(Instant.schema)
 } as const
 
-/** The terms of the day it was claimed: what it deals at whatever the instrument says later. */
+/** Terms of the policy at the claim; a later policy version does not change them. */
 export const terms = {
   pricing: sets.PricingRule.schema,
   feeRate: Decimal.plain,
@@ -72,7 +72,7 @@ export const terms = {
   cashDecimals: Integer.schema
 } as const
 
-/** The other side of a ledger-paid order, what it is paid in, and the claim contract. */
+/** Members of a ledger-paid order: the fund, the payment asset, the holder's order id; and the claim contract. */
 export const onLedger = {
   fund: NullOr(Party.schema),
   paymentAsset: NullOr(Field.asset),
@@ -83,7 +83,7 @@ export const onLedger = {
 const Members = Schema.Struct({ ...parties, ...ordered, ...dealing, ...settling })
 type Members = typeof Members.Type
 
-/** Whether the cash leg stands: matched when paid by wire, allocated when paid on the ledger. */
+/** Checks whether the cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
 export const cashStands = ({
   allocation,
   cash,
@@ -97,7 +97,7 @@ export const filters = {
   instrumentId: (self: Members) => self.instrumentId,
   holderId: (self: Members) => self.holderId,
   registrar: (self: Members) => self.registrar,
-  /** Also of the cycle that ended without the order. */
+  /** The order's cycle, or the cycle that ended without the order. */
   cycleId: cycleNamedBy
 } as const
 
@@ -115,14 +115,14 @@ export const invariantsOf = <S extends string>(machine: Machine.Machine<S>) => (
     (orderedAs === "amount") === (amount !== null) && (orderedAs !== "units" || units !== null)
 })
 
-/** The control events that the machine's table announces by a fact; none for one that is no trigger. */
+/** Returns the control events that the machine's table announces for a fact; none if it is no trigger. */
 export const announcedBy = (
   { triggers }: { readonly triggers: Readonly<Record<string, Machine.Trigger>> },
   on: string
 ): ReadonlyArray<ControlEventType> =>
   Object.hasOwn(triggers, on) ? (triggers[on]?.announces ?? []).filter(isControl) : []
 
-/** An event of an order, with the instrument, the holder and the record that it is about. */
+/** Makes an event of an order, with its instrument, its holder and its record. */
 export const announcement = (
   order: Pick<Members, "instrumentId" | "party" | "holderId"> & {
     readonly kind: Kind

@@ -1,4 +1,4 @@
-/** Look-up of the members with which an order of either kind opens, for its claim contract. */
+/** Look-up of the members that open an order's record, from its claim contract. */
 import { Effect, Option } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
@@ -12,7 +12,7 @@ import type { Payload } from "../../templates/Template.ts"
 
 type Claim = Payload<typeof SubscriptionClaim> | Payload<typeof RedemptionClaim>
 
-/** The terms of the claim's own ledger time, and the members; null: no such instrument or holder. */
+/** Loads the policy terms in force at the claim, and the members; null: instrument or holder is not recorded. */
 export const openingOf = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   const records = yield* Records
   const instrument = yield* records.find(instruments, payload.instrument.id)

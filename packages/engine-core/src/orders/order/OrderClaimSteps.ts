@@ -1,4 +1,4 @@
-/** Declaration, look-ups and commands that claiming a subscription and a redemption share. */
+/** Declaration, look-ups and ledger commands that the claims of subscriptions and redemptions share. */
 import { Effect, Option } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import {
@@ -32,29 +32,29 @@ import type { Kind } from "./HolderOrder.ts"
 import { nextCutOff, settleBy } from "./CutOffRules.ts"
 import { shownAfter } from "./OrderSteps.ts"
 
-/** The input of a claim, whichever kind of order it places. */
+/** Input of a claim of either kind. */
 interface Input extends Asked {
   readonly instrumentId: InstrumentId
   readonly holderId: string
 }
 
-/** A kind of order, as far as its claim depends on the kind. */
+/** Strategy: the parts of a claim that differ by the kind of order. */
 interface Placing<I extends Input, R, F, V, J extends Judged> {
   readonly kind: Kind
   readonly orders: Collection<R, F>
   /** The id under which the order is claimed; null in a precheck, which places none. */
   idOf(input: I): string | null
-  /** The way of units or cash that a restriction of the holder may close to its claim. */
+  /** The movement that a restriction of the holder may stop: ordering in, or giving units back. */
   readonly passing: "order-in" | "units-back"
   view(record: Stored<R>, now: Instant.Instant): V
-  /** Loads what this kind is judged by beside the rest, and judges all of it: one row a check. */
+  /** Loads the further records that this kind is checked against, and makes one row for each check. */
   judged(
     input: I,
     loaded: Loaded
   ): Effect.Effect<J, Refused<"not-found" | "rule-refused"> | Unavailable, Records>
-  /** The claim of an order paid by wire, which the venue makes itself; `fields` are both kinds'. */
+  /** Creates the claim contract of a wire-paid order; `fields` are the members that both kinds share. */
   byWire(judged: J, orderId: string, fields: WireFields): Command
-  /** The claim of an order paid on the ledger, which its market makes of the holder's order. */
+  /** Exercises the choice of the market that claims the order which the holder signed. */
   onLedger(judged: J, orderId: string, market: MarketFields): Command
 }
 
@@ -62,7 +62,7 @@ interface Judged extends Loaded {
   readonly rows: ReadonlyArray<Objection>
 }
 
-/** The members of a claim's declaration that are the same for both kinds of order. */
+/** Makes the members of a claim's declaration that are the same for both kinds of order. */
 export const declaration = <I extends Input, R, F, V, J extends Judged>(
   of: Placing<I, R, F, V, J>
 ) => {
@@ -101,7 +101,7 @@ export const declaration = <I extends Input, R, F, V, J extends Judged>(
   } as const
 }
 
-/** Loads instrument, holder and controls, and judges the controls; refuses an id that is taken. */
+/** Loads instrument, holder and controls, and checks the controls; refuses an id that exists. */
 const subjectOf = Effect.fnUntraced(function* <I extends Input, R, F>(
   {
     idOf,
@@ -130,7 +130,7 @@ const subjectOf = Effect.fnUntraced(function* <I extends Input, R, F>(
 })
 type Subject = Effect.Success<ReturnType<typeof subjectOf>>
 
-/** Loads what a claim of either kind is judged by, at the terms in force now. */
+/** Loads the records that a claim of either kind is checked against, with the terms in force now. */
 const load = Effect.fnUntraced(function* (
   kind: Kind,
   input: Input,
@@ -152,19 +152,19 @@ const load = Effect.fnUntraced(function* (
     holder,
     market,
     terms,
-    /** What the holder signed on the ledger; null: it signed nothing, or pays by wire. */
+    /** The order that the holder signed on the ledger; null: none is signed, or it is paid by wire. */
     order,
     payment,
-    /** What is ordered: by the holder's signed order, else by the claim itself. */
+    /** Cash and units ordered: those of the holder's signed order, else those of the claim. */
     amount,
     units,
     cashDecimals: Currency.decimals(terms.manifest.currency),
     cutOffAt,
-    /** The contract of the open cycle that the order joins; null: it settles by itself. */
+    /** Contract of the open cycle that the order joins; null: the order settles by itself. */
     cycleCid: joins?.cycle?.cycleCid ?? null,
     now,
-    /** The checks of the claim's own order and cycle. */
-    own: [
+    /** Rows of the checks of the signed order and of the cycle that the claim joins. */
+    ofOrder: [
       ...againstSigned(input, { order, instrument, holder, market, now }),
       ...(joins === null ? [] : [joins.against])
     ]
@@ -176,9 +176,9 @@ const agreedMarket = (instrumentId: string) =>
   Effect.map(latestMarket(instrumentId), (market) => (market?.state === "agreed" ? market : null))
 
 /**
- * The commands of a claim that has passed its gates. Where its cash is known, whoever pays it is asked
- * to allocate it: the holder a subscription's, the fund a redemption's. Cash that the price is still to
- * tell is allocated once the order is priced, and a dealing cycle pays its redemptions itself.
+ * Ledger commands of a claim that has passed its gates. An order by amount also requests an allocation
+ * of its cash: from the holder for a subscription, from the fund for a redemption. The cash of an order
+ * in units is requested once it is priced, and the redemptions of a dealing cycle are paid by the cycle.
  */
 const commandsOf = <I extends Input, R, F, V, J extends Judged>(
   { byWire, kind, onLedger }: Placing<I, R, F, V, J>,
@@ -226,7 +226,7 @@ const wireFields = ({ holder, instrument, terms }: Loaded, { venue }: OperationA
   }) as const
 type WireFields = ReturnType<typeof wireFields>
 
-/** The market's contract, and what its choice is told of an order of either kind. */
+/** The market's contract, and the arguments that its choices for both kinds of order share. */
 interface MarketFields {
   readonly marketCid: string
   readonly argument: {

@@ -26,12 +26,12 @@ interface Params {
   readonly holderId?: HolderId
 }
 
-/** The filter columns that the parameters ask for. */
+/** Returns the filter columns for the parameters of a list. */
 export const columns = ({ instrumentId, holderId }: Params): Read.Scope => ({
   ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] }),
   ...(holderId === undefined ? {} : { holderId: [holderId] })
 })
 
-/** An investor lists the orders of its own holder; naming another is denied. */
+/** Limits an investor to the orders of its own holder; naming another holder is denied. */
 export const scope = <P extends Params>(who: Read.Who, { holderId }: P) =>
   Sight.scopeNaming(who, holderId === undefined ? undefined : [holderId])

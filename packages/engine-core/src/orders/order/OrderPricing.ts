@@ -1,4 +1,4 @@
-/** Pure comparison of the point that prices an order with the points that may. */
+/** Pure check of an order's price: the point that priced it against the point that the rules choose. */
 import { Result } from "effect"
 import type { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { PricePoint } from "../../instruments/price/PricePoint.ts"
@@ -8,23 +8,23 @@ import type * as Duration from "../../kernel/Duration.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { Ordered } from "../../instruments/price/PriceRules.ts"
 
-/** An order as its price is judged; the oracle is null where its claim names none. */
+/** Members of an order that choose its price point; the oracle is null where its claim names none. */
 export interface Priced extends Ordered {
   readonly instrumentId: InstrumentId
   readonly registrar: Party.Party
   readonly oracle: Party.Party | null
 }
 
-/** The prices that could be an order's, by the terms of its claim and the sums of its day. */
+/** Candidate prices of an order, by the terms of its claim and the sums of its dealing day. */
 export interface Pricing {
   readonly points: ReadonlyArray<PricePoint>
-  /** What the orders of its day deal at by the named point, swung or not; null: no such point. */
+  /** Price of the day's orders by the named point, swung or not; null: the point is not recorded. */
   readonly dayPrice: Decimal.Decimal | null
-  /** How old a historic price may be; null: however old. */
+  /** Greatest age of a historic price; null: no limit. */
   readonly staleAfter: Duration.Duration | null
 }
 
-/** In what the point that an oracle or attestors named breaks the rules; empty where it breaks none. */
+/** Lists the rules that the named point breaks; empty: it breaks none. */
 export const breachesOfPoint = (
   { pricing, cutOffAt, claimedAt, instrumentId, oracle }: Priced & { readonly oracle: Party.Party },
   { pointCid, price }: { readonly pointCid: string; readonly price: Decimal.Decimal },

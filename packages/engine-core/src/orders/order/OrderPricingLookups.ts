@@ -9,7 +9,7 @@ import { dayPriceOf } from "../DayPriceLookups.ts"
 import { isEligible, type Ordered } from "../../instruments/price/PriceRules.ts"
 import type { Priced, Pricing } from "./OrderPricing.ts"
 
-/** Loads the prices that could be an order's, where it was priced by this point. */
+/** Loads the candidate prices of an order that was priced by this point. */
 export const pricingOf = Effect.fnUntraced(function* (
   self: Priced,
   pointCid: string,
@@ -31,15 +31,15 @@ export const pricingOf = Effect.fnUntraced(function* (
   } satisfies Pricing
 })
 
-/** The largest number of points that are listed at once. */
+/** Largest number of points in one page of the list. */
 const pointsMax = 100
 
 /**
- * The points among which the one that prices an order is chosen, and the one it was priced at. Where
- * that could be right, these are all that could be chosen before it: valued from the cut-off up to it,
- * or from it up to the claim. Where it could not, the latest ones show which would have been. Those of
- * the very batch that prices it are not listed yet; the named one is found all the same, and those
- * that are listed are read as this transaction leaves them: one may have been corrected in it.
+ * Loads the candidate points of an order's price, with the named point. If the named point may price
+ * the order, the candidates are all points that the rules could prefer to it: valued from the cut-off
+ * to the named point, or from the named point to the claim. If it may not, the latest points show the
+ * right one. The list is of committed points, so the named point is found by its id, and the listed
+ * ones are read again, since this transaction may have corrected one.
  */
 const pointsFor = Effect.fnUntraced(function* (of: Priced, pointCid: string) {
   const records = yield* Records
@@ -69,7 +69,7 @@ const pointsFor = Effect.fnUntraced(function* (of: Priced, pointCid: string) {
   return [...points.values()]
 })
 
-/** When a point is valued that would be chosen before this one, or is valued when it is. */
+/** Range of valuation times of the points that the rules could prefer to this one, itself included. */
 const rivalsOf = (
   { valuationTime }: { readonly valuationTime: Instant.Instant },
   { claimedAt, cutOffAt, pricing }: Ordered

@@ -14,25 +14,25 @@ export const refuses = ["not-found", "state-conflict", "rule-refused"] as const
 /** The member of an operation's input that names bank lines; an order paid on the ledger has none. */
 export const bankLines = Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 
-/** Loads an order that an operation has just moved: one that is not there is a defect. */
+/** Loads an order that an operation has just changed; dies if the order does not exist. */
 export const reload = <R, F>(orders: Collection<R, F>, id: string) =>
   Effect.flatMap(Records, (records) => records.get(orders, id)).pipe(
     Effect.catchTag("Refused", () => Effect.die(new Error(`${orders.name} ${id} vanished`)))
   )
 
-/** Shows an order after an operation: the operation's result. */
+/** Makes the result of an operation: the view of the order after it. */
 export const shownAfter =
   <R, F, V>(orders: Collection<R, F>, view: (record: Stored<R>, now: Instant.Instant) => V) =>
   (id: string, { now }: OperationAct) =>
     Effect.map(reload(orders, id), (record) => view(record, now))
 
-/** The contract that an order in this state has by its invariants; its absence is a defect. */
-export const contractOf = (cid: string | null, what: string): string => {
-  if (cid === null) throw new Error(`an order in this state stands on a ${what}`)
+/** Returns the contract that an order in this state has by its invariants; throws if it has none. */
+export const contractOf = (cid: string | null, contract: string): string => {
+  if (cid === null) throw new Error(`an order in this state has a ${contract}`)
   return cid
 }
 
-/** Bank lines as the ledger is told of them: the SHA-256 of their canonical JSON. */
+/** Returns the digest of bank lines that the ledger keeps: the SHA-256 of their canonical JSON. */
 export const digestOf = (lines: ReadonlyArray<Cash.CashLine>) =>
   Effect.map(Crypto, (crypto) =>
     crypto.sha256(PlainJson.canonical(Schema.encodeSync(Schema.Array(Cash.CashLine))(lines)))

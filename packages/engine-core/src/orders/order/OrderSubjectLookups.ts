@@ -9,7 +9,7 @@ import type { Asset } from "../../templates/Field.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 
-/** The instrument and the holder of an order, and the controls on both. */
+/** Loads the instrument and the holder of an order, with the open holds and restrictions of both. */
 export const subjectOf = Effect.fnUntraced(function* (
   { holderId, instrumentId }: { readonly holderId: string; readonly instrumentId: string },
   now: Instant.Instant
@@ -23,7 +23,7 @@ export const subjectOf = Effect.fnUntraced(function* (
   return { ...controls, instrument, holder, now }
 })
 
-/** Whether a market pays from the order's fund, and in what the order is paid in. */
+/** Checks whether a market has the order's fund and payment asset. */
 export const isPaidUnder = (
   { fund, paymentAsset }: { readonly fund: string | null; readonly paymentAsset: Asset | null },
   market: PrimaryMarket

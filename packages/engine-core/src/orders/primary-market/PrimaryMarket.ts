@@ -1,4 +1,4 @@
-/** A fund's and its registrar's consent that orders of an instrument are paid on the ledger. */
+/** Record of a primary market: the agreement of a fund and a registrar that orders of an instrument are paid on the ledger. */
 import { Schema } from "effect"
 import * as Agreement from "../../agreements/Agreement.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -12,7 +12,7 @@ const { NullOr, String: Text } = Schema
 const doc = "A fund's consent that orders of an instrument are paid on the ledger."
 
 export const PrimaryMarketMachine = Agreement.declareStates("PrimaryMarketState", {
-  doc: "A fund's consent to orders paid on the ledger. What opened while agreed settles under it.",
+  doc: "A fund's consent to orders paid on the ledger. Orders claimed while it was agreed settle under it.",
   means: {
     proposed: "Asked of the fund.",
     agreed: "Orders may be paid on the ledger.",
@@ -23,7 +23,7 @@ export const PrimaryMarketMachine = Agreement.declareStates("PrimaryMarketState"
   endedBy: ["ledger", "clock"]
 })
 
-/** Who prices the market's orders: how many of the attestors must agree, at a point of the oracle. */
+/** The attestors that price the market's orders, how many must agree, and the oracle of the price points. */
 export const Terms = Schema.Struct({
   attestors: Schema.Array(Party.schema),
   required: Integer.schema,
@@ -42,7 +42,7 @@ export const PrimaryMarket = Schema.Struct({
   proposedAt: Instant.schema,
   /** The offset of the proposal. */
   offset: Offset.schema,
-  /** When it was agreed. */
+  /** Instant at which it was agreed. */
   from: NullOr(Instant.schema),
   until: NullOr(Instant.schema),
   endedAt: NullOr(Instant.schema),

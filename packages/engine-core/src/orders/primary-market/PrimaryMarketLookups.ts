@@ -1,4 +1,4 @@
-/** Look-up of an instrument's primary market, under which orders mint, burn and pay. */
+/** Look-up of an instrument's live primary market, whose contract mints, burns and pays. */
 import { Effect, Option, Stream } from "effect"
 import { latestOf } from "../../agreements/ProposalSteps.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -9,17 +9,17 @@ import { type PrimaryMarket, primaryMarket, primaryMarkets } from "./PrimaryMark
 /** Loads the market of an instrument that is proposed or agreed; null: none. */
 export const latestMarket = (instrumentId: string) => latestOf(primaryMarket, instrumentId)
 
-/** The contract that a market stands on. */
+/** A market whose contract is not archived. */
 export interface Live {
   readonly marketCid: string
 }
 
-/** Markets whose contracts are looked up in one go. */
-const together = 16
+/** Markets in one chunk of the stream, whose contracts are loaded at once. */
+const chunkSize = 16
 
 /**
- * The latest market of an instrument that fits and whose contract still stands; null: none does. One
- * past its date counts, for what opened while it was agreed settles under it.
+ * Finds the latest market of an instrument that fits and whose contract is not archived; null: none. A
+ * market past its date counts, since orders claimed while it was agreed settle under it.
  */
 export const liveMarket: (
   instrumentId: string,
@@ -35,8 +35,8 @@ export const liveMarket: (
       .pipe(
         Stream.map(({ record }) => record),
         Stream.filter(isFit),
-        Stream.grouped(together),
-        Stream.mapEffect(standing),
+        Stream.grouped(chunkSize),
+        Stream.mapEffect(liveOf),
         Stream.flatMap((live) => Stream.fromIterable(live)),
         Stream.runHead
       )
@@ -44,8 +44,8 @@ export const liveMarket: (
   }
 )
 
-/** Those that still stand on their contracts, in the same order. */
-const standing = Effect.fnUntraced(function* (markets: ReadonlyArray<PrimaryMarket>) {
+/** Returns the markets whose contracts are not archived, in the same order. */
+const liveOf = Effect.fnUntraced(function* (markets: ReadonlyArray<PrimaryMarket>) {
   const records = yield* Records
   const cids = markets.flatMap(({ marketCid }) => marketCid ?? [])
   const live = new Set(

@@ -1,4 +1,4 @@
-/** Writes of primary markets: the venue proposes one to fund and registrar. */
+/** Write that proposes a primary market to the fund and the registrar. */
 import { Effect, Schema } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import {
@@ -20,7 +20,7 @@ import * as Operation from "../../writes/Operation.ts"
 import { primaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
 import * as PrimaryMarketView from "./PrimaryMarketView.ts"
 
-/** More attestors than this no market needs. */
+/** Largest number of attestors of a market. */
 const attestorsMax = 32
 
 const Body = Schema.Struct({
@@ -34,7 +34,7 @@ const Body = Schema.Struct({
       Schema.isUnique({ expected: "parties that do not repeat" })
     ),
     required: Integer.between({ minimum: 1, maximum: attestorsMax }),
-    /** The instrument's own when absent. */
+    /** The oracle whose points price the orders; the instrument's own when absent. */
     oracle: Field.optional(Party.schema)
   }),
   until: Field.optional(Instant.schema)
@@ -90,7 +90,7 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     Effect.map(ProposalSteps.opened(primaryMarkets, idOf(act.operationId)), PrimaryMarketView.of)
 })
 
-/** Checks of a market's terms. */
+/** Checks of a proposed market's terms. */
 const against = (
   { terms, until }: Body,
   of: { readonly instrument: Recorded; readonly now: Instant.Instant }

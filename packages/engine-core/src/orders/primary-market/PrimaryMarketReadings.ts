@@ -9,7 +9,7 @@ import {
 import type { Payload } from "../../templates/Template.ts"
 import { primaryMarket } from "./PrimaryMarket.ts"
 
-/** The market itself has been accepted by both, and does not say so. */
+/** Terms of a proposal or a market; the market's contract omits `accepted`, since both have accepted it. */
 type Terms = Payload<typeof PrimaryMarketTemplate> & {
   readonly accepted?: ReadonlyArray<Party.Party>
 }
@@ -43,7 +43,7 @@ const proposal = TypedReading.of(PrimaryMarketProposal, {
 const agreed = TypedReading.of(PrimaryMarketTemplate, {
   created: market.fromSnapshot,
   exercised: {
-    // What was ordered while it was agreed settles under the contract that its end leaves.
+    // Orders claimed while the market was agreed settle under the contract that `End` creates.
     End: ({ payload, result: { contractId } }, node) => market.succeeded(payload, node, contractId)
   }
 })

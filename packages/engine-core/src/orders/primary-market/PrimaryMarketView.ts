@@ -1,4 +1,4 @@
-/** A primary market as the API shows it: with its instrument, and in the result of its proposal. */
+/** View of a primary market, in its instrument and in the result of its proposal. */
 import { Schema, Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -17,7 +17,7 @@ const shown = Struct.pick(PrimaryMarket.fields, [
   "until"
 ])
 
-/** The primary market as a caller reads it (docs/domain/agreements.md#primary-markets). */
+/** Public members of a primary market (docs/domain/agreements.md#primary-markets). */
 export const fields = {
   ...shown,
   /** The agreement's contract, once there is one. */

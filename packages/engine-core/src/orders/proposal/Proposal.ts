@@ -1,4 +1,4 @@
-/** Proposal: a ledger contract that waits for a party's consent. */
+/** Record and collection of proposals: ledger contracts that wait for a party's consent. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import { HolderId } from "../../holders/holder/Holder.ts"
@@ -13,26 +13,26 @@ import { ProposalKind } from "../../vocabulary/sets.ts"
 
 const { NullOr } = Schema
 
-/** How a proposal ended: `ended` by a choice that is none of ours. */
+/** How a proposal ended; `ended` stands for any choice that the engine does not know. */
 const Ending = Schema.Literals(["accepted", "declined", "withdrawn", "ended"])
 export type Ending = typeof Ending.Type
 
 export const Proposal = Schema.Struct({
-  /** Its first contract, or the id of what is proposed where each signature makes another. */
+  /** Id of its first contract; if each signature creates another contract, the id of the proposed agreement. */
   proposalId: Schema.String,
   kind: ProposalKind.schema,
   from: Party.schema,
   awaiting: Schema.Array(Party.schema),
   cid: Field.contractId,
   at: Instant.schema,
-  /** From which instant it can be accepted no more. */
+  /** Instant from which it cannot be accepted; null: none. */
   expiresAt: NullOr(Instant.schema),
   resource: Schema.Struct({ kind: ResourceKind.schema, id: Schema.String }),
   instrumentId: NullOr(InstrumentId),
   holderId: NullOr(HolderId),
-  /** Whose instrument it is about. */
+  /** Registrar of the instrument that it is about. */
   registrar: NullOr(Party.schema),
-  /** The move that would accept it: a choice of its contract, or an operation of the venue. */
+  /** The act that accepts it: a choice of its contract, or an operation of the venue. */
   action: WaitingAction.schema,
   ended: NullOr(Ending)
 }).annotate({
@@ -41,7 +41,7 @@ export const Proposal = Schema.Struct({
 })
 export type Proposal = typeof Proposal.Type
 
-/** One of several signed: the contract is another, and fewer are awaited. */
+/** One of several parties signed: another contract waits for the others. */
 const Signed = Schema.Struct({
   on: Schema.Literal("sign"),
   cid: Field.contractId,
@@ -51,7 +51,7 @@ const Ended = Schema.Struct({ on: Schema.Literal("end"), as: Ending })
 export const Fact = Schema.Union([Signed, Ended])
 export type Fact = typeof Fact.Type
 
-/** Later than any instant, as columns sort. */
+/** Sorts after every instant in a filter column. */
 const never = "~"
 
 export const proposals = Collection.define<Proposal, Fact>("proposal", {
@@ -68,7 +68,7 @@ export const proposals = Collection.define<Proposal, Fact>("proposal", {
   sortKey: (self) => `${Instant.sortable(self.at)} ${self.proposalId}`,
   filters: {
     live: (self) => (self.ended === null ? self.kind : null),
-    /** Until when somebody may accept it. */
+    /** Instant until which it can be accepted. */
     until: (self) => {
       if (self.ended !== null) return null
       return self.expiresAt === null ? never : Instant.sortable(self.expiresAt)
@@ -78,7 +78,7 @@ export const proposals = Collection.define<Proposal, Fact>("proposal", {
     registrar: (self) => self.registrar
   },
   waitingOn: ({ action, awaiting, expiresAt, kind }) =>
-    // What a holder signed the venue countersigns, and the venue acts by an operation.
+    // The venue countersigns terms that a holder signed, by an operation.
     kind === "accepted-terms" && awaiting.length > 0
       ? [{ role: "operator", action, by: expiresAt }]
       : awaiting.map((party) => ({ party, action, by: expiresAt })),

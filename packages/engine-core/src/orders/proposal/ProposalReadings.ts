@@ -1,6 +1,4 @@
-/**
- * Readings of proposals: which ledger contracts are proposals, whom each waits for, and its end.
- */
+/** Readings of proposals: the ledger contracts that are proposals, the parties they await, their ends. */
 import { Effect, Option, Result, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
@@ -23,27 +21,27 @@ import type { ProposalKind } from "../../vocabulary/sets.ts"
 import type { WaitingAction } from "../../vocabulary/WaitingAction.ts"
 import { type Ending, type Proposal, proposals } from "./Proposal.ts"
 
-/** What a contract proposes. */
+/** Members of a proposal that its contract states. */
 interface Proposed {
   readonly from: Party.Party
   readonly awaiting: ReadonlyArray<Party.Party>
   readonly expiresAt: Instant.Instant | null
   readonly resource: { readonly kind: ResourceKind; readonly id: string }
   readonly instrumentId: string | null
-  /** The party of the holder it is about. */
+  /** Party of the holder that it is about. */
   readonly holder: Party.Party | null
-  /** The holder it names by its id, which must be that party's. */
+  /** Id of the holder that the contract names; it must be the holder of that party. */
   readonly holderId?: string
-  /** The registrar it names. */
+  /** Registrar that the contract names. */
   readonly registrar: Party.Party | null
 }
 
 interface Declared<T extends Template> {
   readonly kind: ProposalKind
   readonly action: WaitingAction
-  /** Undefined where it asks nobody for anything of this venue's. */
+  /** Members of the proposal; undefined: the contract proposes nothing of this venue. */
   readonly of: (payload: Payload<T>, node: Node) => Proposed | undefined
-  /** Its id where each signature makes the contract anew; the contract's own otherwise. */
+  /** Id of a proposal whose contract each signature replaces; without it, the contract id. */
   readonly idOf?: (payload: Payload<T>) => string
 }
 
@@ -56,8 +54,8 @@ const endings: Readonly<Record<string, Ending>> = {
 }
 
 /**
- * Whatever consumes a proposal ends it, by whichever choice. One that is made anew is read after the
- * exercise that made it, and goes on where that ended.
+ * Makes the reading of a template: every consuming choice ends the proposal, but a signature that creates
+ * the next contract of it, which is read after the choice.
  */
 const reading = <T extends Template>(template: T, declared: Declared<T>): Reading => {
   const { created } = TypedReading.of(template, {
@@ -68,16 +66,16 @@ const reading = <T extends Template>(template: T, declared: Declared<T>): Readin
     ...(created === undefined ? {} : { created }),
     exercised: (choice, payload, node, { consuming, result }) => {
       const typed = decodePayload(template, payload)
-      if (!consuming || Result.isFailure(typed) || isMadeAnew(result)) return Effect.void
+      if (!consuming || Result.isFailure(typed) || isSignature(result)) return Effect.void
       const id = declared.idOf?.(typed.success) ?? node.contractId
       return ended(id, endings[choice] ?? "ended", node)
     }
   }
 }
 
-/** Result of an acceptance that was not the last one needed. */
-const MadeAnew = Schema.Struct({ proposal: Schema.String })
-const isMadeAnew = Schema.is(MadeAnew)
+/** Result of an acceptance that leaves others awaited: the next contract. */
+const Signature = Schema.Struct({ proposal: Schema.String })
+const isSignature = Schema.is(Signature)
 
 const proposed = Effect.fnUntraced(function* <T extends Template>(
   { kind, action, of, idOf }: Declared<T>,
@@ -85,24 +83,24 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
   node: Node
 ) {
   const records = yield* Records
-  const what = of(payload, node)
-  if (what === undefined) return
-  const { holder, holderId: _, instrumentId, registrar, ...said } = what
+  const members = of(payload, node)
+  if (members === undefined) return
+  const { holder, holderId: _, instrumentId, registrar, ...stated } = members
   const proposalId = idOf?.(payload) ?? node.contractId
-  const known = yield* records.find(proposals, proposalId)
-  if (Option.isSome(known)) {
-    const fact = { on: "sign", cid: node.contractId, awaiting: said.awaiting } as const
-    yield* records.record(proposals, known.value, fact, node.act)
+  const existing = yield* records.find(proposals, proposalId)
+  if (Option.isSome(existing)) {
+    const fact = { on: "sign", cid: node.contractId, awaiting: stated.awaiting } as const
+    yield* records.record(proposals, existing.value, fact, node.act)
     return
   }
-  const about = yield* aboutOf(what)
-  if (about === undefined) return
+  const subject = yield* subjectOf(members)
+  if (subject === undefined) return
   const proposal: Proposal = {
     proposalId,
     kind,
     action,
-    ...said,
-    ...about,
+    ...stated,
+    ...subject,
     cid: node.contractId,
     at: node.effectiveAt,
     ended: null
@@ -111,10 +109,11 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
 })
 
 /**
- * The records it is about. Anybody may show us a contract: one that names a holder or a registrar we
- * do not know, or another registrar than the instrument's, asks nobody of ours for anything.
+ * Finds the holder and the instrument of a proposal. Any party can create such a contract, so one with a
+ * holder or an instrument that is not recorded, or with another registrar than the instrument's, is
+ * ignored: undefined.
  */
-const aboutOf = Effect.fnUntraced(function* (
+const subjectOf = Effect.fnUntraced(function* (
   of: Pick<Proposed, "holder" | "holderId" | "instrumentId" | "registrar">
 ) {
   const records = yield* Records
@@ -151,7 +150,7 @@ const ended = (
     yield* records.record(proposals, found.value, { on: "end", as }, node.act)
   })
 
-/** Record that a burn or mint is for; of an unknown kind only its name. */
+/** Returns the record that a burn or mint refers to; a kind that the engine does not know becomes `contract`. */
 const resourceOf = ({ kind, id }: Field.Reference): Proposed["resource"] => ({
   kind: ResourceKind.has(kind) ? kind : "contract",
   id

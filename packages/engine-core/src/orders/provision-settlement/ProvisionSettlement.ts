@@ -1,4 +1,4 @@
-/** A fund's consent, until it is revoked, that the venue pays what the fund owes from cash the fund names. */
+/** Record of a provision settlement: a fund's revocable consent that the venue pays the fund's legs from its cash. */
 import { Schema } from "effect"
 import * as Agreement from "../../agreements/Agreement.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
@@ -32,7 +32,7 @@ export const ProvisionSettlement = Schema.Struct({
   fund: Party.schema,
   /** The asset that the fund pays in. */
   paymentAsset: Field.asset,
-  /** The most that one draw may take; any amount where it is null. */
+  /** Largest amount of one draw; null: no limit. */
   limit: NullOr(Decimal.schema),
   until: NullOr(Instant.schema),
   state: ProvisionSettlementMachine.schema,

@@ -1,4 +1,4 @@
-/** Writes of provision settlements: the venue proposes one to a fund. */
+/** Write that proposes a provision settlement to a fund. */
 import { Effect, Schema } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
@@ -18,9 +18,9 @@ import * as Amount from "../../vocabulary/Amount.ts"
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_")
 
 /**
- * A provision settlement stands for all that a fund owes under one instrument, until it is revoked:
- * redemptions' proceeds and a cycle's net (docs/domain/agreements.md#provision-settlements). There
- * is one for an instrument at a time, as of a primary market.
+ * Proposes a provision settlement: until it is revoked it covers all that a fund owes under one
+ * instrument, the proceeds of redemptions and the net of a cycle
+ * (docs/domain/agreements.md#provision-settlements). An instrument has at most one at a time.
  */
 export const propose = Operation.defineOnLedger("provision-settlement.propose", {
   doc: "Asks a fund to let the venue pay the fund's legs from cash the fund names.",

@@ -1,4 +1,4 @@
-/** View of a fund's consent to provisions: what its proposal said, its id and its state. */
+/** View of a provision settlement: its terms, its id and its state. */
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"

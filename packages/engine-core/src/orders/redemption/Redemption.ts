@@ -1,4 +1,4 @@
-/** A redemption: an order that gives units back for cash, from its claim to its settlement. */
+/** Record and collection of redemptions: orders that give units back for cash, from claim to settlement. */
 import { Schema } from "effect"
 import * as events from "../events.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -26,9 +26,9 @@ export const Redemption = Schema.Struct({
   redemptionId: RedemptionId,
   ...Order.parties,
   state: RedemptionMachine.schema,
-  /** `amount` is paid exactly; `units` are those burned, once it has settled. */
+  /** `amount` is paid exactly; `units` are the burned units, once it has settled. */
   ...Order.ordered,
-  /** The cash the holder gets; null while it is unpriced. */
+  /** The cash that the holder is paid; null before pricing. */
   proceeds: NullOr(Decimal.schema),
   ...Order.dealing,
   ...Order.settling,
@@ -38,63 +38,64 @@ export const Redemption = Schema.Struct({
   settledAt: NullOr(Instant.schema),
   endedAt: NullOr(Instant.schema),
   endedAs: NullOr(Schema.Literals(["settled", "released", "withdrawn"])),
-  /** The order of which a gate left this one over. */
+  /** The redemption of which this order is the remainder after a partial fill. */
   remainderOf: NullOr(Schema.String),
   ...Order.terms,
   zone: Zone.schema,
-  /** Who prices it. */
+  /** The oracle that prices it. */
   oracle: Party.schema,
-  /** Who requests the burn for the holder; null: the holder itself. */
+  /** The custodian that requests the burn for the holder; null: the holder requests it. */
   custodian: NullOr(Party.schema),
   ...Order.onLedger,
   pricedCid: NullOr(Field.contractId),
   intentCid: NullOr(Field.contractId),
-  /** The holder's units, and the fund's cash, as they are locked for it. */
+  /** Allocation of the holder's units. */
   unitsAllocation: NullOr(Allocated),
+  /** Allocation of the fund's cash. */
   allocation: NullOr(Allocated)
 }).annotate({ identifier: "Redemption", description: "An order that gives units back for cash." })
 export type Redemption = typeof Redemption.Type
 
-/** The states in which its units are still the holder's. */
+/** Checks whether its units are still the holder's. */
 const unburned = (self: Redemption): boolean =>
   self.state === "claimed" || self.state === "priced" || self.state === "funded"
 
-/** What stands between the order and its value date, at an instant. */
+/** Judges the order state at an instant: the step that the order still needs before its value date. */
 export const orderStateAt = (self: Redemption, now: Instant.Instant) =>
   RedemptionOrder.RedemptionOrder.judge({
     state: self.state,
     payment: self.payment,
     unitsAllocated: unitsStand(self),
     burnRequested: self.burnRequestCid !== null,
-    // In a cycle the fund pays on balance: it allocates nothing for one order. One that was burned by
-    // itself has left it, and is owed its own cash.
+    // The fund pays a cycle's orders by the cycle's net and allocates nothing for one of them. A burned
+    // redemption has left its cycle, and needs an allocation of its own.
     cashStands: Order.cashStands(self) || (self.cycleId !== null && unburned(self)),
     settleBy: self.settleBy,
     now
   })
 
-const standingOf = (self: Redemption): OpenOrder.Standing => ({
+const openEntryOf = (self: Redemption): OpenOrder.Entry => ({
   kind: "redemption",
   state: orderStateAt(self, OpenOrder.untimed),
   until: self.state === "priced" || self.state === "funded" ? self.settleBy : null
 })
 
-/** Whether its units can be burned and paid in one: priced, and nobody was asked to burn them. */
-export const isOpen = (self: Redemption): boolean =>
+/** Checks whether its units can be burned and paid in one transaction: priced, without a burn request. */
+export const isExchangeable = (self: Redemption): boolean =>
   (self.state === "priced" || self.state === "funded") && self.burnRequestCid === null
 
-/** Whether it takes units that are not locked for it. */
+/** Checks whether it takes units of the holder that are not locked for it. */
 export const isPledging = (self: Redemption): boolean =>
   unburned(self) && self.unitsAllocation === null && self.burnRequestCid === null
 
-/** What it takes of the holder's units without having locked them, as far as it is known. */
+/** Returns the units that it takes of the holder without having locked them; zero while they are not known. */
 export const pledgedOf = (self: Redemption): Decimal.Decimal =>
   isPledging(self) ? (self.units ?? Decimal.zero) : Decimal.zero
 
 const isWaiting = ({ cycleId, remainderOf, state }: Redemption): boolean =>
   remainderOf !== null && cycleId === null && state === "claimed"
 
-/** A holder's units of an instrument, as the orders that take them name them. */
+/** Key of a holder's position in an instrument, for the index of redemptions that take its units. */
 export const pairOf = (of: Pick<Redemption, "holderId" | "instrumentId">): string =>
   `${of.holderId}/${of.instrumentId}`
 
@@ -105,17 +106,17 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   fact: Fact,
   evolve,
   keptBy: "ledger",
-  // The last word keeps it apart from a subscription of the same instant and id: open orders of both
-  // kinds are one list. It comes after a space, so ids are still compared as they are.
+  // Open orders of both kinds are one list: the suffix tells a redemption from a subscription of the
+  // same instant and id. It follows a space, which sorts before every character of an id.
   sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.redemptionId} redemption`,
   filters: {
     state: (self) => self.state,
     ...Order.filters,
-    open: (self) => OpenOrder.open(standingOf(self)),
-    openUntil: (self) => OpenOrder.openUntil(standingOf(self)),
-    /** What gates left over, by the cut-off at which it deals: a cycle of that day takes it in. */
+    open: (self) => OpenOrder.open(openEntryOf(self)),
+    openUntil: (self) => OpenOrder.openUntil(openEntryOf(self)),
+    /** Remainders of partial fills that are in no cycle, by the cut-off at which they deal. */
     waiting: (self) => (isWaiting(self) ? dealtAt(self) : null),
-    /** Orders that take units which are still their holder's. */
+    /** Redemptions whose units are still the holder's, by position. */
     giving: (self) => (unburned(self) ? pairOf(self) : null)
   },
   waitingOn: (self) => {
@@ -160,7 +161,7 @@ const ofCustodian = (self: Redemption): Collection.WaitingOn => ({
   by: self.settleBy
 })
 
-/** Paid on the ledger: units first, then cash, then the venue; a custodian may have them burned instead. */
+/** Waits of a ledger-paid order: the holder allocates units, then the fund cash, then the venue settles. */
 const ofAllocated = (self: Redemption): ReadonlyArray<Collection.WaitingOn> => {
   const by = self.settleBy
   if (!unitsStand(self)) {

@@ -1,4 +1,4 @@
-/** Basis of a priced redemption's figures. */
+/** Basis of a priced redemption's figures: the formula and the inputs of each. */
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import * as Formulas from "../OrderFormulas.ts"
@@ -6,10 +6,9 @@ import * as OrderRules from "../OrderRules.ts"
 import type { Redemption } from "./Redemption.ts"
 
 /**
- * The basis of each figure that its formula gives (docs/domain/figures.md#basis); none while it is
- * unpriced. An order of which a gate filled a part is paid for its units, whatever it asked for.
- * What the oracle signed is its own: figures that no formula gives have no basis, and the
- * projection has kept the breach.
+ * Returns the basis of each figure that a formula gives (docs/domain/figures.md#basis); none before the
+ * price. A partially filled order is paid for its units, also if it was ordered by amount. Figures that
+ * the oracle signed and no formula gives have no basis, and the projection has kept the breach.
  */
 export const basisOf = (
   self: Redemption,
@@ -37,7 +36,7 @@ export const basisOf = (
     : []
 }
 
-/** The price is the oracle's contract's while that stands; all else stands in the order. */
+/** Source of an input: the price is in the oracle's contract while it is live, all else in the order. */
 const sourceOf =
   ({ redemptionId, pricedCid }: Redemption, offset: Offset.Offset | null) =>
   (name: string): Basis.Source =>

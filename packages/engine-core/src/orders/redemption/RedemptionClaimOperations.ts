@@ -1,4 +1,4 @@
-/** Write that claims a redemption: its own checks, and its claim contract. */
+/** Write that claims a redemption: its checks, and its claim contract. */
 import { Effect, Schema } from "effect"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
@@ -62,5 +62,5 @@ const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.Loaded) {
     { payment, lastPrice }
   )
   const claiming: Gates.Claiming = { ...loaded, oracle, free, held, leaving, lastPrice }
-  return { ...loaded, oracle, rows: Gates.againstClaim(claiming, loaded.own) }
+  return { ...loaded, oracle, rows: Gates.againstClaim(claiming, loaded.ofOrder) }
 })

@@ -1,4 +1,4 @@
-/** Look-ups of everything that settling a redemption is judged by. */
+/** Look-ups of the records that settling a redemption is checked against. */
 import { Effect } from "effect"
 import { followed } from "../../restraints/restriction/SuccessorRestrictionLookups.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -15,7 +15,7 @@ import { type Redemption, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
 import { objections, RedemptionMachine } from "./RedemptionMachine.ts"
 
-/** An order, and the bank lines that are named as its cash. */
+/** Input of a settlement: the order, and the bank lines named as its cash. */
 interface Paying {
   readonly redemptionId: string
   readonly cash: ReadonlyArray<Cash.CashLine>
@@ -25,15 +25,15 @@ export const load = (redemptionId: string) =>
   Effect.flatMap(Records, (records) => records.get(redemptions, redemptionId))
 
 /**
- * The market under which its units are burned: agreed or past its date, for what opened while it was
- * agreed settles under it. Null: only a burn request does.
+ * Finds the live market that burns an order's units, also past its date, since orders claimed while it
+ * was agreed settle under it. Null: only a burn request can burn them.
  */
 const marketOf = (self: Redemption) =>
   liveMarket(self.instrumentId, (market) => isPaidUnder(self, market))
 
 /**
- * Settling: what is burned is paid, a ledger-paid order before that is burned and paid in one. The
- * order's state is no gate and comes first.
+ * Loads and checks a settlement: it pays a burned order, and burns and pays any other ledger-paid order
+ * in one transaction. The order's state, which is no gate, is checked first.
  */
 export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
   const self = yield* load(paying.redemptionId)
@@ -47,9 +47,9 @@ const exchanging = Effect.fnUntraced(function* (
   { cash }: Paying,
   now: OperationAct["now"]
 ) {
-  const standing = yield* subjectOf(self, now)
+  const context = yield* subjectOf(self, now)
   const market = yield* marketOf(self)
-  const rows = Gates.againstExchange(standing, [
+  const rows = Gates.againstExchange(context, [
     ...objections(asServed(self, now), { on: "exchange", cash }),
     againstSettleBy(self, now),
     yield* againstApart(self),
@@ -59,8 +59,9 @@ const exchanging = Effect.fnUntraced(function* (
 })
 
 /**
- * Bank lines pay a wire-paid order alone; on the ledger the fund's own allocation does. What a
- * recovery has carried from its holder stops it still: nobody is paid for having lost a key.
+ * Loads and checks the payment of a burned order: by bank lines if it is paid by wire, by the fund's
+ * allocation if it is paid on the ledger. Restrictions that a recovery carried from the holder to its
+ * successor still stop the payment.
  */
 const payment = Effect.fnUntraced(function* (
   self: Redemption,
@@ -74,9 +75,9 @@ const payment = Effect.fnUntraced(function* (
     self.payment === "wire"
       ? yield* named({ kind: "redemption", orderId: redemptionId }, cash)
       : null
-  const own = objections(asServed(self, now), { on: "settle", cash })
+  const ofOrder = objections(asServed(self, now), { on: "settle", cash })
   const rows = Gates.againstPayment(self, controls, [
-    ...own,
+    ...ofOrder,
     ...(lines === null ? [] : [lines.against])
   ])
   return { on: "settle" as const, self, lines, rows }

@@ -17,9 +17,9 @@ import { figuresAt } from "./RedemptionPricing.ts"
 type Holding = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
 
 /**
- * What a holder holds of an instrument, what its open orders are going to take of it, and what no
- * order takes yet. An order by amount counts at the last price, as its claim did. Units that are
- * committed to a standing settlement are there to be redeemed on the ledger, and locked for all else.
+ * Loads the units that a holder holds of an instrument, those that its open redemptions take, and those
+ * that are free. An order by amount counts at the latest price. Units committed to a standing settlement
+ * are free for a redemption paid on the ledger, and locked for any other.
  */
 export const unitsOf = Effect.fnUntraced(function* (
   of: Holding,
@@ -51,7 +51,7 @@ const takenBy = (self: Redemption, lastPrice: Decimal.Decimal | null): Decimal.D
   return lastPrice === null ? Decimal.zero : figuresAt(self, lastPrice).units
 }
 
-/** The units that a holder has committed to standing settlements which may still use them. */
+/** Sums the units that a holder has committed to standing settlements that have not ended. */
 const committedOf = Effect.fnUntraced(function* (of: Holding) {
   const records = yield* Records
   const named = yield* Stream.runCollect(

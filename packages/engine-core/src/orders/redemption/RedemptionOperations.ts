@@ -23,15 +23,15 @@ import { decide } from "./RedemptionMachine.ts"
 import { load, settling } from "./RedemptionGateLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
-const One = Schema.Struct({ redemptionId: RedemptionId })
+const ById = Schema.Struct({ redemptionId: RedemptionId })
 const Paid = Schema.Struct({ redemptionId: RedemptionId, cash: bankLines })
 
-type Named = typeof One.Type
+type ById = typeof ById.Type
 
 const resource = {
   kind: "redemption",
-  id: ({ redemptionId }: Named) => redemptionId,
-  href: ({ redemptionId }: Named) => `/v1/redemptions/${redemptionId}`
+  id: ({ redemptionId }: ById) => redemptionId,
+  href: ({ redemptionId }: ById) => `/v1/redemptions/${redemptionId}`
 } as const
 
 const declared = {
@@ -48,11 +48,11 @@ export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
   doc: "Withdraws a redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:withdraw",
   makers: ["operator", "app"],
-  input: One,
+  input: ById,
   plan: Effect.fn("redemption.withdraw.plan")(function* ({ redemptionId }) {
     const self = yield* load(redemptionId)
     yield* Effect.fromResult(decide(self, { on: "withdraw" }))
-    return { commands: [lettingGo(self, { withdrawn: true })], last: true }
+    return { commands: [releasing(self, { withdrawn: true })], last: true }
   }),
   finish: ({ redemptionId }, act) => shown(redemptionId, act)
 })
@@ -62,11 +62,11 @@ export const release = Operation.defineOnLedger("redemption.release", {
   doc: "Releases a priced redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:release",
   makers: ["operator"],
-  input: One,
+  input: ById,
   plan: Effect.fn("redemption.release.plan")(function* ({ redemptionId }) {
     const self = yield* load(redemptionId)
     yield* Effect.fromResult(decide(self, { on: "release" }))
-    return { commands: [lettingGo(self, { withdrawn: false })], last: true }
+    return { commands: [releasing(self, { withdrawn: false })], last: true }
   }),
   finish: ({ redemptionId }, act) => shown(redemptionId, act)
 })
@@ -97,7 +97,7 @@ export const settle = Operation.defineOnLedger("redemption.settle", {
 
 export const operations = [claim, withdraw, settle, release] as const
 
-/** A ledger-paid order whose time to settle passed is let go: what is locked for it is locked no longer. */
+/** Scheduled release of a ledger-paid order past its `settleBy`, which frees its allocations. */
 const expired = Timely.define({
   name: "redemption.expired",
   doc: "Releases a priced redemption that is not settled by its time.",
@@ -116,7 +116,7 @@ export const timely = [expired] as const
 
 const pricedOf = (self: Redemption): string => contractOf(self.pricedCid, "priced redemption")
 
-const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
+const releasing = (self: Redemption, how: { readonly withdrawn: boolean }) => {
   const argument = {
     unitsAllocationCid: self.unitsAllocation?.cid ?? null,
     allocationCid: self.allocation?.cid ?? null,
@@ -129,7 +129,7 @@ const lettingGo = (self: Redemption, how: { readonly withdrawn: boolean }) => {
 
 const unpaid = { fill: null, evidence: null, holdingCids: [] } as const
 
-/** Units burned and cash paid in one transaction. */
+/** Argument that burns the units and pays the cash in one transaction. */
 const exchanged = (self: Redemption, market: { readonly marketCid: string } | null) => ({
   ...unpaid,
   marketCid: contractOf(market?.marketCid ?? null, "market"),
@@ -138,7 +138,7 @@ const exchanged = (self: Redemption, market: { readonly marketCid: string } | nu
   intentCid: self.intentCid
 })
 
-/** The units are gone: the fund's own allocation pays, or the bank did, which a digest shows. */
+/** Argument that pays a burned order: by the fund's allocation, or with a digest of the bank lines. */
 const paid = Effect.fnUntraced(function* (self: Redemption, cash: ReadonlyArray<Cash.CashLine>) {
   return {
     ...unpaid,
@@ -150,7 +150,7 @@ const paid = Effect.fnUntraced(function* (self: Redemption, cash: ReadonlyArray<
   }
 })
 
-/** The lines join the record once the ledger has moved it. */
+/** Records the bank lines of an act after the ledger has committed it, and returns the view. */
 const matched = Effect.fnUntraced(function* (
   redemptionId: string,
   lines: ReadonlyArray<Cash.CashLine>,

@@ -1,4 +1,4 @@
-/** Judged states of a redemption order: what it still needs before its value date. */
+/** Judged states of a redemption: the step that it still needs before its value date. */
 import { match, P } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"
@@ -13,14 +13,14 @@ export interface Subject {
   readonly unitsAllocated: boolean
   /** Whether the registrar is asked to burn its units. */
   readonly burnRequested: boolean
-  /** Whether the fund's cash stands: evidenced when paid by wire, allocated when on the ledger. */
+  /** Whether its cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
   readonly cashStands: boolean
-  /** Null until the order is priced, and where no date is set. */
+  /** When a priced order expires; null: it has no such time. */
   readonly settleBy: Instant.Instant | null
   readonly now: Instant.Instant
 }
 
-/** What an order paid on the ledger waits for, once priced. */
+/** Judges a priced, ledger-paid order by its allocations. */
 const judgeAllocated = ({ unitsAllocated, cashStands }: Subject) => {
   if (!unitsAllocated) return "awaiting-units"
   return cashStands ? "ready" : "awaiting-payment"
@@ -32,7 +32,8 @@ export const RedemptionOrder = Judged.declare<Subject>()("RedemptionOrderState",
   doc: "What a redemption still needs before its value date. Open are the first five.",
   states: {
     "awaiting-price": "No price yet.",
-    "awaiting-units": "The holder's custodian moves next.",
+    "awaiting-units":
+      "The holder or its custodian acts next: it allocates the units, or requests their burn.",
     "awaiting-registrar": "The registrar accepts the burn.",
     "awaiting-payment": "The fund's cash is missing.",
     ready: "The venue may settle.",
@@ -40,13 +41,13 @@ export const RedemptionOrder = Judged.declare<Subject>()("RedemptionOrderState",
       "Its time to settle passed; the next act is to release it. A burned one never expires.",
     settled: "Its value date is reached.",
     withdrawn: "Withdrawn before its units were burned.",
-    released: "Let go before its units were burned."
+    released: "Released before its units were burned."
   },
   judge: (subject) =>
     match(subject)
       .with({ state: "claimed" }, () => "awaiting-price" as const)
       .with({ state: P.union("priced", "funded") }, isPast, () => "expired" as const)
-      // Units that the registrar may burn at any moment are not burned with the payment too.
+      // The registrar may accept the burn at any moment, so the payment must not burn the units again.
       .with({ state: "funded", burnRequested: true }, () => "awaiting-registrar" as const)
       .with({ state: P.union("priced", "funded"), payment: "ledger" }, judgeAllocated)
       .with({ state: "priced" }, () => "awaiting-units" as const)

@@ -1,11 +1,11 @@
-/** Pricing of a redemption: the oracle's figures, and the engine's own to compare them with. */
+/** Pure check of a redemption's pricing: the oracle's figures against those of the formulas. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import * as OrderRules from "../OrderRules.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Redemption } from "./Redemption.ts"
 
-/** What the priced redemption says. */
+/** Price point, price, units and proceeds that the oracle signed. */
 export interface Priced {
   readonly pointCid: string
   readonly price: Decimal.Decimal
@@ -16,7 +16,7 @@ export interface Priced {
 export interface Figures {
   readonly units: Decimal.Decimal
   readonly proceeds: Decimal.Decimal
-  /** What the fund keeps of the units' price, rounded in its favour. */
+  /** The fund's fee, rounded up to the places of the currency. */
   readonly fee: Decimal.Decimal
 }
 
@@ -26,8 +26,8 @@ type Ordered = Pick<
 >
 
 /**
- * The formulas redeem-units and redeem-amount (docs/domain/figures.md#formulas-of-orders): units
- * given back are paid rounded down, units taken for a fixed amount are rounded up.
+ * Computes the formulas redeem-units and redeem-amount (docs/domain/figures.md#formulas-of-orders): the
+ * proceeds of units are rounded down, the units for a fixed amount are rounded up.
  */
 export const figuresAt = (self: Ordered, price: Decimal.Decimal): Figures => {
   const { amount, units, feeRate, unitDecimals, cashDecimals } = self
@@ -38,7 +38,7 @@ export const figuresAt = (self: Ordered, price: Decimal.Decimal): Figures => {
   return { units, ...OrderRules.redeemUnits({ units, price, feeRate, cashDecimals }) }
 }
 
-/** The fee of a part of an order, at the order's own price and rate. */
+/** Returns the fee of a number of units at a price and the order's fee rate, rounded up. */
 export const feeOf = (
   self: Pick<Redemption, "feeRate" | "cashDecimals">,
   of: { readonly units: Decimal.Decimal; readonly price: Decimal.Decimal }
@@ -51,7 +51,7 @@ export const feeOf = (
     { places: self.cashDecimals, rounding: "ceiling" }
   )
 
-/** In what the oracle did otherwise than the rules say; empty where they agree. */
+/** Lists the differences between the oracle's figures and the rules; empty: they agree. */
 export const breaches = (
   self: Redemption,
   priced: Priced,

@@ -30,11 +30,11 @@ const order = LedgerRecord.transitionsOf({
 const claim = TypedReading.of(RedemptionClaim, {
   created: Effect.fn("RedemptionClaim.created")(function* (payload, node) {
     const records = yield* Records
-    const known = yield* records.find(redemptions, payload.redemptionId)
-    if (Option.isNone(known)) return yield* opened(payload, node)
-    if (isJoining(known.value, payload)) {
+    const existing = yield* records.find(redemptions, payload.redemptionId)
+    if (Option.isNone(existing)) return yield* opened(payload, node)
+    if (isJoining(existing.value, payload)) {
       const { cycleId } = payload
-      return yield* order.record(known.value, node, {
+      return yield* order.record(existing.value, node, {
         on: "join",
         claimCid: node.contractId,
         cycleId
@@ -55,7 +55,7 @@ const priced = TypedReading.of(PricedRedemption, {
   created: (payload, node) =>
     order.withRecord(payload.redemptionId, node, "price", (self) =>
       order.allows(self, "price")
-        ? isPriced(self, payload, node)
+        ? pricedBy(self, payload, node)
         : order.keepBreach(node, payload.redemptionId, {
             on: "price",
             detail: `A redemption in state ${self.state} waits for no price.`
@@ -63,7 +63,7 @@ const priced = TypedReading.of(PricedRedemption, {
     ),
   exercised: {
     Settle: ({ payload, argument }, node) =>
-      // Without units to burn they were gone before, and this is the payment alone.
+      // Without a units allocation the units were burned before: this is the payment alone.
       argument.unitsAllocationCid === null
         ? order.move(payload.redemptionId, node, "settle", (self) => ({
             on: "settle",
@@ -111,7 +111,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   if (opening === null) {
     return yield* order.keepBreach(node, payload.redemptionId, {
       on: "claim",
-      detail: "Its instrument or its holder is not known."
+      detail: "Its instrument or its holder is not recorded."
     })
   }
   const { members, terms } = opening
@@ -128,7 +128,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       cash: { expected: payload.orderedAmount, matched: Decimal.zero, lines: [] },
       settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
       remainderOf: payload.remainderOf,
-      // What a gate left over waits for the point of its day, whatever its instrument's rule.
+      // A remainder is priced forward from its cut-off, whatever the pricing rule of its instrument.
       pricing: payload.cutOffAt === null ? terms.manifest.pricing : "forward",
       feeRate: terms.fees.redemption,
       cashDecimals: Currency.decimals(payload.currency),
@@ -139,7 +139,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   )
 })
 
-/** An order deals at the cut-off that it names or that its cycle has, else at the next. */
+/** Returns the cut-off that the claim names, or that of its cycle, else the next after the claim. */
 const cutOffOf = Effect.fnUntraced(function* (
   { cutOffAt: named, cycleId }: Claim,
   rule: Parameters<typeof nextCutOff>[0],
@@ -151,7 +151,7 @@ const cutOffOf = Effect.fnUntraced(function* (
   return at === null ? nextCutOff(rule, node.effectiveAt) : { at, date: Zone.dateAt(rule.zone, at) }
 })
 
-/** What a gate left over is claimed anew by joining the cycle of its day. */
+/** Checks whether the claim contract is a remainder that joins the cycle of its cut-off. */
 const isJoining = (
   { cutOffAt, cycleId, state }: Redemption,
   payload: Claim
@@ -176,8 +176,8 @@ const unpriced = {
 
 // ---- the oracle prices it
 
-/** The record moves whatever the oracle did: a breach of the rules is kept for reconciliation. */
-const isPriced = Effect.fnUntraced(function* (
+/** Records the price that the oracle signed; a breach of the rules is kept for reconciliation. */
+const pricedBy = Effect.fnUntraced(function* (
   self: Stored<Redemption>,
   payload: Priced,
   node: Node
@@ -206,7 +206,7 @@ const isPriced = Effect.fnUntraced(function* (
 
 // ---- units are burned by request, or with the payment
 
-/** A request to burn is an order's by its reference; another's is not read here. */
+/** Reads a burn request whose reference is a redemption; ignores any other. */
 const burning = (
   { reference }: Payload<typeof BurnRequest>,
   read: (reference: { readonly id: string }) => LedgerRecord.Reads
@@ -246,7 +246,7 @@ const funded = (
       })
 }
 
-/** The registrar would not burn, or the request was taken back: another one has to come. */
+/** Records the end of a burn request that was rejected or withdrawn; the order needs another. */
 const unburned = (payload: Payload<typeof BurnRequest>, node: Node): LedgerRecord.Reads =>
   burning(payload, ({ id }) =>
     order.withRecord(id, node, "request-burn", (self) =>

@@ -1,4 +1,4 @@
-/** Reads of redemptions: all of them, or one. */
+/** Reads of redemptions: the list, and one by its id. */
 import { Effect, Schema } from "effect"
 import * as OrderList from "../order/OrderList.ts"
 import * as Sight from "../../holders/holder/Sight.ts"

@@ -1,4 +1,4 @@
-/** A redemption as the API shows it, with what stands between it and its value date. */
+/** View of a redemption: its public members, its order state, and the basis of its figures. */
 import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -40,7 +40,7 @@ const shown = Struct.pick(Redemption.fields, [
   "endedAt",
   "endedAs",
   "remainderOf",
-  // Whoever settles it needs to see the locked units and cash, and until when the ledger keeps them locked.
+  // The party that settles the order needs the locked units and cash, and the end of their locks.
   "unitsAllocation",
   "allocation"
 ])
@@ -48,7 +48,7 @@ const shown = Struct.pick(Redemption.fields, [
 export const RedemptionView = Schema.Struct({
   ...shown,
   orderState: RedemptionOrder.schema,
-  /** Where each figure comes from, once it is priced. */
+  /** Formula and inputs of each figure, once it is priced. */
   basis: Schema.Array(Basis.Basis),
   ...RecordView.fields
 }).annotate({
@@ -57,7 +57,7 @@ export const RedemptionView = Schema.Struct({
 })
 export type RedemptionView = typeof RedemptionView.Type
 
-/** The record as it stands at an instant, and at which offset it was read where one is asked for. */
+/** Makes the view with the order state at an instant; `offset` is the offset of the read, named in the basis. */
 export const of = (
   record: Stored<Redemption>,
   now: Instant.Instant,

@@ -12,38 +12,36 @@ import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { againstSettleBy } from "../AllocationRules.ts"
 import { inputsOfIteration } from "../dealing-cycle/TransactionSize.ts"
-import { isOpen as isRedeemable, type Redemption } from "../redemption/Redemption.ts"
+import { isExchangeable, type Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import type { StandingSettlement } from "./StandingSettlement.ts"
 import { committedBy } from "./StandingSettlementMachine.ts"
 
-/** The orders of an iteration, with all that they are judged by. */
+/** Orders of an iteration, with the records that they are checked against. */
 export interface Iterating extends ControlGates.Controls {
   readonly self: StandingSettlement
   readonly instrument: Recorded
   readonly subscriptions: ReadonlyArray<Subscription>
   readonly redemptions: ReadonlyArray<Redemption>
   readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>
-  /** The admissions in force. */
+  /** Admissions in force, by holder. */
   readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
   /** The live market that priced all of the orders; null: none. */
   readonly market: { readonly marketCid: string } | null
-  /** The most contracts that one ledger transaction uses. */
+  /** Largest number of contracts that one ledger transaction uses. */
   readonly inputsMax: number
   readonly now: Instant.Instant
 }
 
-/** A leg: one party gives an amount of one asset. */
+/** Leg of an iteration: a party gives an amount of one asset. */
 interface Leg {
   readonly party: Party.Party
   readonly asset: Field.Asset
   readonly amount: Decimal.Decimal
 }
 
-/**
- * Legs that are taken from commitments; units that a holder allocated by itself are not among them.
- */
+/** Returns the legs that draw on commitments; units that a holder allocated for its order are not among them. */
 const legsOf = (iteration: Iterating): ReadonlyArray<Leg> => {
   const { self, instrument, subscriptions, redemptions } = iteration
   const cash = self.paymentAsset
@@ -69,24 +67,24 @@ const legsOf = (iteration: Iterating): ReadonlyArray<Leg> => {
 const keyOf = ({ party, asset }: Pick<Leg, "party" | "asset">): string =>
   `${party}/${asset.admin}/${asset.id}`
 
-/** The same, summed by party and asset. */
+/** Sums the legs by party and asset. */
 const takenOf = (iteration: Iterating): ReadonlyArray<Leg> => {
   const sums = new Map<string, Leg>()
   for (const leg of legsOf(iteration)) {
-    const before = sums.get(keyOf(leg))
+    const sum = sums.get(keyOf(leg))
     sums.set(
       keyOf(leg),
-      before === undefined ? leg : { ...leg, amount: Decimal.add(before.amount, leg.amount) }
+      sum === undefined ? leg : { ...leg, amount: Decimal.add(sum.amount, leg.amount) }
     )
   }
   return [...sums.values()]
 }
 
-/** The commitments that the orders draw on. */
+/** Returns the commitments that the orders draw on. */
 export const drawnOn = (iteration: Iterating): ReadonlyArray<string> =>
   takenOf(iteration).flatMap((leg) => committedBy(iteration.self, leg)?.commitmentCid ?? [])
 
-/** All checks of an iteration, in the order of the gates: its legs are at most the funding. */
+/** All checks of an iteration, in the order of the gates. */
 export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection> => {
   const { self } = iteration
   const orders = [...iteration.subscriptions, ...iteration.redemptions]
@@ -111,7 +109,7 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
     check(
       "priced",
       iteration.subscriptions.every(({ state }) => state === "priced") &&
-        iteration.redemptions.every(isRedeemable)
+        iteration.redemptions.every(isExchangeable)
     ),
     firstPast(orders, iteration.now),
     check(
@@ -121,7 +119,7 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
     ),
     ...ofCommitments(iteration),
     check("primary-market", iteration.market !== null, {
-      recovery: "Settle or release these orders by themselves: no market that stands priced all."
+      recovery: "Settle or release these orders by themselves: no live market priced all of them."
     }),
     check(
       "transaction-size",
@@ -135,7 +133,7 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
   ])
 }
 
-/** The row of the first order whose time to settle is past; of none, the same row that lets pass. */
+/** Row of the first order past its time to settle; if there is none, the row that passes. */
 const firstPast = (
   orders: ReadonlyArray<Subscription | Redemption>,
   now: Instant.Instant
@@ -163,7 +161,7 @@ const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
   ]
 }
 
-/** A hold stops every order of it, and a restriction the order of its holder. */
+/** Checks holds and restrictions: one of either stops the whole iteration. */
 const ofControls = (iteration: Iterating): ReadonlyArray<Objection> => {
   const { self, subscriptions, redemptions } = iteration
   const { instrumentId } = self
@@ -177,8 +175,8 @@ const ofControls = (iteration: Iterating): ReadonlyArray<Objection> => {
 }
 
 /**
- * Who gets units must be one who may hold: active and admitted, as for the same order by itself. Who
- * gives them back need be neither any more.
+ * Checks the holders, as for the same orders by themselves: subscribers are active and admitted, redeemers
+ * may have lapsed and need no admission, all are screened.
  */
 const ofHolders = (iteration: Iterating): ReadonlyArray<Objection> => {
   const { admissions, instrument, now, subscriptions, redemptions } = iteration

@@ -1,4 +1,4 @@
-/** An iteration of a standing settlement: orders settled together out of what their parties committed. */
+/** Write of an iteration of a standing settlement: settles orders together from the commitments of their parties. */
 import { Effect, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { admissions, pairOf } from "../../admissions/Admission.ts"
@@ -28,7 +28,7 @@ import { decide } from "./StandingSettlementMachine.ts"
 import { contractOf, load, shown } from "./StandingSettlementOperations.ts"
 import * as Reads from "./StandingSettlementReads.ts"
 
-/** More orders of a kind than this one iteration does not take: a caller settles the rest in the next. */
+/** Largest number of orders of a kind in one iteration. */
 const ordersMax = 500
 
 const ids = <S extends Schema.Constraint>(id: S) =>
@@ -72,7 +72,7 @@ export const settle = Operation.defineOnLedger("standing-settlement.settle", {
   finish: ({ standingSettlementId }) => shown(standingSettlementId)
 })
 
-/** The settlement's state, which is no gate, then everything an iteration is judged by, one row a check. */
+/** Loads and checks an iteration: first the settlement's state, which is no gate, then the rows. */
 const iterating = Effect.fnUntraced(function* (input: Iteration, { now }: OperationAct) {
   const self = yield* load(input.standingSettlementId)
   yield* Effect.fromResult(decide(self, "settle"))
@@ -89,7 +89,7 @@ const iterating = Effect.fnUntraced(function* (input: Iteration, { now }: Operat
   return { iteration, rows: Gates.againstIteration(iteration) }
 })
 
-/** Look-ups of everything an iteration is judged by, one for each kind of record. */
+/** Loads the records that an iteration is checked against, with one look-up for each kind of record. */
 const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: Iteration) {
   const records = yield* Records
   const { instrumentId } = self
@@ -102,7 +102,7 @@ const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: 
     return yield* Effect.fail(refused("not-found", { detail: "One of the orders does not exist." }))
   }
   const holderIds = [...new Set([...bought, ...sold].map(({ holderId }) => holderId))]
-  const known = yield* records.many(holders, holderIds)
+  const found = yield* records.many(holders, holderIds)
   const pair = holderIds.map((holderId) => pairOf({ holderId, instrumentId }))
   const admitted = yield* Stream.runCollect(
     records.stream(admissions, { where: { pair, state: ["admitted"] } })
@@ -113,12 +113,12 @@ const assembled = Effect.fnUntraced(function* (self: StandingSettlement, input: 
     market: yield* marketOf(self, bought),
     subscriptions: bought,
     redemptions: sold,
-    holders: new Map(known.map((holder): [string, Stored<Holder>] => [holder.holderId, holder])),
+    holders: new Map(found.map((holder): [string, Stored<Holder>] => [holder.holderId, holder])),
     admissions: new Map(admitted.map(({ record }) => [record.holderId, record]))
   }
 })
 
-/** The live market that priced all of the orders; null: none. */
+/** Finds the live market that priced all of the orders; null: none. */
 const marketOf = (self: StandingSettlement, bought: ReadonlyArray<Subscription>) =>
   liveMarket(
     self.instrumentId,
@@ -136,23 +136,26 @@ const marketOf = (self: StandingSettlement, bought: ReadonlyArray<Subscription>)
 const iterated = (iteration: Gates.Iterating) => {
   const { self, instrument, market, subscriptions: bought, redemptions: sold } = iteration
   return exercise(Template, contractOf(self), "Settle", {
-    marketCid: standing(market?.marketCid),
+    marketCid: required(market?.marketCid),
     commitments: Gates.drawnOn(iteration),
     lots: bought.map((order) => ({
-      lotCid: standing(order.lot?.cid),
-      due: standing(order.cash.expected),
-      credentialCid: standing(iteration.admissions.get(order.holderId)?.credentialCid),
+      lotCid: required(order.lot?.cid),
+      due: required(order.cash.expected),
+      credentialCid: required(iteration.admissions.get(order.holderId)?.credentialCid),
       configurationCid: configurationOf(instrument),
       refund: toPayBack(order)
     })),
     redemptions: sold.map((order) => ({
-      redemptionCid: standing(order.pricedCid),
+      redemptionCid: required(order.pricedCid),
       unitsAllocationCid: order.unitsAllocation?.cid ?? null
     }))
   })
 }
 
-const standing = <A>(one: A | null | undefined): A => {
-  if (one === null || one === undefined) throw new Error("an order that passed its gates is whole")
-  return one
+/** Returns a member that a checked order has; throws if it is absent. */
+const required = <A>(member: A | null | undefined): A => {
+  if (member === null || member === undefined) {
+    throw new Error("an order that passed its gates has all contracts")
+  }
+  return member
 }

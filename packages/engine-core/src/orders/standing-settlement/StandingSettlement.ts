@@ -1,4 +1,4 @@
-/** A settlement that the same parties repeat: what each committed once, and what iterations took of it. */
+/** Record and collection of standing settlements: repeated settlements that draw on commitments made once. */
 import { Schema } from "effect"
 import * as events from "../events.ts"
 import { HolderId } from "../../holders/holder/Holder.ts"
@@ -16,6 +16,7 @@ import {
   evolve,
   Fact,
   Funding,
+  isOf,
   missing,
   StandingSettlementMachine
 } from "./StandingSettlementMachine.ts"
@@ -32,19 +33,19 @@ export const StandingSettlement = Schema.Struct({
   fund: Party.schema,
   paymentAsset: Field.asset,
   state: StandingSettlementMachine.schema,
-  /** Who is to commit, each once. */
+  /** Parties that are to commit funding. */
   parties: Schema.Array(Party.schema),
-  /** Funding that each party is to commit. */
+  /** Amounts of assets that the parties are to commit. */
   funding: Schema.Array(Funding),
-  /** Commitments that are not used up. */
+  /** Commitments with the amounts that iterations have left. */
   committed: Schema.Array(Commitment),
-  /** The allocations behind what is committed. */
+  /** Allocations that secure the commitments. */
   allocations: Schema.Array(Field.contractId),
   iterations: Integer.schema,
   lastSettledAt: NullOr(Instant.schema),
-  /** The deadline that the caller set; null where it lasts as long as the commitments. */
+  /** Deadline that the caller set; null: none was set. */
   deadline: NullOr(Instant.schema),
-  /** Until when the ledger keeps it. */
+  /** Instant at which it expires: the deadline, or the end of the commitments. */
   expiresAt: Instant.schema,
   proposedAt: Instant.schema,
   openedAt: NullOr(Instant.schema),
@@ -95,13 +96,9 @@ export const standingSettlements = Collection.define<StandingSettlement, Fact>(
       "it opens when all is committed": (self) =>
         self.state !== "proposed" || (self.openedAt === null && missing(self).length > 0),
       "nobody has more committed than was asked of it": (self) =>
-        self.committed.every((one) =>
+        self.committed.every((commitment) =>
           self.funding.some(
-            (asked) =>
-              asked.party === one.party &&
-              asked.asset.admin === one.asset.admin &&
-              asked.asset.id === one.asset.id &&
-              Decimal.atMost(one.amount, asked.amount)
+            (asked) => isOf(asked, commitment) && Decimal.atMost(commitment.amount, asked.amount)
           )
         ),
       "it was settled as often as it says": (self) =>
@@ -110,7 +107,7 @@ export const standingSettlements = Collection.define<StandingSettlement, Fact>(
   }
 )
 
-/** Payload of the event of its proposal. */
+/** Makes the event of its proposal, without the holders it concerns. */
 export const proposed = (self: StandingSettlement, cid: string) => ({
   ...events.make("settlement.proposed", {
     contractId: cid,
@@ -122,7 +119,7 @@ export const proposed = (self: StandingSettlement, cid: string) => ({
   party: self.fund
 })
 
-/** That a holder is a party of a standing settlement: by it an investor finds its own. */
+/** Index entry: a holder is a party of a standing settlement. */
 export const StandingParty = Schema.Struct({
   standingSettlementId: StandingSettlementId,
   holderId: HolderId

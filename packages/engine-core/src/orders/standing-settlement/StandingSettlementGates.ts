@@ -1,4 +1,4 @@
-/** Checks of opening a standing settlement and of an iteration of it, by gate. */
+/** Checks of opening a standing settlement, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -10,6 +10,7 @@ import * as Currency from "../../kernel/Currency.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Funding } from "./StandingSettlementMachine.ts"
 
+/** Records that gate the opening of a standing settlement. */
 export interface Opening extends Pick<ControlGates.Controls, "holds"> {
   readonly instrument: Recorded
   readonly market: Pick<PrimaryMarket, "state" | "fund" | "paymentAsset"> | null
@@ -20,8 +21,8 @@ export interface Opening extends Pick<ControlGates.Controls, "holds"> {
   readonly now: Instant.Instant
 }
 
-const isAsset = (one: Field.Asset, other: Field.Asset): boolean =>
-  one.admin === other.admin && one.id === other.id
+const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
+  left.admin === right.admin && left.id === right.id
 
 /** All checks of opening a standing settlement, in the order of the gates. */
 export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {

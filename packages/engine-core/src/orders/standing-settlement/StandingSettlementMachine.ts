@@ -1,4 +1,4 @@
-/** State machine of a standing settlement, and what each step takes. */
+/** State machine of a standing settlement: moves, and who makes each. */
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -27,7 +27,7 @@ export const StandingSettlementMachine = Machine.declare("StandingSettlementStat
     expire: { by: ["clock"] }
   },
   initial: "proposed",
-  // It asks for the allocations itself, so its creation is what the ledger's event tells of.
+  // Its contract requests the allocations itself, so the creation is announced as a proposed settlement.
   opens: { by: ["standing-settlement.open"], announces: ["settlement.proposed"] },
   moves: {
     proposed: { commit: "open", expire: "expired" },
@@ -58,15 +58,16 @@ export type Commitment = typeof Commitment.Type
 const Whose = { party: Party.schema, asset: Field.asset } as const
 const at = { at: Instant.schema } as const
 
-// What leaves the state as it is.
+// Facts that do not change the state.
 
-/** A party committed, or an iteration left a rest of its commitment under a new contract. */
+/** A party committed an asset, or an iteration left the rest of a commitment under another contract. */
 const Hold = Schema.Struct({ on: Schema.Literal("hold"), commitment: Commitment })
-/** A commitment was used, given back or taken back. */
+/** A commitment was used, cancelled or withdrawn. */
 const Free = Schema.Struct({ on: Schema.Literal("free"), ...Whose })
 
-// The table's triggers.
+// Facts of the table's triggers.
 
+/** The last commitment that was missing: the settlement opens. */
 const Commit = Schema.Struct({ on: Schema.Literal("commit"), commitment: Commitment, ...at })
 const Settle = Schema.Struct({ on: Schema.Literal("settle"), ...at })
 const moving = { standingCid: Field.contractId } as const
@@ -81,7 +82,7 @@ export type Fact = typeof Fact.Type
 /** Commands of the venue. */
 export type Command = "settle" | "pause" | "resume" | "close"
 
-/** Decides whether its state allows the command. */
+/** Guard: decides whether the state allows the command. */
 export const decide = (self: StandingSettlement, on: Command) =>
   Machine.admit(StandingSettlementMachine, self, on).pipe(Result.map(() => on))
 
@@ -130,23 +131,23 @@ const holding = (
 
 type Whose = Pick<Funding, "party" | "asset">
 
-/** Whether both are of one party and one asset: each party commits each asset once. */
-export const isOf = (one: Whose, other: Whose): boolean =>
-  one.party === other.party &&
-  one.asset.admin === other.asset.admin &&
-  one.asset.id === other.asset.id
+/** Checks whether both have the same party and asset, of which there is at most one commitment. */
+export const isOf = (left: Whose, right: Whose): boolean =>
+  left.party === right.party &&
+  left.asset.admin === right.asset.admin &&
+  left.asset.id === right.asset.id
 
 const others = (self: StandingSettlement, whose: Whose): ReadonlyArray<Commitment> =>
-  self.committed.filter((one) => !isOf(one, whose))
+  self.committed.filter((commitment) => !isOf(commitment, whose))
 
-/** Funding that is not committed yet. */
+/** Returns the funding that is not committed yet. */
 export const missing = (
   self: Pick<StandingSettlement, "funding" | "committed">
 ): ReadonlyArray<Funding> =>
-  self.funding.filter((asked) => !self.committed.some((one) => isOf(one, asked)))
+  self.funding.filter((asked) => !self.committed.some((commitment) => isOf(commitment, asked)))
 
-/** Committed amount of an asset of a party. */
+/** Finds the commitment of a party and an asset. */
 export const committedBy = (
   self: Pick<StandingSettlement, "committed">,
   whose: Whose
-): Commitment | undefined => self.committed.find((one) => isOf(one, whose))
+): Commitment | undefined => self.committed.find((commitment) => isOf(commitment, whose))

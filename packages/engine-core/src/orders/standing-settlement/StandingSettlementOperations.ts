@@ -1,4 +1,4 @@
-/** Writes of a standing settlement: open it, settle under it, pause, resume and close it. */
+/** Writes of a standing settlement: open, pause, resume and close. */
 import { Effect, Option, Schema } from "effect"
 import { holderParties, holders } from "../../holders/holder/Holder.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
@@ -29,7 +29,7 @@ import { decide } from "./StandingSettlementMachine.ts"
 import * as Reads from "./StandingSettlementReads.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
-/** More than this no standing settlement is funded by: each is a leg of every closing. */
+/** Largest number of fundings; closing cancels a commitment for each in one transaction. */
 const fundingMax = 200
 
 const Opening = Schema.Struct({
@@ -53,7 +53,7 @@ const Opening = Schema.Struct({
 type Opening = typeof Opening.Type
 
 const idOf = ({ standingSettlementId }: Pick<Opening, "standingSettlementId">) => {
-  if (standingSettlementId === null) throw new Error("it is opened under an id")
+  if (standingSettlementId === null) throw new Error("a standing settlement is opened under an id")
   return standingSettlementId
 }
 
@@ -89,7 +89,7 @@ export const open = Operation.defineOnLedger("standing-settlement.open", {
   finish: (input) => shown(idOf(input))
 })
 
-/** Everything that opening is judged by, as the records say it now, and one row a check. */
+/** Loads and checks the opening; refuses an id that exists before any gate. */
 const opening = Effect.fnUntraced(function* (input: Opening, { now }: OperationAct) {
   const records = yield* Records
   const { deadline, funding, instrumentId, standingSettlementId: id } = input
@@ -102,13 +102,13 @@ const opening = Effect.fnUntraced(function* (input: Opening, { now }: OperationA
   const { holds } = yield* controlsOf({ instrumentId, holderIds: [] })
   const instrument = yield* Effect.fromResult(recorded(found, [ControlGates.held({ holds })]))
   const market = yield* latestMarket(instrumentId)
-  const named = yield* holdersOf(funding.map(({ party }) => party))
-  const standing = { holds, instrument, market, funding, deadline, holders: named, now }
-  return { market, rows: Gates.againstOpening(standing) }
+  const holdersNamed = yield* holdersOf(funding.map(({ party }) => party))
+  const context = { holds, instrument, market, funding, deadline, holders: holdersNamed, now }
+  return { market, rows: Gates.againstOpening(context) }
 })
 
 const opened = (input: Opening, marketCid: string | null, { now }: OperationAct) => {
-  if (marketCid === null) throw new Error("an agreed market stands on its contract")
+  if (marketCid === null) throw new Error("an agreed market has a contract")
   return exercise(PrimaryMarketTemplate, marketCid, "OpenStanding", {
     standingSettlementId: idOf(input),
     funding: input.funding,
@@ -117,23 +117,23 @@ const opened = (input: Opening, marketCid: string | null, { now }: OperationAct)
   })
 }
 
-/** The holders among these parties. */
+/** Finds the holders among these parties. */
 const holdersOf = Effect.fnUntraced(function* (parties: ReadonlyArray<Party.Party>) {
   const records = yield* Records
-  const known = yield* records.many(holderParties, parties)
+  const found = yield* records.many(holderParties, parties)
   return yield* records.many(
     holders,
-    known.map(({ holderId }) => holderId)
+    found.map(({ holderId }) => holderId)
   )
 })
 
-const One = Schema.Struct({ standingSettlementId: StandingSettlementId })
-type Named = typeof One.Type
+const ById = Schema.Struct({ standingSettlementId: StandingSettlementId })
+type ById = typeof ById.Type
 
 const resource = {
   kind: "standing-settlement",
-  id: ({ standingSettlementId }: Named) => standingSettlementId,
-  href: ({ standingSettlementId }: Named) => hrefOf(standingSettlementId)
+  id: ({ standingSettlementId }: ById) => standingSettlementId,
+  href: ({ standingSettlementId }: ById) => hrefOf(standingSettlementId)
 } as const
 
 export const pause = Operation.defineOnLedger("standing-settlement.pause", {
@@ -142,7 +142,7 @@ export const pause = Operation.defineOnLedger("standing-settlement.pause", {
   makers: ["operator", "risk"],
   approvers: 0,
   resource,
-  input: One,
+  input: ById,
   result: Reads.StandingSettlementView,
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("standing-settlement.pause.plan")(function* ({ standingSettlementId }) {
@@ -159,7 +159,7 @@ export const resume = Operation.defineOnLedger("standing-settlement.resume", {
   makers: ["operator"],
   approvers: 1,
   resource,
-  input: One,
+  input: ById,
   result: Reads.StandingSettlementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input) => Effect.map(resuming(input), ({ rows }) => rows),
@@ -171,8 +171,8 @@ export const resume = Operation.defineOnLedger("standing-settlement.resume", {
   finish: ({ standingSettlementId }) => shown(standingSettlementId)
 })
 
-/** Resuming lets orders settle again, which a hold on all stops. */
-const resuming = Effect.fnUntraced(function* ({ standingSettlementId }: Named) {
+/** Loads and checks a resumption, which an open hold on the instrument stops. */
+const resuming = Effect.fnUntraced(function* ({ standingSettlementId }: ById) {
   const self = yield* load(standingSettlementId)
   yield* Effect.fromResult(decide(self, "resume"))
   const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
@@ -185,7 +185,7 @@ export const close = Operation.defineOnLedger("standing-settlement.close", {
   makers: ["operator"],
   approvers: 0,
   resource,
-  input: One,
+  input: ById,
   result: Reads.StandingSettlementView,
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("standing-settlement.close.plan")(function* ({ standingSettlementId }) {
@@ -206,7 +206,8 @@ export const load = (standingSettlementId: string) =>
   Effect.flatMap(Records, (records) => records.get(standingSettlements, standingSettlementId))
 
 export const contractOf = ({ standingCid }: StandingSettlement): string => {
-  if (standingCid === null) throw new Error("one that has not ended stands on its contract")
+  if (standingCid === null)
+    throw new Error("a standing settlement that has not ended has a contract")
   return standingCid
 }
 

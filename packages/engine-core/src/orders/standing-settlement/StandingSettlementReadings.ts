@@ -1,7 +1,4 @@
-/**
- * Readings of the ledger about a standing settlement: asked for, committed to, settled, paused,
- * ended.
- */
+/** Readings of the ledger about a standing settlement: opened, committed to, settled, paused, ended. */
 import { Effect, Option, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -40,9 +37,9 @@ const settlement = LedgerRecord.transitionsOf({
 const standing = TypedReading.of(StandingSettlementTemplate, {
   created: Effect.fn("StandingSettlement.created")(function* (payload, node) {
     const records = yield* Records
-    // A pause makes it anew, and was read before what it made.
-    const known = yield* records.find(standingSettlements, payload.standingSettlementId)
-    if (Option.isNone(known)) yield* opened(payload, node)
+    // Pausing and resuming create another contract of a settlement that is recorded.
+    const existing = yield* records.find(standingSettlements, payload.standingSettlementId)
+    if (Option.isNone(existing)) yield* opened(payload, node)
   }),
   exercised: {
     Settle: ({ payload }, node) =>
@@ -62,7 +59,7 @@ const standing = TypedReading.of(StandingSettlementTemplate, {
       }),
     Close: ({ payload }, node) =>
       settlement.moveBy(payload.standingSettlementId, node, { on: "close", at: node.effectiveAt }),
-    // Past its time the fund only puts the contract away: the clock has ended it.
+    // After its expiry, `End` only archives the contract: the clock has ended the settlement.
     End: ({ payload }, node) =>
       settlement.end(
         payload.standingSettlementId,
@@ -115,14 +112,14 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
     },
     node
   )
-  const known = yield* records.many(holderParties, parties)
-  for (const { holderId } of known) {
+  const found = yield* records.many(holderParties, parties)
+  for (const { holderId } of found) {
     yield* LedgerRecord.open(standingParties, { standingSettlementId, holderId }, node)
   }
   yield* records.announce([
     {
       ...proposed(self, node.contractId),
-      holderIds: known.map(({ holderId }) => holderId),
+      holderIds: found.map(({ holderId }) => holderId),
       journal: {
         at: node.effectiveAt,
         offset: node.offset,
@@ -132,33 +129,37 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
   ])
 })
 
-/** A party's first commitment of an asset, or what an iteration left of it. */
+/** Records a party's first commitment of an asset, or the rest of it that an iteration left. */
 const held = (
   self: Stored<StandingSettlement>,
   payload: Committed,
   node: Node
 ): LedgerRecord.Reads => {
   const { party, asset, amount, allocationCid } = payload
-  const held = { party, asset, amount, allocationCid, commitmentCid: node.contractId }
-  if (!self.funding.some((asked) => isOf(asked, held))) {
+  const committed = { party, asset, amount, allocationCid, commitmentCid: node.contractId }
+  if (!self.funding.some((asked) => isOf(asked, committed))) {
     return settlement.keepBreach(node, self.standingSettlementId, {
       on: "commit",
       detail: "Nobody asked for this funding."
     })
   }
-  if (committedBy(self, held) !== undefined) {
+  if (committedBy(self, committed) !== undefined) {
     return settlement.keepBreach(node, self.standingSettlementId, {
       on: "commit",
       detail: "The party has committed this asset already."
     })
   }
-  if (self.state !== "proposed" || missing(self).some((asked) => !isOf(asked, held))) {
-    return settlement.record(self, node, { on: "hold", commitment: held })
+  if (self.state !== "proposed" || missing(self).some((asked) => !isOf(asked, committed))) {
+    return settlement.record(self, node, { on: "hold", commitment: committed })
   }
-  return settlement.record(self, node, { on: "commit", commitment: held, at: node.effectiveAt })
+  return settlement.record(self, node, {
+    on: "commit",
+    commitment: committed,
+    at: node.effectiveAt
+  })
 }
 
-/** An iteration frees what it draws on more than once: what it made and used up was never held. */
+/** Records the end of a commitment; ignores one that the same iteration created and used. */
 const freed = (payload: Committed, node: Node): LedgerRecord.Reads =>
   settlement.withRecord(payload.standingSettlementId, node, "free", (self) =>
     committedBy(self, payload)?.commitmentCid !== node.contractId

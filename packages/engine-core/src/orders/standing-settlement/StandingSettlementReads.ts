@@ -1,4 +1,4 @@
-/** Reads of standing settlements: all of them, or one. */
+/** Reads of standing settlements: the list, and one by its id; and their view. */
 import { Effect, Schema, Struct } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
@@ -22,12 +22,12 @@ const shown = Struct.pick(StandingSettlement.fields, [
   "parties",
   "state",
   "funding",
-  // What is left of each party's funding decides which iteration can still be settled.
+  // The amounts that are left decide which iterations can still settle.
   "committed",
   "iterations",
   "lastSettledAt",
   "deadline",
-  // Where the caller named no deadline, only this says when the settlement ends.
+  // Without a deadline only this member says when the settlement ends.
   "expiresAt",
   "allocations"
 ])
@@ -43,15 +43,15 @@ export const of = (record: Stored<StandingSettlement>): StandingSettlementView =
 
 /** Redacts the view for an investor: its own funding and commitments alone. */
 const ownOf = (view: StandingSettlementView, party: Party.Party | null): StandingSettlementView => {
-  const isOwn = (one: { readonly party: Party.Party | string | null }) => one.party === party
+  const isOwn = (row: { readonly party: Party.Party | string | null }) => row.party === party
   const committed = view.committed.filter(isOwn)
   return {
     ...view,
-    parties: view.parties.filter((one) => one === party),
+    parties: view.parties.filter((member) => member === party),
     funding: view.funding.filter(isOwn),
     committed,
     allocations: committed.map(({ allocationCid }) => allocationCid),
-    waitingOn: view.waitingOn.filter((one) => one.party === null || one.party === party)
+    waitingOn: view.waitingOn.filter((wait) => wait.party === null || wait.party === party)
   }
 }
 
@@ -64,8 +64,8 @@ const audience = {
   investor: "own"
 } as const satisfies Read.Audience
 
-/** The standing settlements that the caller's holder is a party of. */
-const own = Effect.fnUntraced(function* ({ caller, pin }: Read.Asking) {
+/** Finds the ids of the standing settlements that the caller's holder is a party of. */
+const idsOfHolder = Effect.fnUntraced(function* ({ caller, pin }: Read.Asking) {
   const records = yield* Records
   const found = yield* records.countBy(standingParties, "standingSettlementId", {
     where: { holderId: [caller.holderId ?? ""] },
@@ -101,7 +101,7 @@ export const list = Read.list({
   }),
   narrow: (_, asking) =>
     asking.sight === "own"
-      ? Effect.map(own(asking), (standingSettlementId) => ({ standingSettlementId }))
+      ? Effect.map(idsOfHolder(asking), (standingSettlementId) => ({ standingSettlementId }))
       : Effect.succeed({}),
   scope: Sight.scopeElsewhere,
   view: Effect.fnUntraced(function* (records, asking) {

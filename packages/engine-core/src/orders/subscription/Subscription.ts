@@ -1,4 +1,4 @@
-/** A subscription: an order for units, from its claim to its close. */
+/** Record and collection of subscriptions: orders for units, from claim to close. */
 import { Effect, Schema } from "effect"
 import * as events from "../events.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
@@ -31,13 +31,11 @@ export const Subscription = Schema.Struct({
   ...Order.ordered,
   ...Order.dealing,
   residual: NullOr(Decimal.schema),
-  /**
-   * The part of the residual that goes back to the holder, and how much of that part has been paid.
-   * Null before pricing; `refunded` is null too for orders that closed before it was recorded.
-   */
+  /** The part of the residual that is owed to the holder; null before pricing. */
   refund: NullOr(Decimal.schema),
+  /** The part of the refund that is paid; null before pricing, and in records made before it was kept. */
   refunded: Field.optional(Decimal.schema),
-  /** The bank lines that paid it back. */
+  /** The bank lines that paid the refund. */
   refunds: Schema.Array(CashLine).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   attestors: Schema.Array(Schema.Struct({ party: Party.schema, at: Instant.schema })),
   lot: NullOr(
@@ -57,7 +55,7 @@ export const Subscription = Schema.Struct({
   ...Order.terms,
   residualRule: sets.ResidualRule.schema,
   zone: Zone.schema,
-  /** Who may attest its price, how many must, and whose point it is. */
+  /** The parties that may attest the price, how many must, and the oracle that publishes the price point. */
   attesting: Schema.Struct({
     parties: Schema.Array(Party.schema),
     required: Integer.schema,
@@ -65,7 +63,7 @@ export const Subscription = Schema.Struct({
   }),
   ...Order.onLedger,
   deliveredLotCid: NullOr(Field.contractId),
-  /** What a closed order that was paid by wire still owes its holder. */
+  /** Contract of the refund that a closed, wire-paid order still owes its holder; null: none is owed. */
   owedRefundCid: Field.optional(Field.contractId),
   mintRequestCid: NullOr(Field.contractId),
   intentCid: NullOr(Field.contractId),
@@ -73,7 +71,7 @@ export const Subscription = Schema.Struct({
 }).annotate({ identifier: "Subscription", description: "An order for units of an instrument." })
 export type Subscription = typeof Subscription.Type
 
-/** What stands between the order and its value date, at an instant. */
+/** Judges the order state at an instant: the step that the order still needs before its value date. */
 export const orderStateAt = (self: Subscription, now: Instant.Instant) =>
   SubscriptionOrder.SubscriptionOrder.judge({
     state: self.state,
@@ -82,19 +80,19 @@ export const orderStateAt = (self: Subscription, now: Instant.Instant) =>
     now
   })
 
-/** Whether its refund is still to be paid though it is closed: that stops nothing, and is open. */
+/** Checks whether a closed order still owes its refund; such an order stays among the open orders. */
 export const owesRefund = ({ owedRefundCid }: Pick<Subscription, "owedRefundCid">): boolean =>
   owedRefundCid !== null
 
-/** The refund that its settling transaction on the ledger pays; null: there is none to pay. */
+/** Returns the refund that the settling transaction on the ledger pays; null: none is owed. */
 export const toPayBack = ({ refund }: Pick<Subscription, "refund">): Decimal.Decimal | null =>
   refund !== null && Decimal.isPositive(refund) ? refund : null
 
-/** What it is listed as among the open orders: by its order state, or by what it still owes. */
+/** Returns the state in the list of open orders: the order state, or `awaiting-refund` if it owes one. */
 export const openStateAt = (self: Subscription, now: Instant.Instant) =>
   owesRefund(self) ? ("awaiting-refund" as const) : orderStateAt(self, now)
 
-const standingOf = (self: Subscription): OpenOrder.Standing => ({
+const openEntryOf = (self: Subscription): OpenOrder.Entry => ({
   kind: "subscription",
   state: openStateAt(self, OpenOrder.untimed),
   until: self.state === "priced" ? self.settleBy : null
@@ -111,13 +109,13 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
   filters: {
     state: (self) => self.state,
     ...Order.filters,
-    open: (self) => OpenOrder.open(standingOf(self)),
-    openUntil: (self) => OpenOrder.openUntil(standingOf(self))
+    open: (self) => OpenOrder.open(openEntryOf(self)),
+    openUntil: (self) => OpenOrder.openUntil(openEntryOf(self))
   },
   waitingOn: (self) => {
     if (self.state === "claimed") return ofAttestors(self)
     if (self.state === "priced") return ofPriced(self)
-    // Closed it waits for nothing but the evidence that its refund is paid.
+    // A closed order waits only for the bank lines that pay its refund.
     if (self.state === "delivered" || owesRefund(self)) {
       return [{ role: "operator", action: "subscription.settle", by: null }]
     }
@@ -127,7 +125,7 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
     fact === undefined
       ? []
       : Order.announcedBy(SubscriptionMachine, fact.on).map((type) =>
-          tell(self, eventOf(self, type))
+          announcementOf(self, eventOf(self, type))
         ),
   invariants: {
     ...Order.invariantsOf(SubscriptionMachine),
@@ -140,7 +138,7 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
 
 const ofAttestors = (self: Subscription): ReadonlyArray<Collection.WaitingOn> =>
   self.attesting.parties
-    .filter((party) => !self.attestors.some((signed) => signed.party === party))
+    .filter((party) => !self.attestors.some((attestor) => attestor.party === party))
     .map((party) => ({ party, action: "SubscriptionClaim.Attest", by: null }))
 
 const ofPriced = (self: Subscription): ReadonlyArray<Collection.WaitingOn> => {
@@ -171,8 +169,8 @@ const eventOf = (self: Subscription, type: ControlEventType) => {
   throw new Error(`a subscription in state ${state} announces no ${type}`)
 }
 
-/** An event of a subscription, with the instrument, the holder and the record that it is about. */
-export const tell = (
+/** Makes an event of a subscription, with its instrument, its holder and its record. */
+export const announcementOf = (
   self: Subscription,
   event: Pick<Announcement, "type" | "payload">
 ): Announcement =>

@@ -1,4 +1,4 @@
-/** Basis of a priced subscription's figures. */
+/** Basis of a priced subscription's figures: the formula and the inputs of each. */
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Offset from "../../kernel/Offset.ts"
@@ -8,9 +8,9 @@ import { dealingOf } from "./SubscriptionPricing.ts"
 import { byAmount } from "./SubscriptionRules.ts"
 
 /**
- * The basis of each figure that its formula gives (docs/domain/figures.md#basis); none while it is
- * unpriced. What the attestors signed is theirs: where their units are not what the amount buys,
- * only the fee has a basis, and the projection has kept the breach.
+ * Returns the basis of each figure that a formula gives (docs/domain/figures.md#basis); none before the
+ * price. If the attestors signed other units than the amount buys, no formula gives the figures that
+ * follow from them: only the fee has a basis, and the projection has kept the breach.
  */
 export const basisOf = (
   self: Subscription,
@@ -22,7 +22,7 @@ export const basisOf = (
   if (amount !== null) {
     return Basis.of(Formulas.subscribeAmount, {
       given: { amount, price, feeRate, unitDecimals, cashDecimals, residualRule },
-      fields: isAsOrdered(self, { amount, price })
+      fields: areUnitsBought(self, { amount, price })
         ? { fee: "fee", units: "units", residual: "residual", refund: "refund" }
         : { fee: "fee" },
       source
@@ -36,12 +36,12 @@ export const basisOf = (
   })
 }
 
-const isAsOrdered = (
+const areUnitsBought = (
   self: Subscription,
   { amount, price }: { readonly amount: Decimal.Decimal; readonly price: Decimal.Decimal }
 ): boolean => byAmount(amount, dealingOf(self, price)).units === self.units
 
-/** The price is the lot's, which its attestors signed; all else stands in the order. */
+/** Source of an input: the price is in the lot, which the attestors signed, all else in the order. */
 const sourceOf =
   ({ subscriptionId, lot }: Subscription, offset: Offset.Offset | null) =>
   (name: string): Basis.Source =>

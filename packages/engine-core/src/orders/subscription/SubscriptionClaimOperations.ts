@@ -1,4 +1,4 @@
-/** Write that claims a subscription: its own checks, and its claim contract. */
+/** Write that claims a subscription: its checks, and its claim contract. */
 import { Effect, Option, Schema } from "effect"
 import { latest } from "../../admissions/AdmissionLookups.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
@@ -77,15 +77,15 @@ const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimStep
   const claiming: Gates.Claiming = {
     ...loaded,
     admission: yield* latest(input),
-    ...(yield* comingOf(loaded, attesting.oracle)),
+    ...(yield* estimateOf(loaded, attesting.oracle)),
     attestors: attesting.parties
   }
-  return { ...loaded, attesting, rows: Gates.againstClaim(claiming, loaded.own) }
+  return { ...loaded, attesting, rows: Gates.againstClaim(claiming, loaded.ofOrder) }
 })
 
 /**
- * Who attests the price: the market's attestors where one is agreed. Without a market nobody else
- * is named, so the instrument's oracle attests its own point, and the registrar mints on request.
+ * Returns the parties that attest an order's price: those of the agreed market. Without a market the
+ * instrument's oracle attests its own price point, and the registrar mints on request.
  */
 export const attestingOf = (
   { manifest }: Recorded,
@@ -104,11 +104,11 @@ export const attestingOf = (
 }
 
 /**
- * The cash that an order costs and the units that it buys, at the price it will get, or at its oracle's
- * last price while its own is to come; null where no price tells them yet. A day that has dealt swings
- * its orders' price for all of them alike. An amount that its fee takes whole buys nothing at any price.
+ * Estimates the cash that an order costs and the units that it buys, at the oracle's latest price; null
+ * without a price. Once the first order of a dealing day is priced, the day's swing applies to every
+ * order of that day. An amount that is all fee buys nothing at any price.
  */
-const comingOf = Effect.fnUntraced(function* (
+const estimateOf = Effect.fnUntraced(function* (
   { amount, cashDecimals, cutOffAt, instrument, now, terms, units }: OrderClaimSteps.Loaded,
   oracle: Party.Party | null
 ) {
@@ -135,7 +135,7 @@ const hasDealt = Effect.fnUntraced(function* (of: Parameters<typeof dayOf>[0]) {
   return day !== null && day.dealt !== null
 })
 
-/** The terms that fix the cash of an order in units beside its price; cash that is known needs none. */
+/** Terms that the ledger needs to compute the cash of an order in units; an order by amount needs none. */
 const duesOf = ({ order, terms: { fees, manifest } }: OrderClaimSteps.Loaded) =>
   order === null || order.units === null
     ? { feeRate: null, cashDecimals: null }

@@ -1,4 +1,4 @@
-/** Look-ups of everything that delivering and settling a subscription is judged by. */
+/** Look-ups of the records that delivering and settling a subscription are checked against. */
 import { Effect } from "effect"
 import { latest } from "../../admissions/AdmissionLookups.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
@@ -18,22 +18,23 @@ import { owesRefund, type Subscription, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
 import { objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
 
-/** An order, and the bank lines that are named as its cash. */
+/** Input of a delivery: the order, and the bank lines named as its cash. */
 interface Paying extends Pick<Cash.Named, "cash"> {
   readonly subscriptionId: string
 }
 
-/** The same, with those that are named as its refund. */
+/** Input of a settlement: also the bank lines named as its refund. */
 type Settling = Paying & Cash.Named
 
-const standingOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
+const contextOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
   return { ...(yield* subjectOf(self, now)), admission: yield* latest(self) }
 })
-export type Standing = Effect.Success<ReturnType<typeof standingOf>>
+export type Context = Effect.Success<ReturnType<typeof contextOf>>
 
 /**
- * The market an order mints under: one whose attestors priced it, agreed or past its date, for what
- * opened while it was agreed settles under it. Null: the registrar is asked to mint.
+ * Finds the live market that mints an order's units: the one whose attestors priced the order, also past
+ * its date, since orders claimed while it was agreed settle under it. Null: the registrar is asked to
+ * mint.
  */
 export const marketOf = (self: Subscription) =>
   liveMarket(self.instrumentId, (market) => isMintedUnder(self, market))
@@ -50,25 +51,26 @@ const linesOf = ({ subscriptionId: orderId, cash }: Paying) =>
   named({ kind: "subscription", orderId }, cash)
 
 /**
- * Delivering: the order's state, which is no gate, then its rows. Whether units may go out before the
- * cash is in is said by the policy of today: it is the venue's risk, so a policy that forbids it stops
- * orders that were claimed while it was allowed.
+ * Loads and checks a delivery: first the order's state, which is no gate, then the rows. The policy in
+ * force now says whether units may be delivered before the cash is received: that is the venue's risk,
+ * so a policy that forbids it also stops orders that were claimed while it was allowed.
  */
 export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
   const self = yield* load(paying.subscriptionId)
   yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "deliver"))
-  const standing = yield* standingOf(self, now)
+  const context = yield* contextOf(self, now)
   const lines = yield* linesOf(paying)
-  const terms = yield* inForce(standing.instrument, now)
+  const terms = yield* inForce(context.instrument, now)
   const deliverBeforeCash = terms.deliverBeforeCash ? "allowed" : "never"
-  const own = objections(self, { on: "deliver", cash: paying.cash, deliverBeforeCash })
-  const rows = Gates.againstUnits(standing, [...own, lines.against])
-  return { self, standing, lines, rows }
+  const ofOrder = objections(self, { on: "deliver", cash: paying.cash, deliverBeforeCash })
+  const rows = Gates.againstUnits(context, [...ofOrder, lines.against])
+  return { self, context, lines, rows }
 })
 
 /**
- * Settling: a wire-paid order is closed, a ledger-paid one is paid, minted and closed in one. A closed
- * one that still owes its refund is settled by the bank lines that paid it, and by nothing else.
+ * Loads and checks a settlement: it closes a wire-paid order, and pays, mints and closes a ledger-paid
+ * order in one transaction. A closed order that still owes its refund settles by the bank lines that
+ * paid the refund, and by nothing else.
  */
 export const settling = Effect.fnUntraced(function* (paying: Settling, { now }: OperationAct) {
   const self = yield* load(paying.subscriptionId)
@@ -82,8 +84,8 @@ const closing = Effect.fnUntraced(function* (self: Subscription, paying: Settlin
   const { cash, refunds, subscriptionId } = paying
   const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
   const lines = yield* linesOf({ subscriptionId, cash: [...cash, ...refunds] })
-  const own = objections(self, { on: "settle", cash, refunds })
-  const rows = Gates.againstClosing(controls, [...own, lines.against])
+  const ofOrder = objections(self, { on: "settle", cash, refunds })
+  const rows = Gates.againstClosing(controls, [...ofOrder, lines.against])
   return { on: "settle" as const, self, lines, cash, refunds, rows }
 })
 export type Closing = Effect.Success<ReturnType<typeof closing>>
@@ -93,14 +95,14 @@ const exchanging = Effect.fnUntraced(function* (
   { cash, refunds }: Settling,
   now: Instant.Instant
 ) {
-  const standing = yield* standingOf(self, now)
+  const context = yield* contextOf(self, now)
   const market = yield* marketOf(self)
-  const rows = Gates.againstUnits(standing, [
+  const rows = Gates.againstUnits(context, [
     ...objections(asServed(self, now), { on: "exchange", cash, refunds }),
     againstSettleBy(self, now),
     yield* againstApart(self),
     Gates.againstMarketEnd(market)
   ])
-  return { on: "exchange" as const, self, standing, market, rows }
+  return { on: "exchange" as const, self, context, market, rows }
 })
 export type Exchanging = Effect.Success<ReturnType<typeof exchanging>>

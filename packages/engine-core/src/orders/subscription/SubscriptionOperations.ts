@@ -30,26 +30,26 @@ import { claim } from "./SubscriptionClaimOperations.ts"
 import { decide } from "./SubscriptionMachine.ts"
 import {
   type Closing,
+  type Context,
   delivering,
   type Exchanging,
   load,
   marketOf,
-  type Standing,
   settling
 } from "./SubscriptionGateLookups.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
-const One = Schema.Struct({ subscriptionId: SubscriptionId })
+const ById = Schema.Struct({ subscriptionId: SubscriptionId })
 const Paid = Schema.Struct({ subscriptionId: SubscriptionId, cash: bankLines })
-/** With the bank lines that paid back what bought no units. */
+/** Also names the bank lines that paid the refund. */
 const Settled = Schema.Struct({ ...Paid.fields, refunds: bankLines })
 
-type Which = typeof One.Type
+type ById = typeof ById.Type
 
 const resource = {
   kind: "subscription",
-  id: ({ subscriptionId }: Which) => subscriptionId,
-  href: ({ subscriptionId }: Which) => `/v1/subscriptions/${subscriptionId}`
+  id: ({ subscriptionId }: ById) => subscriptionId,
+  href: ({ subscriptionId }: ById) => `/v1/subscriptions/${subscriptionId}`
 } as const
 
 const declared = {
@@ -66,11 +66,11 @@ export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
   doc: "Withdraws an order before it is priced.",
   route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
   makers: ["operator", "app"],
-  input: One,
+  input: ById,
   plan: Effect.fn("subscription.withdraw.plan")(function* ({ subscriptionId }) {
     const self = yield* load(subscriptionId)
     yield* Effect.fromResult(decide(self, { on: "withdraw" }))
-    const argument = letGo(self)
+    const argument = endingOf(self)
     const cid = contractOf(self.claimCid, "claim")
     return { commands: [exercise(SubscriptionClaim, cid, "Withdraw", argument)], last: true }
   }),
@@ -82,7 +82,7 @@ export const release = Operation.defineOnLedger("subscription.release", {
   doc: "Releases a priced order undelivered: allocated cash goes back, and bank lines that paid it may be used again.",
   route: "POST /v1/subscriptions/{subscriptionId}:release",
   makers: ["operator"],
-  input: One,
+  input: ById,
   plan: Effect.fn("subscription.release.plan")(function* ({ subscriptionId }) {
     const self = yield* load(subscriptionId)
     yield* Effect.fromResult(decide(self, { on: "release" }))
@@ -99,10 +99,10 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   input: Paid,
   gates: (input, act) => Effect.map(delivering(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.deliver.plan")(function* (input, act) {
-    const { self, standing, lines, rows } = yield* delivering(input, act)
+    const { self, context, lines, rows } = yield* delivering(input, act)
     yield* Effect.fromResult(judge(rows))
     yield* take(lines, act)
-    return { commands: [yield* delivery(self, standing)], last: true }
+    return { commands: [yield* delivery(self, context)], last: true }
   }),
   finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, { cash, refunds: [] }, act)
 })
@@ -128,8 +128,8 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
 export const operations = [claim, withdraw, deliver, settle, release] as const
 
 /**
- * Allocated cash is locked, so the wait ends: the engine releases an order that has not settled by
- * its time (docs/domain/orders.md#release). An order in a cycle goes with its cycle.
+ * Scheduled release of orders that are not settled by their `settleBy`, since their allocated cash is
+ * locked (docs/domain/orders.md#release). An order in a cycle is released with its cycle.
  */
 export const timely = [
   Timely.define({
@@ -150,27 +150,28 @@ const lotOf = ({ lot }: Subscription) => {
   return lot
 }
 
-const letGo = ({ allocation, intentCid }: Subscription) => ({
+/** Argument of withdrawal and release: the allocation and the cash request that end with the order. */
+const endingOf = ({ allocation, intentCid }: Subscription) => ({
   allocationCid: allocation?.cid ?? null,
   intentCid
 })
 
-/** Units that were asked of the registrar and not minted are asked for no more. */
+/** Command that releases the lot, or the delivered lot with its mint request, whose units are not minted. */
 const releasing = (self: Subscription) =>
   self.deliveredLotCid === null
-    ? exercise(Lot, lotOf(self).cid, "Release", letGo(self))
+    ? exercise(Lot, lotOf(self).cid, "Release", endingOf(self))
     : exercise(DeliveredLot, self.deliveredLotCid, "Release", {
         mintRequestCid: self.mintRequestCid
       })
 
 const delivery = Effect.fnUntraced(function* (
   self: Subscription,
-  { admission, instrument }: Standing
+  { admission, instrument }: Context
 ) {
   const credentialCid = contractOf(admission?.credentialCid ?? null, "credential")
   if (self.deliveredLotCid !== null) {
-    const again = { credentialCid, executeBefore: null }
-    return exercise(DeliveredLot, self.deliveredLotCid, "Redeliver", again)
+    const argument = { credentialCid, executeBefore: null }
+    return exercise(DeliveredLot, self.deliveredLotCid, "Redeliver", argument)
   }
   const market = yield* marketOf(self)
   return exercise(Lot, lotOf(self).cid, "Deliver", {
@@ -186,7 +187,7 @@ const refundedBy = Effect.fnUntraced(function* (refunds: ReadonlyArray<Cash.Cash
   return { amount, evidence: yield* digestOf(refunds) }
 })
 
-/** The cash of a delivered order is in: what shows it outside the ledger goes there as a digest. */
+/** Command that closes a delivered order; the ledger keeps a digest of the bank lines as evidence. */
 const close = Effect.fnUntraced(function* ({ self, cash, refunds }: Closing) {
   const refunded = refunds.length === 0 ? null : yield* refundedBy(refunds)
   const owed = Decimal.subtract(Cash.unrefunded(self), refunded?.amount ?? Decimal.zero)
@@ -198,13 +199,13 @@ const close = Effect.fnUntraced(function* ({ self, cash, refunds }: Closing) {
   })
 })
 
-/** The bank has paid back what a closed order owed, or a part of it. */
+/** Command that pays the refund of a closed order, or a part of it. */
 const payBack = Effect.fnUntraced(function* ({ self, refunds }: Closing) {
-  const cid = contractOf(self.owedRefundCid, "refund that is owed")
+  const cid = contractOf(self.owedRefundCid, "owed refund")
   return exercise(OwedRefund, cid, "Pay", yield* refundedBy(refunds))
 })
 
-const exchange = ({ self, standing: { admission, instrument }, market }: Exchanging) =>
+const exchange = ({ self, context: { admission, instrument }, market }: Exchanging) =>
   exercise(Lot, lotOf(self).cid, "Settle", {
     marketCid: contractOf(market?.marketCid ?? null, "market"),
     allocationCid: contractOf(self.allocation?.cid ?? null, "allocation"),
@@ -214,7 +215,7 @@ const exchange = ({ self, standing: { admission, instrument }, market }: Exchang
     refund: toPayBack(self)
   })
 
-/** The lines join the record once the ledger has moved it. */
+/** Records the bank lines of an act after the ledger has committed it, and returns the view. */
 const matched = Effect.fnUntraced(function* (
   subscriptionId: string,
   { cash, refunds }: Cash.Named,

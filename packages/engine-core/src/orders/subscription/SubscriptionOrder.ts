@@ -1,4 +1,4 @@
-/** Judged states of a subscription order: what it still needs before its value date. */
+/** Judged states of a subscription: the step that it still needs before its value date. */
 import { match, P } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"
@@ -7,9 +7,9 @@ import type { SubscriptionMachine } from "./SubscriptionMachine.ts"
 
 export interface Subject {
   readonly state: State<typeof SubscriptionMachine>
-  /** Whether its cash leg stands: matched when paid by wire, allocated when paid on the ledger. */
+  /** Whether its cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
   readonly cashStands: boolean
-  /** Null until the order is priced, and where no date is set. */
+  /** When a priced order expires; null: it has no such time. */
   readonly settleBy: Instant.Instant | null
   readonly now: Instant.Instant
 }
@@ -28,7 +28,7 @@ export const SubscriptionOrder = Judged.declare<Subject>()("SubscriptionOrderSta
     expired: "Its time to settle passed; the next act is to release it.",
     settled: "Its value date is reached.",
     withdrawn: "Withdrawn before it was priced.",
-    released: "Let go after it was priced."
+    released: "Released after it was priced."
   },
   judge: (subject) =>
     match(subject.state)

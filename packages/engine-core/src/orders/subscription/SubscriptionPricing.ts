@@ -1,10 +1,10 @@
-/** Pricing of a subscription: the attestors' figures, and the engine's own to compare them with. */
+/** Pure check of a subscription's pricing: the attestors' figures against those of the formulas. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Subscription } from "./Subscription.ts"
 import * as Rules from "./SubscriptionRules.ts"
 
-/** What the lot says. */
+/** Price point, price and units that the attestors signed in the lot. */
 export interface Attested {
   readonly pointCid: string
   readonly price: Decimal.Decimal
@@ -25,7 +25,7 @@ export const figuresOf = (self: Subscription, { price, units }: Attested): Rules
     ? Rules.byUnits(units, dealingOf(self, price))
     : Rules.byAmountFor(self.amount, units, dealingOf(self, price))
 
-/** In what the attestors did otherwise than the rules say; empty where they agree. */
+/** Lists the differences between the attested figures and the rules; empty: they agree. */
 export const breaches = (
   self: Subscription,
   attested: Attested,
@@ -40,7 +40,7 @@ export const breaches = (
 const unitsOf = (self: Subscription, price: Decimal.Decimal): Decimal.Decimal | null =>
   self.amount === null ? self.units : Rules.byAmount(self.amount, dealingOf(self, price)).units
 
-/** An order without an oracle of its own is priced by whoever published the named point. */
+/** Lists the rules that the named point breaks; without an oracle in the claim any publisher's point counts. */
 const ofPoint = (self: Subscription, attested: Attested, pricing: Pricing) => {
   const named = pricing.points.find(({ contractId }) => contractId === attested.pointCid)
   if (named === undefined) return [pointNotKnown]

@@ -14,7 +14,7 @@ import * as Currency from "../../kernel/Currency.ts"
 import { nextCutOff, settleBy } from "../order/CutOffRules.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
-import { type Subscription, SubscriptionId, subscriptions, tell } from "./Subscription.ts"
+import { announcementOf, type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
 import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
@@ -31,11 +31,11 @@ const order = LedgerRecord.transitionsOf({
 const claim = TypedReading.of(SubscriptionClaim, {
   created: Effect.fn("SubscriptionClaim.created")(function* (payload, node) {
     const records = yield* Records
-    const known = yield* records.find(subscriptions, payload.subscriptionId)
-    if (Option.isNone(known)) return yield* opened(payload, node)
-    // Every attestation but the last makes the claim anew.
-    if (known.value.state === "claimed" && payload.attested.length > 0) {
-      return yield* order.record(known.value, node, {
+    const existing = yield* records.find(subscriptions, payload.subscriptionId)
+    if (Option.isNone(existing)) return yield* opened(payload, node)
+    // Each attestation but the one that completes them creates another claim contract.
+    if (existing.value.state === "claimed" && payload.attested.length > 0) {
+      return yield* order.record(existing.value, node, {
         on: "attest",
         claimCid: node.contractId,
         attestors: payload.attested,
@@ -56,14 +56,14 @@ const claim = TypedReading.of(SubscriptionClaim, {
 const lot = TypedReading.of(Lot, {
   created: Effect.fn("Lot.created")(function* (payload, node) {
     const records = yield* Records
-    const known = yield* records.find(subscriptions, payload.subscriptionId)
-    if (Option.isNone(known) || !order.allows(known.value, "price")) {
+    const claimed = yield* records.find(subscriptions, payload.subscriptionId)
+    if (Option.isNone(claimed) || !order.allows(claimed.value, "price")) {
       return yield* order.keepBreach(node, payload.subscriptionId, {
         on: "price",
         detail: "No claimed subscription of this id waits for a price."
       })
     }
-    yield* priced(known.value, payload, node)
+    yield* priced(claimed.value, payload, node)
   }),
   exercised: {
     Deliver: ({ payload, result }, node) =>
@@ -105,7 +105,7 @@ const deliveredLot = TypedReading.of(DeliveredLot, {
   }
 })
 
-/** A debt is read off the settlement that left it: one that the venue writes by itself moves nothing. */
+/** Payments of owed refunds. The settlement records the debt, so the creation of this contract is not read. */
 const owedRefund = TypedReading.of(OwedRefund, {
   exercised: {
     Pay: ({ payload, argument, result }, node) =>
@@ -118,7 +118,7 @@ const owedRefund = TypedReading.of(OwedRefund, {
             })
           : order.keepBreach(node, payload.subscriptionId, {
               on: "refund",
-              detail: "The subscription does not owe by this contract."
+              detail: "The subscription owes no refund under this contract."
             })
       )
   }
@@ -127,7 +127,7 @@ const owedRefund = TypedReading.of(OwedRefund, {
 const mintRequest = TypedReading.of(MintRequest, {
   exercised: {
     Accept: ({ payload }, node) =>
-      asked(payload, node, ({ subscriptionId }) =>
+      ofRequest(payload, node, ({ subscriptionId }) =>
         order.move(subscriptionId, node, "deliver", (self) =>
           delivered(self, self.deliveredLotCid, node)
         )
@@ -149,13 +149,13 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
   if (opening === null) {
     return yield* order.keepBreach(node, payload.subscriptionId, {
       on: "claim",
-      detail: "Its instrument or its holder is not known."
+      detail: "Its instrument or its holder is not recorded."
     })
   }
   const { members, terms } = opening
   const cutOff = nextCutOff(terms.cutOff, node.effectiveAt)
   const cashDecimals = payload.cashDecimals ?? Currency.decimals(payload.currency)
-  // The ledger holds an order in units to the rate that its claim names.
+  // The ledger computes the cash of an order in units by the fee rate in its claim.
   const feeRate = payload.feeRate ?? terms.fees.subscription
   const amount = payload.orderedUnits === null ? payload.cash : null
   yield* LedgerRecord.open(
@@ -201,7 +201,7 @@ const unpriced = {
 
 // ---- a lot prices it
 
-/** The record moves whatever the attestors did: a breach of the rules is kept for reconciliation. */
+/** Records the price that the attestors signed; a breach of the rules is kept for reconciliation. */
 const priced = Effect.fnUntraced(function* (
   self: Stored<Subscription>,
   payload: Priced,
@@ -239,7 +239,7 @@ const priced = Effect.fnUntraced(function* (
 })
 
 const created = (self: Subscription, { price, units }: Priced, node: Node) => ({
-  ...tell(
+  ...announcementOf(
     self,
     events.make("subscription.created", {
       contractId: node.contractId,
@@ -254,7 +254,7 @@ const created = (self: Subscription, { price, units }: Priced, node: Node) => ({
   }
 })
 
-// ---- units come by the market at once, or by the registrar
+// ---- the market mints at once, or the registrar by request
 
 const valued = (self: Subscription, node: Node) => ({
   at: node.effectiveAt,
@@ -285,9 +285,9 @@ const requested = (
   )
 
 const unminted = (payload: Payload<typeof MintRequest>, node: Node) =>
-  asked(payload, node, (self) => order.record(self, node, { on: "reject-mint" }))
+  ofRequest(payload, node, (self) => order.record(self, node, { on: "reject-mint" }))
 
-/** The venue takes a request back with the order that it lets go, and the order is read first. */
+/** Checks whether the request ended with its order: a release withdraws it, and is read before it. */
 const isReleased = ({ reference }: Payload<typeof MintRequest>) =>
   Effect.gen(function* () {
     if (reference.kind !== "subscription") return false
@@ -296,8 +296,8 @@ const isReleased = ({ reference }: Payload<typeof MintRequest>) =>
     return Option.isSome(self) && self.value.state === "released"
   })
 
-/** The order whose request this is; another's, or one that it does not wait for, is kept. */
-const asked = (
+/** Reads a mint request of an order; one that the order does not wait for is kept for reconciliation. */
+const ofRequest = (
   { requester, reference }: Payload<typeof MintRequest>,
   node: Node,
   read: (self: Stored<Subscription>) => LedgerRecord.Reads

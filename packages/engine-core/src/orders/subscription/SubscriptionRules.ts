@@ -5,7 +5,7 @@ import * as Rational from "../../kernel/Rational.ts"
 import * as Formulas from "../OrderFormulas.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
 
-/** What the figures of an order depend on besides what was ordered. */
+/** Price and terms that the figures of an order are computed from. */
 export interface Dealing {
   readonly price: Decimal.Decimal
   /** The order's own fee rate, a fraction of its cash. */
@@ -20,20 +20,20 @@ export interface Figures {
   readonly fee: Decimal.Decimal
   /** All the cash the holder pays, fee included. */
   readonly due: Decimal.Decimal
-  /** Cash that bought no unit: exact, cut to the places a figure has. */
+  /** Cash that bought no unit: exact, rounded down to ten places. */
   readonly residual: Decimal.Decimal
-  /** What of the residual goes back to the holder; the rest stays in the fund. */
+  /** Part of the residual that is refunded to the holder; the rest stays in the fund. */
   readonly refund: Decimal.Decimal
 }
 
-/** The formula subscribe-amount: the fee comes out of the amount, the rest buys units. */
+/** Computes the formula subscribe-amount: the fee is taken from the amount, the rest buys units. */
 export const byAmount = (amount: Decimal.Decimal, dealing: Dealing): Figures => {
   const { price, feeRate, unitDecimals, cashDecimals, residual: residualRule } = dealing
   const given = { amount, price, feeRate, unitDecimals, cashDecimals, residualRule }
   return { ...Formula.compute(Formulas.subscribeAmount, given), due: amount }
 }
 
-/** The same for units that somebody else counted; too many leave a residual below zero. */
+/** Computes the figures of an amount for units that the attestors signed; too many leave a negative residual. */
 export const byAmountFor = (
   amount: Decimal.Decimal,
   units: Decimal.Decimal,
@@ -53,7 +53,7 @@ export const byAmountFor = (
   }
 }
 
-/** The formula subscribe-units: the units' cash, and the fee on top. Nothing goes back. */
+/** Computes the formula subscribe-units: the units' cash, and the fee on top. There is no refund. */
 export const byUnits = (
   units: Decimal.Decimal,
   { price, feeRate, cashDecimals }: Dealing
@@ -63,7 +63,7 @@ export const byUnits = (
   return { units, fee, due: expected, residual, refund: Decimal.zero }
 }
 
-/** The fee of an amount, in the fund's favour. */
+/** Returns the fee of an amount, rounded up to the places of the currency. */
 export const feeOf = (
   amount: Decimal.Decimal,
   { feeRate, cashDecimals }: Pick<Dealing, "feeRate" | "cashDecimals">

@@ -1,4 +1,4 @@
-/** A subscription as the API shows it, with what stands between it and its value date. */
+/** View of a subscription: its public members, its order state, and the basis of its figures. */
 import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -41,14 +41,14 @@ const shown = Struct.pick(Subscription.fields, [
   "endedAt",
   "endedAs",
   "remainderOf",
-  // Whoever settles it needs to see the locked cash, and until when the ledger keeps it locked.
+  // The party that settles the order needs the locked cash, and the end of its lock.
   "allocation"
 ])
 
 export const SubscriptionView = Schema.Struct({
   ...shown,
   orderState: SubscriptionOrder.schema,
-  /** Where each figure comes from, once it is priced. */
+  /** Formula and inputs of each figure, once it is priced. */
   basis: Schema.Array(Basis.Basis),
   ...RecordView.fields
 }).annotate({
@@ -57,7 +57,7 @@ export const SubscriptionView = Schema.Struct({
 })
 export type SubscriptionView = typeof SubscriptionView.Type
 
-/** The record as it stands at an instant, and at which offset it was read where one is asked for. */
+/** Makes the view with the order state at an instant; `offset` is the offset of the read, named in the basis. */
 export const of = (
   record: Stored<Subscription>,
   now: Instant.Instant,

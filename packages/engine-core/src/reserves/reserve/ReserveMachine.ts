@@ -2,7 +2,7 @@
 import * as Machine from "../../kernel/Machine.ts"
 
 export const ReserveMachine = Machine.declare("ReserveState", {
-  doc: "The reserve of a backed instrument. Cover is not a state; it stands beside it.",
+  doc: "The reserve of a backed instrument. Its cover is no state of it, and is judged by itself.",
   states: {
     proposed: "Binds nobody: the issuer and the holder have not both accepted.",
     active: "Both accepted.",

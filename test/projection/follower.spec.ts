@@ -389,6 +389,74 @@ describe("what a reading does not expect", () => {
   })
 })
 
+describe("what the venue is only a witness of", () => {
+  /** Puts `a`'s update, changed, on the tail and returns the contracts and notes that it makes. */
+  const folded = (change: (a: Ledger.Transaction) => ReadonlyArray<Ledger.Event>) => {
+    const script = scripted()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const a = yield* make(party, "a")
+      yield* Passing.working
+      yield* Queue.offerAll(script.said, [{ ...a, events: change(a) }])
+      yield* Passing.seconds(2)
+      assert.strictEqual((yield* head).offset, a.offset)
+      const records = yield* Records
+      const rows = yield* records.list(contracts, { limit: 10 })
+      return { contracts: rows.map(({ record }) => record.archivedOffset), notes: yield* notes }
+    }).pipe(engine({ tamper: script.tamper }))
+  }
+  const exercised = (
+    created: Ledger.Event | undefined,
+    of: Partial<Ledger.Exercised>
+  ): ReadonlyArray<Ledger.Event> =>
+    created?._tag !== "Created"
+      ? []
+      : [
+          {
+            _tag: "Exercised",
+            nodeId: 7,
+            lastDescendant: 7,
+            contractId: created.contractId,
+            template: created.template,
+            iface: Option.none(),
+            choice: "Decline",
+            arg: {},
+            result: {},
+            actors: [],
+            consuming: true,
+            witnesses: [],
+            inAcs: true,
+            ...of
+          }
+        ]
+
+  it.effect("is no contract of the projection and opens no record", () =>
+    Effect.gen(function* () {
+      const seen = yield* folded(({ events }) =>
+        events.map((event) => ({ ...event, inAcs: false }))
+      )
+      assert.deepStrictEqual(seen, { contracts: [], notes: [] })
+    })
+  )
+
+  it.effect("is passed over where a choice ends it", () =>
+    Effect.gen(function* () {
+      const seen = yield* folded(({ events }) => exercised(events[0], {}))
+      assert.deepStrictEqual(seen, { contracts: [], notes: [] })
+    })
+  )
+
+  it.effect("archives a contract never, unless a consuming choice removes it from the venue", () =>
+    Effect.gen(function* () {
+      for (const of of [{ consuming: false }, { inAcs: false }, {}]) {
+        const seen = yield* folded(({ events }) => [...events, ...exercised(events[0], of)])
+        assert.strictEqual(seen.contracts.length, 1)
+        assert.strictEqual(seen.contracts[0] === null, Object.keys(of).length > 0)
+      }
+    })
+  )
+})
+
 describe("a write's own update", () => {
   it.effect(
     "finishes it even if no answer ever came: whoever reads succeeded can read at its offset",

@@ -1,9 +1,7 @@
 /**
  * Outbox dispatcher of webhook deliveries: posts each at least once, with a queue for each webhook.
  */
-import { Clock, Context, Duration, Effect, FiberSet, Layer, Metric, Option } from "effect"
-import { Queue, Stream } from "effect"
-import * as Metrics from "../../engine/Metrics.ts"
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Queue, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -13,157 +11,32 @@ import { Feed } from "../../ports/storage/Feed.ts"
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
-import { stored } from "../../records/PortFailure.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
 import { drains } from "../../records/Outbox.ts"
+import { stored } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import * as Secrets from "../../writes/Secrets.ts"
-import * as Audit from "../../records/Audit.ts"
-import { type Attempt, deliveries, type Delivery, queueOf } from "../../records/webhook/Delivery.ts"
-import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
-import {
-  active,
-  activeMax,
-  type ConfiguredWebhook,
-  type Webhook,
-  WebhookId,
-  webhooks
-} from "../../records/webhook/Webhook.ts"
+import { deliveries, queueOf } from "../../records/webhook/Delivery.ts"
+import { active, activeMax, type Webhook, webhooks } from "../../records/webhook/Webhook.ts"
+import * as AttemptSteps from "./AttemptSteps.ts"
+import * as ConfiguredWebhookSteps from "./ConfiguredWebhookSteps.ts"
+import { atOnce, freeAttempts, inTurn } from "./DispatchRules.ts"
 
 /**
- * Attempts that run at one time: to one webhook, and in an instance
- * (docs/contract/webhooks.md#retries).
+ * Milliseconds until a delivery that could not be attempted (a key is missing) is leased again.
  */
-const atOnce = { webhook: 4, instance: 32 }
-
-/**
- * Milliseconds after which an attempt counts as failed, should the port not end it within its own
- * 15 s.
- */
-const attemptWithin = 16_000
-
-/**
- * Milliseconds until a delivery that could not be attempted (a key is missing) is taken up again.
- */
-const untriedFor = 60_000
+const unattemptedFor = 60_000
 
 /** Milliseconds that running attempts get to finish when the engine stops. */
 const stopWithin = 20_000
 
 /** Deliveries of a removed webhook that are taken off its queue in one statement. */
-const drainedAtOnce = 500
-
-/** An attempt, and the Retry-After of its answer. */
-export interface Tried {
-  readonly attempt: Attempt
-  readonly retryAfter: string | null
-}
-
-const secretsOf = Effect.fnUntraced(function* (webhook: Webhook) {
-  const settings = yield* Settings
-  if (webhook.source === "config") {
-    const configured = settings.webhooks.find(({ webhookId }) => webhookId === webhook.webhookId)
-    return configured?.secrets ?? []
-  }
-  if (webhook.sealed === null) return []
-  const text = Secrets.unseal(webhook.sealed, { keys: settings.sealingKeys }, yield* Crypto)
-  const secret = DeliveryRules.secretOf(text)
-  if (secret === undefined) throw new Error("a webhook's kept secret is none")
-  return [secret]
-})
-
-/** Makes one attempt; its outcome is still to be recorded by `note`. */
-export const attempt = Effect.fnUntraced(function* (of: {
-  readonly webhook: Webhook
-  readonly delivery: Pick<Delivery, "seq" | "attempts" | "trace">
-  readonly body: string
-}) {
-  const { webhook, delivery, body } = of
-  const settings = yield* Settings
-  const sender = yield* WebhookSender
-  const crypto = yield* Crypto
-  const began = yield* Instant.now
-  const id = DeliveryRules.eventId(settings.tenantId, delivery.seq)
-  const timestamp = String(Math.floor(Instant.toEpochMillis(began) / 1_000))
-  const signature = DeliveryRules.signature(crypto, {
-    id,
-    timestamp,
-    body,
-    secrets: yield* secretsOf(webhook),
-    keys: DeliveryRules.signing(settings.webhookKeys, began)
-  })
-  const headers = DeliveryRules.headers({
-    id,
-    timestamp,
-    signature,
-    webhookId: webhook.webhookId,
-    attempt: delivery.attempts + 1
-  })
-  const answered = yield* sender
-    .post({ url: webhook.url, headers, body, trace: delivery.trace })
-    .pipe(Effect.timeoutOption(Duration.millis(attemptWithin)))
-  const at = yield* Instant.now
-  return tried(
-    Option.getOrElse(answered, () => ({ failure: "timeout" as const })),
-    {
-      at,
-      durationMs: Instant.toEpochMillis(at) - Instant.toEpochMillis(began)
-    }
-  )
-})
-
-type Answered = Effect.Success<ReturnType<(typeof WebhookSender)["Service"]["post"]>>
-
-const tried = (answered: Answered, around: Pick<Attempt, "at" | "durationMs">): Tried => {
-  if ("failure" in answered) {
-    const { failure } = answered
-    return { attempt: { ...around, status: null, failure }, retryAfter: null }
-  }
-  const { status, retryAfter } = answered
-  const failure = DeliveryRules.isTaken(status) ? null : ("status" as const)
-  return { attempt: { ...around, status, failure }, retryAfter }
-}
-
-/**
- * Records an attempt on its delivery; answers the milliseconds until the next one, undefined when
- * the delivery has ended. Only inside `Records.transact`.
- */
-export const note = Effect.fnUntraced(function* (
-  before: Stored<Delivery>,
-  { attempt, retryAfter }: Tried
-) {
-  const records = yield* Records
-  const chance = DeliveryRules.chanceOf(yield* (yield* Ids).bytes(4))
-  const { fact, again } = DeliveryRules.judge(before, { attempt, retryAfter, chance })
-  const { seq, webhookId } = before
-  yield* records.record(deliveries, before, fact, {
-    cause: { by: "event", seq },
-    now: attempt.at
-  })
-  const outcome = attempt.failure ?? "taken"
-  yield* records.whenCommitted(
-    Metric.update(Metric.withAttributes(Metrics.webhookAttempts, { outcome }), 1)
-  )
-  if (fact.on === "exhaust") {
-    yield* records.audit([
-      Audit.entry({
-        action: "webhook.exhausted",
-        stage: "failed",
-        resourceKind: "webhook",
-        resourceId: webhookId,
-        detail: { seq, attempts: before.attempts + 1, failure: outcome }
-      })
-    ])
-    yield* records.whenCommitted(Metric.update(Metrics.webhookExhausted, 1))
-  }
-  return again
-})
+const drainMax = 500
 
 export class DeliveryRunner extends Context.Service<
   DeliveryRunner,
   {
     /**
-     * Attempts the deliveries that are due now, up to the limit of parallel attempts; answers how
+     * Attempts the deliveries that are due now, up to the limit of parallel attempts; returns how
      * many. For tests and for embedders that drive the engine themselves.
      */
     readonly once: Effect.Effect<number, Unavailable>
@@ -172,232 +45,215 @@ export class DeliveryRunner extends Context.Service<
   }
 >()("@bursar/engine-core/feeds/webhook/DeliveryRunner") {}
 
-const make = Effect.gen(function* () {
+/** Finds the delivery of a lease while it is pending. */
+const pendingOf = Effect.fnUntraced(function* (lease: Lease) {
+  const records = yield* Records
+  const found = yield* records.find(deliveries, lease.itemId)
+  return Option.filter(found, ({ state }) => state === "pending")
+})
+
+/** Attempts the leased delivery and records the attempt. */
+const deliver = Effect.fnUntraced(function* (webhook: Webhook, lease: Lease) {
   const records = yield* Records
   const work = yield* WorkQueue
-  const feed = yield* Feed
-  const crypto = yield* Crypto
-  const ids = yield* Ids
-  const settings = yield* Settings
-  const sender = yield* WebhookSender
-  const worker = `deliverer-${Math.floor(Number(yield* Instant.now) / 1e3)}`
-
-  yield* Effect.orDie(adopt(records, settings.webhooks))
-
-  /** Cache of the active webhooks, keyed by the counter of their changes. */
-  let known: { readonly moved: number; readonly all: ReadonlyArray<Stored<Webhook>> } = {
-    moved: -1,
-    all: []
-  }
-
-  const refresh = Effect.gen(function* () {
-    const { webhooksMoved: moved } = yield* stored(feed.head)
-    if (moved !== known.moved) {
-      const rows = yield* records.list(webhooks, { where: active, limit: activeMax * 2 })
-      known = { moved, all: rows.map(({ record }) => record) }
-    }
+  const found = yield* pendingOf(lease)
+  // Cancelled in the meantime, or recorded by the operation that tested the webhook.
+  if (Option.isNone(found)) return yield* stored(work.finish(lease))
+  const made = yield* AttemptSteps.attempt({
+    webhook,
+    delivery: found.value,
+    body: lease.payload
   })
+  yield* records.transact(
+    Effect.gen(function* () {
+      // Checks the fence: a worker that lost its lease records nothing, and the next one attempts
+      // again.
+      yield* stored(work.hold(lease))
+      const before = yield* pendingOf(lease)
+      const delay = Option.isNone(before) ? undefined : yield* AttemptSteps.note(before.value, made)
+      yield* stored(delay === undefined ? work.finish(lease) : work.release(lease, { delay }))
+    })
+  )
+})
+
+/** Removes the remaining deliveries of a removed webhook from its queue. */
+const drain = Effect.fnUntraced(function* (lease: Lease) {
+  const records = yield* Records
+  const work = yield* WorkQueue
+  const webhookId = lease.itemId
+  let after: string | undefined
+  do {
+    const rows = yield* records.list(deliveries, {
+      where: { webhookId: [webhookId], state: ["cancelled"] },
+      limit: drainMax,
+      ...(after === undefined ? {} : { after })
+    })
+    const itemIds = rows.map(({ record }) => record.deliveryId)
+    yield* stored(work.settle({ queue: queueOf(webhookId), itemIds }))
+    after = rows.length < drainMax ? undefined : rows.at(-1)?.sortKey
+  } while (after !== undefined)
+  yield* stored(work.finish(lease))
+})
+
+/** Runs `task` while its lease is renewed, and gives the lease back whatever happens. */
+const underLease = <R>(lease: Lease, task: Effect.Effect<void, Unavailable | LeaseLost, R>) =>
+  Effect.gen(function* () {
+    const work = yield* WorkQueue
+    const { lease: leaseMillis } = yield* Settings
+    const failed = `delivery ${lease.itemId} was not tried or not noted`
+    const of = { work, lease, leaseMillis, failed, failedFor: unattemptedFor }
+    yield* LeasedWork.under(of, task)
+  })
+
+/** Cache of the active webhooks, keyed by the counter of their changes. */
+interface ActiveWebhooks {
+  moved: number
+  all: ReadonlyArray<Stored<Webhook>>
+}
+
+/** Loads the active webhooks again where one of them has changed. */
+const refresh = Effect.fnUntraced(function* (cache: ActiveWebhooks) {
+  const records = yield* Records
+  const feed = yield* Feed
+  const { webhooksMoved } = yield* stored(feed.head)
+  if (webhooksMoved === cache.moved) return
+  const rows = yield* records.list(webhooks, { where: active, limit: activeMax * 2 })
+  cache.moved = webhooksMoved
+  cache.all = rows.map(({ record }) => record)
+})
+
+type Needs = Records | WorkQueue | Feed | Crypto | Ids
+
+/** Services that delivering asks for; two of them have defaults, and so no type demands them. */
+const needs = [Records, WorkQueue, Feed, Crypto, Ids, Settings, WebhookSender] as const
+
+/** Leases and tasks of one dispatcher, and the webhooks that it knows. */
+const makeDispatcher = Effect.gen(function* () {
+  const work = yield* WorkQueue
+  const { lease: leaseMillis } = yield* Settings
+  const worker = `deliverer-${Math.floor(Number(yield* Instant.now) / 1e3)}`
+  // These alone: the current span is that of whoever delivers, not that of the start.
+  const services = Context.pick(...needs)(yield* Effect.context<Needs>())
+  const cache: ActiveWebhooks = { moved: -1, all: [] }
 
   const lease = (queue: string, limit: number) =>
-    stored(work.lease({ queue, worker, limit, leaseMillis: settings.lease }))
-
-  const pendingOf = (lease: Lease) =>
-    Effect.map(
-      records.find(deliveries, lease.itemId),
-      Option.filter(({ state }) => state === "pending")
-    )
-
-  const deliver = Effect.fnUntraced(function* (webhook: Webhook, lease: Lease) {
-    const found = yield* pendingOf(lease)
-    // Cancelled in the meantime, or recorded by the operation that tested the webhook.
-    if (Option.isNone(found)) return yield* stored(work.finish(lease))
-    const made = yield* attempt({ webhook, delivery: found.value, body: lease.payload })
-    yield* records.transact(
-      Effect.gen(function* () {
-        // Checks the fence: a worker that lost its lease records nothing, and the next one attempts
-        // again.
-        yield* stored(work.hold(lease))
-        const before = yield* pendingOf(lease)
-        const again = Option.isNone(before) ? undefined : yield* note(before.value, made)
-        yield* again === undefined
-          ? stored(work.finish(lease))
-          : stored(work.release(lease, { delay: again }))
-      })
-    )
-  })
-
-  /** Removes the remaining deliveries of a removed webhook from its queue. */
-  const drain = Effect.fnUntraced(function* (lease: Lease) {
-    const webhookId = lease.itemId
-    let after: string | undefined
-    do {
-      const rows = yield* records.list(deliveries, {
-        where: { webhookId: [webhookId], state: ["cancelled"] },
-        limit: drainedAtOnce,
-        ...(after === undefined ? {} : { after })
-      })
-      const itemIds = rows.map(({ record }) => record.deliveryId)
-      yield* stored(work.settle({ queue: queueOf(webhookId), itemIds }))
-      after = rows.length < drainedAtOnce ? undefined : rows[rows.length - 1]?.sortKey
-    } while (after !== undefined)
-    yield* stored(work.finish(lease))
-  })
-
-  const under = <R>(lease: Lease, doing: Effect.Effect<void, Unavailable | LeaseLost, R>) =>
-    LeasedWork.under(
-      {
-        work,
-        lease,
-        leaseMillis: settings.lease,
-        failed: `delivery ${lease.itemId} was not tried or not noted`,
-        failedFor: untriedFor
-      },
-      doing
-    )
-
-  const one = (webhook: Webhook, lease: Lease): Effect.Effect<void> =>
-    under(lease, deliver(webhook, lease)).pipe(
-      Effect.withSpan("delivery", { attributes: { deliveryId: lease.itemId } }),
-      Effect.provideService(Records, records),
-      Effect.provideService(Crypto, crypto),
-      Effect.provideService(Ids, ids),
-      Effect.provideService(WebhookSender, sender),
-      Effect.provideService(Settings, settings)
-    )
+    stored(work.lease({ queue, worker, limit, leaseMillis }))
 
   const drainAll = Effect.gen(function* () {
     const leases = yield* lease(drains, atOnce.webhook)
-    yield* Effect.forEach(leases, (it) => under(it, drain(it)), { discard: true })
+    yield* Effect.forEach(leases, (drained) => underLease(drained, drain(drained)), {
+      discard: true
+    })
     return leases.length
   })
 
-  const once = Effect.gen(function* () {
-    yield* refresh
-    const due: Array<Effect.Effect<void>> = []
-    for (const webhook of known.all) {
-      const free = Math.min(atOnce.webhook, atOnce.instance - due.length)
-      const leases = free > 0 ? yield* lease(queueOf(webhook.webhookId), free) : []
-      due.push(...leases.map((it) => one(webhook, it)))
+  return {
+    webhooks: () => cache.all,
+    refresh: Effect.provideContext(refresh(cache), services),
+    /** Drains the queues of removed webhooks; returns how many. */
+    drainAll: Effect.provideContext(drainAll, services),
+    /** Leases the deliveries of a webhook that are due, as far as attempts are free. */
+    leaseDue: ({ webhookId }: Webhook, running: typeof atOnce) => {
+      const free = freeAttempts(running)
+      return free > 0 ? lease(queueOf(webhookId), free) : Effect.succeed([])
+    },
+    deliver: (webhook: Webhook, leased: Lease): Effect.Effect<void> =>
+      underLease(leased, deliver(webhook, leased)).pipe(
+        Effect.withSpan("delivery", { attributes: { deliveryId: leased.itemId } }),
+        Effect.provideContext(services)
+      )
+  }
+})
+type Dispatcher = Effect.Success<typeof makeDispatcher>
+
+/** Delivers what is due now, once. */
+const deliverDue = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
+  yield* dispatcher.refresh
+  const due: Array<Effect.Effect<void>> = []
+  for (const webhook of dispatcher.webhooks()) {
+    const leases = yield* dispatcher.leaseDue(webhook, { webhook: 0, instance: due.length })
+    due.push(...leases.map((leased) => dispatcher.deliver(webhook, leased)))
+  }
+  yield* Effect.all(due, { concurrency: "unbounded", discard: true })
+  return due.length + (yield* dispatcher.drainAll)
+})
+
+/** Attempts under way: their fibers, and how many run for each webhook. */
+const makeAttempts = Effect.gen(function* () {
+  const fibers = yield* FiberSet.make<void>()
+  const byWebhook = new Map<string, number>()
+  const runningFor = ({ webhookId }: Webhook) => byWebhook.get(webhookId) ?? 0
+  const count = (webhook: Webhook, by: 1 | -1) =>
+    byWebhook.set(webhook.webhookId, runningFor(webhook) + by)
+  return {
+    running: (webhook: Webhook) =>
+      Effect.map(FiberSet.size(fibers), (instance) => ({ webhook: runningFor(webhook), instance })),
+    /** Starts an attempt of the webhook, and runs `ended` after it. */
+    start: (webhook: Webhook, attempt: Effect.Effect<void>, ended: Effect.Effect<unknown>) =>
+      Effect.suspend(() => {
+        count(webhook, 1)
+        const after = Effect.andThen(
+          Effect.sync(() => count(webhook, -1)),
+          ended
+        )
+        return FiberSet.run(fibers, Effect.ensuring(attempt, after))
+      }),
+    ended: FiberSet.awaitEmpty(fibers)
+  }
+})
+
+/** Delivers until interrupted, woken by the feed and by each attempt that ends. */
+const deliverForever = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
+  const feed = yield* Feed
+  const { poll } = yield* Settings
+  const attempts = yield* makeAttempts
+  const bell = yield* Queue.sliding<void>(1)
+  const ring = Queue.offer(bell, undefined)
+  yield* feed.wakes.pipe(
+    // Without webhooks only the poll finds out that one was registered.
+    Stream.runForEach(() => (dispatcher.webhooks().length === 0 ? Effect.void : ring)),
+    Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(poll))),
+    Effect.forever,
+    Effect.forkScoped
+  )
+  const pause = Effect.raceFirst(Queue.take(bell), Effect.sleep(Duration.millis(poll)))
+  let refreshedAt = Number.NEGATIVE_INFINITY
+  let turn = 0
+
+  const cycle = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    let began = 0
+    if (now - refreshedAt >= poll) {
+      refreshedAt = now
+      yield* dispatcher.refresh
+      began += yield* dispatcher.drainAll
     }
-    yield* Effect.all(due, { concurrency: "unbounded", discard: true })
-    return due.length + (yield* drainAll)
-  })
-
-  const run: Effect.Effect<never> = Effect.scoped(
-    Effect.gen(function* () {
-      const running = yield* FiberSet.make<void>()
-      const underWay = new Map<string, number>()
-      const count = (webhookId: string, by: 1 | -1) =>
-        underWay.set(webhookId, (underWay.get(webhookId) ?? 0) + by)
-      const bell = yield* Queue.sliding<void>(1)
-      const ring = Queue.offer(bell, undefined)
-      yield* feed.wakes.pipe(
-        // Without webhooks only the poll looks whether one was registered.
-        Stream.runForEach(() => (known.all.length === 0 ? Effect.void : ring)),
-        Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
-        Effect.forever,
-        Effect.forkScoped
-      )
-      const pause = Effect.raceFirst(Queue.take(bell), Effect.sleep(Duration.millis(settings.poll)))
-      let refreshedAt = Number.NEGATIVE_INFINITY
-      let turn = 0
-
-      const begin = Effect.fnUntraced(function* (webhook: Webhook) {
-        const { webhookId } = webhook
-        const free = Math.min(
-          atOnce.webhook - (underWay.get(webhookId) ?? 0),
-          atOnce.instance - (yield* FiberSet.size(running))
-        )
-        const leases = free > 0 ? yield* lease(queueOf(webhookId), free) : []
-        for (const it of leases) {
-          count(webhookId, 1)
-          const ended = Effect.andThen(
-            Effect.sync(() => count(webhookId, -1)),
-            ring
-          )
-          yield* FiberSet.run(running, Effect.ensuring(one(webhook, it), ended))
-        }
-        return leases.length
-      })
-
-      const cycle = Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        let began = 0
-        if (now - refreshedAt >= settings.poll) {
-          refreshedAt = now
-          yield* refresh
-          began += yield* drainAll
-        }
-        // Round robin: each round starts with another webhook, so that none is always served last.
-        turn += 1
-        const first = known.all.length === 0 ? 0 : turn % known.all.length
-        for (const webhook of [...known.all.slice(first), ...known.all.slice(0, first)]) {
-          began += yield* begin(webhook)
-        }
-        if (began === 0) yield* pause
-      })
-      const round = LeasedWork.round(cycle, { failed: "deliveries could not be read", pause })
-      return yield* Effect.forever(round).pipe(
-        Effect.onInterrupt(() =>
-          FiberSet.awaitEmpty(running).pipe(Effect.timeoutOption(Duration.millis(stopWithin)))
-        )
-      )
-    })
-  )
-
-  return DeliveryRunner.of({ once, run })
-})
-
-/**
- * Reconciles the stored webhooks of the configuration with the configuration: adds, changes,
- * removes.
- */
-const adopt = Effect.fnUntraced(function* (
-  records: Records["Service"],
-  configured: ReadonlyArray<ConfiguredWebhook>
-) {
-  const rows = yield* records.list(webhooks, {
-    where: { source: ["config"], ...active },
-    limit: activeMax * 2
-  })
-  if (rows.length + configured.length === 0) return
-  yield* records.transact(
-    Effect.gen(function* () {
-      const now = yield* Instant.now
-      const act = { cause: { by: "clock" as const }, now }
-      const named = new Set<string>(configured.map(({ webhookId }) => webhookId))
-      for (const { record } of rows) {
-        if (named.has(record.webhookId)) continue
-        const before = yield* records.get(webhooks, record.webhookId)
-        if (before.removedAt === null)
-          yield* records.record(webhooks, before, { on: "remove", at: now }, act)
+    turn += 1
+    for (const webhook of inTurn(dispatcher.webhooks(), turn)) {
+      const leases = yield* dispatcher.leaseDue(webhook, yield* attempts.running(webhook))
+      for (const leased of leases) {
+        yield* attempts.start(webhook, dispatcher.deliver(webhook, leased), ring)
       }
-      for (const { webhookId, url, events } of configured) {
-        const before = yield* records.find(webhooks, webhookId)
-        if (Option.isNone(before)) {
-          const opened = { url, events, source: "config" as const, sealed: null, removedAt: null }
-          yield* records.open(
-            webhooks,
-            { webhookId: WebhookId.make(webhookId), ...opened, createdBy: "config" },
-            act
-          )
-        } else if (before.value.source !== "config") {
-          return yield* Effect.die(
-            new Error(`the configuration names a webhook ${webhookId}, which is registered already`)
-          )
-        } else if (!isSame(before.value, { url, events })) {
-          yield* records.record(webhooks, before.value, { on: "configure", url, events }, act)
-        }
-      }
-    })
+      began += leases.length
+    }
+    if (began === 0) yield* pause
+  })
+  const round = LeasedWork.round(cycle, { failed: "deliveries could not be read", pause })
+  return yield* Effect.forever(round).pipe(
+    Effect.onInterrupt(() => attempts.ended.pipe(Effect.timeoutOption(Duration.millis(stopWithin))))
   )
-})
+}, Effect.scoped)
 
-const isSame = (self: Webhook, that: Pick<Webhook, "url" | "events">): boolean =>
-  self.removedAt === null &&
-  self.url === that.url &&
-  self.events.length === that.events.length &&
-  self.events.every((type) => that.events.includes(type))
+const make = Effect.gen(function* () {
+  const { webhooks: configured } = yield* Settings
+  yield* Effect.orDie(ConfiguredWebhookSteps.reconcile(configured))
+  const dispatcher = yield* makeDispatcher
+  const services = Context.pick(Feed, Settings)(yield* Effect.context<Feed>())
+  return DeliveryRunner.of({
+    once: deliverDue(dispatcher),
+    run: Effect.provideContext(deliverForever(dispatcher), services)
+  })
+})
 
 export const layer: Layer.Layer<DeliveryRunner, never, Records | WorkQueue | Feed | Crypto | Ids> =
   Layer.effect(DeliveryRunner, make)

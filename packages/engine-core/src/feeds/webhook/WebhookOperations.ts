@@ -12,7 +12,7 @@ import * as Operation from "../../writes/Operation.ts"
 import * as events from "../events.ts"
 import { deliveries, Failure, queueOf } from "../../records/webhook/Delivery.ts"
 import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
-import * as DeliveryRunner from "./DeliveryRunner.ts"
+import * as AttemptSteps from "./AttemptSteps.ts"
 import {
   active,
   activeMax,
@@ -197,7 +197,7 @@ export const test = Operation.defineOutside("webhook.test", {
     // the delivery after a crash.
     if (Option.isNone(item)) return { delivery, made: undefined, body: "" }
     const body = item.value.payload
-    return { delivery, made: yield* DeliveryRunner.attempt({ webhook, delivery, body }), body }
+    return { delivery, made: yield* AttemptSteps.attempt({ webhook, delivery, body }), body }
   }),
   /** Records the attempt as the delivery's first; a failed one is retried as any other. */
   finish: Effect.fnUntraced(function* ({ webhookId }, { operationId }, { made, body, delivery }) {
@@ -207,7 +207,7 @@ export const test = Operation.defineOutside("webhook.test", {
     const queue = queueOf(webhookId)
     const before = yield* records.find(deliveries, itemId)
     if (made !== undefined && Option.isSome(before) && isUntried(before.value)) {
-      const again = yield* DeliveryRunner.note(before.value, made)
+      const again = yield* AttemptSteps.note(before.value, made)
       yield* stored(work.settle({ queue, itemIds: [itemId] }))
       if (again !== undefined) {
         yield* records.enqueue([{ queue, itemId, resource: itemId, payload: body, delay: again }])

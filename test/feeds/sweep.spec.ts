@@ -22,7 +22,7 @@ const recovered = events.make("holder.recovered", {
 })
 
 describe("a turn of retention", () => {
-  // Red when `batchMax` of RetentionRunner.ts is another.
+  // Red when `batchMax` of RetentionSteps.ts is another.
   it("never takes more than a thousand events at once, or fewer while there are more", () =>
     Calls.runCase(
       Effect.gen(function* () {

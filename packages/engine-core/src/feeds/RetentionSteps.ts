@@ -1,0 +1,221 @@
+/** Steps of a retention run: each deletes one kind of record past its period, a batch at a time. */
+import { Effect } from "effect"
+import * as Retention from "../engine/Retention.ts"
+import { Settings } from "../engine/Settings.ts"
+import type { Collection } from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import { Documents } from "../ports/storage/Documents.ts"
+import { Feed } from "../ports/storage/Feed.ts"
+import { Keys } from "../ports/storage/Keys.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import { ledgerUnavailable, stored } from "../records/PortFailure.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import { deliveries } from "../records/webhook/Delivery.ts"
+import * as Approval from "../writes/Approval.ts"
+import * as Idempotency from "../writes/Idempotency.ts"
+import { type OperationRecord, operations } from "../writes/OperationRecord.ts"
+
+/** Records that retention deletes in one transaction (docs/contract/retention.md#runs). */
+export const batchMax = 1_000
+
+/** Input of a batch: the run's start, and the place at which its step continues. */
+interface BatchInput {
+  readonly now: Instant.Instant
+  readonly after: string | null
+}
+
+export type Needs = Records | Keys | Feed | ProjectionLog | Documents | Ledger
+
+/** One batch of one step, inside a transaction of its own. */
+export type Step = (asked: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>
+
+const done: Retention.Batch = { counts: {}, after: null }
+
+const afterOf = (rows: ReadonlyArray<{ readonly sortKey: string }>): string | null =>
+  rows.length < batchMax ? null : (rows.at(-1)?.sortKey ?? null)
+
+/** Returns when an action was decided; null: it still awaits approvers. */
+const decidedAt = (action: Approval.Approval): Instant.Instant | null => {
+  switch (action.state) {
+    case "awaiting":
+      return null
+    case "rejected":
+      return action.rejectedAt
+    case "lapsed":
+      return action.expiresAt
+    case "approved":
+      return action.signatures.at(-1)?.at ?? null
+  }
+}
+
+/** Step: operations that have ended, each with the four-eyes action it came of. */
+const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
+  const records = yield* Records
+  const keys = yield* Keys
+  const { retention, legalHold } = yield* Settings
+  const before = Retention.dueBefore(now, retention.operations)
+  const decidedBefore = Retention.dueBefore(now, retention.approvals)
+  if (before === undefined) return done
+  const rows = yield* records.list(operations, {
+    where: { state: ["succeeded", "failed"] },
+    updatedTo: before,
+    limit: batchMax,
+    ...(after === null ? {} : { after })
+  })
+  const unheld = rows
+    .map(({ record }) => record)
+    .filter((record) => !Retention.isHeld(legalHold, record))
+  const actions = new Map(
+    (yield* records.many(
+      Approval.approvals,
+      unheld.flatMap(({ actionKey }) => actionKey ?? [])
+    )).map((action) => [action.actionKey, action])
+  )
+  // An action that is kept shows its operation, so both are deleted together.
+  const isDue = ({ actionKey }: Stored<OperationRecord>): boolean => {
+    const action = actionKey === null ? undefined : actions.get(actionKey)
+    if (action === undefined) return true
+    const at = decidedAt(action)
+    return decidedBefore !== undefined && at !== null && at < decidedBefore
+  }
+  const due = unheld.filter(isDue)
+  const operationIds = due.map(({ operationId }) => operationId)
+  const actionKeys = due.flatMap(({ actionKey }) =>
+    actionKey !== null && actions.has(actionKey) ? [actionKey] : []
+  )
+  yield* records.forget(operations, operationIds)
+  yield* records.forget(Approval.approvals, actionKeys)
+  yield* stored(
+    keys.free([
+      ...operationIds.map((id) => Idempotency.target("operation", id)),
+      ...actionKeys.flatMap(targetsOf)
+    ])
+  )
+  return {
+    counts: { operations: operationIds.length, approvals: actionKeys.length },
+    after: afterOf(rows)
+  }
+})
+
+/** Targets that idempotency keys may have for an action. */
+const targetsOf = (actionKey: string): ReadonlyArray<string> => [
+  Idempotency.target("action", actionKey),
+  Idempotency.target("moved", actionKey)
+]
+
+/** Step: actions that never ran. */
+const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
+  const records = yield* Records
+  const keys = yield* Keys
+  const { retention, legalHold } = yield* Settings
+  const before = Retention.dueBefore(now, retention.approvals)
+  if (before === undefined) return done
+  // Listed in the order of their creation: the notice of an end by the clock may be written much
+  // later than that end.
+  const rows = yield* records.list(Approval.approvals, {
+    where: { state: ["rejected", "lapsed"] },
+    limit: batchMax,
+    ...(after === null ? {} : { after })
+  })
+  const due = rows
+    .map(({ record }) => record)
+    .filter((record) => {
+      const at = decidedAt(record)
+      return at !== null && at < before && !Retention.isHeld(legalHold, record)
+    })
+    .map(({ actionKey }) => actionKey)
+  yield* records.forget(Approval.approvals, due)
+  yield* stored(keys.free(due.flatMap(targetsOf)))
+  // An action is decided after it is made, so no action of a later page is due either.
+  const newest = rows.at(-1)?.record
+  const isOver = newest === undefined || newest.createdAt >= before
+  return { counts: { approvals: due.length }, after: isOver ? null : afterOf(rows) }
+})
+
+const deliveriesStep =
+  (of: {
+    readonly record: "deliveries" | "exhaustedDeliveries"
+    readonly states: ReadonlyArray<string>
+  }): Step =>
+  ({ now }) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const { retention } = yield* Settings
+      const before = Retention.dueBefore(now, retention[of.record])
+      if (before === undefined) return done
+      const rows = yield* records.list(deliveries, {
+        where: { state: of.states },
+        ranges: { endedAt: { to: Instant.sortable(before) } },
+        limit: batchMax
+      })
+      yield* records.forget(
+        deliveries,
+        rows.map(({ record }) => record.deliveryId)
+      )
+      // Every selected row is deleted, so the next batch starts at the same place.
+      return { counts: { [of.record]: rows.length }, after: rows.length < batchMax ? null : "more" }
+    })
+
+const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {
+  const feed = yield* Feed
+  const { retention, legalHold } = yield* Settings
+  const before = Retention.dueBefore(now, retention.events)
+  if (before === undefined) return done
+  const { deleted, passed } = yield* stored(
+    feed.prune({ before: Instant.sortable(before), hold: legalHold, limit: batchMax })
+  )
+  return { counts: { events: deleted }, after: passed === 0 ? null : "more" }
+})
+
+/** Steps that delete history once the ledger has pruned it, and raise the projection's horizon. */
+const historySteps = (collections: ReadonlyArray<Collection>): ReadonlyArray<Step> => {
+  const horizon = Effect.gen(function* () {
+    const ledger = yield* Ledger
+    return yield* Effect.mapError(ledger.horizon, ledgerUnavailable)
+  }).pipe(
+    Effect.catch(({ detail }) =>
+      Effect.as(Effect.logWarning("the ledger is away: history stays for now", detail), 0)
+    )
+  )
+  const through =
+    (name: string, prune: (offset: number) => Effect.Effect<number, Unavailable, Needs>): Step =>
+    () =>
+      Effect.gen(function* () {
+        const offset = yield* horizon
+        if (offset === 0) return done
+        const deleted = yield* prune(offset)
+        return { counts: { [name]: deleted }, after: deleted < batchMax ? null : "more" }
+      })
+  return [
+    through("updates", (offset) =>
+      Effect.flatMap(ProjectionLog, (log) => stored(log.prune({ offset, limit: batchMax })))
+    ),
+    through("journalEvents", (offset) =>
+      Effect.flatMap(Feed, (feed) =>
+        stored(feed.pruneJournal({ through: offset, limit: batchMax }))
+      )
+    ),
+    ...collections.map(({ name }) =>
+      through("versions", (offset) =>
+        Effect.flatMap(Documents, (documents) =>
+          stored(documents.prune({ collection: name, through: offset, limit: batchMax }))
+        )
+      )
+    )
+  ]
+}
+
+/**
+ * The steps of a run, in order. `history` are the collections whose closed versions only the ledger
+ * dates.
+ */
+export const stepsOf = (history: ReadonlyArray<Collection>): ReadonlyArray<Step> => [
+  operationsStep,
+  approvalsStep,
+  eventsStep,
+  deliveriesStep({ record: "deliveries", states: ["taken", "cancelled"] }),
+  deliveriesStep({ record: "exhaustedDeliveries", states: ["exhausted"] }),
+  ...historySteps(history)
+]
